@@ -1,0 +1,64 @@
+# Retrieval Gap. `make help` lists the targets.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+DATASET ?=
+PROFILE ?= default
+RESULTS ?= published
+NB ?= 03_baselines
+PARAMS ?=
+TORCH_INDEX ?=
+TORCH := $(shell grep '^torch==' requirements.txt)
+PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+RUN := $(VENV)/bin/python -m lib
+OPTIONS = --dataset "$(DATASET)" --profile "$(PROFILE)" --results "$(RESULTS)"
+STAMP := $(VENV)/.ready-$(shell cat requirements.txt | sha256sum | cut -c1-12)
+
+.PHONY: help env book demo notebook methods test test-all lint format clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@echo
+	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | paper | smoke | a .yaml file;"
+	@echo "RESULTS= published | fresh. Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
+
+env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
+
+$(STAMP): requirements.txt
+	@echo "Building the environment in $(VENV) from requirements.txt: about five minutes, once."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: say PYTHON=python3.11"; exit 1; }
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@if ! command -v nvidia-smi >/dev/null; then \
+	  $(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$(TORCH)+cpu" 2>/dev/null || \
+	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env TORCH_INDEX=<PyTorch's CPU index>"; fi
+	@$(PIP) -r requirements.txt
+	@rm -f $(VENV)/.ready-* && touch $@
+
+book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
+	@$(RUN) book $(OPTIONS)
+
+demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in about three minutes
+	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)"
+
+notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
+	@$(RUN) notebook $(NB) $(OPTIONS) $(PARAMS)
+
+methods: $(STAMP)  ## print the method table
+	@$(RUN) methods
+
+test: $(STAMP)  ## lint and the quick tests
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/python -m pytest -q -m "not slow"
+
+test-all: $(STAMP)  ## every test, the slow ones too
+	@$(VENV)/bin/python -m pytest -q
+
+lint: $(STAMP)  ## ruff's opinion
+	@$(VENV)/bin/ruff check .
+
+format: $(STAMP)  ## format the code and sort its imports
+	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
+
+clean:  ## remove built books (what was computed stays in artifacts/)
+	@rm -rf book/_build

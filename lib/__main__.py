@@ -1,0 +1,77 @@
+"""The commands behind the Makefile: ``python -m lib book``, ``notebook``, ``methods``."""
+
+import argparse
+import sys
+import time
+
+import yaml
+
+from lib.book import notebooks
+from lib.words import StudyError
+
+
+def build_book(args: argparse.Namespace) -> None:
+    """Run every chapter and compile the book."""
+    from lib.book.manifest import stages_of, write_manifest
+    from lib.book.site import compile_book
+    from lib.study import Study
+
+    started = time.perf_counter()
+    study = Study.open(args.dataset, args.profile, args.results, chapter="book")
+    (study.view / "stages.jsonl").unlink(missing_ok=True)
+    given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
+    for name in notebooks.chapters():
+        notebooks.run(name, given, study.view / "notebooks")
+    write_manifest(study)
+    index = compile_book(study)
+    origins = [record["origin"] for record in stages_of(study)]
+    counted = ", ".join(f"{origins.count(origin)} {origin}" for origin in ("computed", "reused", "published"))
+    print(f"results: {counted}")
+    print(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def run_notebook(args: argparse.Namespace) -> None:
+    """Run one chapter with changed parameters, beside the book's own run."""
+    given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
+    for name, value in args.parameters or []:
+        given[name] = yaml.safe_load(value)
+    from lib.book.notebooks import ROOT
+    from lib.store import digest_of
+
+    folder = ROOT / "artifacts" / "reruns" / digest_of(given)[:12]
+    print(f"executed notebook: {notebooks.run(args.name, given, folder)}")
+
+
+def list_methods(args: argparse.Namespace) -> None:
+    """Print the method table."""
+    from lib.methods import METHODS
+
+    for method in METHODS.values():
+        print(f"{method.name:18} {method.pipeline}")
+
+
+def main() -> int:
+    """Parse the command line; errors that a person can mend end in one sentence."""
+    parser = argparse.ArgumentParser(prog="python -m lib")
+    commands = parser.add_subparsers(required=True)
+    for name, function in (("book", build_book), ("notebook", run_notebook), ("methods", list_methods)):
+        command = commands.add_parser(name, help=function.__doc__)
+        command.set_defaults(function=function)
+        if name != "methods":
+            command.add_argument("--dataset", default="")
+            command.add_argument("--profile", default="default")
+            command.add_argument("--results", default="published", choices=["published", "fresh"])
+        if name == "notebook":
+            command.add_argument("name")
+            command.add_argument("-p", dest="parameters", nargs=2, action="append", metavar=("NAME", "VALUE"))
+    args = parser.parse_args()
+    try:
+        args.function(args)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

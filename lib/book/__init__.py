@@ -1,0 +1,1 @@
+"""From notebooks to a published book: run by papermill, compiled by jupyter-book."""

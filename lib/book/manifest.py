@@ -1,0 +1,91 @@
+"""The manifest: what a set of results was made from and what each stage took."""
+
+import json
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+from lib import methods
+from lib.models.weights import locked, weights_hash
+from lib.store import digest_of_file
+from lib.words import CONDITIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = (
+    "torch", "transformers", "sentence-transformers", "tokenizers", "chromadb", "rank-bm25", "sacrebleu", "rouge-score",
+    "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas", "matplotlib",
+    "papermill", "jupyter-book",
+)  # fmt: skip
+
+
+def git_commit() -> str:
+    """The commit of the code, with ``-dirty`` where files differ from it; ``unknown`` outside git."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def processor() -> str:
+    """The processor's name, cores and memory."""
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB"
+
+
+def models_of(profile: dict) -> dict[str, dict]:
+    """Every model that a profile names: role to name, title and weights hash."""
+    found = {}
+    for role, settings in profile.items():
+        if isinstance(settings, dict) and isinstance(settings.get("weights"), str):
+            name = settings["weights"]
+            title = Path(name).name if Path(name).is_dir() else locked(name)["title"]
+            found[role] = {"name": name, "title": title, "weights": weights_hash(name)}
+    return found
+
+
+def stages_of(study) -> list[dict]:
+    """The last record of each stage that this study looked up, in the order of its first look-up."""
+    log = study.view / "stages.jsonl"
+    records: dict[str, dict] = {}
+    for line in log.read_text().splitlines() if log.is_file() else []:
+        record = json.loads(line)
+        earlier = records.get(record["stage"], {})
+        if record["origin"] == "reused" and earlier.get("key") == record["key"]:
+            record["origin"] = earlier["origin"]
+        records[record["stage"]] = record
+    return list(records.values())
+
+
+def write_manifest(study) -> dict:
+    """Write ``manifest.json`` of the view and return it."""
+    stages = stages_of(study)
+    keys = {record["stage"]: record["key"] for record in stages}
+    runs = {}
+    for condition in CONDITIONS:
+        for name in methods.METHODS:
+            path = study.view / "runs" / condition / f"{name}.trec.gz"
+            if path.is_file() and f"runs/{condition}/{name}" in keys:
+                runs[f"{condition}/{name}"] = {
+                    "key": keys[f"runs/{condition}/{name}"],
+                    "sha256": digest_of_file(path),
+                }
+    manifest = {
+        "dataset": study.dataset.name,
+        "fingerprint": study.dataset.fingerprint,
+        "profile": study.profile.name,
+        "settings": study.profile,
+        "commit": git_commit(),
+        "date": max((record["at"] for record in stages), default="")[:10],
+        "machine": processor(),
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "models": models_of(study.profile),
+        "n_questions": len(study.questions),
+        "runs": runs,
+        "stages": stages,
+    }
+    study.write("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    return manifest

@@ -1,0 +1,104 @@
+"""Running the chapters: papermill into the view, whole or not at all."""
+
+import time
+from pathlib import Path
+
+import nbformat
+import papermill
+
+from lib.words import StudyError
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = ROOT / "notebooks"
+PLUMBING = "remove-input"
+
+
+def chapters() -> list[str]:
+    """The numbered notebooks, in order."""
+    return sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+
+def parameters_of(name: str) -> dict[str, str]:
+    """A chapter's parameters and their comments.
+
+    Raises:
+        StudyError: there is no such chapter.
+    """
+    path = NOTEBOOKS / f"{name}.ipynb"
+    if not path.is_file():
+        raise StudyError(f"no notebook {name!r}: say one of {', '.join(chapters())}")
+    found = papermill.inspect_notebook(str(path))
+    return {key: value["help"] for key, value in found.items()}
+
+
+def check_parameters(name: str, given: dict[str, object]) -> None:
+    """Refuse parameters that the chapter does not have; papermill itself would only warn.
+
+    Raises:
+        StudyError: naming the unknown ones and listing the right ones.
+    """
+    known = parameters_of(name)
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        listed = "\n".join(f"  {key}: {text}" for key, text in known.items())
+        raise StudyError(f"{name} has no parameter {', '.join(unknown)}; it has\n{listed}")
+
+
+def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
+    """Run one chapter.
+
+    Args:
+        name: such as ``03_baselines``.
+        given: parameters to inject.
+        target: directory of the executed notebook.
+        say: where progress is told.
+
+    Returns:
+        The executed notebook, free of paths and times of this machine.
+
+    Raises:
+        StudyError: a wrong parameter, or a cell that failed; what was run so far stays in ``<name>.failed.ipynb``.
+    """
+    check_parameters(name, given)
+    target.mkdir(parents=True, exist_ok=True)
+    aside, done, failed = (target / f"{prefix}{name}{end}.ipynb" for prefix, end in ((".", ""), ("", ""), ("", ".failed")))
+    started = time.perf_counter()
+    say(f"chapter {name} …")
+    try:
+        papermill.execute_notebook(
+            str(NOTEBOOKS / f"{name}.ipynb"),
+            str(aside),
+            parameters=given,
+            cwd=str(ROOT),
+            kernel_name="python3",
+            progress_bar=False,
+            log_output=False,
+            stderr_file=None,
+        )
+    except papermill.PapermillExecutionError as error:
+        aside.replace(failed)
+        if error.ename in ("StudyError", "DatasetError", "WeightsError"):
+            raise StudyError(f"{name}: {error.evalue}") from None
+        raise StudyError(
+            f"{name} failed in cell {error.cell_index}: {error.ename}: {error.evalue}\n  the run so far is in {failed}"
+        ) from error
+    nbformat.write(cleaned(nbformat.read(aside, as_version=4)), aside)
+    aside.replace(done)
+    failed.unlink(missing_ok=True)
+    say(f"chapter {name} took {time.perf_counter() - started:.0f} s")
+    return done
+
+
+def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook without what belongs to one run on one machine: papermill's paths and times, progress bars."""
+    notebook.metadata = nbformat.from_dict(
+        {key: value for key, value in notebook.metadata.items() if key in ("kernelspec", "language_info")}
+    )
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        if "injected-parameters" in tags:
+            tags = [*tags, PLUMBING]
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
+    return notebook

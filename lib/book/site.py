@@ -1,0 +1,68 @@
+"""Compiling the book: executed chapters, written pages, figures and tables, through jupyter-book."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from lib.book.notebooks import ROOT
+from lib.words import StudyError
+
+DEMO_BANNER = (
+    "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
+    "its numbers show how the instrument works, not how retrieval does on real filings."
+)
+
+
+def banner_of(study) -> str:
+    """What stands on top of every page: that this is the demo, or that results were not recomputed."""
+    return DEMO_BANNER if study.dataset.name == "demo" else ""
+
+
+def stage(study, target: Path) -> None:
+    """Lay out the book's sources: configuration, written pages, executed chapters, figures and tables."""
+    if target.exists():
+        shutil.rmtree(target)
+    shutil.copytree(ROOT / "book", target / "book", ignore=shutil.ignore_patterns("_build", "results", "*.py"))
+    shutil.copyfile(ROOT / "_toc.yml", target / "_toc.yml")
+    for folder in ("notebooks", "figures", "tables", "pages"):
+        if (study.view / folder).is_dir():
+            ignored = shutil.ignore_patterns("*.failed.ipynb", ".*")
+            shutil.copytree(study.view / folder, target / folder, ignore=ignored)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    if banner_of(study):
+        config["sphinx"]["config"].setdefault("html_theme_options", {})["announcement"] = banner_of(study)
+    (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
+
+
+def compile_book(study, say=print) -> Path:
+    """Build the book; a warning is an error.
+
+    Returns:
+        The book's ``index.html``, in ``book/_build/<dataset>/html``.
+
+    Raises:
+        StudyError: jupyter-book's warnings and errors.
+    """
+    source, output = study.view / "site", study.view / "site-build"
+    stage(study, source)
+    command = [sys.executable, "-m", "jupyter_book", "build", str(source), "--path-output", str(output)]
+    environment = os.environ | {"PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
+    say("jupyter-book …")
+    done = subprocess.run(
+        [*command, "-W", "--keep-going", "-q"], capture_output=True, text=True, env=environment, check=False
+    )
+    if done.returncode:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if "WARNING" in line or "ERROR" in line]
+        raise StudyError("jupyter-book: " + ("\n".join(lines) or (done.stdout + done.stderr)[-3000:]))
+    html = ROOT / "book" / "_build" / study.dataset.name / "html"
+    aside = html.with_name("html.aside")
+    shutil.rmtree(aside, ignore_errors=True)
+    html.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(output / "_build" / "html", aside)
+    shutil.rmtree(html, ignore_errors=True)
+    aside.replace(html)
+    return html / "index.html"

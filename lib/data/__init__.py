@@ -1,0 +1,1 @@
+"""Datasets in FinanceBench's layout: found, checked, read, cut into chunks."""

@@ -1,0 +1,108 @@
+"""Chunks: spans of a page's text, counted in the embedder's tokens, never across a page."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+from tokenizers import Tokenizer
+
+from lib.words import CHUNK_COLUMNS
+
+
+def load_tokenizer(weights: Path) -> Tokenizer:
+    """The tokenizer of a model directory, without truncation or padding."""
+    tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def spans_of(
+    offsets: Sequence[tuple[int, int]],
+    size: int,
+    overlap: int,
+    words: Sequence[int | None] | None = None,
+) -> list[tuple[int, int]]:
+    """Character spans of ``size`` tokens, each sharing ``overlap`` tokens with the one before.
+
+    Args:
+        offsets: character span of every token of a text.
+        size: tokens a span, at most.
+        overlap: tokens that two neighbours share, or a few more; less than ``size``.
+        words: for every token the number of its word. When given, no span begins or ends inside a word (unless the
+            word alone is too long), so that a span's text has the same tokens again.
+
+    Returns:
+        Spans that together hold every token; none for a text without tokens. No span lies inside another.
+    """
+    if not 0 <= overlap < size:
+        raise ValueError(f"overlap {overlap} must be from 0 to less than the size {size}")
+    n_tokens, spans, begin = len(offsets), [], 0
+    while begin < n_tokens:
+        end = min(begin + size, n_tokens)
+        if end < n_tokens:
+            end = _word_start(words, end, lowest=begin + overlap + 1)
+        spans.append((offsets[begin][0], offsets[end - 1][1]))
+        if end == n_tokens:
+            break
+        begin = _word_start(words, end - overlap, lowest=begin + 1)
+    return spans
+
+
+def _word_start(words: Sequence[int | None] | None, position: int, lowest: int) -> int:
+    """The start of the word that the token at ``position`` is in, or ``position`` where that is below ``lowest``."""
+    start = position
+    while words is not None and start > 0 and words[start] is not None and words[start] == words[start - 1]:
+        start -= 1
+    return start if start >= lowest else position
+
+
+def chunk_key(text: str, doc_name: str, page: int) -> str:
+    """SHA-1 of the chunk's whitespace-normalised text, its filing and its page."""
+    return hashlib.sha1(f"{' '.join(text.split())}\x1f{doc_name}\x1f{page}".encode()).hexdigest()
+
+
+def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
+    """Cut pages into chunks.
+
+    Args:
+        pages: doc_name, page, text.
+        tokenizer: counts the tokens.
+        size, overlap: tokens, see :func:`spans_of`.
+
+    Returns:
+        CHUNK_COLUMNS: ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has
+        no chunk. Two spans of one page with equal text keep both ids and share their key.
+    """
+    rows = []
+    for first in range(0, len(pages), 256):
+        part = pages.iloc[first : first + 256]
+        encoded = tokenizer.encode_batch(part["text"].tolist(), add_special_tokens=False)
+        for page, encoding in zip(part.itertuples(), encoded, strict=True):
+            rows += _chunks_of(page, spans_of(encoding.offsets, size, overlap, encoding.word_ids))
+    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+
+
+def _chunks_of(page, spans: Iterable[tuple[int, int]]) -> list[tuple]:
+    rows = []
+    for number, (start, end) in enumerate(spans):
+        text = page.text[start:end]
+        chunk_id = f"{page.doc_name}#p{page.page:04d}#c{number:02d}"
+        rows.append((chunk_id, chunk_key(text, page.doc_name, page.page), page.doc_name, page.page, text, start, end))
+    return rows
+
+
+def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
+    """Cut chunks into windows or children.
+
+    Returns:
+        chunk (row number of the chunk it lies in) and text, in order of the chunks; every chunk has at least one.
+    """
+    rows = []
+    for first in range(0, len(chunks), 256):
+        texts = chunks["text"].iloc[first : first + 256].tolist()
+        for row, encoding in enumerate(tokenizer.encode_batch(texts, add_special_tokens=False), first):
+            spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
+            rows += [(row, texts[row - first][start:end]) for start, end in spans]
+    return pd.DataFrame(rows, columns=["chunk", "text"])

@@ -1,0 +1,131 @@
+"""A dataset in FinanceBench's own layout, its JSON lines, and all that may be wrong with it.
+
+Layout of a dataset directory::
+
+    data/*open_source*.jsonl           one question a line
+    data/*document_information*.jsonl  one filing a line
+    pdfs/<DOC>.pdf                     a filing as a PDF, or
+    pages/<DOC>.jsonl                  a filing as text, one page a line: doc_name, page (from 0), text
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from lib.store import digest_of_file
+from lib.words import DatasetError
+
+SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]*")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset whose records were read and are sound; its pages are checked once they are extracted.
+
+    Attributes:
+        name: short name, used in paths.
+        root: the dataset's directory.
+        questions: QUESTION_COLUMNS, ordered as in the file.
+        filings: FILING_COLUMNS without ``n_pages``: the filings that have a PDF or page text here.
+        evidence: one row a piece of evidence: question_id, doc_name, page, text, line (where it was read).
+        question_file: where the questions stand, for messages.
+    """
+
+    name: str
+    root: Path
+    questions: pd.DataFrame
+    filings: pd.DataFrame
+    evidence: pd.DataFrame
+    question_file: Path
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over the names and bytes of every file that the study reads, 20 hex digits."""
+        total = hashlib.sha256()
+        for path in sorted(self.files(), key=lambda p: p.relative_to(self.root).as_posix()):
+            total.update(f"{path.relative_to(self.root).as_posix()} {digest_of_file(path)}\n".encode())
+        return total.hexdigest()[:20]
+
+    def files(self) -> list[Path]:
+        """The files that the dataset consists of: the questions and each filing's source."""
+        return [self.question_file, *(self.source(doc_name) for doc_name in self.filings["doc_name"])]
+
+    def source(self, doc_name: str) -> Path:
+        """The file a filing is read from: its page text where there is one, else its PDF."""
+        text = self.root / "pages" / f"{doc_name}.jsonl"
+        return text if text.is_file() else self.root / "pdfs" / f"{doc_name}.pdf"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One record and where it stands."""
+
+    path: Path
+    number: int
+    record: dict
+
+
+class Problems:
+    """All that is wrong with a dataset, told at once.
+
+    Args:
+        root: the dataset's directory; messages name files relative to it.
+    """
+
+    def __init__(self, root: Path):
+        self.root = Path(root)
+        self.messages: list[str] = []
+
+    def add(self, where: Line | Path, message: str) -> None:
+        """Note one problem; ``message`` says what is wrong and how to mend it."""
+        path, number = (where.path, f" line {where.number}") if isinstance(where, Line) else (where, "")
+        name = path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+        self.messages.append(f"{name}{number}: {message}")
+
+    def one_file(self, folder: Path, *patterns: str) -> Path | None:
+        """The only file in ``folder`` that matches the first pattern that matches any."""
+        for pattern in patterns:
+            found = sorted(folder.glob(pattern))
+            if len(found) == 1:
+                return found[0]
+            if found:
+                names = ", ".join(path.name for path in found)
+                self.add(folder, f"more than one {pattern}: {names}; leave one")
+                return None
+        self.add(folder, f"no {' or '.join(patterns)}; see the dataset layout in the README")
+        return None
+
+    def stop(self) -> None:
+        """Raise DatasetError with every problem, if there is any."""
+        if self.messages:
+            unique = list(dict.fromkeys(self.messages))
+            count = f"{len(unique)} problem" + ("s" if len(unique) > 1 else "")
+            raise DatasetError(f"{self.root}: {count}\n" + "\n".join(f"  {message}" for message in unique))
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether a filing's name can be a file name: no path separators, no leading dot."""
+    return bool(SAFE_NAME.fullmatch(name)) and ".." not in name
+
+
+def read_json_lines(path: Path, problems: Problems) -> list[Line]:
+    """The records of a JSON-lines file; a line that is no JSON object is a problem, blank lines are skipped."""
+    lines = []
+    for number, text in enumerate(path.read_bytes().split(b"\n"), 1):
+        if not text.strip():
+            continue
+        try:
+            record = json.loads(text)
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            problems.add(Line(path, number, {}), f"broken JSON ({error}); mend or remove the line")
+            continue
+        if isinstance(record, dict):
+            lines.append(Line(path, number, record))
+        else:
+            problems.add(Line(path, number, {}), "not a JSON object; one record a line, in braces")
+    return lines

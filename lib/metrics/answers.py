@@ -1,0 +1,249 @@
+"""How good a written answer is: ROUGE-L, numeric match (loose and strict), token F1, and refusals.
+
+Pure functions of strings. The loose numeric match is the published study's; the strict one is ours, made so
+that a year, a page number or a wrong scale cannot pass for the answer. Token F1 is that of SQuAD (Rajpurkar
+et al., EMNLP 2016).
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lib.metrics.overlap import Reference
+from lib.metrics.retrieval import long_frame
+
+NUMERIC_QUESTION_TYPES = ("metrics-generated",)
+LOOSE_TOLERANCE = 0.03
+STRICT_TOLERANCE = 0.01
+
+_LOOSE_NUMBER = re.compile(r"(?:(?<!\w)-)?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_MONTHS += "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
+_UNITS = "k|m|b|t|mm|mn|mln|bn|bln|tn|pp|pct|thousands?|millions?|billions?|trillions?|usd|eur|gbp"
+_POWERS = {"k": 3, "t": 12, "m": 6, "b": 9, "mm": 6, "mn": 6, "mln": 6, "bn": 9, "bln": 9, "tn": 12}
+_POWERS |= {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+
+#: Digits that are no quantity, in the order in which the strict match takes them out of a text.
+NOT_QUANTITIES = {
+    "date": rf"\b[0-9]{{1,4}}[/-][0-9]{{1,2}}[/-][0-9]{{1,4}}\b"
+    rf"|\b(?:{_MONTHS})\.?\s+[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?!\.[0-9]|,[0-9]{{3}}|\s?%)"
+    rf"|\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:{_MONTHS})\b",
+    "page, note or part": r"(?i:\b(?:pages?|notes?|footnotes?|items?|tables?|figures?|sections?|exhibits?"
+    r"|parts?|chapters?|steps?)|\bpp?\.)\s*(?:no\.?\s*)?[#(]?[0-9]+(?:[-–.][0-9]+)*[A-Za-z]?\b(?!,[0-9])",
+    "form": r"(?<![$€£¥])\b(?:8|10|20)-?[KQF]\b",
+    "word that starts with letters": r"\b(?!(?:USD|EUR|GBP)[0-9])[A-Za-z_]+-?[0-9]\w*(?:[.,][0-9]+)*"
+    r"|['’][0-9]{2}\b",
+    "word that ends in letters": rf"(?<![\w.,])[0-9][0-9.,]*(?!(?:x|(?i:{_UNITS}))\b)[A-Za-z]\w*",
+    "list marker": r"(?m:^\s*(?:[-*•]\s*)?[0-9]{1,2}[.)](?=\s))|\([0-9]{1,2}\)",
+}
+_NOT_QUANTITY = re.compile("|".join(NOT_QUANTITIES.values()))
+_QUANTITY = re.compile(
+    r"""(?P<open>\(\s?)?
+    (?P<sign>(?<![\w%)])[-−–])?
+    (?P<currency>(?:USD|EUR|GBP|US\$|[$€£¥])\s?(?P<inner>[-−–]|\(\s?)?)?
+    (?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)
+    (?P<close>\s?\))?
+    (?:(?P<percent>\s?(?:\\?%|(?:percent|per\scent|percentage\spoints?|pct|pp)\b))
+      |(?:\s?(?:USD|EUR|GBP))?
+       (?:[\s-]?(?P<word>thousand|million|billion|trillion|mm|mn|mln|bn|bln|tn)s?|(?P<letter>[kmbt])
+         |\s(?P<capital>(?-i:[KMBT])))\b)?
+    (?P<late>\s?\))?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ASKED_UNIT = re.compile(
+    r"(?:\b(?:in|USD|EUR|GBP|dollars?)|[$€£¥])\s*(thousand|million|billion|trillion)s?\b", re.IGNORECASE
+)
+_NAME_WITH_DIGITS = re.compile(r"\b[0-9]+[A-Za-z]\w*\b")
+
+_SOURCE = "(?:context|documents?|segments?|texts?|excerpts?|information|data|passages?|pages?|filings?)"
+#: An answer declines if one of these is found and no number follows a "however" or a "but" after it.
+REFUSAL_RULES = {
+    "empty": r"\A\W*\Z",
+    "not available": r"\A\W*(?:n/?a|unknown|not (?:available|applicable|provided|specified|given)\b.*)\W*\Z",
+    "sorry": r"\bI(?:'m| am) (?:sorry|afraid)\b|\bI apologi[sz]e\b",
+    "do not know": r"\bI (?:do not|don't|cannot|can't) (?:know|have|find|see|answer|determine|provide)\b",
+    "unable": r"\b(?:unable|not able|not possible|impossible) to (?:\w+ )?"
+    r"(?:answer|determine|find|calculate|compute|provide|say|tell|give|derive|identify)\b",
+    "cannot": r"\b(?:cannot|can't|can not|could not|couldn't) be "
+    r"(?:\w+ )?(?:answered|determined|found|calculated|computed|provided|derived|identified|inferred)\b",
+    "source lacks it": rf"\b{_SOURCE}(?: \w+){{0,3}}? (?:do|does|did)(?: not|n't) (?:\w+ )?"
+    r"(?:contain|include|provide|mention|specify|give|state|show|have|disclose|offer)\b",
+    "not in source": r"\b(?:not|n't) (?:\w+ )?(?:provided|given|included|mentioned|specified|stated|contained"
+    r"|available|disclosed|found|shown|present) (?:\w+ )?(?:in|within|by|from) "
+    rf"(?:the |this |these |your )?(?:\w+ ){{0,2}}{_SOURCE}\b",
+    "no information": r"\b(?:no|not enough|isn't enough|insufficient|lack of) (?:(?:relevant|specific"
+    r"|explicit|sufficient|direct|such|further|available|detailed|financial) ){0,2}"
+    r"(?:information|context|details)\b|\b(?:not enough|insufficient) data\b",
+}
+_REFUSALS = {name: re.compile(rule, re.IGNORECASE | re.DOTALL) for name, rule in REFUSAL_RULES.items()}
+_ANSWERS_ANYWAY = re.compile(
+    r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.IGNORECASE | re.DOTALL
+)
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def answer_rouge_l(prediction: str, answer: str, use_stemmer: bool = False) -> float:
+    """ROUGE-L F1 of the prediction against the gold answer (``rouge_score``), 0 to 1."""
+    return Reference(answer, use_stemmer).rouge_l(prediction)
+
+
+def numeric_match(prediction: str, answer: str) -> bool:
+    """The published, loose match: some number of the prediction is close to some number of the answer.
+
+    Commas and currency signs are removed, numbers extracted, and any pair with ``numpy.isclose(predicted,
+    gold, atol=0.03, rtol=0.03)`` matches. Years, pages and scales are not told apart: it flatters.
+    """
+    predicted, gold = (_loose_numbers(text) for text in (prediction, answer))
+    close = np.isclose(predicted[:, None], gold[None, :], atol=LOOSE_TOLERANCE, rtol=LOOSE_TOLERANCE)
+    return bool(close.any())
+
+
+def _loose_numbers(text: str) -> np.ndarray:
+    return np.array([float(n) for n in _LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text))], dtype=float)
+
+
+class Quantity(NamedTuple):
+    """A number that a text states; ``value`` includes a scale that stands with it, and 65.4 % is 65.4."""
+
+    value: float
+    is_percent: bool = False
+    is_scaled: bool = False
+    is_money: bool = False
+
+
+def quantities(text: str, question: str | None = None) -> list[Quantity]:
+    """The quantities of a text, as ``numeric_match_strict`` understands them.
+
+    Taken out first: ``NOT_QUANTITIES``, names with digits that the question uses (3M), and bare whole numbers
+    from 1900 to 2100 (years). Negative are ``-5``, ``-$5`` and, as accountants write, ``(5.0)``, ``$(5.0)``
+    or ``(5%)``; an aside with a scale, ``(5.0 million)``, is positive.
+    """
+    for name in set(_NAME_WITH_DIGITS.findall(question or "")):
+        text = re.sub(rf"(?<![\w$.,]){re.escape(name)}\b", " ", text)
+    found = []
+    for match in _QUANTITY.finditer(_NOT_QUANTITY.sub(" ; ", text)):
+        part = {name: (value or "").strip() for name, value in match.groupdict().items()}
+        scale = (part["word"] or part["letter"] or part["capital"]).lower()
+        is_bare = not (part["currency"] or part["percent"] or scale)
+        if is_bare and re.fullmatch("19[0-9]{2}|20[0-9]{2}|2100", part["digits"]):
+            continue
+        is_open = part["open"] == "(" or part["inner"] == "("
+        is_bracketed = is_open and bool(part["close"] or (part["late"] and not scale))
+        is_negative = is_bracketed or bool(part["sign"]) or part["inner"] not in ("", "(")
+        value = float(part["digits"].replace(",", "")) * 10.0 ** _POWERS.get(scale, 0)
+        value = -value if is_negative else value
+        found.append(Quantity(value, bool(part["percent"]), bool(scale), bool(part["currency"])))
+    return found
+
+
+def numeric_match_strict(prediction: str, answer: str, question: str | None = None) -> bool:
+    """Some quantity of the prediction is within 1 % of some quantity of the answer, in sign and unit too.
+
+    Args:
+        prediction: what the model wrote.
+        answer: the gold answer.
+        question: where it names a unit ("in USD millions"), the answer's number without a scale is in it, and
+            the prediction's may be in it or in plain dollars. Else numbers without a scale are as they are.
+
+    A percentage equals the fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number
+    may be either; a percentage never equals an amount of money.
+    """
+    asked = _ASKED_UNIT.search(question or "")
+    unit = 10.0 ** _POWERS[asked[1].lower()] if asked else 1.0
+    pairs = ((p, g) for g in quantities(answer, question) for p in quantities(prediction, question))
+    return any(_is_same(predicted, gold, unit) for predicted, gold in pairs)
+
+
+def _is_same(predicted: Quantity, gold: Quantity, unit: float) -> bool:
+    if predicted.is_percent != gold.is_percent and (predicted.is_money or gold.is_money):
+        return False
+    if gold.is_percent:
+        target = gold.value / 100
+        readings = (
+            {predicted.value / 100} if predicted.is_percent else {predicted.value / 100, predicted.value}
+        )
+    else:
+        target = gold.value if gold.is_scaled else gold.value * unit
+        readings = {predicted.value / 100} if predicted.is_percent else {predicted.value}
+        if not (predicted.is_percent or predicted.is_scaled):
+            readings.add(predicted.value * unit)
+    allowed = (
+        STRICT_TOLERANCE * abs(target) * (1 + 1e-9)
+    )  # 101 is within 1 % of 100 whatever the last bit says
+    return any(abs(reading - target) <= allowed for reading in readings)
+
+
+def token_f1(prediction: str, answer: str) -> float:
+    """F1 of the bags of words after SQuAD's normalisation: lower case, no ASCII punctuation, no a / an / the.
+
+    As in SQuAD's script 1,577.5 becomes 15775, and two texts without words agree (1.0).
+    """
+    predicted, gold = (Counter(_squad_tokens(text)) for text in (prediction, answer))
+    if not predicted or not gold:
+        return float(predicted == gold)
+    n_common = (predicted & gold).total()
+    return 2 * n_common / (predicted.total() + gold.total())
+
+
+def _squad_tokens(text: str) -> list[str]:
+    return re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(_PUNCTUATION)).split()
+
+
+def refusal_rule(prediction: str) -> str | None:
+    """The name of the first of ``REFUSAL_RULES`` by which the model declines, None if it answers."""
+    for name, rule in _REFUSALS.items():
+        match = rule.search(prediction.replace("’", "'"))
+        if match and not _ANSWERS_ANYWAY.search(prediction, match.end()):
+            return name
+    return None
+
+
+def is_refusal(prediction: str) -> bool:
+    """Does the model decline to answer, by one of the stated rules?"""
+    return refusal_rule(prediction) is not None
+
+
+def answer_metrics(
+    frame: pd.DataFrame, numeric_question_types: Collection[str] | None = NUMERIC_QUESTION_TYPES
+) -> pd.DataFrame:
+    """All answer metrics of one method's answers.
+
+    Args:
+        frame: one row a question: question_id, question, answer, question_type, prediction.
+        numeric_question_types: whose questions get numeric matches (as published, the 50 of type
+            metrics-generated); None for all.
+
+    Returns:
+        Long frame question_id, metric, k (missing), value, with the metrics answer_rouge_l, token_f1, refusal
+        and, for the questions asked for, numeric_match and numeric_match_strict.
+
+    Raises:
+        ValueError: a question has no prediction; an answer that was never written is not a wrong answer.
+    """
+    missing = frame.loc[frame["prediction"].isna(), "question_id"]
+    if len(missing):
+        raise ValueError(f"no prediction for {', '.join(sorted(missing.astype(str)))}: generate them first")
+    is_numeric = pd.Series(True, frame.index)
+    if numeric_question_types is not None:
+        is_numeric = frame["question_type"].isin(numeric_question_types)
+    every, numeric = frame.to_dict("records"), frame[is_numeric].to_dict("records")
+    columns = {
+        "answer_rouge_l": (every, lambda r: answer_rouge_l(r["prediction"], r["answer"])),
+        "token_f1": (every, lambda r: token_f1(r["prediction"], r["answer"])),
+        "refusal": (every, lambda r: is_refusal(r["prediction"])),
+        "numeric_match": (numeric, lambda r: numeric_match(r["prediction"], r["answer"])),
+        "numeric_match_strict": (
+            numeric,
+            lambda r: numeric_match_strict(r["prediction"], r["answer"], r["question"]),
+        ),
+    }
+    parts = [
+        long_frame(pd.Series({r["question_id"]: score(r) for r in rows}, dtype=float), metric)
+        for metric, (rows, score) in columns.items()
+    ]
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,250 @@
+"""How much of the gold evidence a chunk holds: sentence BLEU and ROUGE-L, fast and equal to the libraries.
+
+``ctx_bleu``: sentence BLEU (Papineni et al., ACL 2002; sacrebleu, Post, WMT 2018) with effective order,
+divided by 100. ``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004) over the words of the
+``rouge_score`` package. Both compare a chunk with a question's pieces of evidence joined into one text, and
+lie between 0 and 1 (an identical text may score 1 + 4e-16: sacrebleu's own rounding, kept).
+
+What makes it fast is exact: 13a tokenisation is done once for each distinct word, the evidence is counted
+once, only n-grams that the evidence holds are counted in the chunk, and the subsequence is found bit-parallel
+(rapidfuzz).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from hashlib import sha1
+from itertools import chain, repeat
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rapidfuzz.distance import LCSseq
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+
+from lib.metrics.retrieval import DEPTHS, long_frame
+
+MAX_ORDER = 4
+_ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+_split_symbols = TokenizerRegexp()
+_rouge_words = re.compile("[a-z0-9]+").findall
+
+
+def bleu_signature() -> str:
+    """sacrebleu's signature of ``ctx_bleu``, for a table's caption."""
+    bleu = BLEU(effective_order=True)
+    bleu.sentence_score("a", ["a"])  # the signature needs to know the number of references
+    return str(bleu.get_signature())
+
+
+@lru_cache(maxsize=2**18)
+def _word_13a(word: str) -> tuple[str, ...]:
+    for entity, character in _ENTITIES:
+        word = word.replace(entity, character)
+    return tuple(_split_symbols(f" {word} ").split())
+
+
+def tokenize_13a(text: str) -> list[str]:
+    """The tokens of sacrebleu's ``13a`` tokenizer (mteval-v13a).
+
+    No rule of 13a looks across white space once its three whole-text rules are done, so words are split one
+    by one and remembered.
+    """
+    text = text.rstrip().replace("<skipped>", "").replace("-\n", "")
+    return list(chain.from_iterable(map(_word_13a, text.split())))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Callable[[str], str]:
+    from nltk.stem.porter import PorterStemmer  # takes a second to import and is off by default
+
+    return lru_cache(maxsize=2**18)(PorterStemmer().stem)
+
+
+def tokenize_rouge(text: str, use_stemmer: bool = False) -> list[str]:
+    """The tokens of ``rouge_score``: lower-cased runs of a-z and 0-9, so ``$1,577.5`` is ``1 577 5``.
+
+    With ``use_stemmer``, words of more than three characters are Porter-stemmed, as there.
+    """
+    words = _rouge_words(text.lower())
+    if use_stemmer:
+        stem = _stemmer()
+        words = [stem(word) if len(word) > 3 else word for word in words]
+    return words
+
+
+class Reference:
+    """A text that others are compared with; tokenised and counted once, on first use.
+
+    Args:
+        text: the reference, here a question's evidence or its gold answer.
+        use_stemmer: Porter-stem the words of ROUGE-L.
+    """
+
+    def __init__(self, text: str, use_stemmer: bool = False):
+        self.text = text
+        self.use_stemmer = use_stemmer
+
+    @cached_property
+    def _ngrams(self) -> tuple[dict[str, int], int, list[tuple[np.ndarray, np.ndarray]]]:
+        """Token ids, length, and for n = 2, 3, 4 the sorted n-gram codes and their counts.
+
+        The code of an n-gram is (index of its first n-1 tokens) * (vocabulary size) + (id of its last token),
+        which stays far below 2**63 because an index is below the text's length.
+        """
+        tokens = tokenize_13a(self.text)
+        ids = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
+        sequence = np.fromiter(map(ids.__getitem__, tokens), np.int64, len(tokens))
+        tables = [(np.arange(len(ids)), np.bincount(sequence, minlength=len(ids)))]
+        prefix = sequence
+        for n in range(2, MAX_ORDER + 1):
+            codes = prefix[: max(len(tokens) - n + 1, 0)] * len(ids) + sequence[n - 1 :]
+            distinct, prefix, counts = np.unique(codes, return_inverse=True, return_counts=True)
+            tables.append((distinct, counts))
+        return ids, len(tokens), tables
+
+    def bleu(self, text: str) -> float:
+        """Sentence BLEU of ``text`` against this reference, from 0 to 1."""
+        ids, n_reference, tables = self._ngrams
+        tokens = tokenize_13a(text)
+        sequence = np.fromiter(map(ids.get, tokens, repeat(-1)), np.int64, len(tokens))
+        starts = np.flatnonzero(sequence >= 0)
+        found = sequence[starts]
+        correct = [0] * MAX_ORDER
+        for n, (codes, counts) in enumerate(tables, start=1):
+            if not len(codes):
+                break
+            if n > 1:
+                is_open = starts + n <= len(tokens)
+                starts, found = starts[is_open], found[is_open]
+                last = sequence[starts + n - 1]
+                wanted = found * len(ids) + last
+                found = np.searchsorted(codes, wanted)
+                # A last token that the reference lacks has id -1, which would be the code of another n-gram.
+                is_known = (last >= 0) & (codes[np.minimum(found, len(codes) - 1)] == wanted)
+                starts, found = starts[is_known], found[is_known]
+            correct[n - 1] = int(np.minimum(np.bincount(found, minlength=len(counts)), counts).sum())
+        total = [max(len(tokens) - n, 0) for n in range(MAX_ORDER)]
+        score = BLEU.compute_bleu(correct, total, len(tokens), n_reference, "exp", effective_order=True)
+        return score.score / 100
+
+    @cached_property
+    def _letters(self) -> tuple[dict[str, str], str]:
+        """Each distinct word as one character, and the reference spelt so: rapidfuzz likes strings best."""
+        words = tokenize_rouge(self.text, self.use_stemmer)
+        letters = {word: chr(i) for i, word in enumerate(dict.fromkeys(words))}
+        return letters, "".join(map(letters.__getitem__, words))
+
+    def rouge_l(self, text: str) -> float:
+        """ROUGE-L F1 of ``text`` against this reference, from 0 to 1."""
+        letters, spelt = self._letters
+        words = tokenize_rouge(text, self.use_stemmer)
+        if not words or not spelt:
+            return 0.0
+        # A word that the reference lacks is in no common subsequence: it counts in the length alone.
+        n_common = LCSseq.similarity(spelt, "".join(map(letters.get, words, repeat(""))))
+        precision, recall = n_common / len(words), n_common / len(spelt)
+        return 2 * precision * recall / (precision + recall) if n_common else 0.0
+
+
+def ctx_bleu(chunk: str, evidence: str | Reference) -> float:
+    """Sentence BLEU / 100 of a chunk against the evidence; its settings are ``bleu_signature``."""
+    return (evidence if isinstance(evidence, Reference) else Reference(evidence)).bleu(chunk)
+
+
+def ctx_rouge_l(chunk: str, evidence: str | Reference, use_stemmer: bool = False) -> float:
+    """ROUGE-L F1 of a chunk against the evidence; a ``Reference`` brings its own ``use_stemmer``."""
+    return (evidence if isinstance(evidence, Reference) else Reference(evidence, use_stemmer)).rouge_l(chunk)
+
+
+def _digest(text: str) -> str:
+    return sha1(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class PairScorer:
+    """Scores (evidence, chunk) pairs and remembers them by content, so that methods share what they share.
+
+    A pair is known by the SHA-1 of its two texts: a changed chunk is a new pair, and a file holds no text.
+    """
+
+    METRICS = ("ctx_bleu", "ctx_rouge_l")
+    COLUMNS = ("evidence_sha1", "chunk_sha1", *METRICS)
+
+    def __init__(self, use_stemmer: bool = False):
+        self.settings = f"{bleu_signature()}|rouge_l_stem:{use_stemmer}"
+        self.n_computed = 0
+        self._scores: dict[tuple[str, str], tuple[float, float]] = {}
+        self._digest = lru_cache(maxsize=2**16)(_digest)
+        self._reference = lru_cache(maxsize=2**10)(lambda text: Reference(text, use_stemmer))
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def score(self, chunk: str, evidence: str) -> tuple[float, float]:
+        """``(ctx_bleu, ctx_rouge_l)`` of one pair, from memory where it was scored before."""
+        key = self._digest(evidence), self._digest(chunk)
+        if key not in self._scores:
+            reference = self._reference(evidence)
+            self._scores[key] = reference.bleu(chunk), reference.rouge_l(chunk)
+            self.n_computed += 1
+        return self._scores[key]
+
+    def save(self, path: Path) -> None:
+        """Write all pairs to a parquet file: evidence_sha1, chunk_sha1, ctx_bleu, ctx_rouge_l, settings."""
+        rows = sorted((*key, *scores) for key, scores in self._scores.items())
+        pd.DataFrame(rows, columns=self.COLUMNS).assign(settings=self.settings).to_parquet(path, index=False)
+
+    def load(self, path: Path) -> None:
+        """Add the pairs of a file that ``save`` wrote.
+
+        Raises:
+            ValueError: the file was scored with other settings or another sacrebleu; delete it.
+        """
+        pairs = pd.read_parquet(path)
+        others = sorted(set(pairs["settings"]) - {self.settings})
+        if others:
+            raise ValueError(f"{path}: scored with {others}, not {self.settings}; delete it")
+        rows = pairs[list(self.COLUMNS)].itertuples(index=False, name=None)
+        self._scores.update(((evidence, chunk), (bleu, rouge)) for evidence, chunk, bleu, rouge in rows)
+
+
+def overlap_metrics(
+    run: pd.DataFrame,
+    chunk_texts: Mapping[str, str],
+    questions: pd.DataFrame,
+    ks: Sequence[int] = DEPTHS,
+    scorer: PairScorer | None = None,
+) -> pd.DataFrame:
+    """``ctx_bleu`` and ``ctx_rouge_l`` of the best of the top k chunks, for every question.
+
+    Args:
+        run: one run.
+        chunk_texts: chunk id to text, for every chunk of the run's top ``max(ks)``.
+        questions: with ``question_id`` and ``evidence`` (its pieces joined by a blank line).
+        ks: depths.
+        scorer: pairs scored so far; new ones are added to it. None scores all of them.
+
+    Returns:
+        Long frame question_id, metric, k, value; a question without rows in the run scores 0.
+
+    Raises:
+        KeyError: a chunk of the run has no text.
+    """
+    scorer = PairScorer() if scorer is None else scorer
+    evidence = questions.set_index("question_id", verify_integrity=True)["evidence"]
+    top = run[(run["rank"] <= max(ks)) & run["question_id"].isin(evidence.index)]
+    pairs = zip(top["question_id"], top["chunk_id"], strict=True)
+    scores = [scorer.score(chunk_texts[chunk_id], evidence[question_id]) for question_id, chunk_id in pairs]
+    scored = pd.DataFrame(scores, columns=PairScorer.METRICS, index=top.index, dtype=float)
+    parts = []
+    for k in ks:
+        in_top = top["rank"] <= k
+        best = (
+            scored[in_top]
+            .groupby(top.loc[in_top, "question_id"])
+            .max()
+            .reindex(evidence.index, fill_value=0.0)
+        )
+        parts += [long_frame(best[metric], metric, k) for metric in PairScorer.METRICS]
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,152 @@
+"""Did the run find the gold filing and the gold pages? Recall over chunks, and ranked measures over pages.
+
+A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, score; questions have question_id,
+doc_name and gold_pages (page numbers from 0, so page 0 is a page). Every function answers for *all*
+questions: one that the run has no rows for scores 0 and counts. Rows of other questions are ignored.
+
+``doc_recall`` and ``page_recall`` look at the top k *chunks*. The measures of ``ir_measures`` (MacAvaney,
+Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, where a page stands where its first chunk
+stands.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import ir_measures
+import pandas as pd
+from ir_measures import AP, RR, R, nDCG
+from ir_measures.measures import Measure
+
+DEPTHS = (1, 3, 5, 10, 20)
+PAGE_MEASURES = (nDCG @ 10, RR @ 10, AP @ 10, R @ 10)
+MEASURE_NAMES = {"nDCG": "ndcg", "RR": "mrr", "AP": "map", "R": "recall"}
+
+
+def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataFrame:
+    """One value a question as rows of the metrics frame: question_id, metric, k (nullable Int64), value."""
+    return pd.DataFrame(
+        {
+            "question_id": values.index,
+            "metric": metric,
+            "k": pd.array([k] * len(values), dtype="Int64"),
+            "value": values.to_numpy(dtype=float),
+        }
+    )
+
+
+def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:
+    """The judgements: question_id, doc_name and page of each distinct gold page, in the questions' order.
+
+    Raises:
+        ValueError: a question is listed twice, or has no gold page, so its recall is undefined.
+    """
+    _refuse("questions listed twice", questions.loc[questions["question_id"].duplicated(), "question_id"])
+    gold = questions[["question_id", "doc_name", "gold_pages"]].explode("gold_pages")
+    _refuse("recall is undefined without a gold page", gold.loc[gold["gold_pages"].isna(), "question_id"])
+    gold = gold.rename(columns={"gold_pages": "page"}).astype({"page": "int64"})
+    return gold.drop_duplicates(ignore_index=True)
+
+
+def _refuse(why: str, question_ids: pd.Series) -> None:
+    if len(question_ids):
+        raise ValueError(f"{why}: {', '.join(sorted(set(question_ids.astype(str))))}")
+
+
+def _first_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
+    """The gold pages with ``rank``: the best rank at which a chunk of the page is seen, NaN if never."""
+    keys = ["question_id", "doc_name", "page"]
+    seen = run[[*keys, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types
+    return gold_pages(questions).merge(seen.groupby(keys, as_index=False).min(), on=keys, how="left")
+
+
+def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
+    """1.0 if one of the top k chunks is from the question's gold filing, else 0.0; indexed by question_id.
+
+    Raises:
+        ValueError: a question is listed twice.
+    """
+    _refuse("questions listed twice", questions.loc[questions["question_id"].duplicated(), "question_id"])
+    top = run[run["rank"] <= k]
+    seen = pd.MultiIndex.from_frame(top[["question_id", "doc_name"]])
+    wanted = pd.MultiIndex.from_frame(questions[["question_id", "doc_name"]])
+    index = pd.Index(questions["question_id"], name="question_id")
+    return pd.Series(wanted.isin(seen).astype(float), index=index, name="doc_recall")
+
+
+def page_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
+    """|gold pages among the pages of the top k chunks| / |gold pages|; indexed by question_id."""
+    first = _first_ranks(run, questions)
+    return (first["rank"] <= k).groupby(first["question_id"], sort=False).mean().rename("page_recall")
+
+
+def page_hit(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
+    """1.0 if one of the top k chunks is from a gold page, else 0.0; indexed by question_id."""
+    return (first_gold_rank(run, questions) <= k).fillna(False).astype(float).rename("page_hit")
+
+
+def first_gold_rank(run: pd.DataFrame, questions: pd.DataFrame) -> pd.Series:
+    """Rank of the first chunk from a gold page, missing if there is none; Int64, indexed by question_id."""
+    first = _first_ranks(run, questions).groupby("question_id", sort=False)["rank"].min()
+    return first.astype("Int64").rename("first_gold_rank")
+
+
+def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
+    """The run as a ranking of distinct pages; a page stands where its first chunk stands.
+
+    Returns:
+        question_id, rank (from 1), doc_name, page, page_id, score. The score is minus the rank: trec_eval
+        sorts by score and breaks ties by docno, so equal scores would not keep the run's order.
+    """
+    pages = run.sort_values(["question_id", "rank"], kind="stable")
+    pages = pages.drop_duplicates(["question_id", "doc_name", "page"], ignore_index=True)
+    pages["rank"] = pages.groupby("question_id").cumcount() + 1
+    pages["page_id"] = _page_ids(pages)
+    pages["score"] = -pages["rank"].astype(float)
+    return pages[["question_id", "rank", "doc_name", "page", "page_id", "score"]]
+
+
+def _page_ids(pages: pd.DataFrame) -> list[str]:
+    return [
+        f"{doc_name}#p{page:04d}" for doc_name, page in zip(pages["doc_name"], pages["page"], strict=True)
+    ]
+
+
+def rank_measures(
+    run: pd.DataFrame, questions: pd.DataFrame, measures: Iterable[Measure | str] = PAGE_MEASURES
+) -> pd.DataFrame:
+    """Measures of ``ir_measures`` over the ranking of pages, gold pages being relevant and all others not.
+
+    Args:
+        run: one run.
+        questions: the questions to average over.
+        measures: such as ``nDCG @ 10`` or ``"RR@10"``.
+
+    Returns:
+        Long frame question_id, metric, k, value: nDCG is ``ndcg``, RR is ``mrr``, AP is ``map``, R is
+        ``recall`` (over distinct pages, where ``page_recall`` counts chunks), others keep their name in lower
+        case; k is the cutoff.
+    """
+    measures = [ir_measures.parse_measure(m) if isinstance(m, str) else m for m in measures]
+    gold = gold_pages(questions)
+    qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
+    pages = page_ranking(run[run["question_id"].isin(questions["question_id"])])
+    ranked = pd.DataFrame(
+        {"query_id": pages["question_id"], "doc_id": pages["page_id"], "score": pages["score"]}
+    )
+    found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
+    parts = []
+    for measure in measures:
+        values = pd.Series({q: found.get((measure, q), 0.0) for q in questions["question_id"]}, dtype=float)
+        parts.append(long_frame(values, *_name_and_cutoff(measure)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _name_and_cutoff(measure: Measure) -> tuple[str, int | None]:
+    cutoff = measure["cutoff"] if "cutoff" in measure.SUPPORTED_PARAMS else None
+    return MEASURE_NAMES.get(measure.NAME, measure.NAME.lower()), cutoff if isinstance(cutoff, int) else None
+
+
+def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[int] = DEPTHS) -> pd.DataFrame:
+    """All of the above for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
+    functions = (doc_recall, page_recall, page_hit)
+    parts = [long_frame(f(run, questions, k), f.__name__, k) for f in functions for k in ks]
+    return pd.concat([*parts, rank_measures(run, questions)], ignore_index=True)

@@ -1,0 +1,1 @@
+"""Models: their weights, encoders, index, generator and page scorer."""

@@ -1,0 +1,119 @@
+"""Cross-encoders: a question and a passage read together, one relevance score (Nogueira & Cho, 2019)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from lib.data.chunks import load_tokenizer, spans_of
+from lib.words import StudyError
+
+
+class CrossEncoder(Protocol):
+    """Scores pairs of question and passage; a higher score is more relevant."""
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """One score a pair, shape (n_pairs,)."""
+
+
+class OnnxCrossEncoder:
+    """A BERT cross-encoder in ONNX, run by onnxruntime; batches are of one length, so that padding changes nothing.
+
+    Args:
+        weights: directory with ``model.onnx`` and ``tokenizer.json``.
+        window: tokens that a pair may have; the passage is cut.
+        batch_tokens: tokens of a batch, padding included.
+        n_threads: threads of the runtime; 0 for all cores.
+    """
+
+    def __init__(self, weights: Path, window: int = 512, batch_tokens: int = 4096, n_threads: int = 0):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = n_threads
+        self.session = onnxruntime.InferenceSession(
+            str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        self.inputs = {entry.name for entry in self.session.get_inputs()}
+        self.tokenizer = load_tokenizer(weights)
+        self.tokenizer.enable_truncation(window, strategy="only_second")
+        self.batch_tokens = batch_tokens
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """One score a pair, shape (n_pairs,)."""
+        encoded = self.tokenizer.encode_batch(list(pairs))
+        order = sorted(range(len(pairs)), key=lambda i: len(encoded[i].ids))
+        result, start = np.zeros(len(pairs), np.float32), 0
+        while start < len(order):
+            end = start + 1
+            while end < len(order) and len(encoded[order[end]].ids) * (end + 1 - start) <= self.batch_tokens:
+                end += 1
+            part = order[start:end]
+            result[part] = self._run([encoded[i] for i in part])
+            start = end
+        return result
+
+    def _run(self, encoded: list) -> np.ndarray:
+        longest = max(len(one.ids) for one in encoded)
+        feed = {
+            "input_ids": _padded([one.ids for one in encoded], longest),
+            "attention_mask": _padded([one.attention_mask for one in encoded], longest),
+            "token_type_ids": _padded([one.type_ids for one in encoded], longest),
+        }
+        feed = {name: value for name, value in feed.items() if name in self.inputs}
+        return self.session.run(None, feed)[0].reshape(len(encoded), -1)[:, 0]
+
+
+def _padded(rows: list[list[int]], length: int) -> np.ndarray:
+    return np.array([row + [0] * (length - len(row)) for row in rows], np.int64)
+
+
+class TorchCrossEncoder:
+    """A sentence-transformers ``CrossEncoder``, for the profile with a GPU.
+
+    Args:
+        weights: directory of the model.
+        window: tokens that a pair may have.
+        batch_size: pairs scored at once.
+    """
+
+    def __init__(self, weights: Path, window: int = 512, batch_size: int = 32):
+        from sentence_transformers import CrossEncoder as Reference
+
+        self.model = Reference(str(weights), max_length=window, local_files_only=True)
+        self.batch_size = batch_size
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """One score a pair, shape (n_pairs,)."""
+        return np.asarray(self.model.predict(list(pairs), batch_size=self.batch_size, show_progress_bar=False))
+
+
+def load_cross_encoder(weights: Path, window: int) -> CrossEncoder:
+    """The cross-encoder of a directory: ONNX where there is a ``model.onnx``, else safetensors through torch.
+
+    Raises:
+        StudyError: the directory holds neither.
+    """
+    if (weights / "model.onnx").is_file():
+        return OnnxCrossEncoder(weights, window)
+    if any(weights.glob("*.safetensors")):
+        return TorchCrossEncoder(weights, window)
+    raise StudyError(f"{weights} holds neither model.onnx nor safetensors; fetch the cross-encoder again")
+
+
+def passages_of(question: str, text: str, tokenizer, window: int, overlap: int = 32) -> list[str]:
+    """The windows of a text that fit beside a question, so that no part of a long chunk goes unread.
+
+    Args:
+        question, text: the pair.
+        tokenizer: the cross-encoder's.
+        window: tokens that a pair may have.
+        overlap: tokens that neighbouring windows share.
+    """
+    room = window - tokenizer.num_special_tokens_to_add(True) - len(tokenizer.encode(question, add_special_tokens=False).ids)
+    encoded = tokenizer.encode(text, add_special_tokens=False)
+    if len(encoded.ids) <= room:
+        return [text]
+    spans = spans_of(encoded.offsets, max(room, overlap + 1), overlap, encoded.word_ids)
+    return [text[start:end] for start, end in spans]

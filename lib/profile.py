@@ -1,0 +1,81 @@
+"""Profiles: which models and sizes a study uses, read from YAML and checked."""
+
+from pathlib import Path
+
+import yaml
+
+from lib.words import StudyError
+
+PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
+
+
+class Settings(dict):
+    """A dictionary whose items are also attributes: ``profile.chunks.size``."""
+
+    def __getattr__(self, name: str):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the profile has no setting {name!r}; it has {', '.join(self)}") from None
+
+    def replaced(self, changes: dict[str, object]) -> "Settings":
+        """A copy with dotted settings changed: ``{"bm25.k1": 0.9}``.
+
+        Raises:
+            StudyError: a name that the profile does not have; the message lists the right ones.
+        """
+        copy = _settings(self)
+        for dotted, value in changes.items():
+            *sections, name = dotted.split(".")
+            place = copy
+            for section in sections:
+                place = place.get(section, {}) if isinstance(place, dict) else {}
+            if not isinstance(place, dict) or name not in place or isinstance(place[name], dict):
+                raise StudyError(f"the profile has no setting {dotted!r}; it has {', '.join(_dotted(self))}")
+            place[name] = value
+        return copy
+
+
+def _settings(value: object) -> object:
+    if isinstance(value, dict):
+        return Settings({name: _settings(item) for name, item in value.items()})
+    return value
+
+
+def _dotted(settings: dict, prefix: str = "") -> list[str]:
+    names = []
+    for name, value in settings.items():
+        names += _dotted(value, f"{prefix}{name}.") if isinstance(value, dict) else [prefix + name]
+    return names
+
+
+def load_profile(name: str) -> Settings:
+    """Read a profile by name (``default``, ``smoke``, ``paper``) or by the path of a YAML file.
+
+    A profile may say ``extends: default`` and then lists only what differs; a setting that the extended profile
+    does not have is an error, so that a misspelt name cannot pass.
+
+    Raises:
+        StudyError: no such profile, not YAML, or an unknown setting.
+    """
+    path = Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in PROFILES.glob("*.yaml")))
+        raise StudyError(f"no profile {name!r}: say one of {known}, or the path of a .yaml file")
+    try:
+        read = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise StudyError(f"{path}: not YAML ({error}); mend the file") from None
+    if not isinstance(read, dict):
+        raise StudyError(f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'")
+    base = read.pop("extends", None)
+    if base is None:
+        return _settings(read)
+    changes = {dotted: _lookup(read, dotted) for dotted in _dotted(read)}
+    return load_profile(base).replaced(changes)
+
+
+def _lookup(settings: dict, dotted: str) -> object:
+    for name in dotted.split("."):
+        settings = settings[name]
+    return settings

@@ -1,0 +1,1 @@
+"""Retrievers: one idea a module, each with its source paper."""

@@ -1,0 +1,67 @@
+"""Cross-encoder reranking (Nogueira & Cho, 2019): the first chunks of another method, read again with the question.
+
+A chunk that is longer than the cross-encoder's window is several windows, and scores as its best one.
+"""
+
+import hashlib
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from lib.data.chunks import load_tokenizer
+from lib.keyed import KeyedScores
+from lib.models.cross_encoder import load_cross_encoder, passages_of
+from lib.models.weights import fetch, weights_hash
+
+BATCH = 64
+
+
+def pool_scores(study, pool) -> np.ndarray:
+    """The cross-encoder's score of every chunk of a pool.
+
+    Args:
+        study: gives the questions, chunks, settings and the store, where each pair's score is kept.
+        pool: a run.
+
+    Returns:
+        Shape (len(pool),).
+    """
+    settings = study.profile.rerank
+    texts = study.chunks.set_index("chunk_id")["text"]
+    questions = study.questions.set_index("question_id")["question"]
+    pairs = [(questions[row.question_id], texts[row.chunk_id]) for row in pool.itertuples()]
+    keys = [hashlib.sha1(f"{question}\x1f{text}".encode()).hexdigest() for question, text in pairs]
+    path = study.store.root / "rerank" / f"{weights_hash(settings.weights)}-{settings.window}.sqlite"
+
+    def compute(items: list[tuple[str, str]]) -> list[float]:
+        weights = fetch(settings.weights)
+        model = study.memo("cross_encoder", lambda: load_cross_encoder(weights, settings.window))
+        tokenizer = study.memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
+        passages = [passages_of(question, text, tokenizer, settings.window) for question, text in items]
+        owners = np.repeat(np.arange(len(items)), [len(part) for part in passages])
+        flat = [(items[owner][0], text) for owner, text in zip(owners, sum(passages, []), strict=True)]
+        best = np.full(len(items), -np.inf)
+        np.maximum.at(best, owners, model.scores(flat))
+        return best
+
+    def progress(batches):
+        return tqdm(batches, desc="rerank", unit="batch", mininterval=5)
+
+    rows = KeyedScores(path).fill(dict(zip(keys, pairs, strict=True)), compute, BATCH, progress)
+    return np.array([rows[key][0] for key in keys])
+
+
+def rescored(study, candidates: np.ndarray, first_stage: str) -> np.ndarray:
+    """The matrix of cross-encoder scores of the first ``n`` chunks of another method; ``-inf`` elsewhere."""
+    pool = study.rank_method(first_stage, candidates, study.profile.rerank.n)
+    values = pool_scores(study, pool)
+    scores = np.full(candidates.shape, -np.inf, np.float32)
+    rows = study.questions.reset_index().set_index("question_id")["index"]
+    columns = study.chunks.reset_index().set_index("chunk_id")["index"]
+    scores[rows[pool["question_id"]].to_numpy(), columns[pool["chunk_id"]].to_numpy()] = values
+    return scores
+
+
+def score(study, candidates: np.ndarray) -> np.ndarray:
+    """``dense``'s first chunks, rescored, shape (n_questions, n_chunks)."""
+    return rescored(study, candidates, "dense")

@@ -1,0 +1,22 @@
+"""SPLADE (Formal, Piwowarski & Clinchant, SIGIR 2021): learned sparse vectors and their dot product."""
+
+import numpy as np
+from scipy import sparse
+
+from lib.models.sparse import sparse_vectors
+
+
+def dot_products(queries: sparse.csr_array, documents: sparse.csr_array) -> np.ndarray:
+    """The dot product of every query with every document, shape (n_queries, n_documents); 0 without a shared term."""
+    width = max(queries.shape[1], documents.shape[1])
+    queries, documents = (
+        sparse.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], width)) for m in (queries, documents)
+    )
+    return (queries @ documents.T).toarray().astype(np.float32)
+
+
+def score(study, candidates: np.ndarray) -> np.ndarray:
+    """Sparse dot product of each question with each chunk, shape (n_questions, n_chunks)."""
+    documents = sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
+    queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")
+    return dot_products(queries, documents)

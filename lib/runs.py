@@ -1,0 +1,95 @@
+"""Runs: ranked chunks for each question, in memory as a frame and on disk in TREC's format."""
+
+import csv
+import gzip
+import io
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lib.store import write_atomically
+from lib.words import RUN_COLUMNS, StudyError
+
+
+def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:
+    """Turn a score matrix into a run.
+
+    Args:
+        scores: shape (n_questions, n_chunks); ``-inf`` or NaN means not retrieved.
+        questions: one row a matrix row, with ``question_id``.
+        chunks: one row a matrix column, with ``chunk_id``, ``doc_name``, ``page``.
+        depth: chunks kept for each question.
+
+    Returns:
+        RUN_COLUMNS; by question in the given order, then by falling score, ties by chunk id.
+    """
+    if scores.shape != (len(questions), len(chunks)):
+        raise ValueError(f"scores have shape {scores.shape}, not {(len(questions), len(chunks))}")
+    by_id = np.argsort(chunks["chunk_id"].to_numpy(), kind="stable")
+    parts = []
+    for question_id, row in zip(questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True):
+        order = np.argsort(-np.where(np.isnan(row), -np.inf, row), kind="stable")[:depth]
+        order = order[np.isfinite(row[order])]
+        part = chunks.iloc[by_id[order]][["chunk_id", "doc_name", "page"]].reset_index(drop=True)
+        part.insert(0, "question_id", question_id)
+        part.insert(1, "rank", np.arange(1, len(part) + 1))
+        part["score"] = strictly_decreasing(row[order])
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)[list(RUN_COLUMNS)]
+
+
+def strictly_decreasing(scores: np.ndarray) -> np.ndarray:
+    """Falling scores with every tie broken by the smallest float32 step, since trec_eval orders ties its own way."""
+    strict = np.asarray(scores, np.float32).copy()
+    for i in range(1, len(strict)):
+        strict[i] = min(strict[i], np.nextafter(strict[i - 1], np.float32(-np.inf)))
+    return strict
+
+
+def to_trec(run: pd.DataFrame, tag: str) -> bytes:
+    """The run as gzipped TREC lines: ``question_id Q0 chunk_id rank score tag``; equal runs give equal bytes."""
+    lines = (
+        f"{row.question_id} Q0 {row.chunk_id} {row.rank} {row.score:.9g} {tag}\n" for row in run.itertuples(index=False)
+    )
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
+        file.write("".join(lines).encode())
+    return packed.getvalue()
+
+
+def write_trec(run: pd.DataFrame, path: Path, tag: str) -> None:
+    """Write a run to ``path``, whole or not at all."""
+    write_atomically(path, to_trec(run, tag))
+
+
+def read_trec(path: Path) -> pd.DataFrame:
+    """Read a run that :func:`write_trec` wrote.
+
+    Raises:
+        StudyError: the file is no TREC run.
+    """
+    try:
+        table = pd.read_csv(
+            path,
+            sep=" ",
+            names=["question_id", "q0", "chunk_id", "rank", "score", "tag"],
+            dtype={"question_id": str, "chunk_id": str, "score": np.float32, "rank": np.int64},
+            compression="gzip",
+            keep_default_na=False,
+            quoting=csv.QUOTE_NONE,
+        )
+        place = table["chunk_id"].str.extract(r"^(?P<doc_name>.+)#p(?P<page>\d+)#c\d+$")
+        return table.assign(doc_name=place["doc_name"], page=place["page"].astype(int))[list(RUN_COLUMNS)]
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise StudyError(f"{path} is no TREC run ({error}); remove it and run again") from None
+
+
+def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame) -> np.ndarray:
+    """The run's scores as a matrix (n_questions, n_chunks) with ``-inf`` where nothing was retrieved."""
+    matrix = np.full((len(questions), len(chunks)), -np.inf, np.float32)
+    rows = pd.Index(questions["question_id"]).get_indexer(run["question_id"])
+    columns = pd.Index(chunks["chunk_id"]).get_indexer(run["chunk_id"])
+    matrix[rows, columns] = run["score"].to_numpy()
+    return matrix

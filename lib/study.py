@@ -1,0 +1,251 @@
+"""A study: one dataset under one profile, with every result looked up in the store before it is computed.
+
+This is what notebooks and retrievers hold. It offers the frames (``filings``, ``pages``, ``chunks``, ``questions``),
+``run(method, condition)`` and the settings (``profile``), and writes the files of the contract to ``view``.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+import pymupdf
+
+from lib import conditions, methods, runs
+from lib.data.chunks import load_tokenizer, split_pages
+from lib.data.dataset import Dataset
+from lib.data.locate import open_dataset
+from lib.data.pages import extract_pages
+from lib.models.weights import fetch, weights_hash
+from lib.profile import Settings, load_profile
+from lib.published import Published
+from lib.store import Entry, Store, digest_of, write_atomically
+from lib.words import Condition
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES_VERSION = 1
+CHUNKS_VERSION = 1
+
+
+class Study:
+    """One dataset under one profile.
+
+    Args:
+        dataset: the records and where the filings lie.
+        profile: which models and sizes.
+        artifacts: directory for everything computed.
+        published: results in the repository that may stand in for computing; None to ignore them.
+        chapter: who asks, for the log of stages.
+        view: directory of the contract's files; by default ``<artifacts>/<dataset>/<profile>``.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        profile: Settings,
+        artifacts: Path = ROOT / "artifacts",
+        published: Published | None = None,
+        chapter: str = "",
+        view: Path | None = None,
+    ):
+        self.dataset = dataset
+        self.profile = profile
+        self.published = published
+        self.chapter = chapter
+        self.view = Path(view or Path(artifacts) / dataset.name / profile.name)
+        self.store = Store(Path(artifacts) / "store", on_entry=self._log_stage)
+        self._memo: dict[object, object] = {}
+
+    @classmethod
+    def open(
+        cls,
+        dataset: str = "",
+        profile: str = "default",
+        results: str = "published",
+        artifacts: Path = ROOT / "artifacts",
+        chapter: str = "",
+        changes: dict[str, object] | None = None,
+    ) -> "Study":
+        """Open a study by names, as the notebooks' parameters give them.
+
+        Args:
+            dataset: ``financebench``, ``demo``, a path, or empty for the first that can be had.
+            profile: name of a profile or path of a YAML file.
+            results: ``published`` to reuse published results, ``fresh`` to ignore them.
+            artifacts: directory for everything computed.
+            chapter: who asks, for the log of stages.
+            changes: dotted settings that replace the profile's; the view then is a directory of its own.
+
+        Raises:
+            StudyError: a name that does not exist or data that cannot be used.
+        """
+        found = open_dataset(dataset, Path(artifacts))
+        settings = load_profile(profile)
+        settings["name"] = Path(profile).stem
+        changed = {name: value for name, value in (changes or {}).items() if value is not None}
+        view = Path(artifacts) / found.name / settings.name
+        if changed:
+            settings = settings.replaced(changed)
+            view = view / "reruns" / digest_of(changed)[:12]
+        published = Published.of(found.name, settings.name) if results == "published" else None
+        return cls(found, settings, Path(artifacts), published, chapter, view)
+
+    def memo(self, key: object, compute: Callable[[], object]) -> object:
+        """A value that is kept while this process lives."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        return self._memo[key]
+
+    @property
+    def questions(self) -> pd.DataFrame:
+        """QUESTION_COLUMNS, in the dataset's order."""
+        return self.dataset.questions
+
+    @cached_property
+    def pages(self) -> pd.DataFrame:
+        """PAGE_COLUMNS of every filing; extracted and checked against the gold pages at the first call."""
+        params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
+
+        def compute(target: Path) -> None:
+            extract_pages(self.dataset).to_parquet(target / "pages.parquet", index=False)
+
+        entry = self.store.get("pages", params, compute, PAGES_VERSION)
+        self.show(entry.path / "pages.parquet")
+        return pd.read_parquet(entry.path / "pages.parquet")
+
+    @cached_property
+    def filings(self) -> pd.DataFrame:
+        """FILING_COLUMNS."""
+        counts = self.pages.groupby("doc_name").size().rename("n_pages")
+        return self.dataset.filings.merge(counts, left_on="doc_name", right_index=True, how="left")
+
+    @cached_property
+    def chunks(self) -> pd.DataFrame:
+        """CHUNK_COLUMNS of every page."""
+        settings, weights = self.profile.chunks, self.profile.embedder.weights
+        params = {
+            "pages": self.pages_digest,
+            "size": settings.size,
+            "overlap": settings.overlap,
+            "tokenizer": weights_hash(weights),
+        }
+
+        def compute(target: Path) -> None:
+            table = split_pages(self.pages, load_tokenizer(fetch(weights)), settings.size, settings.overlap)
+            table.to_parquet(target / "chunks.parquet", index=False)
+
+        entry = self.store.get("chunks", params, compute, CHUNKS_VERSION)
+        self.show(entry.path / "chunks.parquet")
+        return pd.read_parquet(entry.path / "chunks.parquet")
+
+    @cached_property
+    def pages_digest(self) -> str:
+        """What identifies the pages' content."""
+        return digest_of(self.pages.astype({"page": int}).to_dict("list"))[:20]
+
+    @cached_property
+    def chunks_digest(self) -> str:
+        """What identifies the chunks: their ids and keys."""
+        return digest_of([self.chunks["chunk_id"].tolist(), self.chunks["key"].tolist()])[:20]
+
+    @cached_property
+    def questions_digest(self) -> str:
+        """What identifies the questions and their gold pages."""
+        columns = self.questions[["question_id", "question", "doc_name", "gold_pages"]]
+        return digest_of([list(map(str, row)) for row in columns.itertuples(index=False)])[:20]
+
+    def settings_of(self, sections: tuple[str, ...]) -> dict:
+        """Sections of the profile as a key's part, with each model's name replaced by its weights' hash."""
+        return {name: _with_hashes(self.profile[name]) for name in sections}
+
+    def run_params(self, name: str, condition: Condition) -> dict:
+        """All that a method's run depends on."""
+        method = methods.method(name)
+        return {
+            "method": name,
+            "condition": condition,
+            "chunks": self.chunks_digest,
+            "questions": self.questions_digest,
+            "settings": self.settings_of(method.settings),
+            "depth": self.profile.run.depth,
+            "code": method.code_version(),
+            "uses": [self.run_params(used, condition) for used in method.uses],
+        }
+
+    def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
+        """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""
+        entry = self.run_entry(name, condition)
+        path = entry.path / "run.trec.gz"
+        self.show(path, f"runs/{condition}/{name}.trec.gz")
+        return self.memo(("run", entry.key), lambda: runs.read_trec(path))
+
+    def run_entry(self, name: str, condition: Condition) -> Entry:
+        """The stored entry of a run, computed if it is not there."""
+        params = self.run_params(name, condition)
+        stage = f"runs/{condition}/{name}"
+        shared = self.published and self.published.run_file(name, condition, self.store.key(stage, params))
+
+        def compute(target: Path) -> None:
+            if shared:
+                shutil.copyfile(shared, target / "run.trec.gz")
+                return
+            allowed = self.candidates(condition)
+            run = self.rank_method(name, allowed, self.profile.run.depth)
+            runs.write_trec(run, target / "run.trec.gz", name)
+
+        return self.store.get(stage, params, compute, origin="published" if shared else "computed")
+
+    def candidates(self, condition: Condition):
+        """The candidate matrix of a condition, see :func:`lib.conditions.candidates`."""
+        make = conditions.candidates
+        return self.memo(("candidates", condition), lambda: make(condition, self.questions, self.chunks))
+
+    def rank_method(self, name: str, allowed, depth: int) -> pd.DataFrame:
+        """Score with a method, keep what is allowed, and rank to ``depth``."""
+        scores = methods.method(name).score(self, allowed).astype("float32", copy=True)
+        scores[~allowed] = float("-inf")
+        return runs.rank(scores, self.questions, self.chunks, depth)
+
+    def show(self, path: Path, name: str | None = None) -> Path:
+        """Put a stored file under its contract name in the view (a hard link where the disk allows it)."""
+        target = self.view / (name or path.name)
+        if not (target.exists() and target.stat().st_ino == path.stat().st_ino):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            aside = target.with_name(f".{target.name}.aside")
+            aside.unlink(missing_ok=True)
+            try:
+                aside.hardlink_to(path)
+            except OSError:
+                shutil.copyfile(path, aside)
+            aside.replace(target)
+        return target
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Write a file of the view, whole or not at all."""
+        target = self.view / name
+        write_atomically(target, content.encode() if isinstance(content, str) else content)
+        return target
+
+    def _log_stage(self, entry: Entry) -> None:
+        record = {
+            "chapter": self.chapter,
+            "stage": entry.stage,
+            "key": entry.key,
+            "origin": entry.origin,
+            "wall_s": entry.wall_s,
+            "peak_mib": entry.peak_mib,
+            "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
+        }
+        log = self.view / "stages.jsonl"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def _with_hashes(settings: object) -> object:
+    if not isinstance(settings, dict):
+        return settings
+    return {key: weights_hash(value) if key == "weights" else _with_hashes(value) for key, value in settings.items()}

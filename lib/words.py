@@ -1,0 +1,44 @@
+"""The words of the study as types: conditions, frames and the errors a person can act on."""
+
+from typing import Literal, get_args
+
+Condition = Literal["standard", "oracle-document", "oracle-page"]
+CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+
+RUN_COLUMNS = ("question_id", "rank", "chunk_id", "doc_name", "page", "score")
+PAGE_COLUMNS = ("doc_name", "page", "text")
+CHUNK_COLUMNS = ("chunk_id", "key", "doc_name", "page", "text", "start", "end")
+QUESTION_COLUMNS = (
+    "question_id",
+    "question",
+    "answer",
+    "question_type",
+    "doc_name",
+    "doc_type",
+    "company",
+    "doc_period",
+    "gold_pages",
+    "evidence",
+)
+FILING_COLUMNS = ("doc_name", "company", "sector", "doc_type", "doc_period", "n_pages")
+
+DOC_TYPES = {
+    "10k": "10-K",
+    "10k_annualreport": "10-K",
+    "10q": "10-Q",
+    "8k": "8-K",
+    "earnings": "earnings",
+}
+
+
+class StudyError(Exception):
+    """Something the person at the keyboard can mend; the message says what, where and how."""
+
+
+class DatasetError(StudyError):
+    """The dataset cannot be used as it is; the message lists every problem found."""
+
+
+def doc_type_label(doc_type: str) -> str:
+    """The filing type as the tables print it: ``10k`` becomes ``10-K``; unknown types stay as they are."""
+    return DOC_TYPES.get(doc_type.lower(), doc_type)

@@ -1,0 +1,250 @@
+"""Answer metrics on answers one can read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from lib.metrics import answers as m
+
+MANY = settings(max_examples=400, deadline=None, derandomize=True)
+MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"
+BILLIONS = "What is the year end FY2018 net PPNE for 3M? Answer in USD billions."
+RATIO = "What is the FY2017 operating cash flow ratio for Adobe? Round your answer to two decimal places."
+MARGIN = "What is Coca Cola's FY2021 COGS % margin?"
+ROUGE = RougeScorer(["rougeL"])
+
+
+@MANY
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_answer_rouge_l_equals_rouge_score(prediction, answer):
+    assert m.answer_rouge_l(prediction, answer) == ROUGE.score(answer, prediction)["rougeL"].fmeasure
+
+
+# --- numeric match, loose ---
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer", "expected"),
+    [
+        ("Capex was $1,577 million in 2018.", "$1577.00", True),
+        ("Capex was $1,620 million.", "$1577.00", True),  # 43 <= 0.03 + 0.03 * 1577
+        ("Capex was $1,630 million.", "$1577.00", False),  # 53 > 47.34
+        ("0.69", "0.66", True),  # 0.03 <= 0.03 + 0.03 * 0.66
+        ("It rose.", "$1577.00", False),
+        ("", "1", False),
+        ("1", "none", False),
+        ("-3.7", "-3.7", True),
+        ("3.7", "-3.7", False),
+        ("FY2018-2019", "2019", True),  # a hyphen after a digit is no sign
+    ],
+)
+def test_loose_match(prediction, answer, expected):
+    assert m.numeric_match(prediction, answer) is expected
+
+
+def test_loose_match_is_relative_to_the_gold_number():
+    # |103.12 - 100| = 3.12 > 0.03 + 3.00, but 3.12 <= 0.03 + 0.03 * 103.12 = 3.1236 the other way round.
+    assert not m.numeric_match("103.12", "100")
+    assert m.numeric_match("100", "103.12")
+
+
+numbers = st.lists(st.decimals(-9999, 9999, places=2, allow_nan=False), max_size=4)
+
+
+@MANY
+@given(numbers, numbers)
+def test_loose_match_is_isclose_of_any_pair(predicted, gold):
+    prediction, answer = (
+        " and ".join(f"${n:,}" if n >= 0 else f"-${-n:,}" for n in x) for x in (predicted, gold)
+    )
+    pairs = [(float(p), float(g)) for p in predicted for g in gold]
+    expected = any(np.isclose(p, g, atol=0.03, rtol=0.03) for p, g in pairs)
+    assert m.numeric_match(prediction, answer) is expected
+
+
+# --- numeric match, strict ---
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$1,577.00", [1577.0]),
+        (
+            "$1,577 million, $1.577bn, 1577M, US$1.577 billion, 1577 K",
+            [1577e6, 1577e6, 1577e6, 1577e6, 1577e3],
+        ),
+        ("($1,577)", [-1577.0]),
+        ("$(1,577) million", [-1577e6]),
+        (
+            "(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%",
+            [-14.76, -14.76, -14.76, -14.76, 14.76],
+        ),
+        ("capex ($1,577 million)", [1577e6]),
+        ("-$1,561M", [-1561e6]),
+        ("$-12 and 0.96x and .5", [-12.0, 0.96, 0.5]),
+        ("10–20% of 2,018", [10.0, 20.0, 2018.0]),
+        ("in FY2018, 2019 and Q2'23", []),
+        ("$2016.00, 2016.5, 2,016 and 2016 million", [2016.0, 2016.5, 2016.0, 2016e6]),
+        ("page 48, p. 12, pp. 4-6, Note 3, note 12.1, Item 7A, Table 5", []),
+        ("10-K, 10-Q, 8-K, 10K; but $10K", [10e3]),
+        ("December 31, 2018; Dec. 31; 31 December 2018; 12/31/2018; 2018-12-31", []),
+        ("COVID-19, 777X, the 2nd, H1, v1.5", []),
+        ("(1) Current Health (2) Two Peaks", []),
+        ("1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1", [3.2, 4.1, 5.1]),
+        ("- 1,577", [1577.0]),  # a list's dash
+        ("", []),
+    ],
+)
+def test_quantities_of_a_text(text, expected):
+    assert [q.value for q in m.quantities(text)] == pytest.approx(expected)
+
+
+def test_a_name_with_digits_in_the_question_is_a_name():
+    assert [q.value for q in m.quantities("3M spent $3M", MILLIONS)] == [3e6]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer", "question", "expected"),
+    [
+        ("$1,577 million", "$1577.00", MILLIONS, True),
+        ("$1.58 billion", "$1577.00", MILLIONS, True),
+        ("1577", "$1577.00", MILLIONS, True),
+        ("$1,577,000,000", "$1577.00", MILLIONS, True),
+        ("$1,592.77", "$1577.00", MILLIONS, True),  # 1 % exactly
+        ("$1,593", "$1577.00", MILLIONS, False),
+        ("$1,577 billion", "$1577.00", MILLIONS, False),
+        ("$1,577 thousand", "$1577.00", MILLIONS, False),
+        ("-$1,577 million", "$1577.00", MILLIONS, False),
+        ("1577%", "$1577.00", MILLIONS, False),
+        ("$8,738 million", "$8.70", BILLIONS, True),
+        ("$8.70 million", "$8.70", BILLIONS, False),
+        ("8738", "$8.70", BILLIONS, False),
+        ("39.7%", "39.7%", MARGIN, True),
+        ("39.7 percent", "39.7%", MARGIN, True),
+        ("0.397", "39.7%", MARGIN, True),
+        ("39.7", "39.7%", MARGIN, True),
+        ("$39.7 million", "39.7%", MARGIN, False),
+        ("0.397%", "39.7%", MARGIN, False),
+        ("66%", "0.66", RATIO, True),
+        ("0.66%", "0.66", RATIO, False),
+        ("$1,577 million", "$1577.00", None, False),  # no question, no unit
+        ("$1,577", "$1577.00", None, True),
+        ("(0.02)", "-0.02", None, True),
+        ("0", "0", None, True),
+        ("0.001", "0", None, False),
+        ("nothing", "0.66", None, False),
+    ],
+)
+def test_strict_match(prediction, answer, question, expected):
+    assert m.numeric_match_strict(prediction, answer, question) is expected
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer", "question"),
+    [
+        ("See page 12 and Note 24 of the 2018 10-K.", "24.26", None),  # a note's number
+        ("In 2018 and 2019 the company grew.", "$2016.00", MILLIONS),  # a year close by
+        ("The ratio is 0.69.", "0.66", RATIO),  # 4.5 % off
+        ("About 0.03.", "0.01", RATIO),  # three times the answer
+        ("$8.70 million", "$8.70", BILLIONS),  # wrong scale
+    ],
+)
+def test_strict_is_not_fooled_where_loose_is(prediction, answer, question):
+    assert m.numeric_match(prediction, answer)
+    assert not m.numeric_match_strict(prediction, answer, question)
+
+
+@MANY
+@given(
+    st.text(max_size=40),
+    st.text("0123456789.,-−()$%KMBx n", max_size=30),
+    st.sampled_from([None, MILLIONS, MARGIN]),
+)
+def test_numeric_matches_take_any_text(prediction, answer, question):
+    m.numeric_match(prediction, answer)
+    m.numeric_match_strict(prediction, answer, question)
+    if m.quantities(answer, question):
+        assert m.numeric_match_strict(answer, answer, question)
+
+
+# --- token F1, refusals ---
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer", "expected"),
+    [
+        ("The ratio is 0.66.", "0.66", 2 * 1 / (3 + 1)),  # "the" goes; ratio, is, 066 against 066
+        ("yes, yes", "Yes", 2 * 1 / (2 + 1)),
+        ("An apple", "apple!", 1.0),
+        ("no", "yes", 0.0),
+        ("", "yes", 0.0),
+        ("the", "a", 1.0),
+    ],
+)
+def test_token_f1(prediction, answer, expected):
+    assert m.token_f1(prediction, answer) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "rule"),
+    [
+        ("", "empty"),
+        (" ... ", "empty"),
+        ("N/A", "not available"),
+        ("Not provided in the text.", "not available"),
+        ("I'm sorry, this is beyond me.", "sorry"),
+        ("I cannot determine the ratio.", "do not know"),
+        ("As a model, I don’t have the filing.", "do not know"),
+        ("It is not possible to calculate the ratio without the balance sheet.", "unable"),
+        ("The ratio cannot be accurately determined.", "cannot"),
+        ("The provided context does not contain the cash flow statement.", "source lacks it"),
+        ("Capex is not explicitly mentioned in the given document segments.", "not in source"),
+        ("There is no information about 2018.", "no information"),
+        ("There isn't enough information to answer.", "no information"),
+        ("Capex was $1,577 million.", None),
+        ("The company does not provide guidance.", None),
+        ("There was no data breach in 2022.", None),
+        ("No, the quick ratio is not a relevant measure.", None),
+        ("The context does not state it. However, dividing 10 by 5 gives 2.", None),
+        ("The context does not state it. However, one may ask the company.", "source lacks it"),
+    ],
+)
+def test_refusals(prediction, rule):
+    assert m.refusal_rule(prediction) == rule
+    assert m.is_refusal(prediction) is (rule is not None)
+
+
+# --- the frame ---
+
+FRAME = pd.DataFrame(
+    [
+        ("q1", MILLIONS, "$1577.00", "metrics-generated", "$1.577 billion"),
+        ("q2", "Did it grow?", "Yes, by 5%", "domain-relevant", "I cannot say 5%"),
+    ],
+    columns=["question_id", "question", "answer", "question_type", "prediction"],
+)
+
+
+def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
+    frame = m.answer_metrics(FRAME)
+    assert frame["k"].isna().all()
+    assert frame.groupby("metric")["question_id"].agg(list).to_dict() == {
+        "answer_rouge_l": ["q1", "q2"],
+        "token_f1": ["q1", "q2"],
+        "refusal": ["q1", "q2"],
+        "numeric_match": ["q1"],
+        "numeric_match_strict": ["q1"],
+    }
+    scores = frame.set_index(["metric", "question_id"])["value"]
+    assert scores["numeric_match", "q1"] == 0.0
+    assert scores["numeric_match_strict", "q1"] == 1.0
+    everything = m.answer_metrics(FRAME, numeric_question_types=None)
+    assert everything["metric"].value_counts().eq(2).all()
+
+
+def test_an_answer_that_was_never_written_is_not_scored_as_wrong():
+    with pytest.raises(ValueError, match="no prediction for q2"):
+        m.answer_metrics(FRAME.assign(prediction=["1", None]))

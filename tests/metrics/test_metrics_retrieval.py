@@ -1,0 +1,162 @@
+"""Recall over chunks and ranked measures over pages: by hand, and against the libraries."""
+
+import math
+
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.metrics import retrieval as m
+
+MANY = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+def run_of(**chunks: list[tuple[str, int]]) -> pd.DataFrame:
+    """A run: for each question the (filing, page) of its chunks, best first."""
+    rows = [
+        (question, rank, f"{doc}#p{page:04d}#c{rank:02d}", doc, page, 1.0 / rank)
+        for question, pages in chunks.items()
+        for rank, (doc, page) in enumerate(pages, start=1)
+    ]
+    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "doc_name", "page", "score"])
+
+
+def questions_of(**gold: tuple[str, list[int]]) -> pd.DataFrame:
+    rows = [(question, doc, pages) for question, (doc, pages) in gold.items()]
+    return pd.DataFrame(rows, columns=["question_id", "doc_name", "gold_pages"])
+
+
+def values(frame: pd.DataFrame, metric: str, k: int | None) -> dict[str, float]:
+    is_k = frame["k"].isna() if k is None else frame["k"].eq(k).fillna(False)
+    return frame[(frame["metric"] == metric) & is_k].set_index("question_id")["value"].to_dict()
+
+
+RUN = run_of(q1=[("B", 4), ("A", 7), ("A", 4), ("A", 4), ("A", 0)], q2=[("A", 4), ("A", 0)])
+QUESTIONS = questions_of(q1=("A", [0, 4]), q2=("B", [4]), q3=("A", [0]))
+
+
+@pytest.mark.parametrize(("k", "q1"), [(1, 0.0), (2, 1.0), (5, 1.0)])
+def test_doc_recall_asks_for_one_chunk_of_the_gold_filing(k, q1):
+    assert m.doc_recall(RUN, QUESTIONS, k).to_dict() == {"q1": q1, "q2": 0.0, "q3": 0.0}
+
+
+@pytest.mark.parametrize(("k", "q1"), [(1, 0.0), (2, 0.0), (3, 1 / 2), (4, 1 / 2), (5, 2 / 2)])
+def test_page_recall_is_the_share_of_gold_pages_seen(k, q1):
+    # A#p4 comes at rank 3 and again at 4; A#p0 at rank 5; B#p4 is the right number in the wrong filing.
+    assert m.page_recall(RUN, QUESTIONS, k).to_dict() == {"q1": q1, "q2": 0.0, "q3": 0.0}
+    assert m.page_hit(RUN, QUESTIONS, k)["q1"] == (q1 > 0)
+
+
+def test_page_zero_is_a_page():
+    run, questions = run_of(q1=[("A", 0)]), questions_of(q1=("A", [0]))
+    assert m.page_recall(run, questions, 1)["q1"] == m.page_hit(run, questions, 1)["q1"] == 1.0
+    assert values(m.rank_measures(run, questions), "ndcg", 10) == {"q1": 1.0}
+
+
+def test_first_gold_rank_is_missing_where_no_gold_page_is_seen():
+    first = m.first_gold_rank(RUN, QUESTIONS)
+    assert str(first.dtype) == "Int64"
+    assert first["q1"] == 3
+    assert first[["q2", "q3"]].isna().all()
+
+
+def test_unanswered_questions_score_zero_and_count_in_the_mean():
+    frame = m.retrieval_metrics(run_of(q1=[("A", 0)]), questions_of(q1=("A", [0]), q2=("A", [0])))
+    assert len(frame) == 2 * (3 * len(m.DEPTHS) + len(m.PAGE_MEASURES))
+    assert (frame.groupby(["metric", "k"])["value"].mean() == 0.5).all()
+
+
+@pytest.mark.parametrize("empty", [RUN.iloc[:0], pd.DataFrame(columns=list(RUN.columns))])
+def test_an_empty_run_scores_zero(empty):
+    frame = m.retrieval_metrics(empty, QUESTIONS)
+    assert frame["value"].eq(0.0).all()
+    assert set(frame["question_id"]) == {"q1", "q2", "q3"}
+
+
+def test_the_order_of_rows_does_not_matter_and_other_questions_are_ignored():
+    shuffled = RUN.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(
+        m.retrieval_metrics(shuffled, QUESTIONS), m.retrieval_metrics(RUN, QUESTIONS)
+    )
+    some = m.retrieval_metrics(RUN, QUESTIONS.iloc[1:])
+    assert set(some["question_id"]) == {"q2", "q3"}
+
+
+def test_a_page_stands_where_its_first_chunk_stands():
+    ranking = m.page_ranking(RUN[RUN["question_id"] == "q1"])
+    assert ranking["page_id"].tolist() == ["B#p0004", "A#p0007", "A#p0004", "A#p0000"]
+    assert ranking["rank"].tolist() == [1, 2, 3, 4]
+    assert ranking["score"].is_monotonic_decreasing
+    assert ranking["score"].is_unique
+
+
+def test_measures_over_pages_by_hand():
+    # Distinct pages: B4, A7, A4 (gold), A0 (gold): gold at ranks 3 and 4.
+    frame = m.rank_measures(RUN, QUESTIONS, [*m.PAGE_MEASURES, "RR", "R@3"])
+    ideal = 1 / math.log2(2) + 1 / math.log2(3)
+    assert values(frame, "ndcg", 10)["q1"] == pytest.approx((1 / math.log2(4) + 1 / math.log2(5)) / ideal)
+    assert values(frame, "mrr", 10)["q1"] == values(frame, "mrr", None)["q1"] == pytest.approx(1 / 3)
+    assert values(frame, "map", 10)["q1"] == pytest.approx((1 / 3 + 2 / 4) / 2)
+    assert values(frame, "recall", 10)["q1"] == 1.0
+    assert values(frame, "recall", 3)["q1"] == 0.5
+    assert values(frame, "ndcg", 10)["q2"] == values(frame, "ndcg", 10)["q3"] == 0.0
+
+
+def test_equal_scores_keep_the_runs_order():
+    # trec_eval alone would put Z before A where scores tie.
+    run = run_of(q1=[("A", 1), ("Z", 2)]).assign(score=0.5)
+    assert values(m.rank_measures(run, questions_of(q1=("A", [1]))), "mrr", 10) == {"q1": 1.0}
+
+
+def test_questions_without_gold_pages_or_listed_twice_are_refused():
+    with pytest.raises(ValueError, match="without a gold page: q2"):
+        m.page_recall(RUN, questions_of(q1=("A", [0]), q2=("A", [])), 5)
+    twice = pd.concat([QUESTIONS, QUESTIONS.iloc[:1]])
+    for metric in (m.page_recall, m.doc_recall):
+        with pytest.raises(ValueError, match="listed twice: q1"):
+            metric(RUN, twice, 5)
+
+
+pages = st.tuples(st.sampled_from("ABé"), st.integers(0, 3))
+runs = st.dictionaries(st.sampled_from(["q1", "q2", "q 3"]), st.lists(pages, max_size=25))
+# Pages 0 to 3 of three filings: at most 12 distinct pages, so that ranks 11 and 12 test the cutoff at 10.
+golds = st.dictionaries(
+    st.sampled_from(["q1", "q2", "q 3"]),
+    st.tuples(st.sampled_from("ABé"), st.lists(st.integers(0, 3), min_size=1, max_size=4)),
+    min_size=1,
+)
+
+
+@MANY
+@given(runs, golds, st.integers(1, 16))
+def test_recall_is_what_sets_say(chunks, gold, k):
+    run, questions = run_of(**chunks), questions_of(**gold)
+    docs, shares = m.doc_recall(run, questions, k), m.page_recall(run, questions, k)
+    for question, (doc, gold_pages) in gold.items():
+        top = chunks.get(question, [])[:k]
+        wanted = {(doc, page) for page in gold_pages}
+        assert docs[question] == float(any(d == doc for d, _ in top))
+        assert shares[question] == len(wanted & set(top)) / len(wanted)
+    assert list(docs.index) == list(shares.index) == list(gold)
+
+
+@MANY
+@given(runs, golds)
+def test_measures_equal_pytrec_eval_on_a_ranking_made_by_hand(chunks, gold):
+    ours = m.rank_measures(run_of(**chunks), questions_of(**gold), [*m.PAGE_MEASURES, "R@5", "RR"])
+    qrels = {q: {f"{doc}/{page}": 1 for page in pages} for q, (doc, pages) in gold.items()}
+    ranked = {}
+    for question, pages in chunks.items():
+        distinct = list(dict.fromkeys(f"{doc}/{page}" for doc, page in pages))
+        ranked[question] = {page: float(len(distinct) - i) for i, page in enumerate(distinct)}
+    names = {"ndcg": "ndcg_cut_10", "recall": "recall_5", "map": "map_cut_10", "mrr": "recip_rank"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names.values())).evaluate(
+        {question: pages for question, pages in ranked.items() if pages}
+    )
+    for metric, k in (("ndcg", 10), ("recall", 5), ("map", 10), ("mrr", None)):
+        expected = {q: theirs.get(q, {}).get(names[metric], 0.0) for q in gold}
+        assert values(ours, metric, k) == pytest.approx(expected)
+    within_10 = {q: rr if rr > 1 / 10.5 else 0.0 for q, rr in values(ours, "mrr", None).items()}
+    assert values(ours, "mrr", 10) == pytest.approx(within_10)
