@@ -1,8 +1,10 @@
 """The commands behind the Makefile: ``python -m lib book``, ``notebook``, ``methods``."""
 
 import argparse
+import os
 import sys
 import time
+from pathlib import Path
 
 import yaml
 
@@ -37,8 +39,10 @@ def run_notebook(args: argparse.Namespace) -> None:
         given[name] = yaml.safe_load(value)
     from lib.book.notebooks import ROOT
     from lib.store import digest_of
+    from lib.study import VIEW_VARIABLE
 
-    folder = ROOT / "artifacts" / "reruns" / digest_of(given)[:12]
+    os.environ[VIEW_VARIABLE] = str(ROOT / "artifacts" / "reruns" / f"{args.name}-{digest_of(given)[:12]}")
+    folder = Path(os.environ[VIEW_VARIABLE]) / "notebooks"
     print(f"executed notebook: {notebooks.run(args.name, given, folder)}")
 
 

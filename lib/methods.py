@@ -4,7 +4,7 @@ import ast
 import hashlib
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -27,7 +27,10 @@ class Method:
         module: module whose ``score(study, candidates)`` gives the score matrix (n_questions, n_chunks).
         settings: sections of the profile that the scores depend on.
         uses: methods whose runs this one reads.
+        index_stages: stages of the store that index the filings for this method.
+        query_stages: stages of the store that prepare its questions.
         function: name of the function in the module.
+        is_trained: whether it learns from questions (in folds).
     """
 
     name: str
@@ -37,11 +40,18 @@ class Method:
     module: str
     settings: tuple[str, ...]
     uses: tuple[str, ...] = ()
+    index_stages: tuple[str, ...] = ()
+    query_stages: tuple[str, ...] = ()
     function: str = "score"
+    is_trained: bool = False
 
     def score(self, study, candidates: np.ndarray) -> np.ndarray:
         """The score matrix under the given candidates; see :mod:`lib.study` for what a study offers."""
         return getattr(importlib.import_module(self.module), self.function)(study, candidates)
+
+    def citation(self) -> str:
+        """The sources as the book cites them."""
+        return f"{{cite}}`{self.source}`"
 
     def code_version(self) -> str:
         """A hash of the code of the method's module, blind to comments, docstrings and layout."""
@@ -67,6 +77,7 @@ def _is_docstring(node: object) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
+_WINDOWS = ("embeddings/windows",)
 _ROWS = (
     Method(
         "dense",
@@ -75,6 +86,8 @@ _ROWS = (
         "karpukhin2020dpr,reimers2019sbert",
         "lib.retrievers.dense",
         ("embedder",),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
     ),
     Method(
         "bm25",
@@ -85,6 +98,16 @@ _ROWS = (
         ("bm25",),
     ),
     Method(
+        "splade",
+        "SPLADE",
+        "question → weighted vocabulary terms → dot product with each chunk's terms",
+        "formal2021splade",
+        "lib.retrievers.splade",
+        ("splade",),
+        index_stages=("sparse/chunks",),
+        query_stages=("sparse/queries",),
+    ),
+    Method(
         "hybrid_rrf",
         "Hybrid RRF",
         "dense and BM25 → reciprocal rank fusion",
@@ -92,6 +115,74 @@ _ROWS = (
         "lib.retrievers.fusion",
         ("hybrid_rrf",),
         ("dense", "bm25"),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
+    ),
+    Method(
+        "parent_child",
+        "Parent-child",
+        "question → embedding → cosine with small children → their parent chunks",
+        "yang2023smalltobig",
+        "lib.retrievers.parent_child",
+        ("embedder", "parent_child"),
+        index_stages=("embeddings/children",),
+        query_stages=("embeddings/queries",),
+    ),
+    Method(
+        "query_expansion",
+        "Query expansion",
+        "question → acronyms and fiscal years spelt out → dense",
+        "carpineto2012expansion",
+        "lib.retrievers.reformulated",
+        ("embedder",),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
+        function="score_expansion",
+    ),
+    Method(
+        "hyde",
+        "HyDE",
+        "question → a passage that a language model writes → dense",
+        "gao2023hyde",
+        "lib.retrievers.reformulated",
+        ("embedder", "hyde", "generator"),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
+        function="score_hyde",
+    ),
+    Method(
+        "multi_hyde",
+        "Multi-HyDE",
+        "question → four written passages → their mean embedding → dense",
+        "george2025multihyde",
+        "lib.retrievers.reformulated",
+        ("embedder", "hyde", "generator"),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
+        function="score_multi_hyde",
+    ),
+    Method(
+        "rerank",
+        "Dense + reranker",
+        "dense → first 20 → cross-encoder",
+        "nogueira2019bert",
+        "lib.retrievers.rerank",
+        ("rerank",),
+        ("dense",),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
+    ),
+    Method(
+        "multi_hyde_rerank",
+        "Multi-HyDE + reranker",
+        "Multi-HyDE → first 20 → cross-encoder",
+        "george2025multihyde,nogueira2019bert",
+        "lib.retrievers.rerank",
+        ("rerank",),
+        ("multi_hyde",),
+        index_stages=_WINDOWS,
+        query_stages=("embeddings/queries",),
+        function="score_multi_hyde",
     ),
 )
 
@@ -107,3 +198,21 @@ def method(name: str) -> Method:
     if name not in METHODS:
         raise StudyError(f"no method {name!r}: say one of {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def chosen(names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> list[str]:
+    """The methods that were asked for, or all of ``otherwise`` (by default the whole table).
+
+    Raises:
+        StudyError: a name that the table does not have.
+    """
+    if names is None:
+        return list(METHODS if otherwise is None else otherwise)
+    if isinstance(names, str):
+        raise StudyError(f"methods is {names!r}: give a list, such as [{names}]")
+    return [method(name).name for name in names]
+
+
+def baselines() -> list[str]:
+    """The methods that are not trained on questions."""
+    return [name for name, row in METHODS.items() if not row.is_trained]

@@ -60,7 +60,7 @@ class Entry:
         path: directory that holds the result's files.
         digest: hash of the files' contents; what later stages depend on.
         origin: ``computed`` now, ``reused`` from an earlier time, or copied from what was ``published``.
-        wall_s: seconds that computing took, whenever that was.
+        wall_s: seconds that computing took, whenever that was, without the stages that it asked for in turn.
         peak_mib: peak memory of the process that computed it, in MiB.
     """
 
@@ -92,6 +92,7 @@ class Store:
         self.say = say
         self.on_entry = on_entry
         self.log: dict[tuple[str, str], Entry] = {}
+        self._inner_s = [0.0]
 
     def key(self, stage: str, params: dict, version: int | str = 1) -> str:
         """The key of a stage's result: 20 hex digits of the hash of all it depends on."""
@@ -142,12 +143,16 @@ class Store:
         aside = self.root / stage / f".{key}.{uuid.uuid4().hex[:8]}"
         aside.mkdir(parents=True)
         started = time.perf_counter()
+        self._inner_s.append(0.0)
         try:
             compute(aside)
         except BaseException:
             shutil.rmtree(aside)
             raise
-        wall_s = time.perf_counter() - started
+        finally:
+            whole_s, inner_s = time.perf_counter() - started, self._inner_s.pop()
+            self._inner_s[-1] += whole_s
+        wall_s = whole_s - inner_s
         names = sorted(str(path.relative_to(aside)) for path in aside.rglob("*") if path.is_file())
         files = {name: digest_of_file(aside / name) for name in names}
         record = {

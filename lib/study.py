@@ -5,6 +5,7 @@ This is what notebooks and retrievers hold. It offers the frames (``filings``, `
 """
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from lib.published import Published
 from lib.store import Entry, Store, digest_of, write_atomically
 from lib.words import Condition
 
+VIEW_VARIABLE = "RETRIEVAL_GAP_VIEW"
 ROOT = Path(__file__).resolve().parent.parent
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
@@ -86,7 +88,7 @@ class Study:
         settings = load_profile(profile)
         settings["name"] = Path(profile).stem
         changed = {name: value for name, value in (changes or {}).items() if value is not None}
-        view = Path(artifacts) / found.name / settings.name
+        view = Path(os.environ.get(VIEW_VARIABLE) or Path(artifacts) / found.name / settings.name)
         if changed:
             settings = settings.replaced(changed)
             view = view / "reruns" / digest_of(changed)[:12]
@@ -208,6 +210,11 @@ class Study:
         scores = methods.method(name).score(self, allowed).astype("float32", copy=True)
         scores[~allowed] = float("-inf")
         return runs.rank(scores, self.questions, self.chunks, depth)
+
+    @property
+    def provenance(self) -> str:
+        """What a caption adds where results were not recomputed here."""
+        return ""
 
     def show(self, path: Path, name: str | None = None) -> Path:
         """Put a stored file under its contract name in the view (a hard link where the disk allows it)."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from tokenizers import Tokenizer
 
+from lib.models.weights import fetch
 from lib.words import CHUNK_COLUMNS
 
 
@@ -38,11 +39,12 @@ def spans_of(
     """
     if not 0 <= overlap < size:
         raise ValueError(f"overlap {overlap} must be from 0 to less than the size {size}")
-    n_tokens, spans, begin = len(offsets), [], 0
+    n_tokens, spans, begin, end = len(offsets), [], 0, 0
     while begin < n_tokens:
+        lowest = max(begin + overlap, end) + 1
         end = min(begin + size, n_tokens)
         if end < n_tokens:
-            end = _word_start(words, end, lowest=begin + overlap + 1)
+            end = _word_start(words, end, lowest)
         spans.append((offsets[begin][0], offsets[end - 1][1]))
         if end == n_tokens:
             break
@@ -106,3 +108,15 @@ def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap:
             spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
             rows += [(row, texts[row - first][start:end]) for start, end in spans]
     return pd.DataFrame(rows, columns=["chunk", "text"])
+
+
+def token_counts(study) -> dict[str, pd.Series]:
+    """Tokens of every page and of every chunk of a study, by the embedder's tokenizer: ``pages`` and ``chunks``."""
+    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+    return {name: count_tokens(getattr(study, name)["text"], tokenizer) for name in ("pages", "chunks")}
+
+
+def count_tokens(texts: pd.Series, tokenizer: Tokenizer) -> pd.Series:
+    """Tokens of each text, without special tokens."""
+    encoded = tokenizer.encode_batch(texts.tolist(), add_special_tokens=False)
+    return pd.Series([len(one.ids) for one in encoded], index=texts.index)

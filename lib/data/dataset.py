@@ -31,6 +31,8 @@ def read_dataset(root: Path, name: str) -> Dataset:
     problems.stop()
     question_lines = read_json_lines(question_file, problems)
     document_lines = read_json_lines(document_file, problems)
+    if not question_lines:
+        problems.add(question_file, "no question; give at least one")
     present = {path.stem for path in (root / "pdfs").glob("*.pdf")}
     present |= {path.stem for path in (root / "pages").glob("*.jsonl")}
     documents = _documents(document_lines, present, problems)

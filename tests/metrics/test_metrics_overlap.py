@@ -122,6 +122,7 @@ def test_bleu_equals_sacrebleu_exactly(text, reference):
 @example("a a a a", "a a", False)
 @example("İstanbul \u212aelvin ΑΣ", "i stanbul kelvin", False)
 @example("running runs ran", "run running", True)
+@example("was", "wa", True)  # words of three letters are not stemmed
 def test_rouge_l_equals_rouge_score_exactly(text, reference, use_stemmer):
     ours = overlap.ctx_rouge_l(text, reference, use_stemmer)
     assert ours == rouge_score(text, reference, use_stemmer)

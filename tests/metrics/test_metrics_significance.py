@@ -12,12 +12,8 @@ from lib.metrics import significance as m
 MANY = settings(max_examples=200, deadline=None, derandomize=True)
 RNG = np.random.default_rng(7)
 CLUSTERS = np.repeat([f"company {i}" for i in range(32)], RNG.integers(1, 9, size=32))
-NOISE = RNG.normal(size=len(CLUSTERS))
-VALUES = (
-    0.5
-    + 0.3 * NOISE
-    + 0.4 * pd.Series(CLUSTERS).map(dict(zip(sorted(set(CLUSTERS)), RNG.normal(size=32)))).values
-)
+SHARED = RNG.normal(size=32)[pd.factorize(CLUSTERS)[0]]
+VALUES = 0.5 + 0.3 * RNG.normal(size=len(CLUSTERS)) + 0.4 * SHARED
 
 
 def mean_difference(a, b, axis):
@@ -28,7 +24,7 @@ def mean_difference(a, b, axis):
 
 
 def test_two_clusters_have_three_resamples():
-    # Draws: A A -> 0, B B -> 1, A B -> (0 * 1 + 1 * 3) / 4 = 3/4, the ratio of sums and not the mean of the means.
+    # Draws: A A gives 0, B B gives 1, A B gives (0 + 3) / 4, the ratio of sums and not the mean of the means.
     interval = m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000, level=0.4)
     assert interval == m.Interval(mean=0.75, low=0.75, high=0.75, n=4, n_clusters=2)
     assert m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000)[1:3] == (0.0, 1.0)
@@ -176,7 +172,7 @@ def test_paired_bootstrap_p_equals_the_normal_limit():
 
 
 def test_holm_by_hand():
-    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04; the last may not fall below 0.06.
+    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04, which may not fall below 0.06.
     assert m.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert m.bonferroni([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.04, 0.16, 0.12, 0.02])
 
@@ -224,6 +220,8 @@ def test_compare_marks_what_can_be_told_apart():
     assert (table["mean"] - table["reference_mean"]).tolist() == pytest.approx(table["difference"].tolist())
     assert table["n"].eq(len(index)).all()
     assert table["n_clusters"].eq(32).all()
+    p_noise = m.paired_randomisation_test(others["noise"], reference, companies, n_draws=2000)
+    assert table.loc["noise", "p"] == p_noise
     assert table["p_holm"].tolist() == m.holm(table["p"]).tolist()
 
 

@@ -20,20 +20,24 @@ def sales(company: Company, now: Books, prior: Books, period: str, before: str) 
         f"Volumes explain {'most' if abs(change) > 0.03 * prior['revenue'] else 'about half'} of the change and "
         f"prices and exchange rates the rest."
     )
-    reasons = {name: (up, down) for name, up, down in rows(company.key.lower(), "reasons")}
-    sentences = []
-    for segment in company.economics.segments:
-        line = f"revenue:{segment.name}"
-        change = now[line] - prior[line]
-        reason = reasons[segment.name][0 if change > 0 else 1]
-        sentences.append(
-            f"{segment.name} {_moved(change)} {percent(abs(change), prior[line])} percent to "
-            f"{money(company, now[line])}; the main cause was {reason}."
-        )
+    sentences = [
+        f"{name} {_moved(growth)} {abs(100 * growth):.1f} percent to "
+        f"{money(company, now[f'revenue:{name}'])}; the main cause was {cause}."
+        for name, growth, cause in segment_causes(company, now, prior)
+    ]
     return [
         Paragraph(total, "sales_total"),
         Paragraph(f"Compared with {before}, " + " ".join(sentences), "sales_by_segment"),
     ]
+
+
+def segment_causes(company: Company, now: Books, prior: Books) -> list[tuple[str, float, str]]:
+    """Each segment's growth as a fraction, and the cause that fits its direction."""
+    found = []
+    for name, up, down in rows(company.key.lower(), "reasons"):
+        growth = now[f"revenue:{name}"] / prior[f"revenue:{name}"] - 1
+        found.append((name, growth, up if growth > 0 else down))
+    return found
 
 
 def margins(company: Company, now: Books, prior: Books) -> list[Paragraph]:
@@ -53,7 +57,8 @@ def margins(company: Company, now: Books, prior: Books) -> list[Paragraph]:
     )
     second = (
         f"Selling, general and administrative expenses took {100 * share(now, 'selling'):.1f} percent, after "
-        f"{100 * share(prior, 'selling'):.1f} percent, because of {causes['selling_up' if selling > 0 else 'selling_down']}. "
+        f"{100 * share(prior, 'selling'):.1f} percent, because of "
+        f"{causes['selling_up' if selling > 0 else 'selling_down']}. "
     )
     if now["restructuring"] or prior["restructuring"]:
         second += (

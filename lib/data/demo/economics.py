@@ -78,7 +78,9 @@ class Economics:
 
     def driver(self, name: str, period: Period) -> float:
         usual, spread = self.drivers.get(name, (0.0, 0.0))
-        return self.events.get((name, period[0]), usual + spread * wobble(name, self.segments[0].name, *period))
+        return self.events.get(
+            (name, period[0]), usual + spread * wobble(name, self.segments[0].name, *period)
+        )
 
     def season(self, period: Period) -> float:
         return self.seasons[period[1] - 1] if len(self.seasons) > 1 else 1.0

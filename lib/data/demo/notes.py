@@ -11,7 +11,7 @@ from lib.data.demo.statements import figure, label, lines
 Ledger = dict[Period, Books]
 
 
-def _shares_of(totals: Sequence[float], shares: Sequence[tuple[str, float]]) -> list[tuple[str, list[float]]]:
+def shares_of(totals: Sequence[float], shares: Sequence[tuple[str, float]]) -> list[tuple[str, list[float]]]:
     """Split totals by fixed shares; the last one takes what rounding leaves."""
     split = [(name, [round(total * share) for total in totals]) for name, share in shares[:-1]]
     left = [total - sum(values[i] for _, values in split) for i, total in enumerate(totals)]
@@ -19,10 +19,10 @@ def _shares_of(totals: Sequence[float], shares: Sequence[tuple[str, float]]) -> 
 
 
 def _split(totals: Sequence[float], shares: Sequence[tuple[str, float]]) -> list[Row]:
-    return [Row(name, tuple(map(figure, values))) for name, values in _shares_of(totals, shares)]
+    return [Row(name, tuple(map(figure, values))) for name, values in shares_of(totals, shares)]
 
 
-def _grand(name: str, values: Sequence[float]) -> Row:
+def grand(name: str, values: Sequence[float]) -> Row:
     return Row(name, tuple(map(figure, values)), "grand")
 
 
@@ -33,86 +33,24 @@ def property_plant(company: Company, columns: Sequence[Books]) -> list[Row]:
     return [
         *_split(gross, kinds),
         Row("Gross amount", tuple(map(figure, gross)), "total"),
-        Row("Accumulated depreciation", tuple(figure(-books["accumulated_depreciation"]) for books in columns)),
-        _grand(label(company, "ppe"), [books["ppe"] for books in columns]),
+        Row(
+            "Accumulated depreciation", tuple(figure(-books["accumulated_depreciation"]) for books in columns)
+        ),
+        grand(label(company, "ppe"), [books["ppe"] for books in columns]),
     ]
 
 
 def inventories(company: Company, columns: Sequence[Books]) -> list[Row]:
     totals = [books["inventories"] for books in columns]
     kinds = (("Raw materials and supplies", 0.33), ("Work in process", 0.21), ("Finished goods", 0.46))
-    return [*_split(totals, kinds), _grand(label(company, "inventories"), totals)]
+    return [*_split(totals, kinds), grand(label(company, "inventories"), totals)]
 
 
 def accrued(company: Company, columns: Sequence[Books]) -> list[Row]:
     totals = [books["accrued"] for books in columns]
     kinds = (("Employee compensation and benefits", 0.37), ("Customer rebates and advances", 0.29),
              ("Interest and taxes other than income taxes", 0.12), ("Other", 0.22))  # fmt: skip
-    return [*_split(totals, kinds), _grand(label(company, "accrued"), totals)]
-
-
-def notes_outstanding(company: Company, ledger: Ledger, periods: Sequence[Period]) -> list[Row]:
-    found = []
-    for note in company.economics.notes:
-        values = [note.principal if note.is_outstanding(period) else 0 for period in periods]
-        if any(values):
-            found.append(Row(f"{note.coupon:.2f}% senior notes due {note.matures}", tuple(map(figure, values))))
-    books = [ledger[period] for period in periods]
-    found.append(Row("Total debt", tuple(figure(b["current_debt"] + b["long_term_debt"]) for b in books), "total"))
-    found.append(Row("Less: current portion", tuple(figure(-b["current_debt"]) for b in books)))
-    return [*found, _grand(label(company, "long_term_debt"), [b["long_term_debt"] for b in books])]
-
-
-def debt_by_year(company: Company, year: int) -> list[tuple[str, float]]:
-    """Principal that falls due in each of the next five fiscal years, and later."""
-    left = [note for note in company.economics.notes if note.is_outstanding((year, 4))]
-    due = [(str(y), sum(n.principal for n in left if n.matures == y)) for y in range(year + 1, year + 6)]
-    return [*due, ("Later", sum(n.principal for n in left if n.matures > year + 5))]
-
-
-def obligations(company: Company, ledger: Ledger, year: int) -> tuple[list[str], list[Row]]:
-    """Columns and rows of what is owed under contracts, by when it falls due."""
-    books = ledger[year, 4]
-    due = [amount for _, amount in debt_by_year(company, year)]
-    principal = [due[0], due[1] + due[2], due[3] + due[4], due[5]]
-    leases = [value for _, value in _lease_payments(books)]
-    owed = {
-        "Senior notes": principal,
-        "Interest on senior notes": _interest_due(company, year),
-        "Operating leases": [leases[0], leases[1] + leases[2], leases[3] + leases[4], leases[5]],
-        "Purchase obligations": [round(books["cost_of_sales"] * share) for share in (0.083, 0.041, 0.012, 0.0)],
-    }
-    totals = [sum(values) for values in zip(*owed.values(), strict=True)]
-    body = [Row(name, tuple(map(figure, [sum(values), *values]))) for name, values in owed.items()]
-    heads = ["Total", str(year + 1), f"{year + 2}-{year + 3}", f"{year + 4}-{year + 5}", f"After {year + 5}"]
-    return heads, [*body, _grand("Total", [sum(totals), *totals])]
-
-
-def _interest_due(company: Company, year: int) -> list[int]:
-    notes = [note for note in company.economics.notes if note.is_outstanding((year, 4))]
-    spans = (range(year + 1, year + 2), range(year + 2, year + 4), range(year + 4, year + 6), range(year + 6, 2061))
-    return [
-        round(sum(n.coupon / 100 * n.principal for n in notes for y in span if y <= n.matures)) for span in spans
-    ]
-
-
-def _lease_payments(books: Books) -> list[tuple[str, float]]:
-    """Undiscounted payments, 11 percent above the liability."""
-    owed = round(1.11 * (books["current_leases"] + books["long_term_leases"]))
-    parts = (("first", 0.21), ("second", 0.18), ("third", 0.15), ("fourth", 0.12), ("fifth", 0.09), ("later", 0.25))
-    return [(name, values[0]) for name, values in _shares_of([owed], parts)]
-
-
-def lease_maturities(books: Books, year: int) -> list[Row]:
-    payments = [value for _, value in _lease_payments(books)]
-    names = [*(f"Fiscal {year + i}" for i in range(1, 6)), "Later"]
-    liability = books["current_leases"] + books["long_term_leases"]
-    return [
-        *(Row(name, (figure(value),)) for name, value in zip(names, payments, strict=True)),
-        Row("Total lease payments", (figure(sum(payments)),), "total"),
-        Row("Less: interest", (figure(liability - sum(payments)),)),
-        _grand("Operating lease liabilities", [liability]),
-    ]
+    return [*_split(totals, kinds), grand(label(company, "accrued"), totals)]
 
 
 def tax_reconciliation(columns: Sequence[Books]) -> list[Row]:
@@ -127,17 +65,20 @@ def tax_reconciliation(columns: Sequence[Books]) -> list[Row]:
     other = [b["income_tax"] - sum(v[i] for v in known.values()) for i, b in enumerate(columns)]
     rows = [Row(name, tuple(map(figure, values))) for name, values in known.items() if any(values)]
     rates = tuple(f"{100 * books['income_tax'] / books['pretax']:.1f}%" for books in columns)
-    provision = _grand("Provision for income taxes", [books["income_tax"] for books in columns])
+    provision = grand("Provision for income taxes", [books["income_tax"] for books in columns])
     return [*rows, Row("Other", tuple(map(figure, other))), provision, Row("Effective tax rate", rates)]
 
 
 def restructuring_reserve(ledger: Ledger, years: Sequence[int]) -> list[Row]:
     now = [ledger[year, 4] for year in years]
     return [
-        Row("Accrued at beginning of year", tuple(figure(ledger[y - 1, 4]["restructuring_reserve"]) for y in years)),
+        Row(
+            "Accrued at beginning of year",
+            tuple(figure(ledger[y - 1, 4]["restructuring_reserve"]) for y in years),
+        ),
         Row("Charges", tuple(figure(books["restructuring"]) for books in now)),
         Row("Payments and other", tuple(figure(-books["restructuring_paid"]) for books in now)),
-        _grand("Accrued at end of year", [books["restructuring_reserve"] for books in now]),
+        grand("Accrued at end of year", [books["restructuring_reserve"] for books in now]),
     ]
 
 
@@ -172,7 +113,10 @@ def selected_data(company: Company, columns: Sequence[Books]) -> list[Row]:
         Row("Results", style="head"),
         *lines(company, "revenue gross_profit operating_income net_income", columns),
         Row("Diluted earnings per share", tuple(figure(books["eps_diluted"], 2) for books in columns)),
-        Row("Dividends declared per share", tuple(figure(books["dividends_per_share"], 2) for books in columns)),
+        Row(
+            "Dividends declared per share",
+            tuple(figure(books["dividends_per_share"], 2) for books in columns),
+        ),
         ratio("Operating margin", "operating_income", "revenue"),
         Row("Financial position at year-end", style="head"),
         *lines(company, "cash ppe total_assets long_term_debt equity", columns),

@@ -8,14 +8,25 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 
 import pymupdf
 
-WIDTH, HEIGHT = 612, 792
-LEFT, RIGHT, TOP, BOTTOM = 54, 558, 62, 738
-SIZE, LEADING = 9.5, 12.4
-PLAIN, BOLD, ITALIC = "helv", "hebo", "heit"
+from lib.data.demo.typeset import (
+    BOLD,
+    BOTTOM,
+    HEIGHT,
+    ITALIC,
+    LEADING,
+    LEFT,
+    PLAIN,
+    RIGHT,
+    SIZE,
+    TOP,
+    WIDTH,
+    width,
+    wrap,
+)
+
 _TIMESTAMP = "D:20230301000000Z"
 
 
@@ -209,22 +220,3 @@ class Sheets:
         if self._contents is not None:
             self._draw_contents(self._document[self._contents].new_shape())
         return self._document.tobytes(no_new_id=True, deflate=True, garbage=3)
-
-
-@lru_cache(maxsize=50_000)
-def width(text: str, font: str, size: float) -> float:
-    return pymupdf.get_text_length(text, fontname=font, fontsize=size)
-
-
-def wrap(text: str, room: float, font: str, size: float) -> list[str]:
-    """Break text into lines no wider than ``room`` points, at spaces."""
-    lines, line, used = [], [], 0.0
-    gap = width(" ", font, size)
-    for word in text.split():
-        needed = width(word, font, size)
-        if line and used + gap + needed > room:
-            lines.append(" ".join(line))
-            line, used = [], 0.0
-        used += needed + (gap if line else 0)
-        line.append(word)
-    return [*lines, " ".join(line)] if line else lines

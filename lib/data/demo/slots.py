@@ -1,7 +1,5 @@
 """The values that fill the slots of a filing's text."""
 
-from collections import defaultdict
-
 from lib.data.demo.company import Company
 from lib.data.demo.economics import Period, wobble
 from lib.data.demo.ledger import Books
@@ -69,7 +67,9 @@ def slots(company: Company, ledger: Ledger, year: int) -> dict[str, str]:
     A figure of the books or of the company is there three times: for the year, and with ``prior_`` and ``before_``
     for the two years ahead of it. Slots of the chronicle that the year lacks are empty.
     """
-    found: defaultdict[str, str] = defaultdict(str, company.wording)
+    found = {name: "" for chronicle in company.chronicle.values() for name in chronicle} | dict(
+        company.wording
+    )
     for prefix, shift in (("", 0), ("prior_", 1), ("before_", 2)):
         books = ledger[year - shift, 4]
         for name, value in books.items():

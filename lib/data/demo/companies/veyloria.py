@@ -83,6 +83,7 @@ VEYLORIA = Company(
     wording={
         "chief": "Rohana Estrell",
         "finance": "Piers Wendover",
+        "outgoing": "Lionel Abernethy-Voss",
         "city": "Brightwater Falls",
         "state": "Oregon",
         "incorporated": "Delaware",
@@ -109,6 +110,7 @@ VEYLORIA = Company(
     buybacks=((2020, 500),),
     chronicle={
         2021: {
+            "finance": "Lionel Abernethy-Voss",  # he retires in the year after
             "union_event": "We have never had a strike.",
             "legal_year": "Lumenfold Ltd sued us in the federal court in Delaware in May 2021. It alleges that our "
             "modules for depth cameras infringe two of its patents, and asks for damages and for an injunction. The "

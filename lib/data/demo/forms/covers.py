@@ -3,8 +3,10 @@
 from lib.data.demo.company import Company
 from lib.data.demo.economics import Period
 from lib.data.demo.ledger import Books
-from lib.data.demo.pdf import BOLD, ITALIC, Row, Sheets
+from lib.data.demo.pdf import Row, Sheets
+from lib.data.demo.typeset import BOLD, ITALIC
 
+INVENTED = "This is a demonstration document: the registrant, its business and its figures are invented."
 _FORMS = {
     "10-K": "ANNUAL REPORT PURSUANT TO SECTION 13 OR 15(d) OF THE SECURITIES EXCHANGE ACT OF 1934",
     "10-Q": "QUARTERLY REPORT PURSUANT TO SECTION 13 OR 15(d) OF THE SECURITIES EXCHANGE ACT OF 1934",
@@ -42,11 +44,15 @@ def securities(sheets: Sheets, company: Company, period: Period) -> None:
             rows.append(Row(series, (f"{ticker}{note.matures % 100}", exchange)))
     sheets.paragraph("Securities registered pursuant to Section 12(b) of the Act:")
     sheets.table(
-        ("Trading symbol", "Name of exchange"), rows, mark="securities", caption="Title of each class", column_width=150
+        ("Trading symbol", "Name of exchange"),
+        rows,
+        mark="securities",
+        caption="Title of each class",
+        column_width=150,
     )
 
 
-def boilerplate(sheets: Sheets, company: Company, books: Books, year: int) -> None:
+def boilerplate(sheets: Sheets, books: Books) -> None:
     """The check marks, and how many shares there are."""
     value = books["shares"] * books.get("share_price", 0)
     for text in (
@@ -61,7 +67,7 @@ def boilerplate(sheets: Sheets, company: Company, books: Books, year: int) -> No
         "Indicate by check mark whether the registrant is a shell company.  Yes [ ]  No [X]",
         f"The aggregate market value of the common stock held by non-affiliates was about ${value:,.0f} million. "
         f"At the end of the period {books['shares']:.1f} million shares were outstanding.",
-        "This is a demonstration document: the registrant, its business and its figures are invented.",
+        INVENTED,
     ):
         sheets.paragraph(text)
 

@@ -1,0 +1,1 @@
+"""The kinds of filing, each drawn from cover to signatures."""

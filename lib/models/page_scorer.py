@@ -1,0 +1,210 @@
+"""The learned page scorer: a bi-encoder fine-tuned on (question, gold page) pairs, one model a fold.
+
+Multiple negatives ranking (Henderson et al., 2017) with in-batch negatives, trained by sentence-transformers (Reimers &
+Gurevych, EMNLP 2019). A question is scored only by the model of the fold in which its filing (or company) was held out.
+The number of epochs is fixed beforehand; nothing here reads a test question before its fold's model is stored.
+
+``python -m lib.models.page_scorer --dataset financebench`` trains and scores all folds and goes on where it was killed.
+"""
+
+import argparse
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lib.folds import By, Fold, check_fold, make_folds
+from lib.models.page_vectors import encode_with, page_rows, page_texts
+from lib.models.weights import weights_hash
+from lib.store import Entry, digest_of
+
+VERSION = 1
+TRAINING = ("max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
+
+
+def folds(study, by: By) -> list[Fold]:
+    """The study's folds by filing or by company."""
+    settings = study.profile.page_scorer
+    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
+
+
+def epochs_of(study) -> int:
+    """Epochs to train: the profile's, and fewer on the demo, which shows that training runs, not how well."""
+    settings = study.profile.page_scorer
+    return settings.demo_epochs if study.dataset.name == "demo" else settings.epochs
+
+
+def training_pairs(study, rows: Sequence[int]) -> pd.DataFrame:
+    """Every gold page of the given questions, page 0 included.
+
+    Args:
+        study: gives questions and pages.
+        rows: rows of the questions.
+
+    Returns:
+        question_id, question, doc_name, page, text (the normalised page), one row a question and gold page.
+    """
+    texts, row_of = page_texts(study), page_rows(study)
+    pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
+    pairs = pairs.explode("gold_pages").rename(columns={"gold_pages": "page"}).astype({"page": int})
+    where = zip(pairs["doc_name"], pairs["page"], strict=True)
+    return pairs.assign(text=[texts[row_of[key]] for key in where]).reset_index(drop=True)
+
+
+def checked_pairs(study, fold: Fold) -> tuple[pd.DataFrame, dict]:
+    """A fold's training pairs, and the record of the check that they hold nothing of its test questions.
+
+    Raises:
+        LeakError: they do.
+    """
+    pairs = training_pairs(study, fold.train)
+    texts, rows = page_texts(study), page_rows(study)
+    test = study.questions.iloc[list(fold.test)]
+    gold = [(row.doc_name, page) for row in test.itertuples() for page in row.gold_pages]
+    pages = {key: texts[rows[key]] for key in gold}
+    return pairs, check_fold(fold, pairs, study.questions, study.filings, pages)
+
+
+def model_params(study, pairs: pd.DataFrame) -> dict:
+    """All that a trained model depends on."""
+    settings = study.profile.page_scorer
+    return {
+        "weights": weights_hash(study.profile.embedder.weights),
+        "pairs": digest_of(pairs[["question", "text"]].values.tolist()),
+        "epochs": epochs_of(study),
+        **{name: settings[name] for name in TRAINING},
+    }
+
+
+def fold_model(study, fold: Fold) -> Entry:
+    """The model of a fold, trained if it is not stored: its directory also holds ``curves.json`` and ``fold.json``.
+
+    Raises:
+        LeakError: the training data holds something of the test fold.
+    """
+    pairs, record = checked_pairs(study, fold)
+    return trained(study, "page_scorer/model", pairs, record, f"fold {fold.number} by {fold.by}")
+
+
+def trained(
+    study, stage: str, pairs: pd.DataFrame, record: dict, title: str, extra: dict | None = None, **changes
+):
+    """A model trained on pairs, from the store or now.
+
+    Args:
+        study: gives the settings and the store.
+        stage: the store's stage.
+        pairs: question, text.
+        record: written beside the model as ``fold.json``.
+        title: shown beside the progress.
+        extra: what else the model depends on.
+        changes: passed to :func:`lib.models.page_training.train`.
+    """
+    params = model_params(study, pairs) | (extra or {})
+    checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
+
+    def compute(target: Path) -> None:
+        from lib.models.page_training import train
+
+        model, curve = train(study, pairs, epochs_of(study), checkpoints, title, **changes)
+        model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
+        (target / "curves.json").write_text(json.dumps(curve, indent=1))
+        (target / "fold.json").write_text(json.dumps(record, indent=1))
+
+    entry = study.store.get(stage, params, compute, VERSION)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    return entry
+
+
+def scores_of_model(study, entry: Entry, rows: Sequence[int]) -> np.ndarray:
+    """The cosine of every page for the given questions under a trained model, shape (n_rows, n_pages)."""
+    questions = study.questions["question"].iloc[list(rows)].tolist()
+    queries = encode_with(
+        study, "page_scorer/questions", lambda: entry.path, entry.digest, questions, "query"
+    )
+    texts = page_texts(study)
+    pages = encode_with(study, "page_scorer/pages", lambda: entry.path, entry.digest, texts, "document")
+    return queries @ pages.T
+
+
+def page_scores(study, by: By) -> np.ndarray:
+    """The score of every page for every question, each by the model that its fold held out of.
+
+    Args:
+        study: one dataset under one profile.
+        by: ``filing`` or ``company``.
+
+    Returns:
+        float32, shape (n_questions, n_pages), rows and columns as ``study.questions`` and ``study.pages``.
+    """
+    parts = folds(study, by)
+    params = {
+        "models": [model_params(study, checked_pairs(study, fold)[0]) for fold in parts],
+        "precision": study.profile.embedder.precision,
+    }
+
+    def score_fold(fold: Fold) -> tuple[np.ndarray, dict]:
+        entry = fold_model(study, fold)
+        record = json.loads((entry.path / "fold.json").read_text())
+        return scores_of_model(study, entry, fold.test), record | {"model": entry.digest}
+
+    entry = stored_scores(study, "page_scorer/scores", params, parts, score_fold)
+    study.show(entry.path / "folds.json", f"folds/page_scorer-{by}.json")
+    return np.load(entry.path / "scores.npy")
+
+
+def stored_scores(study, stage: str, params: dict, parts: Sequence[Fold], score_fold: Callable) -> Entry:
+    """Page scores filled fold by fold.
+
+    Args:
+        study: gives the pages, the questions and the store.
+        stage: the store's stage.
+        params: what the scores depend on besides pages, questions and folds.
+        parts: the folds.
+        score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
+
+    Returns:
+        An entry with ``scores.npy`` (n_questions, n_pages) and ``folds.json``, the records.
+    """
+    params = params | {
+        "tests": [list(fold.test) for fold in parts],
+        "questions": study.questions_digest,
+        "pages": digest_of(page_texts(study)),
+        "max_tokens": study.profile.page_scorer.max_tokens,
+    }
+
+    def compute(target: Path) -> None:
+        scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
+        for fold in parts:
+            scores[list(fold.test)], record = score_fold(fold)
+            records.append(record)
+        np.save(target / "scores.npy", scores)
+        (target / "folds.json").write_text(json.dumps(records, indent=1))
+
+    return study.store.get(stage, params, compute, VERSION)
+
+
+def main() -> None:
+    """Train and score every fold; what is stored is not done again."""
+    from lib.study import Study
+
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--dataset", default="")
+    parser.add_argument("--profile", default="default")
+    parser.add_argument("--by", nargs="+", default=["company", "filing"], choices=["company", "filing"])
+    parser.add_argument("--fold", type=int, help="this fold only")
+    asked = parser.parse_args()
+    study = Study.open(asked.dataset, asked.profile, chapter="page_scorer")
+    for by in asked.by:
+        for fold in folds(study, by):
+            if asked.fold in (None, fold.number):
+                scores_of_model(study, fold_model(study, fold), fold.test)
+        if asked.fold is None:
+            page_scores(study, by)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""The light page scorer: frozen page vectors and a small trained map, for people without a GPU.
+
+A residual map of low rank, ``x + B A x``, turns the question's vector (and, if that helps, the pages') so that the gold
+pages come first among *all* pages that training may read, not among those of a batch (full softmax; cf. Henderson et
+al., 2017, who sample it). The map starts as the identity. How many steps it takes and whether pages are mapped too is
+chosen inside the training questions of each fold, by folds of the same kind.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from lib.folds import By, Fold, assign_folds
+from lib.models.page_scorer import checked_pairs, folds, stored_scores
+from lib.models.page_vectors import base_vectors, page_rows, page_texts
+from lib.models.weights import weights_hash
+from lib.store import Entry
+
+SCALE = 20.0
+SIDES = ("question", "both")
+
+
+class ResidualMap(torch.nn.Module):
+    """``x + B A x``, then unit length; B starts at zero, so an untrained map changes nothing.
+
+    Args:
+        dimension: of the vectors.
+        rank: of the change.
+        seed: of A's first values.
+    """
+
+    def __init__(self, dimension: int, rank: int, seed: int):
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.down = torch.nn.Parameter(torch.randn(rank, dimension, generator=generator) / dimension**0.5)
+        self.up = torch.nn.Parameter(torch.zeros(dimension, rank))
+
+    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Map unit vectors (n, dimension) to unit vectors."""
+        return torch.nn.functional.normalize(vectors + vectors @ self.down.T @ self.up.T, dim=1)
+
+
+@dataclass
+class LightScorer:
+    """A map for each side; ``None`` leaves the pages as they are."""
+
+    question: ResidualMap
+    page: ResidualMap | None
+
+    @classmethod
+    def new(cls, dimension: int, rank: int, sides: str, seed: int) -> "LightScorer":
+        """An untrained scorer that maps the ``question`` side or ``both``."""
+        if sides not in SIDES:
+            raise ValueError(f"sides {sides!r}: say one of {', '.join(SIDES)}")
+        return cls(
+            ResidualMap(dimension, rank, seed),
+            ResidualMap(dimension, rank, seed + 1) if sides == "both" else None,
+        )
+
+    def scores(self, questions: torch.Tensor, pages: torch.Tensor) -> torch.Tensor:
+        """The cosine of every page for every question, shape (n_questions, n_pages)."""
+        return self.question(questions) @ (self.page(pages) if self.page else pages).T
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """All that is trained."""
+        return [*self.question.parameters(), *(self.page.parameters() if self.page else ())]
+
+
+def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> torch.Tensor:
+    """The mean over questions of the mean over their gold pages of ``-log softmax``, other gold pages left out.
+
+    Args:
+        scores: cosines, shape (n_questions, n_pages).
+        gold: which pages are gold, boolean, same shape, one a row at least.
+        n_copies: how often each gold page also stands among its question's negatives; 0 is right. More shows what
+            pairs that are sampled several times into a batch do.
+    """
+    logits = SCALE * scores
+    others = logits.masked_fill(gold, -torch.inf).logsumexp(dim=1, keepdim=True)
+    rivals = torch.logaddexp(logits, others)
+    if n_copies:
+        copies = logits.masked_fill(~gold, -torch.inf).logsumexp(dim=1, keepdim=True) + np.log(n_copies)
+        rivals = torch.logaddexp(rivals, copies)
+    return (((rivals - logits) * gold).sum(dim=1) / gold.sum(dim=1)).mean()
+
+
+def training(
+    questions, pages, gold, settings, sides: str, n_copies: int = 0
+) -> Iterator[tuple[int, LightScorer]]:
+    """Train on all questions at once with Adam; yields (steps done, scorer) at 0 and every ``check_every`` steps.
+
+    Args:
+        questions: unit vectors, shape (n_questions, d).
+        pages: unit vectors of every page that training may read, shape (n_pages, d).
+        gold: boolean, shape (n_questions, n_pages).
+        settings: the profile's section ``page_scorer_light``.
+        sides: ``question`` or ``both``.
+        n_copies: see :func:`gold_loss`.
+    """
+    questions, pages, gold = torch.as_tensor(questions), torch.as_tensor(pages), torch.as_tensor(gold)
+    scorer = LightScorer.new(questions.shape[1], settings.rank, sides, settings.seed)
+    optimizer = torch.optim.Adam(scorer.parameters(), lr=settings.learning_rate)
+    yield 0, scorer
+    for step in range(1, settings.max_steps + 1):
+        optimizer.zero_grad()
+        gold_loss(scorer.scores(questions, pages), gold, n_copies).backward()
+        optimizer.step()
+        if step % settings.check_every == 0:
+            yield step, scorer
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """All that the light scorer reads: frozen vectors and which page is gold for which question."""
+
+    questions: np.ndarray
+    pages: np.ndarray
+    gold: np.ndarray
+    readable: np.ndarray
+
+    def train(self, rows: Sequence[int], settings, sides: str, n_copies: int = 0):
+        """:func:`training` on some questions, over the readable pages."""
+        rows = list(rows)
+        gold = self.gold[rows][:, self.readable]
+        return training(self.questions[rows], self.pages[self.readable], gold, settings, sides, n_copies)
+
+
+def fold_vectors(study, fold: Fold, without_page_zero: bool = False) -> Vectors:
+    """The vectors of a fold; ``readable`` are the pages of its training filings.
+
+    A page with the text of a gold page counts as gold, so that it is not learned to be wrong.
+    """
+    questions, pages = base_vectors(study)
+    texts, row_of = np.array(page_texts(study), object), page_rows(study)
+    gold = np.zeros((len(questions), len(pages)), bool)
+    for row, question in zip(gold, study.questions.itertuples(), strict=True):
+        for page in question.gold_pages:
+            if page or not without_page_zero:
+                row |= texts == texts[row_of[question.doc_name, page]]
+    readable = study.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
+    return Vectors(questions, pages, gold, readable)
+
+
+def choose(
+    vectors: Vectors, rows: Sequence[int], groups: Sequence[str], settings
+) -> tuple[str, int, list[dict]]:
+    """The sides and the number of steps, chosen on training questions alone.
+
+    The questions are cut into inner folds by the same groups; each part's loss, among all readable pages, is measured
+    under the maps trained on the others, and the choice with the least mean loss is taken (the earliest of equals).
+
+    Args:
+        vectors: a fold's vectors.
+        rows: its training questions.
+        groups: the group of each of them.
+        settings: the profile's section ``page_scorer_light``.
+
+    Returns:
+        sides, steps and the curve: sides, step, loss.
+    """
+    rows, inner = np.asarray(rows), assign_folds(groups, settings.inner_folds, settings.seed)
+    totals: dict[tuple[str, int], float] = {}
+    pages = torch.as_tensor(vectors.pages[vectors.readable])
+    for sides in settings.sides:
+        for number in range(inner.max() + 1):
+            held_out = rows[inner == number]
+            questions, gold = vectors.questions[held_out], vectors.gold[held_out][:, vectors.readable]
+            for step, scorer in vectors.train(rows[inner != number], settings, sides):
+                with torch.no_grad():
+                    loss = gold_loss(scorer.scores(torch.as_tensor(questions), pages), torch.as_tensor(gold))
+                totals[sides, step] = totals.get((sides, step), 0.0) + loss.item() * len(held_out) / len(rows)
+    sides, steps = min(totals, key=totals.get)
+    return sides, steps, [{"sides": s, "step": n, "loss": round(loss, 5)} for (s, n), loss in totals.items()]
+
+
+def scorer_at(vectors: Vectors, rows: Sequence[int], settings, sides: str, steps: int, n_copies: int = 0):
+    """The scorer after a number of steps on the given questions."""
+    return next(scorer for step, scorer in vectors.train(rows, settings, sides, n_copies) if step == steps)
+
+
+def fold_scores(study, fold: Fold) -> tuple[np.ndarray, dict]:
+    """Train one fold; the scores of every page for its test questions (n_test, n_pages), and what was chosen.
+
+    Raises:
+        LeakError: the training data holds something of the test fold.
+    """
+    _, record = checked_pairs(study, fold)
+    settings, vectors = study.profile.page_scorer_light, fold_vectors(study, fold)
+    sides, steps, curve = choose(vectors, fold.train, groups_of(study, fold.train, fold.by), settings)
+    scorer = scorer_at(vectors, fold.train, settings, sides, steps)
+    return score_rows(scorer, vectors, fold.test), record | {"sides": sides, "steps": steps, "curve": curve}
+
+
+def score_rows(scorer: LightScorer, vectors: Vectors, rows: Sequence[int]) -> np.ndarray:
+    """The cosine of every page for the given questions, float32, shape (n_rows, n_pages)."""
+    with torch.no_grad():
+        return scorer.scores(
+            torch.as_tensor(vectors.questions[list(rows)]), torch.as_tensor(vectors.pages)
+        ).numpy()
+
+
+def groups_of(study, rows: Sequence[int], by: By) -> list[str]:
+    """The filing or company of the given questions."""
+    doc_names = study.questions["doc_name"].iloc[list(rows)]
+    if by == "filing":
+        return doc_names.tolist()
+    return doc_names.map(study.filings.set_index("doc_name")["company"]).tolist()
+
+
+def page_scores(study, by: By) -> np.ndarray:
+    """The score of every page for every question, as :func:`lib.models.page_scorer.page_scores` gives it."""
+    return np.load(scores_entry(study, by).path / "scores.npy")
+
+
+def choices(study, by: By) -> list[dict]:
+    """What each fold chose inside its training questions: the check's record, sides, steps and the curve."""
+    return json.loads((scores_entry(study, by).path / "folds.json").read_text())
+
+
+def scores_entry(study, by: By) -> Entry:
+    """The stored scores and records of all folds, computed if they are not there."""
+    parts = folds(study, by)
+    params = {
+        "settings": study.settings_of(("page_scorer_light",)),
+        "weights": weights_hash(study.profile.embedder.weights),
+        "precision": study.profile.embedder.precision,
+        "by": by,
+    }
+    entry = stored_scores(study, "page_scorer_light/scores", params, parts, partial(fold_scores, study))
+    study.show(entry.path / "folds.json", f"folds/page_scorer_light-{by}.json")
+    return entry

@@ -1,0 +1,141 @@
+"""What several tests need: a dataset folder to spoil, a tokenizer without weights, a study without models."""
+
+import json
+import os
+from pathlib import Path
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import hypothesis
+import numpy as np
+import pandas as pd
+import pymupdf
+import pytest
+
+from lib import runs
+from lib.profile import Settings
+from lib.store import Store
+
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
+hypothesis.settings.load_profile("steady")
+
+WORDS = ("net", "sales", "rose", "in", "the", "year", "cash", "flow", "##s", "##ing", "##ed", "profit", "$", ",", ".")
+
+
+class DatasetFolder:
+    """A dataset in FinanceBench's layout that a test fills, and spoils where it wants.
+
+    Attributes:
+        root: the folder.
+        documents, questions: the lines to come; a dictionary becomes JSON, text is written as it is.
+    """
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.documents: list[dict | str] = []
+        self.questions: list[dict | str] = []
+        for name in ("data", "pdfs", "pages"):
+            (root / name).mkdir(parents=True)
+
+    def pdf(self, doc_name: str, *texts: str, **saving) -> Path:
+        """Write a PDF, one page a text; an empty text gives a blank page."""
+        path = self.root / "pdfs" / f"{doc_name}.pdf"
+        with pymupdf.open() as pdf:
+            for text in texts:
+                pdf.new_page().insert_textbox((50, 50, 550, 800), text)
+            pdf.save(path, **saving)
+        self.document(doc_name)
+        return path
+
+    def text(self, doc_name: str, *texts: str, numbers: list[int] | None = None) -> Path:
+        """Write a filing as page text; ``numbers`` replaces the page numbers."""
+        path = self.root / "pages" / f"{doc_name}.jsonl"
+        pages = zip(numbers or range(len(texts)), texts, strict=True)
+        lines = [json.dumps({"doc_name": doc_name, "page": page, "text": text}) for page, text in pages]
+        path.write_text("\n".join(lines) + "\n")
+        self.document(doc_name)
+        return path
+
+    def document(self, doc_name: str, /, **changes) -> None:
+        company = doc_name.split("_")[0]
+        line = {"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": 2020, "gics_sector": "Tools"}
+        self.documents.append(line | changes)
+
+    def question(self, question_id: str, doc_name: str, /, *evidence: tuple[object, str], **changes) -> None:
+        """Add a question whose evidence is (page, text) pairs."""
+        pieces = [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name} for page, text in evidence]
+        line = {
+            "financebench_id": question_id,
+            "question": f"What does {doc_name} say?",
+            "answer": "$1,577.0",
+            "question_type": "metrics-generated",
+            "doc_name": doc_name,
+            "evidence": pieces,
+        }
+        self.questions.append(line | changes)
+
+    def write(self) -> Path:
+        for name, lines in (("open_source", self.questions), ("document_information", self.documents)):
+            texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+            (self.root / "data" / f"test_{name}.jsonl").write_text("\n".join(texts) + "\n")
+        return self.root
+
+
+@pytest.fixture
+def folder(tmp_path) -> DatasetFolder:
+    return DatasetFolder(tmp_path / "filings")
+
+
+@pytest.fixture(scope="session")
+def wordpiece():
+    """A WordPiece tokenizer over letters and a few words: every ASCII word has tokens, none needs weights."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters, *(f"##{letter}" for letter in letters)]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return tokenizer
+
+
+@pytest.fixture(scope="session")
+def tokenizer_folder(wordpiece, tmp_path_factory) -> Path:
+    """The tokenizer as a model's directory that has no weights."""
+    path = tmp_path_factory.mktemp("tokenizer")
+    wordpiece.save(str(path / "tokenizer.json"))
+    return path
+
+
+class FakeStudy:
+    """What a retriever asks of a study, with scores of other methods given as matrices."""
+
+    def __init__(self, questions: pd.DataFrame, chunks: pd.DataFrame, profile: dict, root: Path, scores: dict):
+        self.questions, self.chunks = questions, chunks
+        self.profile = Settings({name: Settings(section) for name, section in profile.items()})
+        self.store = Store(root / "store", say=lambda line: None)
+        self.scores, self.kept = scores, {}
+
+    def memo(self, key, compute):
+        if key not in self.kept:
+            self.kept[key] = compute()
+        return self.kept[key]
+
+    def rank_method(self, name: str, candidates: np.ndarray, depth: int) -> pd.DataFrame:
+        allowed = np.where(candidates, self.scores[name], -np.inf)
+        return runs.rank(allowed, self.questions, self.chunks, depth)
+
+
+@pytest.fixture
+def fake_study(tmp_path):
+    """Make a study of questions and chunk texts: one chunk a page of one filing ``DOC``."""
+
+    def make(questions: list[str], texts: list[str], profile: dict, scores: dict | None = None) -> FakeStudy:
+        ids = [f"DOC#p{page:04d}#c00" for page in range(len(texts))]
+        chunks = pd.DataFrame({"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts})
+        asked = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(questions))], "question": questions})
+        return FakeStudy(asked, chunks, profile, tmp_path, scores or {})
+
+    return make

@@ -1,0 +1,185 @@
+"""Runs: the order, ties, TREC's format there and back, and what outside scorers make of it."""
+
+import gzip
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lib import runs
+from lib.words import RUN_COLUMNS, StudyError
+
+FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**99), max_value=2.0**99)
+SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1.0000001, -np.inf, np.nan]) | FLOATS
+
+
+def questions_of(n: int) -> pd.DataFrame:
+    return pd.DataFrame({"question_id": [f"q{i}" for i in range(n)]})
+
+
+def chunks_of(*names: str) -> pd.DataFrame:
+    """Chunks ``A#p0000#c00`` for names such as ``A``."""
+    ids = [f"{name}#p{page:04d}#c00" for page, name in enumerate(names)]
+    return pd.DataFrame({"chunk_id": ids, "doc_name": names, "page": range(len(names))})
+
+
+def rank_one(scores: list[float], *names: str, depth: int = 20) -> list[tuple[int, str, float]]:
+    run = runs.rank(np.array([scores]), questions_of(1), chunks_of(*names), depth)
+    return [(row.rank, row.doc_name, row.score) for row in run.itertuples()]
+
+
+def test_rank_orders_by_falling_score():
+    assert rank_one([0.25, 0.75, 0.5], "A", "B", "C") == [(1, "B", 0.75), (2, "C", 0.5), (3, "A", 0.25)]
+
+
+def test_rank_breaks_ties_by_chunk_id_whatever_the_order_of_columns():
+    assert [name for _, name, _ in rank_one([1, 1, 2, 1], "D", "B", "C", "A")] == ["C", "A", "B", "D"]
+
+
+def test_rank_cuts_to_depth_and_keeps_the_tied_with_the_smaller_id():
+    assert [name for _, name, _ in rank_one([1, 1, 1], "C", "B", "A", depth=2)] == ["A", "B"]
+
+
+def test_rank_leaves_out_what_was_not_retrieved():
+    assert rank_one([-np.inf, 0.5, np.nan], "A", "B", "C") == [(1, "B", 0.5)]
+
+
+def test_rank_keeps_the_order_of_questions_and_those_without_results_have_no_rows():
+    scores = np.array([[1.0, 2.0], [-np.inf, -np.inf], [2.0, 1.0]])
+    run = runs.rank(scores, questions_of(3), chunks_of("A", "B"), 20)
+    assert list(zip(run["question_id"], run["doc_name"], strict=True)) == [
+        ("q0", "B"),
+        ("q0", "A"),
+        ("q2", "A"),
+        ("q2", "B"),
+    ]
+    assert tuple(run.columns) == RUN_COLUMNS
+
+
+def test_rank_refuses_a_matrix_of_another_shape():
+    with pytest.raises(ValueError, match=r"shape \(1, 2\), not \(1, 3\)"):
+        runs.rank(np.zeros((1, 2)), questions_of(1), chunks_of("A", "B", "C"), 20)
+
+
+def test_ties_fall_by_the_smallest_step():
+    assert runs.strictly_decreasing([1.0, 1.0, 1.0, 0.25]).tolist() == [1, 1 - 2**-24, 1 - 2**-23, 0.25]
+    assert runs.strictly_decreasing([0.0, 0.0, -0.0])[2] < runs.strictly_decreasing([0.0, 0.0])[1] < 0
+
+
+@given(st.lists(FLOATS, max_size=40))
+def test_strictly_decreasing_falls_and_leaves_untied_scores_alone(values):
+    scores = np.sort(np.array(values, np.float32))[::-1]
+    strict = runs.strictly_decreasing(scores)
+    assert strict.dtype == np.float32
+    assert (np.diff(strict) < 0).all()
+    assert (strict <= scores).all()
+    if len(set(scores.tolist())) == len(scores):
+        assert strict.tolist() == scores.tolist()
+
+
+MATRICES = st.integers(1, 8).flatmap(
+    lambda n: st.lists(st.lists(SCORES, min_size=n, max_size=n), min_size=1, max_size=4)
+)
+
+
+def ranked(matrix: list[list[float]], depth: int = 20) -> pd.DataFrame:
+    names = [f"D{(7 * i) % len(matrix[0])}" for i in range(len(matrix[0]))]
+    return runs.rank(np.array(matrix, np.float32), questions_of(len(matrix)), chunks_of(*names), depth)
+
+
+@given(MATRICES, st.integers(1, 10))
+def test_rank_is_a_strict_total_order_over_what_was_retrieved(matrix, depth):
+    run = ranked(matrix, depth)
+    assert len(run) == sum(min(depth, int(np.isfinite(row).sum())) for row in matrix)
+    for _, part in run.groupby("question_id"):
+        assert part["rank"].tolist() == list(range(1, len(part) + 1))
+        assert (np.diff(part["score"].to_numpy(np.float32)) < 0).all()
+        assert part["chunk_id"].is_unique
+
+
+@given(MATRICES)
+def test_trec_there_and_back(tmp_path_factory, matrix):
+    run = ranked(matrix)
+    path = tmp_path_factory.mktemp("run") / "run.trec.gz"
+    runs.write_trec(run, path, "test")
+    back = runs.read_trec(path)
+    pd.testing.assert_frame_equal(back, run, check_dtype=False, check_exact=True)
+    assert back["score"].dtype == np.float32
+    assert runs.to_trec(back, "test") == path.read_bytes()
+
+
+def test_trec_lines_are_as_trec_wants_them():
+    run = runs.rank(np.array([[0.1, 0.75]]), questions_of(1), chunks_of("3M_2018_10K", "B"), 20)
+    assert gzip.decompress(runs.to_trec(run, "bm25")).decode().splitlines() == [
+        "q0 Q0 B#p0001#c00 1 0.75 bm25",
+        "q0 Q0 3M_2018_10K#p0000#c00 2 0.100000001 bm25",
+    ]
+
+
+def test_equal_runs_give_equal_bytes():
+    matrix = [[0.1, 0.2, 0.2], [3.0, 2.0, 1.0]]
+    assert runs.to_trec(ranked(matrix), "a") == runs.to_trec(ranked(matrix), "a")
+    assert runs.to_trec(ranked(matrix), "a") != runs.to_trec(ranked(matrix), "b")
+
+
+@pytest.mark.parametrize("name", ["NA", "null", "0012", '"quoted', "1e5"])
+def test_question_ids_stay_text(tmp_path, name):
+    run = runs.rank(np.array([[1.0]]), pd.DataFrame({"question_id": [name]}), chunks_of("nan"), 20)
+    runs.write_trec(run, tmp_path / "run.trec.gz", "test")
+    back = runs.read_trec(tmp_path / "run.trec.gz")
+    assert back[["question_id", "doc_name"]].to_numpy().tolist() == [[name, "nan"]]
+
+
+@given(MATRICES)
+def test_outside_scorers_see_our_order(matrix):
+    run = ranked(matrix)
+    assume(len(run))
+    scores = {
+        question_id: dict(zip(part["chunk_id"], map(float, part["score"]), strict=True))
+        for question_id, part in run.groupby("question_id")
+    }
+    reciprocal = {}
+    for question_id, chunk_id in zip(run["question_id"], run["chunk_id"], strict=True):
+        qrels = {question_id: {chunk_id: 1}}
+        found = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(scores)
+        reciprocal[question_id, chunk_id] = found[question_id]["recip_rank"]
+    wanted = {(row.question_id, row.chunk_id): 1 / row.rank for row in run.itertuples()}
+    assert reciprocal == pytest.approx(wanted)
+
+
+def test_ir_measures_reads_the_file_and_sees_the_order_of_ties(tmp_path):
+    run = runs.rank(np.ones((1, 12)), questions_of(1), chunks_of(*"LKJIHGFEDCBA"), 20)
+    runs.write_trec(run, tmp_path / "run.trec.gz", "test")
+    (tmp_path / "run.trec").write_bytes(gzip.decompress((tmp_path / "run.trec.gz").read_bytes()))
+    read = list(ir_measures.read_trec_run(str(tmp_path / "run.trec")))
+    for row in run.itertuples():
+        qrels = [ir_measures.Qrel("q0", row.chunk_id, 1)]
+        assert ir_measures.calc_aggregate([ir_measures.RR], qrels, read)[ir_measures.RR] == pytest.approx(1 / row.rank)
+
+
+@pytest.mark.parametrize("spoil", ["no gzip", "cut off", "flipped", "no run"])
+def test_a_broken_run_file_is_named_with_its_mend(tmp_path, spoil):
+    path = tmp_path / "run.trec.gz"
+    whole = runs.to_trec(ranked([list(range(8))] * 4), "test")
+    middle = len(whole) // 2
+    path.write_bytes(
+        {
+            "no gzip": b"hello",
+            "cut off": whole[:middle],
+            "flipped": whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :],
+            "no run": gzip.compress(b"some other text\n"),
+        }[spoil]
+    )
+    with pytest.raises(StudyError, match=r"run\.trec\.gz is no TREC run \(.+\); remove it and run again"):
+        runs.read_trec(path)
+
+
+def test_to_matrix_gives_back_what_was_ranked():
+    scores = np.array([[0.5, -np.inf, 0.25], [1.0, 2.0, 3.0]], np.float32)
+    chunks = chunks_of("C", "B", "A")
+    run = runs.rank(scores, questions_of(2), chunks, 20)
+    assert runs.to_matrix(run, questions_of(2), chunks).tolist() == scores.tolist()
