@@ -18,6 +18,10 @@ class Settings(dict):
         except KeyError:
             raise AttributeError(f"the profile has no setting {name!r}; it has {', '.join(self)}") from None
 
+    def updated(self, sections: dict[str, object]) -> "Settings":
+        """A copy with whole sections replaced."""
+        return _settings(self | sections)
+
     def replaced(self, changes: dict[str, object]) -> "Settings":
         """A copy with dotted settings changed: ``{"bm25.k1": 0.9}``.
 

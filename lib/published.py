@@ -1,13 +1,33 @@
-"""Published results: the copy in the repository that may stand in for computing."""
+"""Published results: the copy in the repository that stands in for computing, and for filings that are not here."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
+
+from lib import runs
+from lib.data.layout import Dataset
+from lib.data.locate import financebench_root
 from lib.store import digest_of_file
-from lib.words import Condition, StudyError
+from lib.words import Condition, NeedsFilings, StudyError
 
 RESULTS = Path(__file__).resolve().parent.parent / "book" / "results"
+QUESTION_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
+FILING_COLUMNS = ["doc_name", "company", "sector", "doc_type", "doc_period", "n_pages"]
+
+
+@dataclass(frozen=True)
+class PublishedDataset(Dataset):
+    """What is published of a dataset: which questions, their gold pages and the filings, but no text of either.
+
+    Attributes:
+        fingerprint: of the dataset that the results were computed from.
+    """
+
+    fingerprint: str
 
 
 class Published:
@@ -26,6 +46,25 @@ class Published:
         root = RESULTS / dataset / profile
         return cls(root) if (root / "manifest.json").is_file() else None
 
+    @classmethod
+    def in_place_of(cls, dataset: str, profile: str) -> "Published | None":
+        """The results that stand in for filings: no dataset was named, FinanceBench is not here, but was published."""
+        if dataset or financebench_root() is not None:
+            return None
+        return cls.of("financebench", profile)
+
+    @classmethod
+    def matching(cls, dataset: Dataset, profile: str, say: Callable[[str], None] = print) -> "Published | None":
+        """The results computed from this very dataset, or None; results of other files under its name are not used."""
+        found = cls.of(dataset.name, profile)
+        if found and found.manifest["fingerprint"] != dataset.fingerprint:
+            say(
+                f"{dataset.root} is not the dataset that was published (fingerprint {dataset.fingerprint}, published "
+                f"{found.manifest['fingerprint']}): nothing published is used"
+            )
+            return None
+        return found
+
     @cached_property
     def manifest(self) -> dict:
         """What the results were made from."""
@@ -34,16 +73,73 @@ class Published:
         except json.JSONDecodeError as error:
             raise StudyError(f"{self.root / 'manifest.json'} is broken ({error}); restore it with git") from None
 
-    def run_file(self, method: str, condition: Condition, key: str) -> Path | None:
-        """The published run that has this key, unless its bytes are not the published ones."""
+    @property
+    def sentence(self) -> str:
+        """Which run this is, for captions."""
+        return f"Published run of {self.manifest['date']}, commit {self.manifest['commit'][:10]}, not recomputed here."
+
+    @cached_property
+    def questions(self) -> pd.DataFrame:
+        """QUESTION_COLUMNS of this module, in the dataset's order; ``gold_pages`` as lists."""
+        table = pd.read_csv(self.root / "questions.csv", dtype={"question_id": str})
+        pages = table["gold_pages"].astype(str).map(lambda text: [int(page) for page in text.split()])
+        return table.assign(gold_pages=pages)
+
+    def dataset(self) -> PublishedDataset:
+        """The dataset without its texts."""
+        filings = pd.read_csv(self.root / "filings.csv")
+        evidence = pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"])
+        place = self.root / "questions.csv"
+        name, fingerprint = self.manifest["dataset"], self.manifest["fingerprint"]
+        return PublishedDataset(name, self.root, self.questions, filings, evidence, place, fingerprint)
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """All published metrics, one row a question."""
+        return pd.read_csv(self.root / "metrics.csv.gz", dtype={"question_id": str, "k": "Int64"})
+
+    def metrics_of(self, method: str, condition: Condition) -> pd.DataFrame:
+        """The published metrics of one run.
+
+        Raises:
+            NeedsFilings: it was not published.
+        """
+        found = self.metrics[(self.metrics["method"] == method) & (self.metrics["condition"] == condition)]
+        if found.empty:
+            raise NeedsFilings(f"{method} under {condition} was not published")
+        return found.reset_index(drop=True)
+
+    def run_file(self, method: str, condition: Condition, key: str | None = None) -> Path | None:
+        """The published run, if it has this key; None for another key or bytes that are not the published ones."""
         record = self.manifest["runs"].get(f"{condition}/{method}", {})
         path = self.root / "runs" / condition / f"{method}.trec.gz"
-        if record.get("key") != key or not path.is_file() or digest_of_file(path) != record["sha256"]:
-            return None
-        return path
+        is_wanted = record and key in (None, record["key"])
+        return path if is_wanted and path.is_file() and digest_of_file(path) == record["sha256"] else None
+
+    def run(self, method: str, condition: Condition) -> pd.DataFrame:
+        """One published run (RUN_COLUMNS).
+
+        Raises:
+            NeedsFilings: it was not published, or its file is not the published one.
+        """
+        path = self.run_file(method, condition)
+        if path is None:
+            raise NeedsFilings(f"{method} under {condition} was not published")
+        return runs.read_trec(path)
+
+    def cost(self, stage: str) -> tuple[float, float]:
+        """Seconds and MiB that a stage took where it was computed; 0 for a stage that was not recorded."""
+        found = [record for record in self.manifest["stages"] if record["stage"] == stage]
+        return (found[0]["wall_s"], found[0]["peak_mib"]) if found else (0.0, 0.0)
 
     @property
     def generations(self) -> Path | None:
         """The published generations, if there are any."""
         path = self.root / "generations.jsonl"
         return path if path.is_file() else None
+
+    @cached_property
+    def shown(self) -> dict[str, list[str]]:
+        """What cells showed that need filings: digest of the cell's code to its outputs; see :mod:`lib.book.stand_in`."""
+        path = self.root / "shown" / "cells.json"
+        return json.loads(path.read_text()) if path.is_file() else {}

@@ -108,7 +108,8 @@ class Store:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
             return None
-        return Entry(stage, key, path, record["digest"], "reused", record["wall_s"], record["peak_mib"])
+        origin = "published" if record.get("origin") == "published" else "reused"
+        return Entry(stage, key, path, record["digest"], origin, record["wall_s"], record["peak_mib"])
 
     def get(
         self,
@@ -117,6 +118,7 @@ class Store:
         compute: Callable[[Path], None],
         version: int | str = 1,
         origin: str = "computed",
+        cost: tuple[float, float] | None = None,
     ) -> Entry:
         """Look a result up, or compute it.
 
@@ -126,6 +128,7 @@ class Store:
             compute: writes the result's files into the directory it is given.
             version: the stage's own version; raise it when the computation changes its meaning.
             origin: what to call an entry that ``compute`` makes now.
+            cost: seconds and MiB that it took where it was computed, if that was not here.
 
         Returns:
             The entry; its origin says whether it was computed now.
@@ -133,13 +136,13 @@ class Store:
         key = self.key(stage, params, version)
         if (stage, key) in self.log:
             return self.log[stage, key]
-        entry = self.find(stage, key) or self._compute(stage, key, params, version, compute, origin)
+        entry = self.find(stage, key) or self._compute(stage, key, params, version, compute, origin, cost)
         self.log[stage, key] = entry
         if self.on_entry:
             self.on_entry(entry)
         return entry
 
-    def _compute(self, stage, key, params, version, compute, origin) -> Entry:
+    def _compute(self, stage, key, params, version, compute, origin, cost) -> Entry:
         aside = self.root / stage / f".{key}.{uuid.uuid4().hex[:8]}"
         aside.mkdir(parents=True)
         started = time.perf_counter()
@@ -152,7 +155,7 @@ class Store:
         finally:
             whole_s, inner_s = time.perf_counter() - started, self._inner_s.pop()
             self._inner_s[-1] += whole_s
-        wall_s = whole_s - inner_s
+        wall_s, peak_mib = cost or (whole_s - inner_s, peak_memory_mib())
         names = sorted(str(path.relative_to(aside)) for path in aside.rglob("*") if path.is_file())
         files = {name: digest_of_file(aside / name) for name in names}
         record = {
@@ -161,8 +164,9 @@ class Store:
             "version": version,
             "files": files,
             "digest": digest_of(files)[:20],
+            "origin": origin,
             "wall_s": round(wall_s, 3),
-            "peak_mib": round(peak_memory_mib(), 1),
+            "peak_mib": round(peak_mib, 1),
         }
         write_atomically(aside / ENTRY_FILE, json.dumps(record, indent=1).encode())
         target = self.root / stage / key

@@ -15,16 +15,16 @@ from pathlib import Path
 import pandas as pd
 import pymupdf
 
-from lib import conditions, methods, runs
+from lib import absent, conditions, methods, runs
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.dataset import Dataset
 from lib.data.locate import open_dataset
 from lib.data.pages import extract_pages
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings, load_profile
-from lib.published import Published
+from lib.published import Published, PublishedDataset
 from lib.store import Entry, Store, digest_of, write_atomically
-from lib.words import Condition
+from lib.words import Condition, NeedsFilings
 
 VIEW_VARIABLE = "RETRIEVAL_GAP_VIEW"
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,15 +84,21 @@ class Study:
         Raises:
             StudyError: a name that does not exist or data that cannot be used.
         """
-        found = open_dataset(dataset, Path(artifacts))
         settings = load_profile(profile)
         settings["name"] = Path(profile).stem
+        published = Published.in_place_of(dataset, settings.name) if results == "published" else None
+        if published:
+            print(f"FinanceBench's filings are not on this machine. {published.sentence} For a live run say DATASET=demo.")
+            found, settings = published.dataset(), settings.updated(published.manifest["settings"])
+            absent.tell_instead_of_failing()
+        else:
+            found = open_dataset(dataset, Path(artifacts))
+            published = Published.matching(found, settings.name) if results == "published" else None
         changed = {name: value for name, value in (changes or {}).items() if value is not None}
         view = Path(os.environ.get(VIEW_VARIABLE) or Path(artifacts) / found.name / settings.name)
         if changed:
             settings = settings.replaced(changed)
             view = view / "reruns" / digest_of(changed)[:12]
-        published = Published.of(found.name, settings.name) if results == "published" else None
         return cls(found, settings, Path(artifacts), published, chapter, view)
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
@@ -102,13 +108,28 @@ class Study:
         return self._memo[key]
 
     @property
+    def has_filings(self) -> bool:
+        """Whether the filings and the questions' text are here; without them, published results are all there is."""
+        return not isinstance(self.dataset, PublishedDataset)
+
+    def need_filings(self, what: str) -> None:
+        """Say that something cannot be had without the filings.
+
+        Raises:
+            NeedsFilings: they are not here.
+        """
+        if not self.has_filings:
+            raise NeedsFilings(f"{what} needs the filings, which are not on this machine")
+
+    @property
     def questions(self) -> pd.DataFrame:
-        """QUESTION_COLUMNS, in the dataset's order."""
+        """QUESTION_COLUMNS, in the dataset's order; without filings only those that hold no text."""
         return self.dataset.questions
 
     @cached_property
     def pages(self) -> pd.DataFrame:
         """PAGE_COLUMNS of every filing; extracted and checked against the gold pages at the first call."""
+        self.need_filings("the pages' text")
         params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
 
         def compute(target: Path) -> None:
@@ -121,12 +142,15 @@ class Study:
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
+        if not self.has_filings:
+            return self.dataset.filings
         counts = self.pages.groupby("doc_name").size().rename("n_pages")
         return self.dataset.filings.merge(counts, left_on="doc_name", right_index=True, how="left")
 
     @cached_property
     def chunks(self) -> pd.DataFrame:
         """CHUNK_COLUMNS of every page."""
+        self.need_filings("the chunks' text")
         settings, weights = self.profile.chunks, self.profile.embedder.weights
         params = {
             "pages": self.pages_digest,
@@ -156,6 +180,7 @@ class Study:
     @cached_property
     def questions_digest(self) -> str:
         """What identifies the questions and their gold pages."""
+        self.need_filings("the questions' text")
         columns = self.questions[["question_id", "question", "doc_name", "gold_pages"]]
         return digest_of([list(map(str, row)) for row in columns.itertuples(index=False)])[:20]
 
@@ -186,6 +211,8 @@ class Study:
 
     def run_entry(self, name: str, condition: Condition) -> Entry:
         """The stored entry of a run, computed if it is not there."""
+        if not self.has_filings:
+            return self._published_entry(name, condition)
         params = self.run_params(name, condition)
         stage = f"runs/{condition}/{name}"
         shared = self.published and self.published.run_file(name, condition, self.store.key(stage, params))
@@ -198,7 +225,48 @@ class Study:
             run = self.rank_method(name, allowed, self.profile.run.depth)
             runs.write_trec(run, target / "run.trec.gz", name)
 
-        return self.store.get(stage, params, compute, origin="published" if shared else "computed")
+        cost = self.published.cost(stage) if shared else None
+        return self.store.get(stage, params, compute, origin="published" if shared else "computed", cost=cost)
+
+    def _published_entry(self, name: str, condition: Condition) -> Entry:
+        self.need_unchanged(name)
+        stage, path = f"runs/{condition}/{name}", self.published.run_file(name, condition)
+        if path is None:
+            raise NeedsFilings(f"{methods.method(name).title} under {condition} was not published, and its run needs the filings")
+
+        def compute(target: Path) -> None:
+            shutil.copyfile(path, target / "run.trec.gz")
+
+        params = {"published": self.published.manifest["runs"][f"{condition}/{name}"]["sha256"]}
+        return self.store.get(stage, params, compute, origin="published", cost=self.published.cost(stage))
+
+    def need_unchanged(self, name: str) -> None:
+        """Make sure that a published run is one of these settings.
+
+        Raises:
+            NeedsFilings: a setting of the method was changed.
+        """
+        row, published = methods.method(name), self.published.manifest["settings"]
+        for section in ("chunks", "run", *row.settings):
+            if self.profile[section] != published.get(section):
+                raise NeedsFilings(f"{row.title} with changed settings ({section}) has to be run, which needs the filings")
+        for used in row.uses:
+            self.need_unchanged(used)
+
+    def published_metrics(self, name: str, condition: Condition) -> pd.DataFrame:
+        """The published metrics of a run, where there are no filings to compute them with.
+
+        Raises:
+            NeedsFilings: they were not published, or settings were changed.
+        """
+        self.run(name, condition)
+        return self.published.metrics_of(name, condition)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds that each stage took to compute, here or where its result was published."""
+        known = {record["stage"]: record["wall_s"] for record in (self.published.manifest["stages"] if self.published else [])}
+        return known | {stage: entry.wall_s for (stage, _), entry in self.store.log.items()}
 
     def candidates(self, condition: Condition):
         """The candidate matrix of a condition, see :func:`lib.conditions.candidates`."""
@@ -214,7 +282,9 @@ class Study:
     @property
     def provenance(self) -> str:
         """What a caption adds where results were not recomputed here."""
-        return ""
+        origins = {entry.origin for (stage, _), entry in self.store.log.items() if stage.startswith("runs/")}
+        is_published = not self.has_filings or "published" in origins
+        return f" {self.published.sentence}" if self.published and is_published else ""
 
     def show(self, path: Path, name: str | None = None) -> Path:
         """Put a stored file under its contract name in the view (a hard link where the disk allows it)."""

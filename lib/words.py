@@ -39,6 +39,10 @@ class DatasetError(StudyError):
     """The dataset cannot be used as it is; the message lists every problem found."""
 
 
+class NeedsFilings(StudyError):
+    """Something needs the filings' text, and only published results are here."""
+
+
 def doc_type_label(doc_type: str) -> str:
     """The filing type as the tables print it: ``10k`` becomes ``10-K``; unknown types stay as they are."""
     return DOC_TYPES.get(doc_type.lower(), doc_type)

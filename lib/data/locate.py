@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 from lib.data.dataset import Dataset, read_dataset
+from lib.store import digest_of, digest_of_file
 from lib.words import DatasetError
 
 ROOT = Path(__file__).resolve().parents[2]
 FINANCEBENCH_PLACES = (ROOT / "data" / "financebench", ROOT.parent / "shared" / "financebench")
-DEMO_VERSION = 1
+DEMO_SOURCES = Path(__file__).with_name("demo")
 
 
 def is_dataset(root: Path) -> bool:
@@ -51,10 +52,12 @@ def open_dataset(name: str, artifacts: Path) -> Dataset:
 
 
 def demo_root(artifacts: Path) -> Path:
-    """The folder of the demo's filings, written when it is missing."""
+    """The folder of the demo's filings, written when it is missing or when the code that writes it has changed."""
     from lib.data.demo import write_demo
 
-    root = Path(artifacts) / f"demo-filings-{DEMO_VERSION}"
+    sources = sorted(path for path in DEMO_SOURCES.rglob("*") if path.suffix in (".py", ".txt"))
+    version = digest_of({path.relative_to(DEMO_SOURCES).as_posix(): digest_of_file(path) for path in sources})
+    root = Path(artifacts) / f"demo-filings-{version[:12]}"
     if not (root / "complete").is_file():
         write_demo(root)
         (root / "complete").touch()

@@ -18,16 +18,18 @@ class CrossEncoder(Protocol):
 
 
 class OnnxCrossEncoder:
-    """A BERT cross-encoder in ONNX, run by onnxruntime; batches are of one length, so that padding changes nothing.
+    """A BERT cross-encoder in ONNX, run by onnxruntime one pair at a time.
+
+    The 8-bit model scales its activations by the largest of a batch, so that a pair's score would depend on its
+    companions; alone it does not, and on a processor it takes no longer.
 
     Args:
         weights: directory with ``model.onnx`` and ``tokenizer.json``.
-        window: tokens that a pair may have; the passage is cut.
-        batch_tokens: tokens of a batch, padding included.
+        window: tokens that a pair may have; the longer of question and passage is cut.
         n_threads: threads of the runtime; 0 for all cores.
     """
 
-    def __init__(self, weights: Path, window: int = 512, batch_tokens: int = 4096, n_threads: int = 0):
+    def __init__(self, weights: Path, window: int = 512, n_threads: int = 0):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -37,36 +39,20 @@ class OnnxCrossEncoder:
         )
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
-        self.tokenizer.enable_truncation(window, strategy="only_second")
-        self.batch_tokens = batch_tokens
+        self.tokenizer.enable_truncation(window, strategy="longest_first")
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score a pair, shape (n_pairs,)."""
-        encoded = self.tokenizer.encode_batch(list(pairs))
-        order = sorted(range(len(pairs)), key=lambda i: len(encoded[i].ids))
-        result, start = np.zeros(len(pairs), np.float32), 0
-        while start < len(order):
-            end = start + 1
-            while end < len(order) and len(encoded[order[end]].ids) * (end + 1 - start) <= self.batch_tokens:
-                end += 1
-            part = order[start:end]
-            result[part] = self._run([encoded[i] for i in part])
-            start = end
-        return result
+        return np.array([self._score(one) for one in self.tokenizer.encode_batch(list(pairs))], np.float32)
 
-    def _run(self, encoded: list) -> np.ndarray:
-        longest = max(len(one.ids) for one in encoded)
+    def _score(self, encoded) -> float:
         feed = {
-            "input_ids": _padded([one.ids for one in encoded], longest),
-            "attention_mask": _padded([one.attention_mask for one in encoded], longest),
-            "token_type_ids": _padded([one.type_ids for one in encoded], longest),
+            "input_ids": encoded.ids,
+            "attention_mask": encoded.attention_mask,
+            "token_type_ids": encoded.type_ids,
         }
-        feed = {name: value for name, value in feed.items() if name in self.inputs}
-        return self.session.run(None, feed)[0].reshape(len(encoded), -1)[:, 0]
-
-
-def _padded(rows: list[list[int]], length: int) -> np.ndarray:
-    return np.array([row + [0] * (length - len(row)) for row in rows], np.int64)
+        feed = {name: np.array([value], np.int64) for name, value in feed.items() if name in self.inputs}
+        return self.session.run(None, feed)[0].ravel()[0]
 
 
 class TorchCrossEncoder:

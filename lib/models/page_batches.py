@@ -43,7 +43,7 @@ class GoldAwareBatches(DefaultBatchSampler):
         degrees = clash.sum(axis=1)
         n_clashing = int((degrees > 0).sum())
         closed = int(degrees.max()) + 1 + max(n_clashing - 1, 0) // batch_size if n_clashing else 0
-        self.n_batches = max(-(-len(clash) // batch_size), closed)
+        self.n_batches = min(len(clash), max(-(-len(clash) // batch_size), closed))
 
     def __len__(self) -> int:
         return self.n_batches
@@ -57,8 +57,7 @@ class GoldAwareBatches(DefaultBatchSampler):
             open_ones = [b for b in batches if len(b) < self.batch_size and not self.clash[pair, b].any()]
             min(open_ones, key=len).append(pair)
         for index in torch.randperm(self.n_batches, generator=generator).tolist():
-            if batches[index]:
-                yield batches[index]
+            yield batches[index]
 
 
 def gold_aware_batches(pairs: pd.DataFrame, batch_size: int, seed: int) -> GoldAwareBatches:

@@ -1,5 +1,8 @@
 """Drawing a filing: headings, wrapped paragraphs and aligned tables on letter-size pages, with PyMuPDF.
 
+Pages are written as PDF operators (ISO 32000-1, 9.4) with the base-14 Helvetica: `page.insert_text` looks all fonts up
+again for each string, which alone would take longer than all the rest.
+
 What is drawn under a mark is remembered as a span of each page's printed characters, so that the evidence for a
 question can later be cut from the text that PyMuPDF reads back, and not from what we meant to draw.
 """
@@ -64,7 +67,7 @@ class Sheets:
         self._header = header
         self._printed: list[int] = []
         self.marks: dict[str, list[Span]] = defaultdict(list)
-        self._shape = None
+        self._pages: list[list[str]] = []  # the operators of each page
         self._contents: int | None = None
         self._sections: list[tuple[str, int]] = []
         self.new_page()
@@ -74,8 +77,7 @@ class Sheets:
         return len(self._printed) - 1
 
     def new_page(self) -> None:
-        self._end_page()
-        self._shape = self._document.new_page(width=WIDTH, height=HEIGHT).new_shape()
+        self._pages.append([])
         self._printed.append(0)
         self._y = TOP
         if self._header and self.page:
@@ -95,27 +97,15 @@ class Sheets:
 
     def blank_page(self) -> None:
         """A page with nothing on it at all, as printers leave before a new part."""
-        self._end_page()
-        self._shape = None
-        self._document.new_page(width=WIDTH, height=HEIGHT)
+        self._pages.append([])
         self._printed.append(0)
 
-    def _end_page(self) -> None:
-        if self._shape is not None:
-            if self.page:
-                # Not counted as printed: it comes last on the page, after everything that may be marked.
-                number = str(self.page)
-                middle = (WIDTH - width(number, PLAIN, 8)) / 2
-                self._shape.insert_text((middle, 764), number, fontname=PLAIN, fontsize=8)
-            self._shape.commit()
-
     def _write(self, x: float, y: float, text: str, font: str = PLAIN, size: float = SIZE) -> None:
-        self._shape.insert_text((x, y), text, fontname=font, fontsize=size)
+        self._pages[-1].append(text_operator(x, y, text, font, size))
         self._printed[-1] += len("".join(text.split()))
 
     def _rule(self, x0: float, x1: float, y: float) -> None:
-        self._shape.draw_line((x0, y), (x1, y))
-        self._shape.finish(width=0.5)
+        self._pages[-1].append(f"0.5 w {x0:.2f} {HEIGHT - y:.2f} m {x1:.2f} {HEIGHT - y:.2f} l S")
 
     def _need(self, height: float) -> None:
         if self._y + height > BOTTOM:
@@ -140,13 +130,12 @@ class Sheets:
             self._write((WIDTH - width(line, font, size)) / 2, self._y, line, font, size)
             self._y += SIZE * 1.35
 
-    def heading(self, text: str, size: float = SIZE, mark: str | None = None) -> None:
+    def heading(self, text: str, size: float = SIZE) -> None:
         self._need(5 * LEADING)
         self._y += 5
-        with self.mark(mark):
-            for line in wrap(text, RIGHT - LEFT, BOLD, size):
-                self._write(LEFT, self._y, line, BOLD, size)
-                self._y += size * 1.4
+        for line in wrap(text, RIGHT - LEFT, BOLD, size):
+            self._write(LEFT, self._y, line, BOLD, size)
+            self._y += size * 1.4
 
     def paragraph(self, text: str, mark: str | None = None) -> None:
         """Wrapped text. A marked paragraph stays on one page, others may run over."""
@@ -205,18 +194,34 @@ class Sheets:
                 self._write(edge - 4 - width(value, figures, SIZE) + hang, self._y, value, figures)
         self._y += LEADING
 
-    def _draw_contents(self, shape: pymupdf.Shape) -> None:
-        shape.insert_text((LEFT, TOP), "TABLE OF CONTENTS", fontname=BOLD, fontsize=11)
+    def _contents_operators(self) -> list[str]:
+        found = [text_operator(LEFT, TOP, "TABLE OF CONTENTS", BOLD, 11)]
         for line, (title, page) in enumerate(self._sections):
             y = TOP + 30 + 18 * line
-            shape.insert_text((LEFT, y), title, fontname=PLAIN, fontsize=SIZE)
-            edge = RIGHT - width(str(page), PLAIN, SIZE)
-            shape.insert_text((edge, y), str(page), fontname=PLAIN, fontsize=SIZE)
-        shape.commit()
+            found.append(text_operator(LEFT, y, title))
+            found.append(text_operator(RIGHT - width(str(page), PLAIN, SIZE), y, str(page)))
+        return found
 
     def finish(self) -> bytes:
         """The PDF; equal drawing gives equal bytes."""
-        self._end_page()
-        if self._contents is not None:
-            self._draw_contents(self._document[self._contents].new_shape())
+        for number, operators in enumerate(self._pages):
+            page = self._document.new_page(width=WIDTH, height=HEIGHT)
+            if not operators:
+                continue
+            # The page number is not counted as printed: it comes after everything that may be marked.
+            middle = (WIDTH - width(str(number), PLAIN, 8)) / 2
+            footer = [text_operator(middle, 764, str(number), PLAIN, 8)] if number else []
+            contents = self._contents_operators() if number == self._contents else []
+            for font in (PLAIN, BOLD, ITALIC):
+                page.insert_font(fontname=font)
+            xref = self._document.get_new_xref()
+            self._document.update_object(xref, "<<>>")
+            self._document.update_stream(xref, "\n".join([*operators, *contents, *footer]).encode("ascii"))
+            page.set_contents(xref)
         return self._document.tobytes(no_new_id=True, deflate=True, garbage=3)
+
+
+def text_operator(x: float, y: float, text: str, font: str = PLAIN, size: float = SIZE) -> str:
+    """PDF operators that show a line of ASCII text, its baseline starting ``x, y`` points from the top left."""
+    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    return f"BT /{font} {size} Tf {x:.2f} {HEIGHT - y:.2f} Td ({escaped}) Tj ET"

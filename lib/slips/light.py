@@ -1,8 +1,4 @@
-"""What known slips of measuring add to the page scorer's score, one at a time.
-
-Each slip is one that published code for this method has made. It is added alone to the honest run, and the difference is
-reported with its interval; nothing outside this module uses a slipped score.
-"""
+"""The slips on the light scorer: minutes for all of them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,38 +9,16 @@ import torch
 
 from lib import runs
 from lib.folds import By, Fold
-from lib.metrics.retrieval import doc_recall, page_recall
+from lib.metrics.retrieval import page_recall
 from lib.models import page_scorer_light as light
 from lib.models.index import window_vectors
-from lib.models.page_scorer import checked_pairs, folds, stored_scores
-from lib.retrievers.dense import best_window_scores
+from lib.models.page_scorer import folds, stored_scores
+from lib.retrievers import dense
 from lib.retrievers.page_then_chunk import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
-
-HONEST = "none"
-SLIPS = {
-    HONEST: "none: the honest run",
-    "page-zero": "gold page 0 is lost (`if page` on a number), in training and in the gold standard",
-    "repeats": "a pair can be its own negative (sampled several times into a batch)",
-    "epoch": "the length of training is chosen on the test fold",
-    "chunks": "chunks are embedded with the trained model, not with the base encoder",
-}
+from lib.slips.table import HONEST, slip_values
 
 
-def values_of(study, scores: np.ndarray, k: int = 5, lose_page_zero: bool = False) -> pd.DataFrame:
-    """doc_recall and page_recall at k of a chunk score matrix: question_id, metric, value.
-
-    With ``lose_page_zero`` the gold standard is the slipped one, and a question without a gold page left is missing.
-    """
-    questions = study.questions
-    run = runs.rank(scores, questions, study.chunks, k)
-    if lose_page_zero:
-        kept = questions["gold_pages"].map(lambda pages: [page for page in pages if page])
-        questions = questions.assign(gold_pages=kept)[kept.map(len) > 0]
-    parts = [f(run, questions, k).rename("value").reset_index().assign(metric=f.__name__) for f in (doc_recall, page_recall)]
-    return pd.concat(parts, ignore_index=True)[["question_id", "metric", "value"]]
-
-
-def light_slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
+def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
     """Every slip on the light scorer: slip, question_id, metric, value."""
     everything = np.ones((len(study.questions), len(study.chunks)), bool)
 
@@ -59,12 +33,7 @@ def light_slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
         "epoch": searched(_slipped(study, by, f"epoch-{k}", partial(_light_fold_by_test, k=k))),
         "chunks": _light_chunks(study, honest, everything, by),
     }
-    return _stacked(study, matrices, k)
-
-
-def _stacked(study, matrices: dict[str, np.ndarray], k: int) -> pd.DataFrame:
-    parts = [values_of(study, m, k, slip == "page-zero").assign(slip=slip) for slip, m in matrices.items()]
-    return pd.concat(parts, ignore_index=True)[["slip", "question_id", "metric", "value"]]
+    return slip_values(study, matrices, k)
 
 
 def _slipped(study, by: By, slip: str, score_fold: Callable) -> np.ndarray:
@@ -75,11 +44,15 @@ def _slipped(study, by: By, slip: str, score_fold: Callable) -> np.ndarray:
         "chunks": study.chunks_digest,
         "n_pages": study.profile.page_scorer.pages,
     }
-    entry = stored_scores(study, "page_scorer_light/slips", params, folds(study, by), partial(score_fold, study))
+    entry = stored_scores(
+        study, "page_scorer_light/slips", params, folds(study, by), partial(score_fold, study)
+    )
     return np.load(entry.path / "scores.npy")
 
 
-def _light_fold(study, fold: Fold, n_copies: int = 0, without_page_zero: bool = False) -> tuple[np.ndarray, dict]:
+def _light_fold(
+    study, fold: Fold, n_copies: int = 0, without_page_zero: bool = False
+) -> tuple[np.ndarray, dict]:
     settings, vectors = study.profile.page_scorer_light, light.fold_vectors(study, fold, without_page_zero)
     rows = [row for row in fold.train if vectors.gold[row].any()]
     sides, steps, _ = light.choose(vectors, rows, light.groups_of(study, rows, fold.by), settings)
@@ -110,8 +83,6 @@ def _test_recall(study, page_scores: np.ndarray, rows: Sequence[int], k: int) ->
 
 
 def _base_chunk_scores(study) -> np.ndarray:
-    from lib.retrievers import dense
-
     return study.memo("base_chunk_scores", lambda: dense.score(study, None))
 
 
@@ -128,36 +99,8 @@ def _light_chunks(study, page_scores: np.ndarray, candidates: np.ndarray, by: By
         with torch.no_grad():
             queries = scorer.question(torch.as_tensor(vectors.questions[rows])).numpy()
             mapped = scorer.page(torch.as_tensor(windows)).numpy() if scorer.page else windows
-        scores[rows] = best_window_scores(queries, mapped, owners, len(study.chunks))
+        scores[rows] = dense.best_window_scores(queries, mapped, owners, len(study.chunks))
     pages = pages_of_chunks(study)
-    return chunks_on_pages(scores, rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages), pages)
-
-
-def slip_table(values: pd.DataFrame, clusters: pd.Series, n_draws: int, seed: int, level: float = 0.95) -> pd.DataFrame:
-    """What each slip adds to the honest mean, with an interval.
-
-    Args:
-        values: slip, question_id, metric, value; a slip may leave questions out, which changes what its mean is over.
-        clusters: the company of each question, indexed by question_id.
-        n_draws, seed, level: of the percentile bootstrap that draws whole companies.
-
-    Returns:
-        slip, metric, n, mean, added, low, high.
-    """
-    codes, names = pd.factorize(clusters)
-    counts = np.random.default_rng(seed).multinomial(len(names), np.full(len(names), 1 / len(names)), size=n_draws)
-    rows = []
-    for metric, part in values.groupby("metric", sort=False):
-        wide = part.pivot(index="question_id", columns="slip", values="value").reindex(clusters.index)
-
-        def resampled(slip: str, wide=wide) -> np.ndarray:
-            there = wide[slip].notna().to_numpy()
-            sums = np.bincount(codes, np.where(there, wide[slip], 0.0), len(names))
-            return (counts @ sums) / np.maximum(counts @ np.bincount(codes, there, len(names)), 1)
-
-        honest = resampled(HONEST)
-        for slip in part["slip"].unique():
-            mean = wide[slip].mean()
-            low, high = np.quantile(resampled(slip) - honest, [(1 - level) / 2, (1 + level) / 2])
-            rows.append((slip, metric, int(wide[slip].count()), mean, mean - wide[HONEST].mean(), low, high))
-    return pd.DataFrame(rows, columns=["slip", "metric", "n", "mean", "added", "low", "high"])
+    return chunks_on_pages(
+        scores, rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages), pages
+    )

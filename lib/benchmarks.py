@@ -1,0 +1,116 @@
+"""How fast the parts are, each beside its reference: ``python -m lib.benchmarks --dataset financebench``."""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+from lib.models.weights import fetch
+from lib.retrievers import bm25
+from lib.store import write_atomically
+from lib.study import Study
+from lib.words import StudyError
+
+COLUMNS = ["part", "variant", "value", "unit"]
+
+
+def seconds(run: Callable[[], object], repeats: int = 3) -> float:
+    """The median wall time of ``run`` after one run that does not count, in seconds."""
+    run()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - started)
+    return float(np.median(times))
+
+
+def bm25_rows(study, n_questions: int = 10) -> list[tuple]:
+    """Milliseconds a question: ours and ``rank_bm25``, over the same chunks."""
+    from rank_bm25 import BM25Okapi
+
+    texts = [bm25.tokenize(text) for text in study.chunks["text"]]
+    queries = [bm25.tokenize(question) for question in study.questions["question"][:n_questions]]
+    ours, reference = bm25.BM25(texts), BM25Okapi(texts)
+    rows = []
+    for name, score in (("sparse matrix (ours)", ours.scores), ("rank_bm25", reference.get_scores)):
+        taken = seconds(lambda score=score: [score(query) for query in queries]) / len(queries)
+        rows.append(("BM25", name, 1000 * taken, "ms a question"))
+    return rows
+
+
+def sparse_rows(study, n_questions: int = 10) -> list[tuple]:
+    """Milliseconds a question: the sparse product, and a scan of the same vectors laid out densely."""
+    from lib.models.sparse import sparse_vectors
+    from lib.retrievers.splade import dot_products
+
+    documents = sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
+    queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")[:n_questions]
+    width = max(queries.shape[1], documents.shape[1])
+    laid_out = np.zeros((documents.shape[0], width), np.float32)
+    laid_out[:, : documents.shape[1]] = documents.toarray()
+    asked = np.zeros((queries.shape[0], width), np.float32)
+    asked[:, : queries.shape[1]] = queries.toarray()
+    variants = (
+        ("sparse product (ours)", lambda: dot_products(queries, documents)),
+        ("dense scan", lambda: asked @ laid_out.T),
+    )
+    return [("SPLADE search", name, 1000 * seconds(run) / len(asked), "ms a question") for name, run in variants]
+
+
+def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
+    """Pairs a second at 256 tokens: the int8 ONNX model, and sentence-transformers on the same architecture.
+
+    The packaged cross-encoder has no weights for torch, so the reference carries random ones: as fast as real ones.
+    """
+    from sentence_transformers import CrossEncoder
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    from lib.models.cross_encoder import OnnxCrossEncoder
+
+    weights = fetch(study.profile.rerank.weights)
+    question = study.questions["question"].iloc[0]
+    longest = study.chunks.loc[study.chunks["text"].str.len() > 2500, "text"].iloc[:n_pairs]
+    pairs = [(question, text) for text in longest]
+    if not pairs:
+        raise StudyError("no chunk is long enough to time the cross-encoder; use a dataset with longer pages")
+    ours = OnnxCrossEncoder(weights, window=256)
+    config = BertConfig(hidden_size=384, num_hidden_layers=12, num_attention_heads=12, intermediate_size=1536, num_labels=1)
+    with TemporaryDirectory() as folder:
+        BertForSequenceClassification(config).save_pretrained(folder)
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_file=str(weights / "tokenizer.json"), pad_token="[PAD]", model_max_length=256
+        )
+        tokenizer.save_pretrained(folder)
+        reference = CrossEncoder(folder, max_length=256)
+    variants = (
+        ("int8 ONNX, batches of one length (ours)", lambda: ours.scores(pairs)),
+        ("sentence-transformers CrossEncoder, float32", lambda: reference.predict(pairs, show_progress_bar=False)),
+    )
+    return [("Reranking", name, len(pairs) / seconds(run, 1), "pairs a second") for name, run in variants]
+
+
+def run_all(study) -> pd.DataFrame:
+    """Every benchmark: COLUMNS."""
+    rows = [row for part in (bm25_rows, sparse_rows, cross_encoder_rows) for row in part(study)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def main() -> None:
+    """Run the benchmarks and keep them as ``benchmarks.csv`` of the view."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dataset", default="")
+    parser.add_argument("--profile", default="default")
+    args = parser.parse_args()
+    study = Study.open(args.dataset, args.profile, chapter="benchmarks")
+    table = run_all(study)
+    write_atomically(Path(study.view) / "benchmarks.csv", table.to_csv(index=False).encode())
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Generation with transformers, for the published study's own model on a GPU: prompts in batches, a seed for each.
+
+A batch shares one random state in transformers. Here each row draws with its own: adding Gumbel noise to the logits and
+taking the largest is drawing from their softmax (Gumbel 1954; Maddison, Tarlow & Minka, NeurIPS 2014).
+"""
+
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from lib.models.generator import Generation, GenerationError, OnDone, Request, Sampling
+
+
+class SeededDraw(LogitsProcessor):
+    """Gumbel noise on each row of logits from the row's own seed; the largest sum is the row's draw."""
+
+    def __init__(self, seeds: Sequence[int]):
+        self.generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        n_words = scores.shape[1]
+        # the noise is drawn on the CPU, so that a seed means the same on every device
+        noise = torch.stack([torch.rand(n_words, generator=generator) for generator in self.generators])
+        gumbel = -torch.log(-torch.log(noise.clamp(1e-20, 1 - 1e-7)))
+        return scores.float() + gumbel.to(scores.device)
+
+
+class TransformersGenerator:
+    """A causal language model as transformers saves it; its own chat template.
+
+    Args:
+        directory: the model and its tokenizer.
+        batch_size: prompts answered at once; halved where memory does not suffice.
+        context: tokens that a prompt and its answer may have together.
+        device: ``cpu``, ``cuda`` or None for the best there is.
+        precision: name of a torch dtype.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        batch_size: int = 16,
+        context: int = 8192,
+        device: str | None = None,
+        precision: str = "bfloat16",
+    ):
+        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, padding_side="left")
+        dtype = getattr(torch, precision)
+        self.model = AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, local_files_only=True)
+        self.model.to(self.device).eval()
+        self.batch_size, self.context = batch_size, context
+        self.ends = _as_list(self.model.generation_config.eos_token_id) or _as_list(self.tokenizer.eos_token_id)
+        self.padding = self.ends[0] if self.tokenizer.pad_token_id is None else self.tokenizer.pad_token_id
+
+    def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
+        """Answer requests in batches of like length; see :class:`lib.models.generator.Generator`."""
+        tokens = [self._tokens(request) for request in requests]
+        fits = []
+        for number, request in enumerate(requests):
+            needed = len(tokens[number]) + request.sampling.max_tokens
+            if needed > self.context:
+                on_done(number, GenerationError(f"{needed} tokens with the answer; the context is {self.context}"))
+            else:
+                fits.append(number)
+
+        def shared(number: int) -> tuple:
+            sampling = requests[number].sampling
+            return sampling.max_tokens, sampling.temperature, sampling.top_p, sampling.top_k
+
+        fits.sort(key=lambda number: (shared(number), len(tokens[number]), number))
+        for _, group in groupby(fits, key=shared):
+            numbers = list(group)
+            for start in range(0, len(numbers), self.batch_size):
+                self._batch(numbers[start : start + self.batch_size], requests, tokens, on_done)
+
+    def _tokens(self, request: Request) -> list[int]:
+        chat = self.tokenizer.apply_chat_template(
+            request.prompt.messages, add_generation_prompt=True, tokenize=True, return_dict=True
+        )
+        return chat["input_ids"]
+
+    def _batch(self, numbers: list[int], requests, tokens, on_done: OnDone) -> None:
+        """Answer a batch; one that fails is halved, so that one prompt cannot take the others with it."""
+        started = time.perf_counter()
+        try:
+            written = self._write([tokens[i] for i in numbers], [requests[i].sampling for i in numbers])
+        except RuntimeError as error:  # out of memory is one
+            if len(numbers) == 1:
+                on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
+                return
+            half = len(numbers) // 2
+            self._batch(numbers[:half], requests, tokens, on_done)
+            self._batch(numbers[half:], requests, tokens, on_done)
+            return
+        seconds = round((time.perf_counter() - started) / len(numbers), 3)
+        for number, new in zip(numbers, written, strict=True):
+            reason = "stop" if new and new[-1] in self.ends else "length"
+            text = self.tokenizer.decode(new, skip_special_tokens=True).strip()
+            on_done(number, Generation(text, len(tokens[number]), len(new), reason, seconds))
+
+    @torch.inference_mode()
+    def _write(self, prompts: list[list[int]], samplings: list[Sampling]) -> list[list[int]]:
+        """New tokens of each prompt, up to and with the first that ends a text; the samplings differ by seed only."""
+        width = max(map(len, prompts))
+        padded = torch.tensor([[self.padding] * (width - len(row)) + row for row in prompts])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
+        settings = GenerationConfig(
+            max_new_tokens=samplings[0].max_tokens,
+            do_sample=False,  # the draw is made by the processors
+            eos_token_id=self.ends,
+            pad_token_id=self.padding,
+        )
+        written = self.model.generate(
+            input_ids=padded.to(self.device),
+            attention_mask=mask.to(self.device),
+            generation_config=settings,
+            logits_processor=_processors(samplings),
+        )
+        return [self._ended(row) for row in written[:, width:].tolist()]
+
+    def _ended(self, row: list[int]) -> list[int]:
+        ends = [place for place, token in enumerate(row) if token in self.ends]
+        return row[: ends[0] + 1] if ends else row
+
+
+def _processors(samplings: list[Sampling]) -> LogitsProcessorList:
+    first, processors = samplings[0], LogitsProcessorList()
+    if first.temperature == 0:
+        return processors
+    processors.append(TemperatureLogitsWarper(float(first.temperature)))
+    if first.top_k:
+        processors.append(TopKLogitsWarper(first.top_k))
+    if first.top_p < 1:
+        processors.append(TopPLogitsWarper(first.top_p))
+    processors.append(SeededDraw([sampling.seed for sampling in samplings]))
+    return processors
+
+
+def _as_list(value: int | list[int] | None) -> list[int]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]

@@ -1,0 +1,124 @@
+"""Where the gold evidence is lost: at the document step, at the page step, at the chunk step, or not at all.
+
+Every gold page of a question counts alike, and its part of the question is split without a rest:
+
+- ``document``: no chunk of the gold filing is among the top k.
+- ``page``: a chunk of the filing is, but none of the gold page.
+- ``chunk``: the gold page is there, but not all of its evidence: the share of the evidence's words that stand in none
+  of the retrieved chunks.
+- ``found``: the share of the evidence's words that stand in the retrieved chunks.
+
+So ``document`` is 1 - doc_recall and ``found + chunk`` is page_recall, exactly, and the four add to 1 for any run.
+"""
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+import pandas as pd
+
+from lib.evaluation import METRIC_COLUMNS
+from lib.metrics.retrieval import gold_pages
+from lib.words import Condition
+
+STEPS = ("found", "chunk", "page", "document")
+METRIC_OF = {"found": "evidence_found"} | {step: f"lost_at_{step}" for step in STEPS[1:]}
+WORD = re.compile(r"\w+")
+
+
+def locate(evidence: str, text: str) -> list[int]:
+    """Where the evidence's words stand in a page: the first character of every word that both have.
+
+    Words are matched in runs, the longest first (Ratcliff & Obershelp, 1988), so that a quotation is found where it
+    stands and not scattered over the page.
+    """
+    places = [(match.group().lower(), match.start()) for match in WORD.finditer(text)]
+    wanted = WORD.findall(evidence.lower())
+    matcher = SequenceMatcher(None, [word for word, _ in places], wanted, autojunk=False)
+    return [
+        places[i][1] for start, _, size in matcher.get_matching_blocks() for i in range(start, start + size)
+    ]
+
+
+def evidence_words(evidence: pd.DataFrame, pages: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:
+    """Which chunks hold which words of the gold evidence.
+
+    Args:
+        evidence: one row a piece: question_id, doc_name, page, text.
+        pages: PAGE_COLUMNS.
+        chunks: CHUNK_COLUMNS; ``start`` and ``end`` are characters of the page's text.
+
+    Returns:
+        question_id, doc_name, page, word (a number), chunk_id: one row for each word and chunk that holds it. Evidence
+        that cannot be located on its page counts as one word that every chunk of the page holds, as does the evidence
+        of a page with a single chunk, which holds it all.
+    """
+    texts = pages.set_index(["doc_name", "page"])["text"]
+    spans = {key: part for key, part in chunks.groupby(["doc_name", "page"])}
+    rows, number = [], 0
+    for piece in evidence.itertuples():
+        place = (piece.doc_name, piece.page)
+        if place not in spans:
+            continue
+        part = spans[place]
+        found = locate(piece.text, texts[place]) if len(part) > 1 else []
+        held = [part["chunk_id"][(part["start"] <= at) & (at < part["end"])] for at in found] or [
+            part["chunk_id"]
+        ]
+        for number, ids in enumerate(held, number + 1):
+            rows += [(piece.question_id, *place, number, chunk_id) for chunk_id in ids]
+    return pd.DataFrame(rows, columns=["question_id", "doc_name", "page", "word", "chunk_id"])
+
+
+def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k: int) -> pd.DataFrame:
+    """How each question's gold evidence splits over the steps.
+
+    Args:
+        run: RUN_COLUMNS; a question without rows lost everything at the document step.
+        questions: question_id, doc_name, gold_pages.
+        words: of :func:`evidence_words`.
+        k: depth in chunks.
+
+    Returns:
+        Indexed by question_id, columns STEPS; every row adds to 1.
+    """
+    top = run.loc[run["rank"] <= k, ["question_id", "doc_name", "page", "chunk_id"]]
+    gold, on_page = gold_pages(questions), ["question_id", "doc_name", "page"]
+    has_document = _rows_in(gold, top, ["question_id", "doc_name"])
+    has_page = _rows_in(gold, top, on_page)
+    is_held = _rows_in(words, top, ["question_id", "chunk_id"])
+    by_word = is_held.groupby([words[column] for column in [*on_page, "word"]]).any()
+    share = by_word.groupby(level=on_page).mean().rename("share").reset_index()
+    held = gold.merge(share, on=on_page, how="left")["share"].fillna(1.0).astype(float)
+    split = pd.DataFrame(
+        {
+            "found": has_page * held,
+            "chunk": has_page * (1 - held),
+            "page": (has_document & ~has_page).astype(float),
+            "document": (~has_document).astype(float),
+        }
+    )
+    return split.groupby(gold["question_id"], sort=False).mean()
+
+
+def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd.Series:
+    wanted, there = (pd.MultiIndex.from_frame(part[columns].astype(str)) for part in (frame, other))
+    return pd.Series(wanted.isin(there), frame.index, dtype=bool)
+
+
+def decomposition(study, methods: Iterable[str], conditions: Iterable[Condition], k: int) -> pd.DataFrame:
+    """The decomposition of several runs as metrics: METRIC_COLUMNS with the metrics of METRIC_OF at depth k."""
+    words = study.memo(
+        "evidence_words", lambda: evidence_words(study.dataset.evidence, study.pages, study.chunks)
+    )
+    parts = []
+    for condition in conditions:
+        for method in methods:
+            split = decompose(study.run(method, condition), study.questions, words, k).rename(
+                columns=METRIC_OF
+            )
+            long = split.reset_index().melt("question_id", var_name="metric")
+            parts.append(
+                long.assign(method=method, condition=condition, k=pd.array([k] * len(long), "Int64"))
+            )
+    return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]

@@ -1,0 +1,52 @@
+"""What questions are sorted by: type, filing, number and depth of gold pages, and whether they name company and year."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bFY\s?['’]?\d\d", re.IGNORECASE)
+THIRDS = ("first third", "middle third", "last third")
+NAMED = ("company and year", "company only", "year only", "neither")
+
+
+def names_company(question: str, company: str) -> bool:
+    """Whether a question says whom it is about: the name's first word, or a short form such as JPM, JnJ or AMEX.
+
+    A short form is a word with two capital letters or more whose letters stand in the company's name in that order,
+    the first of them first.
+    """
+    first = re.split(r"[\s-]", company.strip())[0]
+    if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
+        return True
+    letters = re.sub(r"\W", "", company).lower()
+    short_forms = [
+        word.lower() for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1
+    ]
+    return any(word[0] == letters[0] and _is_subsequence(word, letters) for word in short_forms)
+
+
+def _is_subsequence(short: str, long: str) -> bool:
+    rest = iter(long)
+    return all(letter in rest for letter in short)
+
+
+def labels(study) -> pd.DataFrame:
+    """What each question is sorted by, indexed by question_id.
+
+    Returns:
+        question_type, doc_type, company; ``n_gold_pages`` (1, 2 or more); ``depth``: the third of the filing that the
+        first gold page lies in; ``named``: whether the question names its company and a year.
+    """
+    questions = study.questions.set_index("question_id")
+    n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
+    depth = questions["gold_pages"].map(min) / n_pages
+    asked = questions[["question", "company"]].itertuples(index=False)
+    has_company = np.array([names_company(question, company) for question, company in asked], bool)
+    has_year = questions["question"].str.contains(YEAR).to_numpy(bool)
+    named = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
+    return questions[["question_type", "doc_type", "company"]].assign(
+        n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
+        depth=[THIRDS[min(int(3 * share), 2)] for share in depth],
+        named=named,
+    )

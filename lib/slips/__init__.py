@@ -1,0 +1,1 @@
+"""Known slips of measuring, and what each adds to the page scorer's score."""

@@ -1,0 +1,46 @@
+"""Bi-encoders: unit vectors in the order of the texts, cut at the window."""
+
+import numpy as np
+import pytest
+
+from lib.models.encoders import Encoder
+from lib.models.weights import fetch
+
+
+@pytest.fixture(scope="module")
+def folder_of_tiny(tiny, tmp_path_factory):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as models
+
+    bert = models.Transformer(str(tiny("BertModel")), max_seq_length=128)
+    path = tmp_path_factory.mktemp("encoder")
+    SentenceTransformer(modules=[bert, models.Pooling(32, "mean")], device="cpu").save(str(path))
+    return path
+
+
+TEXTS = ["net sales rose in the year", "cash", "profit $ 1,577.0", "flow " * 30]
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 0.05)])
+def test_vectors_are_float32_of_length_one_in_the_order_of_the_texts(folder_of_tiny, precision, tolerance):
+    encoder = Encoder(folder_of_tiny, window=64, precision=precision, batch_size=2, device="cpu")
+    vectors = encoder.encode(TEXTS)
+    assert (vectors.shape, vectors.dtype) == ((4, 32), np.float32)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    np.testing.assert_allclose(vectors, alone, atol=tolerance)
+
+
+def test_a_text_is_cut_at_the_window(folder_of_tiny):
+    encoder = Encoder(folder_of_tiny, window=8, precision="float32", device="cpu")
+    short, long = encoder.encode(["net sales rose in the year", "net sales rose in the year " + "cash " * 50])
+    np.testing.assert_allclose(short, long, atol=1e-5)
+
+
+@pytest.mark.weights
+def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
+    encoder = Encoder(fetch("minilm"), window=256, precision="float32", device="cpu")
+    weather, sunny, stadium = encoder.encode(
+        ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+    )
+    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)

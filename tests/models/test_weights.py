@@ -1,0 +1,282 @@
+"""Weights: the right bytes and no others, from the cache, the hub or a package."""
+
+import hashlib
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+import requests
+
+from lib.models import hub, weights
+from lib.models.weights import WeightsError, fetch, weights_hash
+
+GOOD = {"model.onnx": b"weights" * 100, "1_Pooling/config.json": b"{}"}
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def wheel(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A registry of one folder, a cache, a lock with the model ``toy``, and no hub.
+
+    The lock wants GOOD of the package toy-model, whose wheel also holds a program.
+    """
+    (tmp_path / "registry").mkdir()
+    members = {f"toy_model/{name}": content for name, content in GOOD.items()}
+    program = {"toy_model/__init__.py": b"raise SystemExit('imported')"}
+    path = wheel(tmp_path / "registry" / "toy_model-1.0-py3-none-any.whl", members | program)
+    record = {
+        "title": "Toy",
+        "licence": "MIT",
+        "hub": None,
+        "packages": [{"name": "toy-model", "version": "1.0", "sha256": sha256(path.read_bytes())}],
+        "files": {
+            name: {"from": f"toy_model/{name}", "sha256": sha256(content)} for name, content in GOOD.items()
+        },
+    }
+    shelf = Shelf(tmp_path, record)
+    monkeypatch.setattr(weights, "lock", lambda: {"toy": record})
+    monkeypatch.setattr(weights.subprocess, "run", shelf.pip)
+    monkeypatch.setenv("RETRIEVAL_GAP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return shelf
+
+
+class Shelf:
+    def __init__(self, root: Path, record: dict):
+        self.root, self.record = root, record
+        self.downloads: list[str] = []
+        self.said: list[str] = []
+
+    def pip(self, command: list[str], **_) -> subprocess.CompletedProcess:
+        """What ``pip download --dest FOLDER NAME==VERSION`` does."""
+        name, version = command[-1].split("==")
+        self.downloads.append(command[-1])
+        assert command[3] == "download"
+        assert {"--no-deps", "--only-binary=:all:"} <= set(command)
+        found = list((self.root / "registry").glob(f"{name.replace('-', '_')}-{version}-*.whl"))
+        for path in found:
+            (Path(command[-2]) / path.name).write_bytes(path.read_bytes())
+        return subprocess.CompletedProcess(
+            command, int(not found), "", "" if found else "ERROR: no such package"
+        )
+
+    def fetch(self) -> Path:
+        return fetch("toy", say=self.said.append)
+
+    def kept(self) -> dict[str, bytes]:
+        """Every file in the cache."""
+        root = self.root / "cache"
+        return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+WHOLE = {f"toy/{name}": content for name, content in GOOD.items()}
+
+
+def test_a_package_is_unpacked_to_the_files_in_the_lock_and_nothing_else(shelf):
+    assert shelf.fetch() == shelf.root / "cache" / "toy"
+    assert shelf.kept() == WHOLE
+
+
+def test_what_is_in_the_cache_is_not_fetched_again(shelf):
+    shelf.fetch()
+    shelf.fetch()
+    assert shelf.downloads == ["toy-model==1.0"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"weights" * 99, None])
+def test_a_damaged_file_in_the_cache_is_fetched_again(shelf, damage):
+    path = shelf.fetch() / "model.onnx"
+    path.unlink() if damage is None else path.write_bytes(damage)
+    shelf.fetch()
+    assert shelf.kept() == WHOLE
+    assert len(shelf.downloads) == 2
+
+
+def test_a_package_with_another_hash_is_refused_and_nothing_kept(shelf):
+    shelf.record["packages"][0]["sha256"] = sha256(b"another")
+    with pytest.raises(
+        WeightsError, match=r"toy-model==1\.0: the package does not hash to what .* it is not used"
+    ):
+        shelf.fetch()
+    assert shelf.kept() == {}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_file_with_another_hash_is_refused_and_nothing_kept(shelf, name):
+    shelf.record["files"][name]["sha256"] = sha256(b"another")
+    with pytest.raises(
+        WeightsError, match=rf"toy: {name} not as weights\.lock\.yaml says .*; nothing was kept"
+    ):
+        shelf.fetch()
+    assert shelf.kept() == {}
+
+
+def test_a_file_that_the_package_does_not_hold(shelf):
+    shelf.record["files"]["model.onnx"]["from"] = "toy_model/other.onnx"
+    with pytest.raises(
+        WeightsError, match=r"toy_model/other\.onnx is in none of toy_model-1\.0-py3-none-any\.whl"
+    ):
+        shelf.fetch()
+    assert shelf.kept() == {}
+
+
+def test_a_registry_that_cannot_be_reached(shelf):
+    shelf.record["packages"][0]["version"] = "2.0"
+    with pytest.raises(
+        WeightsError, match=r"cannot download toy-model==2\.0: ERROR: no such package\. Is the package"
+    ):
+        shelf.fetch()
+
+
+def test_parts_are_joined_in_the_order_of_the_lock(shelf):
+    parts = [b"first ", b"second ", b"third"]
+    packages, members = [], []
+    for number, part in enumerate(parts, 1):
+        members.append(f"toy_part{number}/data/part.bin")
+        path = wheel(shelf.root / "registry" / f"toy_part{number}-1.0-py3-none-any.whl", {members[-1]: part})
+        packages.append({"name": f"toy-part{number}", "version": "1.0", "sha256": sha256(path.read_bytes())})
+    joined = {"model.gguf": {"joined": members, "sha256": sha256(b"first second third")}}
+    shelf.record.update(packages=packages, files=joined)
+    shelf.fetch()
+    assert shelf.kept() == {"toy/model.gguf": b"first second third"}
+
+
+def test_an_unknown_model_lists_the_known(shelf):
+    for ask in (fetch, weights_hash):
+        with pytest.raises(
+            WeightsError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"
+        ):
+            ask("big")
+
+
+def test_a_directory_is_its_own_model_and_hash(shelf, tokenizer_folder, tmp_path):
+    assert fetch(str(tokenizer_folder)) == tokenizer_folder
+    one, other = tmp_path / "one", tmp_path / "other"
+    for path, content in ((one, b"1"), (other, b"2")):
+        path.mkdir()
+        (path / "model.safetensors").write_bytes(content)
+        (path / "README.md").write_bytes(content)
+    before = weights_hash(str(one))
+    assert before != weights_hash(str(other))
+    (one / "README.md").write_text("says more")
+    assert weights_hash(str(one)) == before
+
+
+def test_weights_hash_needs_no_fetching_and_sees_every_files_hash(shelf):
+    before = weights_hash("toy")
+    shelf.record["files"]["model.onnx"]["sha256"] = sha256(b"another")
+    assert weights_hash("toy") != before
+    assert shelf.downloads == []
+
+
+PINNED = {"id": "someone/toy", "revision": "0" * 40}
+
+
+@pytest.fixture
+def online(shelf, monkeypatch):
+    """The hub can be reached and gives the files in ``online``, by name."""
+    files, asked = dict(GOOD), []
+
+    def head(url, timeout):
+        asked.append(url)
+        response = requests.Response()
+        response.status_code = 200
+        return response
+
+    def download(repo_id, filename, revision, local_dir, token):
+        assert (repo_id, revision, token) == (PINNED["id"], PINNED["revision"], False)
+        if filename not in files:
+            raise FileNotFoundError(filename)
+        path = Path(local_dir) / filename
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(files[filename])
+        return str(path)
+
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr(hub.requests, "head", head)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    shelf.record["hub"] = PINNED
+    shelf.hub_files, shelf.hub_asked = files, asked
+    return shelf
+
+
+def test_the_hub_comes_before_the_packages(online):
+    online.fetch()
+    assert online.kept() == WHOLE
+    assert online.downloads == []
+
+
+def test_the_hub_may_call_the_only_file_otherwise(online):
+    online.record["hub"] = PINNED | {"file": "toy-q4.gguf"}
+    online.record["files"] = {"model.gguf": {"from": "-", "sha256": sha256(b"gguf")}}
+    online.hub_files["toy-q4.gguf"] = b"gguf"
+    online.fetch()
+    assert online.kept() == {"toy/model.gguf": b"gguf"}
+
+
+@pytest.mark.parametrize("spoil", ["other bytes", "missing"])
+def test_what_the_hub_does_not_give_as_locked_comes_from_the_package(online, spoil):
+    if spoil == "missing":
+        del online.hub_files["model.onnx"]
+    else:
+        online.hub_files["model.onnx"] = b"another"
+    online.fetch()
+    assert online.kept() == WHOLE
+    assert online.downloads == ["toy-model==1.0"]
+
+
+def test_without_a_pinned_revision_the_hub_is_not_asked(online):
+    online.record["hub"] = {"id": "someone/toy"}
+    online.fetch()
+    assert (online.hub_asked, online.downloads) == ([], ["toy-model==1.0"])
+
+
+def test_offline_the_hub_is_not_asked(online, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    online.fetch()
+    assert (online.hub_asked, online.downloads) == ([], ["toy-model==1.0"])
+
+
+@pytest.mark.parametrize("answer", [requests.ConnectTimeout(), requests.ConnectionError(), 403, 503])
+def test_a_hub_that_cannot_be_reached_is_asked_once_and_shortly(online, monkeypatch, answer):
+    asked = []
+
+    def head(url, timeout):
+        asked.append(timeout)
+        if isinstance(answer, Exception):
+            raise answer
+        response = requests.Response()
+        response.status_code = answer
+        return response
+
+    monkeypatch.setattr(hub.requests, "head", head)
+    online.fetch()
+    assert asked == [3.0]
+    assert online.kept() == WHOLE
+    assert "weights: the hub cannot be reached; taking a package instead" in online.said
+
+
+@pytest.mark.parametrize("name", weights.lock())
+def test_the_lock_names_hashes_and_a_licence_for_every_model(name):
+    record = weights.lock()[name]
+    assert record["title"]
+    assert record["licence"] in ("Apache-2.0", "MIT")
+    hashes = [package["sha256"] for package in record["packages"]]
+    hashes += [entry["sha256"] for entry in record["files"].values()]
+    assert all(len(one) == 64 and int(one, 16) for one in hashes)
+    assert all(package["version"] for package in record["packages"])
+    assert not [file for file in record["files"] if file.endswith((".bin", ".pt", ".pth", ".pkl", ".ckpt"))]
+    assert any(file.endswith(weights.WEIGHT_SUFFIXES) for file in record["files"])
+    revision = (record["hub"] or {}).get("revision")
+    assert revision is None or len(revision) == 40

@@ -1,0 +1,91 @@
+"""BM25: the library's scores exactly, and a tokenizer that keeps what finance writes."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from lib.retrievers import bm25
+
+TERMS = st.sampled_from(["net", "sales", "rose", "$", "1,577", "cash", "zero"])
+TEXTS = st.lists(st.lists(TERMS, max_size=8), min_size=1, max_size=12)
+QUERY = st.lists(TERMS | st.sampled_from(["unknown", "other"]), max_size=8)
+
+
+@given(TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 1))
+def test_scores_are_those_of_rank_bm25(texts, query, k1, b):
+    assume(any(texts))  # the library divides by the number of terms
+    reference = BM25Okapi(texts, k1=k1, b=b)
+    np.testing.assert_allclose(
+        bm25.BM25(texts, k1, b).scores(query), reference.get_scores(query), rtol=1e-9, atol=1e-9
+    )
+
+
+@given(TEXTS, QUERY)
+def test_scores_with_a_term_in_every_text(texts, query):
+    """Such a term has a negative idf, which the library lifts to a share of the mean."""
+    texts = [["net", *text] for text in texts]
+    query = ["net", "net", *query]
+    wanted = BM25Okapi(texts).get_scores(query)
+    np.testing.assert_allclose(bm25.BM25(texts).scores(query), wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_score_by_hand():
+    # idf("cash") = ln((3 - 1 + 0.5) / (1 + 0.5)); both texts' mean length is 2, so that the norm is k1.
+    idf = np.log(2.5 / 1.5)
+    scores = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]], k1=1.5, b=0.75).scores(["cash"])
+    assert scores == pytest.approx([idf * 1 * 2.5 / (1 + 1.5), 0, 0])
+
+
+def test_a_repeated_query_term_counts_again():
+    model = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]])
+    assert model.scores(["cash", "cash"]) == pytest.approx(2 * model.scores(["cash"]))
+
+
+@pytest.mark.parametrize("query", [[], ["unknown"]])
+def test_a_query_without_known_terms_scores_zero(query):
+    assert bm25.BM25([["cash"], ["net", "sales"]]).scores(query).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Net sales rose", ["net", "sales", "rose"]),
+        ("$ 1,577", ["$", "1,577", "1577"]),
+        ("$1577", ["$1577", "1577"]),
+        ("$1,234.5", ["$1,234.5", "1234.5"]),
+        ("1,234.5", ["1,234.5", "1234.5"]),
+        ("4.2%", ["4.2%", "4.2"]),
+        ("4.2 %", ["4.2", "%"]),
+        ("(370)", ["370"]),
+        ("P&L at year-end", ["p&l", "at", "year-end"]),
+        ("3M's 10-K for FY2018", ["3", "m's", "10", "k", "for", "fy", "2018"]),
+        ("1,2,3", ["1", "2", "3"]),
+        ("12,34", ["12", "34"]),
+        ("profit. 5.", ["profit", "5"]),
+        ("", []),
+        (" \n—•", []),
+    ],
+)
+def test_tokens(text, tokens):
+    assert bm25.tokenize(text) == tokens
+
+
+@given(st.text(max_size=60))
+def test_tokenizing_any_text_gives_lower_case_tokens_of_it(text):
+    squeezed = text.lower().replace(",", "")
+    for token in bm25.tokenize(text):
+        assert token
+        assert token == token.lower()
+        assert token.replace(",", "") in squeezed
+
+
+@pytest.mark.parametrize("question", ["Was it $1577?", "Was it 1,577?", "Was it $1,577?", "Was it 1577 dollars?"])
+def test_a_number_is_found_however_it_is_written(fake_study, question):
+    texts = ["Purchases of equipment $ (1,577)", "Purchases of equipment 1,373", "Dividends 3,193"]
+    study = fake_study([question], texts, {"bm25": {"k1": 1.5, "b": 0.75}})
+    scores = bm25.score(study, np.ones((1, 3), bool))
+    assert scores.shape == (1, 3)
+    assert scores[0].argmax() == 0
+    assert scores[0, 1:].tolist() == [0, 0]

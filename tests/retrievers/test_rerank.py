@@ -1,0 +1,90 @@
+"""Reranking: what is read, what it scores as, and that no pair is scored twice."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.models.cross_encoder import passages_of
+from lib.retrievers import rerank
+
+
+class SharedWords:
+    """Scores a pair by the words of the question that the passage has; notes what it read."""
+
+    def __init__(self, tokenizer, window: int):
+        self.tokenizer, self.window, self.read = tokenizer, window, []
+
+    def scores(self, pairs) -> np.ndarray:
+        self.read += pairs
+        for question, passage in pairs:
+            assert len(self.tokenizer.encode(question, passage).ids) <= self.window
+        return np.array([sum(word in passage.split() for word in question.split()) for question, passage in pairs])
+
+
+@pytest.fixture
+def study(fake_study, tokenizer_folder, wordpiece):
+    filler = " ".join(["in the year"] * 30)
+    texts = [f"net {filler} cash flow", f"cash {filler} net", "profit", "cash flow"]
+    first_stage = {"dense": np.array([[0.9, 0.8, 0.7, 0.1], [0.1, 0.2, 0.9, 0.8]])}
+    profile = {"rerank": {"weights": str(tokenizer_folder), "window": 64, "n": 3}}
+    made = fake_study(["cash flow", "net profit"], texts, profile, first_stage)
+    made.kept["cross_encoder"] = SharedWords(wordpiece, 64)
+    return made
+
+
+EVERY = np.ones((2, 4), bool)
+
+
+def test_the_first_n_score_as_their_best_window_and_the_rest_is_not_retrieved(study):
+    assert rerank.score(study, EVERY).tolist() == [[2, 1, 0, -np.inf], [-np.inf, 1, 1, 0]]
+
+
+def test_only_candidates_are_read(study):
+    allowed = np.array([[False, True, False, True], [False, False, False, True]])
+    none = -np.inf
+    assert rerank.score(study, allowed).tolist() == [[none, 1, none, 2], [none, none, none, 0]]
+
+
+def test_no_pair_is_scored_twice_also_by_another_first_stage(study):
+    rerank.score(study, EVERY)
+    n_read = len(study.kept["cross_encoder"].read)
+    rerank.score(study, EVERY)
+    study.scores["multi_hyde"] = study.scores["dense"]
+    rerank.rescored(study, EVERY, "multi_hyde")
+    assert len(study.kept["cross_encoder"].read) == n_read
+
+
+def test_a_pair_is_scored_again_when_its_text_changes(study):
+    rerank.score(study, EVERY)
+    study.kept["cross_encoder"].read.clear()
+    study.chunks.loc[2, "text"] = "net profit rose"
+    assert rerank.score(study, EVERY)[1, 2] == 2
+    assert {passage for _, passage in study.kept["cross_encoder"].read} == {"net profit rose"}
+
+
+def test_a_text_that_fits_is_one_passage(wordpiece):
+    assert passages_of("cash", "net sales rose", wordpiece, 64) == ["net sales rose"]
+
+
+WORDS = st.lists(st.sampled_from(["net", "sales", "$1,577.", "rose.b", "zz", "中文"]), max_size=60)
+TEXTS = WORDS.map(lambda words: " ".join(f"{word}{number}" for number, word in enumerate(words)))
+
+
+@given(TEXTS, st.sampled_from(["cash", "net sales rose in the year", ""]))
+def test_passages_fit_beside_the_question_and_drop_nothing(wordpiece, text, question):
+    window, overlap = 48, 8
+    passages = passages_of(question, text, wordpiece, window, overlap)
+    assert all(len(wordpiece.encode(question, passage).ids) <= window for passage in passages)
+    position, covered = 0, 0
+    for passage in passages:
+        start = text.index(passage, position)
+        assert not text[covered:start].strip()
+        position, covered = start, max(covered, start + len(passage))
+    assert not text[covered:].strip()
+
+
+def test_a_question_that_fills_the_window_still_has_passages(wordpiece):
+    text = "net sales " * 100
+    passages = passages_of("cash " * 60, text, wordpiece, 64)
+    assert " ".join(passages).split().count("sales") >= 100
