@@ -6,6 +6,7 @@ import re
 from lib.words import NeedsFilings
 
 MARK = "needs_filings"
+ERRORS = ("NeedsFilings", "NameError", "KeyError", "AttributeError")
 TEXTS = ("question", "answer", "evidence")
 
 
@@ -40,10 +41,14 @@ def reason_of(error: Exception, absent_names: set[str]) -> str | None:
     if isinstance(error, NeedsFilings):
         return str(error)
     if isinstance(error, NameError):
-        return "this needs what an earlier cell takes from the filings" if error.name in absent_names else None
-    words = {error.name} if isinstance(error, AttributeError) else set(re.findall(r"\w+", str(error)))
-    missing = words.intersection(TEXTS) if len(words) < 8 else set()
-    return f"the text of each {missing.pop()} comes with the filings, which are not on this machine" if missing else None
+        return (
+            "this needs what an earlier cell takes from the filings" if error.name in absent_names else None
+        )
+    names = [error.name] if isinstance(error, AttributeError) else re.findall(r"'(\w+)'", str(error))
+    missing = [name for name in TEXTS if name in names]
+    return (
+        f"the {missing[0]}'s text comes with the filings, which are not on this machine" if missing else None
+    )
 
 
 def assigned_names(source: str) -> set[str]:

@@ -10,10 +10,12 @@ import pandas as pd
 from lib import runs
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.retrievers import bm25
+from lib.retrievers.rerank import pool_scores
 from lib.words import Condition
 
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)|(?i:\bFY\s?'?(\d{2})\b)")
 ROWS_VERSION = 1
+HEAD_TOKENS = 256
 
 
 def years_in(text: str) -> set[int]:
@@ -87,3 +89,39 @@ def invented_years(study, passages: Sequence[Sequence[str]]) -> pd.DataFrame:
         invented = not asked & written if asked and written else None
         rows.append((question.question_id, sorted(asked), sorted(written), invented))
     return pd.DataFrame(rows, columns=["question_id", "asked", "written", "is_invented"])
+
+
+def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Document and page recall of ``hyde`` and ``dense`` by whether HyDE's passage named the asked year.
+
+    Args:
+        metrics: METRIC_COLUMNS, with both methods under the standard condition.
+        years: from :func:`invented_years`.
+        k: depth.
+    """
+    groups = {True: "names other years only", False: "names a year that was asked for"}
+    kind = years.set_index("question_id")["is_invented"].map(groups).fillna("no year in passage or question")
+    rows = []
+    for group, ids in kind.groupby(kind).groups.items():
+        row = {"HyDE's passage": group}
+        for method in ("hyde", "dense"):
+            for metric, short in (("doc_recall", "document"), ("page_recall", "page")):
+                chosen = (metrics["method"] == method) & (metrics["metric"] == metric) & (metrics["k"] == k)
+                values = metrics[chosen & metrics["question_id"].isin(ids)]["value"]
+                row[f"{method}, {short}"] = round(values.mean(), 3)
+        rows.append(row | {"n": len(ids)})
+    return pd.DataFrame(rows)
+
+
+def rerank_windows(study, k: int = 5) -> pd.DataFrame:
+    """Reranking by each chunk's best window, and by its first 256 tokens alone: means over all questions."""
+    settings, allowed = study.profile.rerank, study.candidates("standard")
+    pool = study.rank_method("dense", allowed, settings.n)
+    rows = []
+    for name, head in (("best window", None), (f"first {HEAD_TOKENS} tokens", HEAD_TOKENS)):
+        order = pool.assign(score=pool_scores(study, pool, head))
+        order = order.sort_values(["question_id", "score", "chunk_id"], ascending=[True, False, True])
+        order["rank"] = order.groupby("question_id").cumcount() + 1
+        recalls = (metric(order, study.questions, k).mean() for metric in (doc_recall, page_recall))
+        rows.append((name, *recalls, len(study.questions)))
+    return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])

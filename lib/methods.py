@@ -30,6 +30,8 @@ class Method:
         index_stages: stages of the store that index the filings for this method.
         query_stages: stages of the store that prepare its questions.
         function: name of the function in the module.
+        code: other modules whose code the scores depend on.
+        inputs: name of a function in the module, ``inputs(study)``, that gives what else the scores depend on.
         is_trained: whether it learns from questions (in folds).
     """
 
@@ -43,6 +45,8 @@ class Method:
     index_stages: tuple[str, ...] = ()
     query_stages: tuple[str, ...] = ()
     function: str = "score"
+    code: tuple[str, ...] = ()
+    inputs: str = ""
     is_trained: bool = False
 
     def score(self, study, candidates: np.ndarray) -> np.ndarray:
@@ -54,8 +58,12 @@ class Method:
         return f"{{cite}}`{self.source}`"
 
     def code_version(self) -> str:
-        """A hash of the code of the method's module, blind to comments, docstrings and layout."""
-        return code_hash(importlib.import_module(self.module))
+        """A hash of the code behind the method, blind to comments, docstrings and layout."""
+        return "-".join(code_hash(importlib.import_module(name)) for name in (self.module, *self.code))
+
+    def other_inputs(self, study) -> object:
+        """What the scores depend on beside settings and code, JSON-able; None for most methods."""
+        return getattr(importlib.import_module(self.module), self.inputs)(study) if self.inputs else None
 
 
 def code_hash(module: ModuleType) -> str:
@@ -138,6 +146,8 @@ _ROWS = (
         index_stages=_WINDOWS,
         query_stages=("embeddings/queries",),
         function="score_expansion",
+        code=("lib.retrievers.dense", "lib.queries.expansion"),
+        inputs="expanded_questions",
     ),
     Method(
         "hyde",
@@ -147,8 +157,10 @@ _ROWS = (
         "lib.retrievers.reformulated",
         ("embedder", "hyde", "generator"),
         index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
+        query_stages=("embeddings/passages",),
         function="score_hyde",
+        code=("lib.retrievers.dense",),
+        inputs="written_passages",
     ),
     Method(
         "multi_hyde",
@@ -158,8 +170,10 @@ _ROWS = (
         "lib.retrievers.reformulated",
         ("embedder", "hyde", "generator"),
         index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
+        query_stages=("embeddings/passages",),
         function="score_multi_hyde",
+        code=("lib.retrievers.dense",),
+        inputs="written_passages",
     ),
     Method(
         "rerank",
@@ -171,6 +185,7 @@ _ROWS = (
         ("dense",),
         index_stages=_WINDOWS,
         query_stages=("embeddings/queries",),
+        code=("lib.models.cross_encoder",),
     ),
     Method(
         "multi_hyde_rerank",
@@ -181,8 +196,9 @@ _ROWS = (
         ("rerank",),
         ("multi_hyde",),
         index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
+        query_stages=("embeddings/passages",),
         function="score_multi_hyde",
+        code=("lib.models.cross_encoder",),
     ),
 )
 

@@ -16,7 +16,6 @@ from lib.words import Condition, NeedsFilings, StudyError
 
 RESULTS = Path(__file__).resolve().parent.parent / "book" / "results"
 QUESTION_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
-FILING_COLUMNS = ["doc_name", "company", "sector", "doc_type", "doc_period", "n_pages"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,9 @@ class Published:
         return cls.of("financebench", profile)
 
     @classmethod
-    def matching(cls, dataset: Dataset, profile: str, say: Callable[[str], None] = print) -> "Published | None":
+    def matching(
+        cls, dataset: Dataset, profile: str, say: Callable[[str], None] = print
+    ) -> "Published | None":
         """The results computed from this very dataset, or None; results of other files under its name are not used."""
         found = cls.of(dataset.name, profile)
         if found and found.manifest["fingerprint"] != dataset.fingerprint:
@@ -71,7 +72,9 @@ class Published:
         try:
             return json.loads((self.root / "manifest.json").read_text())
         except json.JSONDecodeError as error:
-            raise StudyError(f"{self.root / 'manifest.json'} is broken ({error}); restore it with git") from None
+            raise StudyError(
+                f"{self.root / 'manifest.json'} is broken ({error}); restore it with git"
+            ) from None
 
     @property
     def sentence(self) -> str:
@@ -79,19 +82,24 @@ class Published:
         return f"Published run of {self.manifest['date']}, commit {self.manifest['commit'][:10]}, not recomputed here."
 
     @cached_property
+    def filings(self) -> pd.DataFrame:
+        """FILING_COLUMNS."""
+        return pd.read_csv(self.root / "filings.csv")
+
+    @cached_property
     def questions(self) -> pd.DataFrame:
-        """QUESTION_COLUMNS of this module, in the dataset's order; ``gold_pages`` as lists."""
-        table = pd.read_csv(self.root / "questions.csv", dtype={"question_id": str})
-        pages = table["gold_pages"].astype(str).map(lambda text: [int(page) for page in text.split()])
-        return table.assign(gold_pages=pages)
+        """QUESTION_COLUMNS of this module and ``doc_period``, in the dataset's order; ``gold_pages`` as lists."""
+        table = pd.read_csv(self.root / "questions.csv", dtype={"question_id": str, "gold_pages": str})
+        pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
+        period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
+        return table.assign(gold_pages=pages, doc_period=period)
 
     def dataset(self) -> PublishedDataset:
         """The dataset without its texts."""
-        filings = pd.read_csv(self.root / "filings.csv")
         evidence = pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"])
         place = self.root / "questions.csv"
         name, fingerprint = self.manifest["dataset"], self.manifest["fingerprint"]
-        return PublishedDataset(name, self.root, self.questions, filings, evidence, place, fingerprint)
+        return PublishedDataset(name, self.root, self.questions, self.filings, evidence, place, fingerprint)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
@@ -140,6 +148,6 @@ class Published:
 
     @cached_property
     def shown(self) -> dict[str, list[str]]:
-        """What cells showed that need filings: digest of the cell's code to its outputs; see :mod:`lib.book.stand_in`."""
+        """What the chapters showed: digest of a cell's code to its outputs; see :mod:`lib.book.stand_in`."""
         path = self.root / "shown" / "cells.json"
         return json.loads(path.read_text()) if path.is_file() else {}

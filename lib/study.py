@@ -20,6 +20,8 @@ from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.dataset import Dataset
 from lib.data.locate import open_dataset
 from lib.data.pages import extract_pages
+from lib.models.generations import GenerationLog, Model
+from lib.models.generator import Generator, open_generator
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings, load_profile
 from lib.published import Published, PublishedDataset
@@ -41,7 +43,7 @@ class Study:
         artifacts: directory for everything computed.
         published: results in the repository that may stand in for computing; None to ignore them.
         chapter: who asks, for the log of stages.
-        view: directory of the contract's files; by default ``<artifacts>/<dataset>/<profile>``.
+        view: directory of the contract's files; by default ``home``, ``<artifacts>/<dataset>/<profile>``.
     """
 
     def __init__(
@@ -57,7 +59,8 @@ class Study:
         self.profile = profile
         self.published = published
         self.chapter = chapter
-        self.view = Path(view or Path(artifacts) / dataset.name / profile.name)
+        self.home = Path(artifacts) / dataset.name / profile.name
+        self.view = Path(view or self.home)
         self.store = Store(Path(artifacts) / "store", on_entry=self._log_stage)
         self._memo: dict[object, object] = {}
 
@@ -88,7 +91,7 @@ class Study:
         settings["name"] = Path(profile).stem
         published = Published.in_place_of(dataset, settings.name) if results == "published" else None
         if published:
-            print(f"FinanceBench's filings are not on this machine. {published.sentence} For a live run say DATASET=demo.")
+            print(f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo.")
             found, settings = published.dataset(), settings.updated(published.manifest["settings"])
             absent.tell_instead_of_failing()
         else:
@@ -199,6 +202,7 @@ class Study:
             "settings": self.settings_of(method.settings),
             "depth": self.profile.run.depth,
             "code": method.code_version(),
+            "inputs": self.memo(("inputs", name), lambda: digest_of(method.other_inputs(self))[:20]),
             "uses": [self.run_params(used, condition) for used in method.uses],
         }
 
@@ -232,7 +236,7 @@ class Study:
         self.need_unchanged(name)
         stage, path = f"runs/{condition}/{name}", self.published.run_file(name, condition)
         if path is None:
-            raise NeedsFilings(f"{methods.method(name).title} under {condition} was not published, and its run needs the filings")
+            raise NeedsFilings(f"{name} under {condition} was not published, and its run needs the filings")
 
         def compute(target: Path) -> None:
             shutil.copyfile(path, target / "run.trec.gz")
@@ -249,7 +253,7 @@ class Study:
         row, published = methods.method(name), self.published.manifest["settings"]
         for section in ("chunks", "run", *row.settings):
             if self.profile[section] != published.get(section):
-                raise NeedsFilings(f"{row.title} with changed settings ({section}) has to be run, which needs the filings")
+                raise NeedsFilings(f"{name} with other settings ({section}) has to be run, which needs the filings")
         for used in row.uses:
             self.need_unchanged(used)
 
@@ -265,7 +269,8 @@ class Study:
     @property
     def seconds(self) -> dict[str, float]:
         """Seconds that each stage took to compute, here or where its result was published."""
-        known = {record["stage"]: record["wall_s"] for record in (self.published.manifest["stages"] if self.published else [])}
+        stages = self.published.manifest["stages"] if self.published else []
+        known = {record["stage"]: record["wall_s"] for record in stages}
         return known | {stage: entry.wall_s for (stage, _), entry in self.store.log.items()}
 
     def candidates(self, condition: Condition):
@@ -278,6 +283,17 @@ class Study:
         scores = methods.method(name).score(self, allowed).astype("float32", copy=True)
         scores[~allowed] = float("-inf")
         return runs.rank(scores, self.questions, self.chunks, depth)
+
+    def generation_log(self) -> GenerationLog:
+        """What language models wrote for this study; shared by all reruns."""
+        weights = self.profile.generator.weights
+        model = Model(weights, weights_hash(weights))
+        published = self.published.generations if self.published else None
+        return GenerationLog(self.home / "generations.jsonl", model, published, self.store.say)
+
+    def make_generator(self) -> Generator:
+        """The profile's language model; its weights and runtime are fetched only now."""
+        return open_generator(self.profile.generator, fetch(self.profile.generator.weights))
 
     @property
     def provenance(self) -> str:

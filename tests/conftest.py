@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # what tests multiply is small; threads only wait for each other
 
 import hypothesis
 import numpy as np

@@ -4,11 +4,11 @@ import json
 import os
 import platform
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import metadata, version
 from pathlib import Path
 
 from lib import methods
-from lib.models.weights import locked, weights_hash
+from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
 from lib.store import digest_of_file
 from lib.words import CONDITIONS
 
@@ -30,20 +30,51 @@ def git_commit() -> str:
 def processor() -> str:
     """The processor's name, cores and memory."""
     info = Path("/proc/cpuinfo")
-    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    names = [
+        line.split(":", 1)[1].strip()
+        for line in info.read_text().splitlines()
+        if line.startswith("model name")
+    ]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB"
 
 
 def models_of(profile: dict) -> dict[str, dict]:
-    """Every model that a profile names: role to name, title and weights hash."""
+    """Every model that a profile names: role to name, title, licence, weights hash and the hashes of its weight files."""
     found = {}
     for role, settings in profile.items():
         if isinstance(settings, dict) and isinstance(settings.get("weights"), str):
             name = settings["weights"]
-            title = Path(name).name if Path(name).is_dir() else locked(name)["title"]
-            found[role] = {"name": name, "title": title, "weights": weights_hash(name)}
+            given = {"title": Path(name).name, "licence": "unknown", "files": {}}
+            record = given if Path(name).is_dir() else locked(name)
+            files = {file: entry["sha256"] for file, entry in record["files"].items()}
+            found[role] = {
+                "name": name,
+                "title": record["title"],
+                "licence": record["licence"],
+                "weights": weights_hash(name),
+                "files": {file: sha for file, sha in files.items() if file.endswith(WEIGHT_SUFFIXES)},
+            }
     return found
+
+
+def seeds_of(settings: dict, prefix: str = "") -> dict[str, int]:
+    """Every seed of a profile by its dotted name."""
+    found = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            found |= seeds_of(value, f"{prefix}{name}.")
+        elif name == "seed":
+            found[prefix + name] = value
+    return found
+
+
+def licence_of(package: str) -> str:
+    """A Python package's licence as its own metadata says it, in a few words."""
+    about = metadata(package)
+    trove = [line.split(" :: ")[-1] for line in about.get_all("Classifier") or [] if line.startswith("License ::")]
+    said = about.get("License-Expression") or "; ".join(trove) or (about.get("License") or "unknown").splitlines()[0]
+    return said[:60]
 
 
 def stages_of(study) -> list[dict]:
@@ -82,6 +113,8 @@ def write_manifest(study) -> dict:
         "machine": processor(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
+        "licences": {name: licence_of(name) for name in PACKAGES},
+        "seeds": seeds_of(study.profile),
         "models": models_of(study.profile),
         "n_questions": len(study.questions),
         "runs": runs,

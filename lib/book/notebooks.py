@@ -6,6 +6,9 @@ from pathlib import Path
 import nbformat
 import papermill
 
+from lib import absent
+from lib.book import stand_in
+from lib.published import Published
 from lib.words import StudyError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,14 +57,18 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         say: where progress is told.
 
     Returns:
-        The executed notebook, free of paths and times of this machine.
+        The executed notebook, free of paths and times of this machine. Where there are no filings, a cell that needs
+        them shows what was published of it, or one line.
 
     Raises:
         StudyError: a wrong parameter, or a cell that failed; what was run so far stays in ``<name>.failed.ipynb``.
     """
     check_parameters(name, given)
     target.mkdir(parents=True, exist_ok=True)
-    aside, done, failed = (target / f"{prefix}{name}{end}.ipynb" for prefix, end in ((".", ""), ("", ""), ("", ".failed")))
+    aside, done, failed = (
+        target / f"{prefix}{name}{end}.ipynb" for prefix, end in ((".", ""), ("", ""), ("", ".failed"))
+    )
+    published = _stands_in(given)
     started = time.perf_counter()
     say(f"chapter {name} …")
     try:
@@ -74,6 +81,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             progress_bar=False,
             log_output=False,
             stderr_file=None,
+            allow_error_names=list(absent.ERRORS) if published else [],
         )
     except papermill.PapermillExecutionError as error:
         aside.replace(failed)
@@ -82,11 +90,23 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         raise StudyError(
             f"{name} failed in cell {error.cell_index}: {error.ename}: {error.evalue}\n  the run so far is in {failed}"
         ) from error
-    nbformat.write(cleaned(nbformat.read(aside, as_version=4)), aside)
+    notebook = cleaned(nbformat.read(aside, as_version=4))
+    if published:
+        stand_in.put(notebook, published, target.parent)
+    nbformat.write(notebook, aside)
     aside.replace(done)
     failed.unlink(missing_ok=True)
     say(f"chapter {name} took {time.perf_counter() - started:.0f} s")
     return done
+
+
+def _stands_in(given: dict[str, object]) -> Published | None:
+    """The published results that a chapter reads in place of filings, if it does."""
+    if given.get("results", "published") != "published":
+        return None
+    return Published.in_place_of(
+        str(given.get("dataset", "")), Path(str(given.get("profile", "default"))).stem
+    )
 
 
 def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -26,7 +26,9 @@ def stage(study, target: Path) -> None:
     """Lay out the book's sources: configuration, written pages, executed chapters, figures and tables."""
     if target.exists():
         shutil.rmtree(target)
-    shutil.copytree(ROOT / "book", target / "book", ignore=shutil.ignore_patterns("_build", "results", "*.py"))
+    shutil.copytree(
+        ROOT / "book", target / "book", ignore=shutil.ignore_patterns("_build", "results", "*.py")
+    )
     shutil.copyfile(ROOT / "_toc.yml", target / "_toc.yml")
     for folder in ("notebooks", "figures", "tables", "pages"):
         if (study.view / folder).is_dir():
@@ -56,7 +58,9 @@ def compile_book(study, say=print) -> Path:
         [*command, "-W", "--keep-going", "-q"], capture_output=True, text=True, env=environment, check=False
     )
     if done.returncode:
-        lines = [line for line in (done.stdout + done.stderr).splitlines() if "WARNING" in line or "ERROR" in line]
+        lines = [
+            line for line in (done.stdout + done.stderr).splitlines() if "WARNING" in line or "ERROR" in line
+        ]
         raise StudyError("jupyter-book: " + ("\n".join(lines) or (done.stdout + done.stderr)[-3000:]))
     html = ROOT / "book" / "_build" / study.dataset.name / "html"
     aside = html.with_name("html.aside")

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -80,7 +80,9 @@ class GenerationLog:
         say: where progress is told, one line a call.
     """
 
-    def __init__(self, path: Path, model: Model, published: Path | None = None, say: Callable[[str], None] = print):
+    def __init__(
+        self, path: Path, model: Model, published: Path | None = None, say: Callable[[str], None] = print
+    ):
         self.path, self.model, self.say = Path(path), model, say
         self.uses_published = published is not None
         self.published = _Records(published, say).by_key if published else {}
@@ -113,6 +115,7 @@ class GenerationLog:
         if len(by_id) != len(items):
             raise ValueError(f"{kind}: {len(items) - len(by_id)} items have the id of another")
         filled, here = Filled(), _Records(self.path, self.say, self.uses_published).by_key
+        copies: dict[str, dict] = {}
         wanted: dict[str, list[Item]] = {}
         for item in items:
             key = self.key(item)
@@ -120,11 +123,12 @@ class GenerationLog:
                 filled.records[item.id] = here[key]
                 filled.origins["published" if "origin" in here[key] else "reused"] += 1
             elif key in self.published:
-                here[key] = _append(self.path, self.published[key] | {"origin": "published"})
-                filled.records[item.id] = here[key]
+                copies[key] = filled.records[item.id] = self.published[key] | {"origin": "published"}
                 filled.origins["published"] += 1
             else:
                 wanted.setdefault(key, []).append(item)
+        if copies:
+            _append(self.path, copies.values())
         if wanted:
             self._write(kind, list(wanted.values()), make_generator, filled)
         filled.records = {item.id: filled.records[item.id] for item in items if item.id in filled.records}
@@ -140,7 +144,8 @@ class GenerationLog:
                 outcomes[number] = outcome
                 progress.update()
                 if _reason(outcome, requests[number].sampling) is None:
-                    record = _append(self.path, self._record(kind, wanted[number][0], outcome))
+                    record = self._record(kind, wanted[number][0], outcome)
+                    _append(self.path, [record])
                     filled.records.update((item.id, record) for item in wanted[number])
                     filled.origins["computed"] += len(wanted[number])
 
@@ -167,15 +172,21 @@ class GenerationLog:
 
     def _report(self, kind: str, by_id: dict[str, Item], filled: Filled) -> None:
         if filled.cut:
-            self.say(f"{kind}: {len(filled.cut)} of {len(by_id)} texts were cut at the most tokens they may have")
+            self.say(
+                f"{kind}: {len(filled.cut)} of {len(by_id)} texts were cut at the most tokens they may have"
+            )
         for item, reason in filled.missing.items():
             self.say(f"{kind}: nothing for question {by_id[item].question_id} ({item}): {reason}")
         if filled.missing:
-            self.say(f"{kind}: {len(filled.missing)} of {len(by_id)} texts are missing; run again to try them again")
+            self.say(
+                f"{kind}: {len(filled.missing)} of {len(by_id)} texts are missing; run again to try them again"
+            )
 
 
 def _key(identity: dict) -> str:
-    return digest_of([identity["model"]["sha256"], identity["prompt_sha"], identity["params"], identity["seed"]])
+    return digest_of(
+        [identity["model"]["sha256"], identity["prompt_sha"], identity["params"], identity["seed"]]
+    )
 
 
 def _reason(outcome: Generation | GenerationError, sampling: Sampling) -> str | None:
@@ -209,16 +220,15 @@ def _parsed(line: bytes) -> dict | None:
     return record if is_sound else None
 
 
-def _append(path: Path, record: dict) -> dict:
-    """Add a line that is on the disk when this returns; a half-written last line is cut off first."""
+def _append(path: Path, records: Iterable[dict]) -> None:
+    """Add lines that are on the disk when this returns; a half-written last line is cut off first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
         _cut_torn_end(file)
-        file.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+        file.write(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
         file.flush()
         os.fsync(file.fileno())
-    return record
 
 
 def _cut_torn_end(file) -> None:

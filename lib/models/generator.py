@@ -125,11 +125,15 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     if settings["backend"] == "llama.cpp":
         from lib.models.generator_llama import LlamaCppGenerator
 
-        return LlamaCppGenerator(_gguf_in(Path(directory)), **_taken(settings, "n_slots", "context", "n_threads"))
+        return LlamaCppGenerator(
+            _gguf_in(Path(directory)), **_taken(settings, "n_slots", "context", "n_threads")
+        )
     if settings["backend"] == "transformers":
         from lib.models.generator_transformers import TransformersGenerator
 
-        return TransformersGenerator(directory, **_taken(settings, "batch_size", "context", "device", "precision"))
+        return TransformersGenerator(
+            directory, **_taken(settings, "batch_size", "context", "device", "precision")
+        )
     raise StudyError(f"no generator backend {settings['backend']!r}: say llama.cpp or transformers")
 
 

@@ -45,7 +45,11 @@ class LlamaCppGenerator:
         timeout_s: float = 1800,
         server: Sequence[str] = SERVER,
     ):
-        self.settings = {"model": str(Path(gguf).resolve()), "context": context, "n_threads": max(n_threads, 1)}
+        self.settings = {
+            "model": str(Path(gguf).resolve()),
+            "context": context,
+            "n_threads": max(n_threads, 1),
+        }
         self.n_slots = n_slots or max(1, _n_cores() // self.settings["n_threads"])
         self.timeout_s = timeout_s
         self.server = tuple(server)
@@ -119,7 +123,11 @@ class _Slot(threading.Thread):
             reply = self._ask({"messages": request.prompt.messages} | asdict(request.sampling))
         except (_DeadError, OSError, ValueError) as error:
             self._end()
-            return error if isinstance(error, _DeadError) else _DeadError(f"the generator's process failed: {error}")
+            return (
+                error
+                if isinstance(error, _DeadError)
+                else _DeadError(f"the generator's process failed: {error}")
+            )
         if "error" in reply:
             return GenerationError(f"llama.cpp refused the prompt: {reply['error']}")
         text = reply.pop("text").strip()
@@ -185,4 +193,6 @@ def _empty(queue: SimpleQueue) -> list:
 def _give_up(waiting: SimpleQueue, answered: SimpleQueue, last: GenerationError) -> None:
     """Answer all that waits with an error."""
     for number, _ in _empty(waiting):
-        answered.put((number, GenerationError(f"not tried after {MAX_DEATHS} deaths in a row; the last: {last}")))
+        answered.put(
+            (number, GenerationError(f"not tried after {MAX_DEATHS} deaths in a row; the last: {last}"))
+        )

@@ -33,8 +33,8 @@ class SeededDraw(LogitsProcessor):
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         n_words = scores.shape[1]
         # the noise is drawn on the CPU, so that a seed means the same on every device
-        noise = torch.stack([torch.rand(n_words, generator=generator) for generator in self.generators])
-        gumbel = -torch.log(-torch.log(noise.clamp(1e-20, 1 - 1e-7)))
+        rows = [torch.empty(n_words).exponential_(generator=generator) for generator in self.generators]
+        gumbel = -torch.log(torch.stack(rows))
         return scores.float() + gumbel.to(scores.device)
 
 
@@ -63,7 +63,9 @@ class TransformersGenerator:
         self.model = AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, local_files_only=True)
         self.model.to(self.device).eval()
         self.batch_size, self.context = batch_size, context
-        self.ends = _as_list(self.model.generation_config.eos_token_id) or _as_list(self.tokenizer.eos_token_id)
+        self.ends = _as_list(self.model.generation_config.eos_token_id) or _as_list(
+            self.tokenizer.eos_token_id
+        )
         self.padding = self.ends[0] if self.tokenizer.pad_token_id is None else self.tokenizer.pad_token_id
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
@@ -73,7 +75,9 @@ class TransformersGenerator:
         for number, request in enumerate(requests):
             needed = len(tokens[number]) + request.sampling.max_tokens
             if needed > self.context:
-                on_done(number, GenerationError(f"{needed} tokens with the answer; the context is {self.context}"))
+                on_done(
+                    number, GenerationError(f"{needed} tokens with the answer; the context is {self.context}")
+                )
             else:
                 fits.append(number)
 
@@ -121,6 +125,7 @@ class TransformersGenerator:
         settings = GenerationConfig(
             max_new_tokens=samplings[0].max_tokens,
             do_sample=False,  # the draw is made by the processors
+            repetition_penalty=1.0,  # what the model's own settings say must not come in
             eos_token_id=self.ends,
             pad_token_id=self.padding,
         )

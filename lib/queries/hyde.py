@@ -66,7 +66,8 @@ def passages(
     asked = list(zip(questions["question_id"], questions["question"], strict=True))
     items = [[item(*pair, number) for number in range(n_passages)] for pair in asked]
     filled = log.fill("hyde", [one for row in items for one in row], make_generator)
-    return Passages([[filled.texts.get(one.id) for one in row] for row in items], filled)
+    texts = filled.texts
+    return Passages([[texts.get(one.id) for one in row] for row in items], filled)
 
 
 def mean_embedding(vectors: np.ndarray) -> np.ndarray:

@@ -16,12 +16,13 @@ from lib.models.weights import fetch, weights_hash
 BATCH = 64
 
 
-def pool_scores(study, pool) -> np.ndarray:
+def pool_scores(study, pool, head_tokens: int | None = None) -> np.ndarray:
     """The cross-encoder's score of every chunk of a pool.
 
     Args:
         study: gives the questions, chunks, settings and the store, where each pair's score is kept.
         pool: a run.
+        head_tokens: read only the first window of each chunk, of at most this many tokens with the question.
 
     Returns:
         Shape (len(pool),).
@@ -31,13 +32,16 @@ def pool_scores(study, pool) -> np.ndarray:
     questions = study.questions.set_index("question_id")["question"]
     pairs = [(questions[row.question_id], texts[row.chunk_id]) for row in pool.itertuples()]
     keys = [hashlib.sha1(f"{question}\x1f{text}".encode()).hexdigest() for question, text in pairs]
-    path = study.store.root / "rerank" / f"{weights_hash(settings.weights)}-{settings.window}.sqlite"
+    window = head_tokens or settings.window
+    kind = f"{window}-head" if head_tokens else f"{window}"
+    path = study.store.root / "rerank" / f"{weights_hash(settings.weights)}-{kind}.sqlite"
 
     def compute(items: list[tuple[str, str]]) -> list[float]:
         weights = fetch(settings.weights)
-        model = study.memo("cross_encoder", lambda: load_cross_encoder(weights, settings.window))
+        model = study.memo(("cross_encoder", window), lambda: load_cross_encoder(weights, window))
         tokenizer = study.memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
-        passages = [passages_of(question, text, tokenizer, settings.window) for question, text in items]
+        passages = [passages_of(question, text, tokenizer, window) for question, text in items]
+        passages = [part[:1] for part in passages] if head_tokens else passages
         owners = np.repeat(np.arange(len(items)), [len(part) for part in passages])
         flat = [(question, text) for (question, _), part in zip(items, passages, strict=True) for text in part]
         best = np.full(len(items), -np.inf)

@@ -1,0 +1,49 @@
+"""The files of a view that outside checks rely on: runs, metrics, their summary, questions."""
+
+import io
+
+import pandas as pd
+
+from lib.evaluation import evaluate_all, merge_metrics, write_summary
+from lib.methods import METHODS
+from lib.words import CONDITIONS
+
+
+def write_results(study) -> None:
+    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv`` and ``questions.parquet`` of the view.
+
+    Without filings all of it is copied from what was published.
+    """
+    if not study.has_filings:
+        copy_published(study)
+        return
+    for condition in CONDITIONS:
+        for name in METHODS:
+            study.run(name, condition)
+    metrics = merge_metrics(study, evaluate_all(study, METHODS))
+    write_summary(study, metrics)
+    packed = io.BytesIO()
+    study.questions.to_parquet(packed, index=False)
+    study.write("questions.parquet", packed.getvalue())
+
+
+def copy_published(study) -> None:
+    """Put the published runs, metrics, summary and generations into the view, by name and unchanged."""
+    root = study.published.root
+    for name in ("metrics.csv.gz", "summary.csv", "generations.jsonl"):
+        if (root / name).is_file():
+            study.write(name, (root / name).read_bytes())
+    for place in study.published.manifest["runs"]:
+        condition, name = place.split("/")
+        if name in METHODS:
+            study.run(name, condition)
+
+
+def read_summary(study) -> pd.DataFrame:
+    """The summary of the view; see :data:`lib.evaluation.SUMMARY_COLUMNS`."""
+    return pd.read_csv(study.view / "summary.csv", dtype={"k": "Int64"})
+
+
+def read_metrics(study) -> pd.DataFrame:
+    """The metrics of the view; see :data:`lib.evaluation.METRIC_COLUMNS`."""
+    return pd.read_csv(study.view / "metrics.csv.gz", dtype={"question_id": str, "k": "Int64"})

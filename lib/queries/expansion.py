@@ -1,0 +1,67 @@
+"""Deterministic query expansion: finance acronyms spelt out, fiscal years written one way.
+
+A lexicon in place of learned expansion terms (survey: Carpineto & Romano, ACM Computing Surveys 2012). For retrieval
+only: whoever generates an answer is given the question as it was asked.
+"""
+
+import csv
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+LEXICON = Path(__file__).with_name("acronyms.csv")
+
+# FY2018, FY18, FY '18, FY'18, fiscal 2018, fiscal year 2018; two digits after "fiscal" need their apostrophe
+_FISCAL_YEAR = re.compile(
+    r"(?<![A-Za-z])"
+    r"(?:FY\s?(?P<fy>['’]?\d{2}|\d{4})|fiscal(?:\s+year)?\s+(?P<fiscal>['’]\d{2}|\d{4}))"
+    r"(?![\d,.]*\d)"  # FY18,000 and FY20181 name no year
+    r"(?P<glued>[A-Za-z])?",
+    re.IGNORECASE,
+)
+
+
+class Acronym(NamedTuple):
+    """A row of the lexicon; ``case`` is ``any``, or ``exact`` where another case would be another word."""
+
+    acronym: str
+    expansion: str
+    case: str
+
+
+@cache
+def acronyms() -> tuple[Acronym, ...]:
+    """The lexicon, in the file's order."""
+    with LEXICON.open(newline="") as file:
+        return tuple(Acronym(**row) for row in csv.DictReader(file))
+
+
+@cache
+def _pattern(acronym: str, case: str) -> re.Pattern:
+    """The acronym as a word of its own, in the plural too; ``&`` binds, so that M&A is not in MD&A."""
+    flags = re.IGNORECASE if case == "any" else 0
+    return re.compile(rf"(?<![\w&]){re.escape(acronym)}s?(?![\w&])", flags)
+
+
+def expand(question: str) -> str:
+    """The question with fiscal years rewritten and the expansions of its acronyms appended.
+
+    ``FY18 CAPEX of 3M?`` becomes ``fiscal year 2018 CAPEX of 3M? (capital expenditure)``. An expansion that the
+    question already holds is not repeated, so that expanding twice changes nothing.
+    """
+    text = _FISCAL_YEAR.sub(_fiscal_year, question)
+    lowered = text.lower()
+    found = (row.expansion for row in acronyms() if _pattern(row.acronym, row.case).search(text))
+    new = [expansion for expansion in dict.fromkeys(found) if expansion.lower() not in lowered]
+    return f"{text} ({'; '.join(new)})" if new else text
+
+
+def _fiscal_year(match: re.Match) -> str:
+    """``fiscal year`` and four digits, set apart from what stood against it (as in Q2FY18 or FY18Q2)."""
+    digits = (match["fy"] or match["fiscal"]).lstrip("'’")
+    if len(digits) == 2:
+        digits = f"{19 if int(digits) >= 70 else 20}{digits}"
+    before = match.string[: match.start()]
+    is_glued = before[-1:].isdigit()
+    return f"{' ' if is_glued else ''}fiscal year {digits}{' ' + match['glued'] if match['glued'] else ''}"

@@ -1,0 +1,132 @@
+"""The demo book is built by the command that a reader uses, holds the contract's files and opens in a browser."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.methods import METHODS
+from lib.words import CONDITIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+VIEW = ROOT / "artifacts" / "demo" / "default"
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+
+
+@pytest.fixture(scope="module")
+def book() -> Path:
+    """The demo book's folder, built now."""
+    command = [sys.executable, "-m", "lib", "book", "--dataset", "demo"]
+    started = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    print(f"demo book: {time.perf_counter() - started:.0f} s")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return ROOT / "book" / "_build" / "demo" / "html"
+
+
+def test_every_chapter_is_there(book):
+    toc = (ROOT / "_toc.yml").read_text()
+    for page in re.findall(r"file: (\S+)", toc):
+        assert (book / f"{page}.html").is_file(), page
+    assert (book / "index.html").is_file()
+
+
+def test_every_page_says_that_it_is_the_demo(book):
+    assert "Synthetic demo" in (book / "notebooks" / "03_baselines.html").read_text()
+
+
+def test_tables_and_figures_are_numbered_and_have_their_data(book):
+    html = (book / "notebooks" / "03_baselines.html").read_text()
+    assert len(re.findall(r'caption-number">Table \d+', html)) >= 4
+    assert len(re.findall(r'caption-number">Fig\. \d+', html)) >= 1
+    for link in re.findall(r'href="(\.\./_downloads/[^"]+\.csv)"', html):
+        assert (book / "notebooks" / link).resolve().is_file()
+
+
+def test_no_path_of_this_machine_in_the_executed_notebooks(book):
+    for path in (VIEW / "notebooks").glob("*.ipynb"):
+        assert str(ROOT) not in path.read_text(), path.name
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_runs_have_the_form_that_others_read(book, condition):
+    questions = pd.read_parquet(VIEW / "questions.parquet")
+    chunks = pd.read_parquet(VIEW / "chunks.parquet")
+    for name in METHODS:
+        with gzip.open(VIEW / "runs" / condition / f"{name}.trec.gz", "rt") as file:
+            rows = [line.split() for line in file]
+        run = pd.DataFrame(rows, columns=["question_id", "q0", "chunk_id", "rank", "score", "tag"])
+        run["score"] = run["score"].astype(np.float32)
+        assert set(run["question_id"]) == set(questions["question_id"]), name
+        assert set(run["chunk_id"]) <= set(chunks["chunk_id"]), name
+        for _, part in run.groupby("question_id"):
+            assert (np.diff(part["score"]) < 0).all(), name
+
+
+def test_metrics_are_what_the_runs_say(book):
+    metrics = pd.read_csv(VIEW / "metrics.csv.gz", dtype={"question_id": str})
+    questions = pd.read_parquet(VIEW / "questions.parquet").set_index("question_id")
+    with gzip.open(VIEW / "runs" / "standard" / "dense.trec.gz", "rt") as file:
+        rows = [line.split() for line in file]
+    found: dict[str, list[str]] = {}
+    for question_id, _, chunk_id, rank, *_ in rows:
+        if int(rank) <= 5:
+            found.setdefault(question_id, []).append(chunk_id)
+    for question_id, chunk_ids in found.items():
+        gold = {f"{questions.loc[question_id, 'doc_name']}#p{page:04d}" for page in questions.loc[question_id, "gold_pages"]}
+        expected = len(gold & {chunk_id.rsplit("#", 1)[0] for chunk_id in chunk_ids}) / len(gold)
+        row = metrics.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5")
+        assert row.set_index("question_id")["value"][question_id] == pytest.approx(expected)
+
+
+def test_summary_is_the_mean_over_all_questions(book):
+    metrics = pd.read_csv(VIEW / "metrics.csv.gz", dtype={"question_id": str})
+    summary = pd.read_csv(VIEW / "summary.csv")
+    n_questions = len(pd.read_parquet(VIEW / "questions.parquet"))
+    dense = summary.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5").iloc[0]
+    values = metrics.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5")["value"]
+    assert dense["n"] == n_questions == len(values)
+    assert dense["mean"] == pytest.approx(values.mean(), abs=1e-6)
+    assert dense["low"] <= dense["mean"] <= dense["high"]
+
+
+def test_the_manifest_says_what_the_results_were_made_from(book):
+    manifest = json.loads((VIEW / "manifest.json").read_text())
+    assert manifest["dataset"] == "demo"
+    assert len(manifest["runs"]) == len(CONDITIONS) * len(METHODS)
+    assert all(model["weights"] for model in manifest["models"].values())
+    assert {"computed", "reused", "published"} >= {stage["origin"] for stage in manifest["stages"]}
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_pages_open_in_a_browser(book, tmp_path):
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
+        options.add_argument(f"--{flag}")
+    for flag in ("disable-background-networking", "disable-component-update", f"user-data-dir={tmp_path}"):
+        options.add_argument(f"--{flag}")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), env=os.environ.copy())
+    browser = webdriver.Chrome(options=options, service=service)
+    try:
+        for page in ("book/intro", "notebooks/01_data", "notebooks/03_baselines"):
+            browser.get((book / f"{page}.html").as_uri())
+            assert browser.title
+            broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+            assert browser.execute_script(broken) == []
+            errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
+            assert errors == []
+    finally:
+        browser.quit()
