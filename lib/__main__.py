@@ -14,7 +14,10 @@ from lib.words import StudyError
 
 def build_book(args: argparse.Namespace) -> None:
     """Run every chapter and compile the book."""
+    from lib.book.explorer import write_explorer
     from lib.book.manifest import stages_of, write_manifest
+    from lib.book.pages import write_pages
+    from lib.book.results import write_results
     from lib.book.site import compile_book
     from lib.study import Study
 
@@ -24,7 +27,10 @@ def build_book(args: argparse.Namespace) -> None:
     given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
     for name in notebooks.chapters():
         notebooks.run(name, given, study.view / "notebooks")
-    write_manifest(study)
+    write_results(study)
+    manifest = write_manifest(study)
+    write_pages(study, manifest if study.has_filings else study.published.manifest)
+    write_explorer(study)
     index = compile_book(study)
     origins = [record["origin"] for record in stages_of(study)]
     counted = ", ".join(f"{origins.count(origin)} {origin}" for origin in ("computed", "reused", "published"))

@@ -19,7 +19,9 @@ class KeyedScores:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.width = width
         self.connection = sqlite3.connect(path, timeout=60)
-        self.connection.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        self.connection.execute(
+            "CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID"
+        )
 
     def find(self, keys: Sequence[str]) -> dict[str, np.ndarray]:
         """The rows that are there, by key."""
@@ -27,7 +29,9 @@ class KeyedScores:
         for start in range(0, len(keys), 500):
             part = list(keys[start : start + 500])
             marks = ",".join("?" * len(part))
-            for key, value in self.connection.execute(f"SELECT key, value FROM scores WHERE key IN ({marks})", part):
+            for key, value in self.connection.execute(
+                f"SELECT key, value FROM scores WHERE key IN ({marks})", part
+            ):
                 found[key] = np.frombuffer(value, np.float64)
         return found
 
@@ -50,7 +54,9 @@ class KeyedScores:
         missing = [key for key in items if key not in rows]
         for start in progress(range(0, len(missing), batch_size)):
             keys = missing[start : start + batch_size]
-            values = np.asarray(compute([items[key] for key in keys]), np.float64).reshape(len(keys), self.width)
+            values = np.asarray(compute([items[key] for key in keys]), np.float64).reshape(
+                len(keys), self.width
+            )
             with self.connection:
                 self.connection.executemany(
                     "INSERT OR REPLACE INTO scores VALUES (?, ?)",

@@ -82,7 +82,11 @@ def _shape(node: object) -> object:
 
 
 def _is_docstring(node: object) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 _WINDOWS = ("embeddings/windows",)

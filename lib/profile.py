@@ -71,7 +71,9 @@ def load_profile(name: str) -> Settings:
     except yaml.YAMLError as error:
         raise StudyError(f"{path}: not YAML ({error}); mend the file") from None
     if not isinstance(read, dict):
-        raise StudyError(f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'")
+        raise StudyError(
+            f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'"
+        )
     base = read.pop("extends", None)
     if base is None:
         return _settings(read)

@@ -29,7 +29,9 @@ def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, dept
         raise ValueError(f"scores have shape {scores.shape}, not {(len(questions), len(chunks))}")
     by_id = np.argsort(chunks["chunk_id"].to_numpy(), kind="stable")
     parts = []
-    for question_id, row in zip(questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True):
+    for question_id, row in zip(
+        questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True
+    ):
         order = np.argsort(-np.where(np.isnan(row), -np.inf, row), kind="stable")[:depth]
         order = order[np.isfinite(row[order])]
         part = chunks.iloc[by_id[order]][["chunk_id", "doc_name", "page"]].reset_index(drop=True)
@@ -51,7 +53,8 @@ def strictly_decreasing(scores: np.ndarray) -> np.ndarray:
 def to_trec(run: pd.DataFrame, tag: str) -> bytes:
     """The run as gzipped TREC lines: ``question_id Q0 chunk_id rank score tag``; equal runs give equal bytes."""
     lines = (
-        f"{row.question_id} Q0 {row.chunk_id} {row.rank} {row.score:.9g} {tag}\n" for row in run.itertuples(index=False)
+        f"{row.question_id} Q0 {row.chunk_id} {row.rank} {row.score:.9g} {tag}\n"
+        for row in run.itertuples(index=False)
     )
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:

@@ -4,6 +4,7 @@ This is what notebooks and retrievers hold. It offers the frames (``filings``, `
 ``run(method, condition)`` and the settings (``profile``), and writes the files of the contract to ``view``.
 """
 
+import io
 import json
 import os
 import shutil
@@ -169,6 +170,15 @@ class Study:
         entry = self.store.get("chunks", params, compute, CHUNKS_VERSION)
         self.show(entry.path / "chunks.parquet")
         return pd.read_parquet(entry.path / "chunks.parquet")
+
+    def show_inputs(self) -> None:
+        """Put the pages, chunks and questions into the view, under their contract names."""
+        if self.has_filings:
+            packed = io.BytesIO()
+            self.questions.to_parquet(packed, index=False)
+            self.write("questions.parquet", packed.getvalue())
+            for name in ("pages", "chunks"):
+                getattr(self, name)
 
     @cached_property
     def pages_digest(self) -> str:

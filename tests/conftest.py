@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # what tests multiply is small; threads only wait for each other
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # what tests multiply is small; threads only wait for each other
 
 import hypothesis
 import numpy as np
@@ -20,7 +22,23 @@ from lib.store import Store
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
 hypothesis.settings.load_profile("steady")
 
-WORDS = ("net", "sales", "rose", "in", "the", "year", "cash", "flow", "##s", "##ing", "##ed", "profit", "$", ",", ".")
+WORDS = (
+    "net",
+    "sales",
+    "rose",
+    "in",
+    "the",
+    "year",
+    "cash",
+    "flow",
+    "##s",
+    "##ing",
+    "##ed",
+    "profit",
+    "$",
+    ",",
+    ".",
+)
 
 
 class DatasetFolder:
@@ -59,12 +77,21 @@ class DatasetFolder:
 
     def document(self, doc_name: str, /, **changes) -> None:
         company = doc_name.split("_")[0]
-        line = {"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": 2020, "gics_sector": "Tools"}
+        line = {
+            "doc_name": doc_name,
+            "company": company,
+            "doc_type": "10k",
+            "doc_period": 2020,
+            "gics_sector": "Tools",
+        }
         self.documents.append(line | changes)
 
     def question(self, question_id: str, doc_name: str, /, *evidence: tuple[object, str], **changes) -> None:
         """Add a question whose evidence is (page, text) pairs."""
-        pieces = [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name} for page, text in evidence]
+        pieces = [
+            {"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name}
+            for page, text in evidence
+        ]
         line = {
             "financebench_id": question_id,
             "question": f"What does {doc_name} say?",
@@ -82,6 +109,12 @@ class DatasetFolder:
         return self.root
 
 
+@pytest.fixture(scope="session")
+def dataset_folder() -> type[DatasetFolder]:
+    """What makes a dataset folder at a path."""
+    return DatasetFolder
+
+
 @pytest.fixture
 def folder(tmp_path) -> DatasetFolder:
     return DatasetFolder(tmp_path / "filings")
@@ -93,7 +126,16 @@ def wordpiece():
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters, *(f"##{letter}" for letter in letters)]
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *WORDS,
+        *letters,
+        *(f"##{letter}" for letter in letters),
+    ]
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -113,7 +155,9 @@ def tokenizer_folder(wordpiece, tmp_path_factory) -> Path:
 class FakeStudy:
     """What a retriever asks of a study, with scores of other methods given as matrices."""
 
-    def __init__(self, questions: pd.DataFrame, chunks: pd.DataFrame, profile: dict, root: Path, scores: dict):
+    def __init__(
+        self, questions: pd.DataFrame, chunks: pd.DataFrame, profile: dict, root: Path, scores: dict
+    ):
         self.questions, self.chunks = questions, chunks
         self.profile = Settings({name: Settings(section) for name, section in profile.items()})
         self.store = Store(root / "store", say=lambda line: None)
@@ -135,7 +179,9 @@ def fake_study(tmp_path):
 
     def make(questions: list[str], texts: list[str], profile: dict, scores: dict | None = None) -> FakeStudy:
         ids = [f"DOC#p{page:04d}#c00" for page in range(len(texts))]
-        chunks = pd.DataFrame({"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts})
+        chunks = pd.DataFrame(
+            {"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts}
+        )
         asked = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(questions))], "question": questions})
         return FakeStudy(asked, chunks, profile, tmp_path, scores or {})
 

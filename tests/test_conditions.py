@@ -37,5 +37,7 @@ def test_each_condition_lets_through_no_more_than_the_one_before():
 
 
 def test_unknown_condition_lists_the_known():
-    with pytest.raises(ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, oracle-p"):
+    with pytest.raises(
+        ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, oracle-p"
+    ):
         candidates("oracle", QUESTIONS, CHUNKS)

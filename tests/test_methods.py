@@ -49,7 +49,8 @@ def test_code_hash_is_blind_to_comments_docstrings_and_layout(hash_of, old, new)
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("x * 2", "x * 3"), ("x * 2", "x * 2.0"), ("x * 2", "2 * x"), ("score", "scores"), ("2", "'2'")]
+    ("old", "new"),
+    [("x * 2", "x * 3"), ("x * 2", "x * 2.0"), ("x * 2", "2 * x"), ("score", "scores"), ("2", "'2'")],
 )
 def test_code_hash_sees_a_change_of_meaning(hash_of, old, new):
     assert hash_of(ORIGINAL.replace(old, new)) != hash_of(ORIGINAL)

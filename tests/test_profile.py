@@ -61,7 +61,9 @@ def test_attribute_that_is_not_there_lists_those_that_are():
 
 
 def test_unknown_profile_lists_the_known():
-    with pytest.raises(StudyError, match="no profile 'big': say one of default, .*smoke, or the path of a .yaml file"):
+    with pytest.raises(
+        StudyError, match="no profile 'big': say one of default, .*smoke, or the path of a .yaml file"
+    ):
         load_profile("big")
 
 

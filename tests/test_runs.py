@@ -158,7 +158,9 @@ def test_ir_measures_reads_the_file_and_sees_the_order_of_ties(tmp_path):
     read = list(ir_measures.read_trec_run(str(tmp_path / "run.trec")))
     for row in run.itertuples():
         qrels = [ir_measures.Qrel("q0", row.chunk_id, 1)]
-        assert ir_measures.calc_aggregate([ir_measures.RR], qrels, read)[ir_measures.RR] == pytest.approx(1 / row.rank)
+        assert ir_measures.calc_aggregate([ir_measures.RR], qrels, read)[ir_measures.RR] == pytest.approx(
+            1 / row.rank
+        )
 
 
 @pytest.mark.parametrize("spoil", ["no gzip", "cut off", "flipped", "no run"])

@@ -1,5 +1,6 @@
 """Compiling the book: executed chapters, written pages, figures and tables, through jupyter-book."""
 
+import html
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import yaml
 from lib.book.notebooks import ROOT
 from lib.words import StudyError
 
+RUN_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -19,11 +21,13 @@ DEMO_BANNER = (
 
 def banner_of(study) -> str:
     """What stands on top of every page: that this is the demo, or that results were not recomputed."""
-    return DEMO_BANNER if study.dataset.name == "demo" else ""
+    if study.dataset.name == "demo":
+        return DEMO_BANNER
+    return "" if study.has_filings else f"<strong>{html.escape(study.published.sentence)}</strong>"
 
 
 def stage(study, target: Path) -> None:
-    """Lay out the book's sources: configuration, written pages, executed chapters, figures and tables."""
+    """Lay out the book's sources: configuration, pages, executed chapters, figures, tables, explorer."""
     if target.exists():
         shutil.rmtree(target)
     shutil.copytree(
@@ -34,6 +38,8 @@ def stage(study, target: Path) -> None:
         if (study.view / folder).is_dir():
             ignored = shutil.ignore_patterns("*.failed.ipynb", ".*")
             shutil.copytree(study.view / folder, target / folder, ignore=ignored)
+    if (study.view / "explorer").is_dir():
+        shutil.copytree(study.view / "explorer", target / "book" / "_static" / "explorer")
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
     if banner_of(study):
         config["sphinx"]["config"].setdefault("html_theme_options", {})["announcement"] = banner_of(study)
@@ -51,7 +57,7 @@ def compile_book(study, say=print) -> Path:
     """
     source, output = study.view / "site", study.view / "site-build"
     stage(study, source)
-    command = [sys.executable, "-m", "jupyter_book", "build", str(source), "--path-output", str(output)]
+    command = [sys.executable, "-c", RUN_JUPYTER_BOOK, "build", str(source), "--path-output", str(output)]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
     say("jupyter-book …")
     done = subprocess.run(
@@ -62,11 +68,11 @@ def compile_book(study, say=print) -> Path:
             line for line in (done.stdout + done.stderr).splitlines() if "WARNING" in line or "ERROR" in line
         ]
         raise StudyError("jupyter-book: " + ("\n".join(lines) or (done.stdout + done.stderr)[-3000:]))
-    html = ROOT / "book" / "_build" / study.dataset.name / "html"
-    aside = html.with_name("html.aside")
+    built = ROOT / "book" / "_build" / study.dataset.name / "html"
+    aside = built.with_name("html.aside")
     shutil.rmtree(aside, ignore_errors=True)
-    html.parent.mkdir(parents=True, exist_ok=True)
+    built.parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(output / "_build" / "html", aside)
-    shutil.rmtree(html, ignore_errors=True)
-    aside.replace(html)
-    return html / "index.html"
+    shutil.rmtree(built, ignore_errors=True)
+    aside.replace(built)
+    return built / "index.html"

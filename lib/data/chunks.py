@@ -91,7 +91,9 @@ def _chunks_of(page, spans: Iterable[tuple[int, int]]) -> list[tuple]:
     for number, (start, end) in enumerate(spans):
         text = page.text[start:end]
         chunk_id = f"{page.doc_name}#p{page.page:04d}#c{number:02d}"
-        rows.append((chunk_id, chunk_key(text, page.doc_name, page.page), page.doc_name, page.page, text, start, end))
+        rows.append(
+            (chunk_id, chunk_key(text, page.doc_name, page.page), page.doc_name, page.page, text, start, end)
+        )
     return rows
 
 

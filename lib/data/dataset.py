@@ -51,7 +51,9 @@ def _documents(lines: list[Line], present: set[str], problems: Problems) -> dict
     for line in lines:
         doc_name = line.record.get("doc_name")
         if not isinstance(doc_name, str) or not is_safe_name(doc_name):
-            problems.add(line, f"doc_name {doc_name!r} is no file name; use letters, digits, '_', '-' and '.' only")
+            problems.add(
+                line, f"doc_name {doc_name!r} is no file name; use letters, digits, '_', '-' and '.' only"
+            )
         elif doc_name in documents:
             if doc_name in present and _core(documents[doc_name]) != _core(line.record):
                 problems.add(line, f"{doc_name} is described twice, differently; remove one of the two lines")
@@ -71,7 +73,9 @@ def _questions(lines, documents, problems) -> tuple[pd.DataFrame, pd.DataFrame]:
         if not _is_complete(line, problems):
             continue
         if record["financebench_id"] in seen:
-            problems.add(line, f"question id {record['financebench_id']} is used twice; give each question its own")
+            problems.add(
+                line, f"question id {record['financebench_id']} is used twice; give each question its own"
+            )
         seen.add(record["financebench_id"])
         found = _evidence(line, problems)
         document = documents.get(record["doc_name"], {})
@@ -118,7 +122,9 @@ def _evidence(line: Line, problems: Problems) -> list[dict]:
         page, text = piece.get("evidence_page_num"), piece.get("evidence_text")
         where = piece.get("doc_name", record["doc_name"])
         if where != record["doc_name"]:
-            problems.add(line, f"evidence {number} is in {where}, not in the gold filing {record['doc_name']}")
+            problems.add(
+                line, f"evidence {number} is in {where}, not in the gold filing {record['doc_name']}"
+            )
         elif not isinstance(page, int) or isinstance(page, bool) or page < 0:
             problems.add(line, f"evidence {number} has page {page!r}; give the PDF's page index, from 0")
         elif not isinstance(text, str) or not text.strip():
@@ -126,7 +132,13 @@ def _evidence(line: Line, problems: Problems) -> list[dict]:
         else:
             question_id = record["financebench_id"]
             found.append(
-                {"question_id": question_id, "doc_name": where, "page": page, "text": text, "line": line.number}
+                {
+                    "question_id": question_id,
+                    "doc_name": where,
+                    "page": page,
+                    "text": text,
+                    "line": line.number,
+                }
             )
     return found
 
@@ -154,6 +166,10 @@ def _check_filings(lines: list[Line], present: set[str], root: Path, problems: P
         if not isinstance(doc_name, str):
             continue
         if not is_safe_name(doc_name):
-            problems.add(line, f"doc_name {doc_name!r} is no file name; use letters, digits, '_', '-' and '.' only")
+            problems.add(
+                line, f"doc_name {doc_name!r} is no file name; use letters, digits, '_', '-' and '.' only"
+            )
         elif doc_name not in present:
-            problems.add(line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them")
+            problems.add(
+                line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them"
+            )

@@ -19,11 +19,14 @@ QUESTIONS = "data/financebench_open_source.jsonl"
 DOCUMENTS = "data/financebench_document_information.jsonl"
 WAITS_S = (0, 1, 3, 9)
 TIMEOUTS_S = (10, 60)
+PIECE = 1 << 16
 
 
 def checksums(path: Path = CHECKSUMS) -> dict[str, str]:
     """SHA-256 of the files that are known, by their name in the repository."""
-    return {name: sha256 for sha256, name in (line.split(maxsplit=1) for line in path.read_text().splitlines())}
+    return {
+        name: sha256 for sha256, name in (line.split(maxsplit=1) for line in path.read_text().splitlines())
+    }
 
 
 def download_financebench(
@@ -70,7 +73,7 @@ def _gold_filings(questions: Path) -> list[str]:
     try:
         found = {json.loads(line)["doc_name"] for line in questions.read_text().splitlines() if line.strip()}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise DatasetError(f"{questions} holds no FinanceBench questions ({error!r}); remove it and try again") from None
+        raise DatasetError(f"{questions} holds no questions ({error!r}); remove it and try again") from None
     if bad := [doc_name for doc_name in found if not is_safe_name(str(doc_name))]:
         raise DatasetError(f"{questions}: {bad[0]!r} is no file name; the source is not FinanceBench")
     return sorted(found)
@@ -112,7 +115,7 @@ def _receive(session: requests.Session, url: str, part: Path) -> None:
             part.unlink()
         response.raise_for_status()
         with part.open("ab" if response.status_code == 206 else "wb") as file:
-            for piece in response.iter_content(1 << 16):
+            for piece in response.iter_content(PIECE):
                 file.write(piece)
 
 

@@ -41,13 +41,15 @@ def open_dataset(name: str, artifacts: Path) -> Dataset:
             root = download_financebench(FINANCEBENCH_PLACES[0])
         if root is not None:
             return read_dataset(root, "financebench")
-        print("FinanceBench is not on this machine: this is the synthetic DEMO. For the study say DATASET=financebench.")
+        print("FinanceBench is not here: this is the synthetic DEMO. For the study say DATASET=financebench.")
         name = "demo"
     if name == "demo":
         return read_dataset(demo_root(artifacts), "demo")
     root = Path(name).expanduser()
     if not is_dataset(root):
-        raise DatasetError(f"{name}: no folder with data/*.jsonl; give financebench, demo, or the path of such a folder")
+        raise DatasetError(
+            f"{name}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
+        )
     return read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name))
 
 

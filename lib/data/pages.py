@@ -60,7 +60,9 @@ def _read_pdf(source: Path, problems: Problems) -> list[str]:
     pymupdf.TOOLS.mupdf_display_errors(False)
     try:
         with pymupdf.open(source) as pdf:
-            texts, wrong = ([], "is encrypted; save it without a password") if pdf.needs_pass else _texts_of(pdf)
+            texts, wrong = (
+                ([], "is encrypted; save it without a password") if pdf.needs_pass else _texts_of(pdf)
+            )
     except (RuntimeError, ValueError):
         texts, wrong = [], "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
     if not wrong and _is_cut(source):
@@ -109,7 +111,9 @@ def _refuse_equal_files(sources: list[Path], problems: Problems) -> None:
             continue
         same = first.setdefault(digest_of_file(source), source)
         if same is not source:
-            problems.add(source, f"the same bytes as {same.name}; its pages would count twice; remove one of the two")
+            problems.add(
+                source, f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
+            )
 
 
 def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems, min_overlap: float = 0.5) -> None:
@@ -126,7 +130,9 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems, min_ov
             continue
         count = n_pages[piece.doc_name]
         if piece.page >= count:
-            problems.add(where, f"gold page {piece.page} is past the end of {piece.doc_name} ({count} pages, 0-based)")
+            problems.add(
+                where, f"gold page {piece.page} is past the end of {piece.doc_name} ({count} pages, 0-based)"
+            )
         elif (share := _share_on_page(piece.text, text_of[piece.doc_name, piece.page])) < min_overlap:
             problems.add(
                 where,

@@ -72,7 +72,9 @@ class TorchCrossEncoder:
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score a pair, shape (n_pairs,)."""
-        return np.asarray(self.model.predict(list(pairs), batch_size=self.batch_size, show_progress_bar=False))
+        return np.asarray(
+            self.model.predict(list(pairs), batch_size=self.batch_size, show_progress_bar=False)
+        )
 
 
 def load_cross_encoder(weights: Path, window: int) -> CrossEncoder:
@@ -97,7 +99,8 @@ def passages_of(question: str, text: str, tokenizer, window: int, overlap: int =
         window: tokens that a pair may have.
         overlap: tokens that neighbouring windows share.
     """
-    room = window - tokenizer.num_special_tokens_to_add(True) - len(tokenizer.encode(question, add_special_tokens=False).ids)
+    n_question = len(tokenizer.encode(question, add_special_tokens=False).ids)
+    room = window - tokenizer.num_special_tokens_to_add(True) - n_question
     encoded = tokenizer.encode(text, add_special_tokens=False)
     if len(encoded.ids) <= room:
         return [text]

@@ -225,17 +225,24 @@ def _append(path: Path, records: Iterable[dict]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
-        _cut_torn_end(file)
+        _mend_end(file)
         file.write(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
         file.flush()
         os.fsync(file.fileno())
 
 
-def _cut_torn_end(file) -> None:
+def _mend_end(file) -> None:
+    """Make the file end with a whole line: end the last one if its record is whole, else cut it off."""
     size = file.seek(0, os.SEEK_END)
     if size == 0:
         return
     file.seek(size - 1)
-    if file.read(1) != b"\n":
-        file.seek(0)
-        file.truncate(file.read().rfind(b"\n") + 1)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    start = file.read().rfind(b"\n") + 1
+    file.seek(start)
+    if _parsed(file.read()) is None:
+        file.truncate(start)
+    else:
+        file.write(b"\n")

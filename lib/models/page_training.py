@@ -51,9 +51,10 @@ def train(
     model = SentenceTransformer(str(fetch(study.profile.embedder.weights)), local_files_only=True)
     model.max_seq_length = settings.max_tokens
     sampler = batches(pairs, settings.batch_size, settings.seed)
-    trainer = SentenceTransformerTrainer(
+    trainer = PairTrainer(
+        sampler,
         model=model,
-        args=_arguments(settings, epochs, checkpoints, sampler),
+        args=_arguments(settings, epochs, checkpoints, len(sampler)),
         train_dataset=Dataset.from_dict(
             {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
         ),
@@ -67,7 +68,26 @@ def train(
     return model.eval(), curve
 
 
-def _arguments(settings, epochs: int, checkpoints: Path, sampler):
+class PairTrainer(SentenceTransformerTrainer):
+    """The trainer with batches of our own.
+
+    Args:
+        batches: gives the batches of each epoch.
+        arguments: those of SentenceTransformerTrainer.
+    """
+
+    def __init__(self, batches: DefaultBatchSampler, **arguments):
+        self.batches = batches
+        super().__init__(**arguments)
+
+    def get_batch_sampler(self, *_, **__) -> DefaultBatchSampler:
+        return self.batches
+
+    def add_model_card_callback(self, *_) -> None:
+        """None: its card would quote training texts, which are the dataset's."""
+
+
+def _arguments(settings, epochs: int, checkpoints: Path, steps_an_epoch: int):
     fast = settings.train_precision == "bfloat16" or (
         settings.train_precision == "auto" and has_fast_bfloat16()
     )
@@ -77,12 +97,11 @@ def _arguments(settings, epochs: int, checkpoints: Path, sampler):
         per_device_train_batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup,
-        batch_sampler=lambda *_, **__: sampler,
         bf16=fast,
         use_cpu=not torch.cuda.is_available(),
         seed=settings.seed,
         save_strategy="steps",
-        save_steps=EPOCHS_BETWEEN_CHECKPOINTS * len(sampler),
+        save_steps=EPOCHS_BETWEEN_CHECKPOINTS * steps_an_epoch,
         save_total_limit=1,
         logging_steps=1,
         report_to="none",
@@ -95,7 +114,7 @@ def last_checkpoint(folder: Path) -> str | None:
     whole = [
         path.parent
         for path in folder.glob("checkpoint-*/trainer_state.json")
-        if path.read_text().endswith("}")
+        if path.read_text().rstrip().endswith("}")
     ]
     return str(max(whole, key=lambda path: int(path.name.split("-")[1]))) if whole else None
 

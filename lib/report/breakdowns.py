@@ -70,18 +70,17 @@ def by_group(
     seen: Iterable[Seen],
     k: int,
     wanted: Sequence[str] = ("doc_recall", "page_recall"),
-    order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Means by group.
 
     Args:
         study: gives companies and the bootstrap's settings.
         metrics: METRIC_COLUMNS.
-        label: each question's group, indexed by question_id.
+        label: each question's group, indexed by question_id; ordered categories keep their order, other groups come
+            the largest first.
         seen: the runs to look at.
         k: depth in chunks.
         wanted: metrics.
-        order: of the groups; by default the largest first.
 
     Returns:
         COLUMNS.
@@ -89,14 +88,19 @@ def by_group(
     settings = study.profile.significance
     companies = study.questions.set_index("question_id")["company"]
     rows = []
-    for group in order or label.value_counts(sort=True).index:
+    for group in _groups(label):
         members = label.index[label == group]
-        for run in seen if len(members) else ():
+        for run in seen:
             for metric in wanted:
                 values = values_of(metrics, run.method, run.condition, metric, k).reindex(members)
                 found, is_small = group_interval(values, companies, settings.n_draws, settings.seed)
                 rows.append((group, run.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _groups(label: pd.Series) -> list[str]:
+    is_ordered = isinstance(label.dtype, pd.CategoricalDtype)
+    return list(label.cat.categories if is_ordered else label.value_counts(sort=True).index)
 
 
 def group_table(
@@ -142,7 +146,7 @@ def differences(
     settings = study.profile.significance
     companies = study.questions.set_index("question_id")["company"]
     parts = []
-    for group in label.value_counts().index:
+    for group in _groups(label):
         members = label.index[label == group]
         if len(members) < MIN_QUESTIONS or companies[members].nunique() < MIN_COMPANIES:
             continue

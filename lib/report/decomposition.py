@@ -19,7 +19,7 @@ import pandas as pd
 
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import gold_pages
-from lib.words import Condition
+from lib.words import Condition, NeedsFilings
 
 STEPS = ("found", "chunk", "page", "document")
 METRIC_OF = {"found": "evidence_found"} | {step: f"lost_at_{step}" for step in STEPS[1:]}
@@ -55,18 +55,17 @@ def evidence_words(evidence: pd.DataFrame, pages: pd.DataFrame, chunks: pd.DataF
     """
     texts = pages.set_index(["doc_name", "page"])["text"]
     spans = {key: part for key, part in chunks.groupby(["doc_name", "page"])}
-    rows, number = [], 0
+    rows, n_words = [], 0
     for piece in evidence.itertuples():
         place = (piece.doc_name, piece.page)
         if place not in spans:
             continue
         part = spans[place]
         found = locate(piece.text, texts[place]) if len(part) > 1 else []
-        held = [part["chunk_id"][(part["start"] <= at) & (at < part["end"])] for at in found] or [
-            part["chunk_id"]
-        ]
-        for number, ids in enumerate(held, number + 1):
-            rows += [(piece.question_id, *place, number, chunk_id) for chunk_id in ids]
+        held = [part.loc[(part["start"] <= at) & (at < part["end"]), "chunk_id"] for at in found]
+        for ids in held or [part["chunk_id"]]:
+            n_words += 1
+            rows += [(piece.question_id, *place, n_words, chunk_id) for chunk_id in ids]
     return pd.DataFrame(rows, columns=["question_id", "doc_name", "page", "word", "chunk_id"])
 
 
@@ -108,17 +107,22 @@ def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd
 
 def decomposition(study, methods: Iterable[str], conditions: Iterable[Condition], k: int) -> pd.DataFrame:
     """The decomposition of several runs as metrics: METRIC_COLUMNS with the metrics of METRIC_OF at depth k."""
-    words = study.memo(
-        "evidence_words", lambda: evidence_words(study.dataset.evidence, study.pages, study.chunks)
-    )
-    parts = []
-    for condition in conditions:
-        for method in methods:
-            split = decompose(study.run(method, condition), study.questions, words, k).rename(
-                columns=METRIC_OF
-            )
-            long = split.reset_index().melt("question_id", var_name="metric")
-            parts.append(
-                long.assign(method=method, condition=condition, k=pd.array([k] * len(long), "Int64"))
-            )
+    parts = [_decomposed(study, method, condition, k) for condition in conditions for method in methods]
     return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
+
+
+def _decomposed(study, method: str, condition: Condition, k: int) -> pd.DataFrame:
+    if not study.has_filings:
+        known = study.published_metrics(method, condition)
+        known = known[known["metric"].isin(METRIC_OF.values()) & (known["k"] == k)]
+        if known.empty:
+            raise NeedsFilings(f"the decomposition at {k} was not published, and needs the filings")
+        return known
+
+    def find_words() -> pd.DataFrame:
+        return evidence_words(study.dataset.evidence, study.pages, study.chunks)
+
+    words = study.memo("evidence_words", find_words)
+    split = decompose(study.run(method, condition), study.questions, words, k).rename(columns=METRIC_OF)
+    long = split.reset_index().melt("question_id", var_name="metric")
+    return long.assign(method=method, condition=condition, k=pd.array([k] * len(long), "Int64"))

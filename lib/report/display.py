@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
+PAGE_COMMENT = "shows a page of a filing"
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
 
 
@@ -114,7 +116,8 @@ def figure(
     path = Path(study.view) / "figures" / f"{name}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".aside.png")
-    drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata={"Software": None})
+    about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else {})
+    drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata=about)
     plt.close(drawn)
     aside.replace(path)
     study.write(f"figures/{name}.csv", data.to_csv(index=False))
@@ -123,6 +126,13 @@ def figure(
         f"{caption}{study.provenance} {{download}}`CSV <../figures/{name}.csv>`\n::::\n"
     )
     return Shown(body + (f"\n**{takeaway}**\n" if takeaway else ""))
+
+
+def holds_page(drawn: plt.Figure) -> bool:
+    """Whether a figure shows a filing's page, which is not published: a coloured picture, or more text than a label."""
+    pictures = [picture.get_array() for axes in drawn.axes for picture in axes.images]
+    lengths = [len(text.get_text()) for axes in drawn.axes for text in axes.texts]
+    return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300
 
 
 def note(text: str) -> Shown:

@@ -17,7 +17,10 @@ MIN_NUMBERS = 20
 NUMBER = re.compile(r"\b(?!(?:19|20)\d\d\b)\d[\d,.]*")
 #: The primary statements: a name in the page's head, and a line item anywhere on the page.
 STATEMENTS = {
-    "cash flow statement": (r"statements? of (?:consolidated )?cash ?flow", r"(?:operating|financing) activities"),
+    "cash flow statement": (
+        r"statements? of (?:consolidated )?cash ?flow",
+        r"(?:operating|financing) activities",
+    ),
     "balance sheet": (
         r"balance shee|statements? of (?:consolidated )?financial (?:position|condition)",
         r"total (?:current )?(?:assets|liabilities)|total .{0,20}equity",
@@ -43,7 +46,9 @@ def page_kind(text: str) -> str:
     head = plain[:HEAD_CHARACTERS]
     if len(NUMBER.findall(plain)) < MIN_NUMBERS:
         return "other"
-    named = {kind: re.search(name, head) for kind, (name, item) in STATEMENTS.items() if re.search(item, plain)}
+    named = {
+        kind: re.search(name, head) for kind, (name, item) in STATEMENTS.items() if re.search(item, plain)
+    }
     found = {kind: match.start() for kind, match in named.items() if match}
     if found:
         return min(found, key=found.get)
@@ -62,8 +67,10 @@ class Rule:
 RULES = (
     Rule("other gold page only", "page", "another gold page of the question is among the top k"),
     Rule("neighbour page", "page", "the page before or after the gold page is among the top k"),
-    Rule("summary instead of statement", "page", "the gold page is a primary statement, what came is a summary of results"),
+    Rule("summary instead of statement", "page", "the gold page is a primary statement, a summary of results came"),
     Rule("same statement elsewhere", "page", "both are the same kind of primary statement, in the gold filing"),
+    Rule("other statement", "page", "the gold page is a primary statement, another one came"),
+    Rule("text or note instead of statement", "page", "the gold page is a primary statement, a page that is none came"),
     Rule("right filing, other part", "page", "any other page of the gold filing"),
     Rule("wrong year", "document", "the company's filing of the same type for another period"),
     Rule("other type of filing", "document", "another filing of the company"),
@@ -111,12 +118,24 @@ def kind_of(miss, gold: pd.Series, shown: pd.Series | None, gold_kind: str, show
     if shown is None:
         return "nothing retrieved"
     if miss.shown_doc == miss.doc_name:
-        held = (miss.has_other, miss.has_neighbour, gold_kind in STATEMENTS and shown_kind == "summary",
-                is_same_statement, True)  # fmt: skip
+        wants_statement = gold_kind in STATEMENTS
+        held = (
+            miss.has_other,
+            miss.has_neighbour,
+            wants_statement and shown_kind == "summary",
+            is_same_statement,
+            wants_statement and shown_kind in STATEMENTS,
+            wants_statement,
+            True,
+        )
         return KINDS[held.index(True)]
     if shown["company"] == gold["company"]:
         is_same_type = shown["doc_type"] == gold["doc_type"]
-        return "wrong year" if is_same_type and shown["doc_period"] != gold["doc_period"] else "other type of filing"
+        return (
+            "wrong year"
+            if is_same_type and shown["doc_period"] != gold["doc_period"]
+            else "other type of filing"
+        )
     return "same statement of another company" if is_same_statement else "other company"
 
 
@@ -144,7 +163,9 @@ def classify(study, run: pd.DataFrame, k: int) -> pd.DataFrame:
 
 def typology(classified: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """How many misses each kind has: kind, step, says, and for each name its ``count``; kinds that never occur too."""
-    table = pd.DataFrame([(rule.kind, rule.step, rule.says) for rule in RULES], columns=["kind", "step", "says"])
+    table = pd.DataFrame(
+        [(rule.kind, rule.step, rule.says) for rule in RULES], columns=["kind", "step", "says"]
+    )
     for name, part in classified.items():
         table[name] = table["kind"].map(part["kind"].value_counts()).fillna(0).astype(int)
     return table
@@ -157,6 +178,8 @@ def examples(classified: pd.DataFrame, n: int) -> pd.DataFrame:
     picked = []
     for kind in shown["kind"].value_counts(sort=True).index[:n]:
         part = shown[shown["kind"] == kind]
-        fresh = part[~part["doc_name"].str.split("_").str[0].isin([row["doc_name"].split("_")[0] for row in picked])]
+        fresh = part[
+            ~part["doc_name"].str.split("_").str[0].isin([row["doc_name"].split("_")[0] for row in picked])
+        ]
         picked.append((fresh if len(fresh) else part).iloc[0])
     return pd.DataFrame(picked).reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""What questions are sorted by: type, filing, number and depth of gold pages, and whether they name company and year."""
+"""What questions are sorted by: type, filing, number and depth of gold pages, what they name."""
 
 import re
 
@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bFY\s?['’]?\d\d", re.IGNORECASE)
-THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
 
@@ -35,18 +34,26 @@ def labels(study) -> pd.DataFrame:
     """What each question is sorted by, indexed by question_id.
 
     Returns:
-        question_type, doc_type, company; ``n_gold_pages`` (1, 2 or more); ``depth``: the third of the filing that the
-        first gold page lies in; ``named``: whether the question names its company and a year.
+        question_type, doc_type, company; ``n_gold_pages``: 1, or 2 or more; ``depth``: how far into the filing the first
+        gold page lies, in terciles of the questions (ordered).
     """
     questions = study.questions.set_index("question_id")
     n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
-    depth = questions["gold_pages"].map(min) / n_pages
+    depth = 100 * questions["gold_pages"].map(min) / n_pages
+    thirds = pd.qcut(depth, 3, duplicates="drop")
+    between = {
+        third: f"{max(third.left, 0):.0f} to {third.right:.0f} % in" for third in thirds.cat.categories
+    }
+    return questions[["question_type", "doc_type", "company"]].assign(
+        n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
+        depth=thirds.cat.rename_categories(between),
+    )
+
+
+def named(questions: pd.DataFrame) -> pd.Series:
+    """Whether each question names its company and a year (one of NAMED), indexed by question_id."""
     asked = questions[["question", "company"]].itertuples(index=False)
     has_company = np.array([names_company(question, company) for question, company in asked], bool)
     has_year = questions["question"].str.contains(YEAR).to_numpy(bool)
-    named = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
-    return questions[["question_type", "doc_type", "company"]].assign(
-        n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
-        depth=[THIRDS[min(int(3 * share), 2)] for share in depth],
-        named=named,
-    )
+    label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
+    return pd.Series(label, pd.Index(questions["question_id"]), name="named")

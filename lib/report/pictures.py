@@ -22,21 +22,34 @@ def page_picture(study, doc_name: str, page: int, evidence: str = "", dpi: int =
     Returns:
         The page as drawn in the PDF, or its text where the filing is given as text.
     """
-    source = study.dataset.source(doc_name)
-    if source.suffix == ".pdf":
-        image = _draw(source, page, evidence, dpi)
-        drawn, axes = plt.subplots(figsize=(image.shape[1] / 100, image.shape[0] / 100))
-        axes.imshow(image)
-    else:
-        text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
-        drawn, axes = plt.subplots(figsize=(6.5, 8))
-        axes.text(0.01, 0.99, _plain(text)[:3500], va="top", fontsize=5, family="monospace", transform=axes.transAxes)
-    axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
-    axes.axis("off")
+    drawn, axes = plt.subplots(figsize=(6.2, 8))
+    draw_page(axes, study, doc_name, page, evidence, dpi)
     return drawn
 
 
-def _draw(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
+def draw_page(axes: plt.Axes, study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> None:
+    """Draw one page on axes, see :func:`page_picture`."""
+    study.need_filings("a page's picture")
+    source = study.dataset.source(doc_name)
+    if source.suffix == ".pdf":
+        axes.imshow(page_raster(source, page, evidence, dpi))
+    else:
+        text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
+        axes.text(
+            0.01,
+            0.99,
+            _plain(text)[:3500],
+            va="top",
+            fontsize=5,
+            family="monospace",
+            transform=axes.transAxes,
+        )
+    axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
+    axes.axis("off")
+
+
+def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
+    """One page of a PDF with its evidence marked, shape (height, width, 3)."""
     with pymupdf.open(source) as pdf:
         sheet = pdf[page]
         for line in {line.strip() for line in evidence.splitlines() if len(line.strip()) > 3}:

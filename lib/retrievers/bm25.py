@@ -41,7 +41,9 @@ class BM25:
             of the texts would otherwise count against them).
     """
 
-    def __init__(self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, epsilon: float = 0.25):
+    def __init__(
+        self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, epsilon: float = 0.25
+    ):
         statistics = BM25Okapi([list(text) for text in texts], k1=k1, b=b, epsilon=epsilon)
         self.vocabulary = {term: row for row, term in enumerate(statistics.idf)}
         lengths = np.asarray(statistics.doc_len, np.float64)

@@ -43,7 +43,9 @@ def pool_scores(study, pool, head_tokens: int | None = None) -> np.ndarray:
         passages = [passages_of(question, text, tokenizer, window) for question, text in items]
         passages = [part[:1] for part in passages] if head_tokens else passages
         owners = np.repeat(np.arange(len(items)), [len(part) for part in passages])
-        flat = [(question, text) for (question, _), part in zip(items, passages, strict=True) for text in part]
+        flat = [
+            (question, text) for (question, _), part in zip(items, passages, strict=True) for text in part
+        ]
         best = np.full(len(items), -np.inf)
         np.maximum.at(best, owners, model.scores(flat))
         return best

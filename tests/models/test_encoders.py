@@ -43,4 +43,6 @@ def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
     weather, sunny, stadium = encoder.encode(
         ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
     )
-    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)
+    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx(
+        [0.6660, 0.1046, 0.1411], abs=1e-4
+    )

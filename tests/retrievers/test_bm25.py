@@ -81,7 +81,9 @@ def test_tokenizing_any_text_gives_lower_case_tokens_of_it(text):
         assert token.replace(",", "") in squeezed
 
 
-@pytest.mark.parametrize("question", ["Was it $1577?", "Was it 1,577?", "Was it $1,577?", "Was it 1577 dollars?"])
+@pytest.mark.parametrize(
+    "question", ["Was it $1577?", "Was it 1,577?", "Was it $1,577?", "Was it 1577 dollars?"]
+)
 def test_a_number_is_found_however_it_is_written(fake_study, question):
     texts = ["Purchases of equipment $ (1,577)", "Purchases of equipment 1,373", "Dividends 3,193"]
     study = fake_study([question], texts, {"bm25": {"k1": 1.5, "b": 0.75}})

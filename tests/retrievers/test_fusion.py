@@ -11,7 +11,9 @@ from lib.retrievers.fusion import reciprocal_rank_fusion
 
 
 def run(question_id: str, chunk_ids: list[str]) -> pd.DataFrame:
-    return pd.DataFrame({"question_id": question_id, "chunk_id": chunk_ids, "rank": range(1, len(chunk_ids) + 1)})
+    return pd.DataFrame(
+        {"question_id": question_id, "chunk_id": chunk_ids, "rank": range(1, len(chunk_ids) + 1)}
+    )
 
 
 def same(chunk_ids: str) -> pd.Series:
@@ -57,7 +59,9 @@ def test_rrf_does_not_depend_on_the_order_of_lists(orders, k_rrf):
     fused = reciprocal_rank_fusion(lists, same("abcdef"), k_rrf)
     assert reciprocal_rank_fusion(lists[::-1], same("abcdef"), k_rrf) == pytest.approx(fused)
     for chunk_id in "abcdef":
-        assert fused["q1", chunk_id] == pytest.approx(sum(1 / (k_rrf + 1 + order.index(chunk_id)) for order in orders))
+        assert fused["q1", chunk_id] == pytest.approx(
+            sum(1 / (k_rrf + 1 + order.index(chunk_id)) for order in orders)
+        )
 
 
 def test_score_fuses_dense_and_bm25_among_the_candidates(fake_study):

@@ -32,7 +32,8 @@ def study(fake_study, tokenizer_folder):
 
 def test_children_are_short_spans_of_their_parents(study):
     table = parent_child.children(study)
-    assert table["text"].tolist() == ["net sales in", "in the year", "year cash flow", "flow rose", "net cash", "profit"]
+    of_first = ["net sales in", "in the year", "year cash flow", "flow rose"]
+    assert table["text"].tolist() == [*of_first, "net cash", "profit"]
     assert table["chunk"].tolist() == [0, 0, 0, 0, 1, 2]
 
 

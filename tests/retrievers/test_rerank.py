@@ -19,7 +19,9 @@ class SharedWords:
         self.read += pairs
         for question, passage in pairs:
             assert len(self.tokenizer.encode(question, passage).ids) <= self.window
-        return np.array([sum(word in passage.split() for word in question.split()) for question, passage in pairs])
+        return np.array(
+            [sum(word in passage.split() for word in question.split()) for question, passage in pairs]
+        )
 
 
 @pytest.fixture

@@ -39,7 +39,9 @@ def test_unused_places_are_no_terms():
 def test_equals_dense_arithmetic(n_queries, n_documents, query_terms, document_terms, seed):
     draw = np.random.default_rng(seed)
     queries = draw.random((n_queries, query_terms)) * (draw.random((n_queries, query_terms)) < 0.4)
-    documents = draw.random((n_documents, document_terms)) * (draw.random((n_documents, document_terms)) < 0.4)
+    documents = draw.random((n_documents, document_terms)) * (
+        draw.random((n_documents, document_terms)) < 0.4
+    )
     shared = min(query_terms, document_terms)
     wanted = queries[:, :shared] @ documents[:, :shared].T
     got = dot_products(sparse.csr_array(queries), sparse.csr_array(documents))

@@ -1,0 +1,103 @@
+"""What was found, in one screen: the headline table, the main figure and three sentences, all from the data."""
+
+import pandas as pd
+
+from lib.methods import METHODS, baselines
+from lib.report.display import escape, markdown_table, number, with_interval
+from lib.report.tables import HEADLINE, METRIC_TITLES, best, published_study, title
+
+K = 5
+FIGURES = {
+    "decomposition": "Where the gold evidence is lost, step by step: the filing, the page inside it, the chunk of the page.",
+    "recall-at-k": "Document and page recall against the number of chunks that are read.",
+}
+FIGURE_ALT = "The main figure of the study; its numbers are in the CSV beside it and in the table above."
+
+
+def headline_rows(summary: pd.DataFrame) -> list[dict]:
+    """The rows of the headline table.
+
+    Args:
+        summary: SUMMARY_COLUMNS of :mod:`lib.evaluation`.
+
+    Returns:
+        For the best baseline, the page scorer and ``ahead`` where they were run, and the best method that is told the
+        filing: ``label``, ``method``, ``condition``, the summary's rows by metric, and the published figures.
+    """
+    at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
+    known, found = published_study(), best(at_k[at_k["method"].isin(baselines())])["method"]
+    wanted = [("best baseline", found, "standard", known["standard"].get("multi_hyde_rerank", {}))]
+    for name in ("page_scorer", "ahead"):
+        if name in METHODS and ((at_k["method"] == name) & (at_k["condition"] == "standard")).any():
+            wanted.append(("trained", name, "standard", known["standard"].get(name, {})))
+    if (at_k["condition"] == "oracle-document").any():
+        told = best(at_k, condition="oracle-document")["method"]
+        wanted.append(("told the filing", told, "oracle-document", known["oracle-document"]["best"]))
+    rows = []
+    for label, method, condition, published in wanted:
+        part = at_k[(at_k["method"] == method) & (at_k["condition"] == condition)].set_index("metric")
+        rows.append({"label": label, "method": method, "condition": condition, "part": part, "published": published})
+    return rows
+
+
+def headline_table(summary: pd.DataFrame) -> pd.DataFrame:
+    """The headline table as it is printed: ours with 95 % intervals, and the published figures."""
+    rows = []
+    for row in headline_rows(summary):
+        shown = {"Method": f"{title(row['method'])} ({row['label']})"}
+        for metric in HEADLINE:
+            shown[METRIC_TITLES[metric]] = with_interval(*row["part"].loc[metric, ["mean", "low", "high"]])
+        published = [number(row["published"].get(metric, float("nan"))) for metric in HEADLINE]
+        rows.append(shown | {"Published D / P / B / R": " / ".join(published), "n": int(row["part"]["n"].iloc[0])})
+    return pd.DataFrame(rows)
+
+
+def sentences(summary: pd.DataFrame) -> list[str]:
+    """What the headline table says, in three sentences."""
+    rows = {row["label"]: row for row in headline_rows(summary)}
+
+    def mean(row: dict, metric: str = "page_recall") -> float:
+        return row["part"].loc[metric, "mean"]
+
+    base = rows["best baseline"]
+    found = [
+        f"Among the first {K} chunks of the best baseline ({title(base['method'])}) is the right filing for "
+        f"{mean(base, 'doc_recall'):.0%} of the questions, but only {mean(base):.0%} of the gold pages."
+    ]
+    if told := rows.get("told the filing"):
+        lost, inside = 1 - mean(base), 1 - mean(told)
+        found.append(
+            f"Told which filing to read, the best method finds {mean(told):.0%} of the gold pages: of the {lost:.0%} that "
+            f"the baseline loses, {inside:.0%} would be lost with the right filing in hand."
+        )
+    if trained := rows.get("trained"):
+        found.append(
+            f"{title(trained['method'])}, trained on other companies' questions, finds {mean(trained):.0%} of the gold pages "
+            "without being told the filing."
+        )
+    else:
+        overlap = mean(base, "ctx_rouge_l")
+        found.append(f"The best of its chunks overlaps with the evidence by a ROUGE-L of {overlap:.2f}.")
+    return found
+
+
+def headline(study, summary: pd.DataFrame) -> str:
+    """The fragment that the index page includes: MyST, with paths as from ``book/``."""
+    table = headline_table(summary)
+    study.write("tables/headline.csv", table.to_csv(index=False))
+    parts = [
+        " ".join(escape(sentence) for sentence in sentences(summary)),
+        f"::::{{table}} The headline: retrieval at {K} chunks on {len(study.questions)} questions "
+        f"({study.dataset.name}), mean with 95 % interval; published: the study that this one reproduces, in the order "
+        f"document recall, page recall, BLEU, ROUGE-L.{study.provenance} {{download}}`CSV <../tables/headline.csv>`\n"
+        f":name: tab-headline\n:class: study-table\n\n{markdown_table(table)}\n::::",
+        "The rows come from {doc}`../notebooks/03_baselines` and {doc}`../notebooks/02_oracles`; the cells that make them are "
+        "there, one click away.",
+    ]
+    name = next((name for name in FIGURES if (study.view / "figures" / f"{name}.png").is_file()), None)
+    if name:
+        parts.append(
+            f"::::{{figure}} ../figures/{name}.png\n:name: fig-headline\n:alt: {FIGURE_ALT}\n\n"
+            f"{FIGURES[name]}{study.provenance} {{download}}`CSV <../figures/{name}.csv>`\n::::"
+        )
+    return "\n\n".join(parts) + "\n"

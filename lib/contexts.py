@@ -1,0 +1,124 @@
+"""What a language model is given to read: segments of the retrieved chunks, as many as its context has room for.
+
+The published study hands five chunks of 1024 tokens to a 7 B model. Two cores cannot read that for every question in an
+hour, so each chunk is cut into segments, and the room is filled in rounds: the first round takes from each chunk, best
+rank first, the segment that shares most words with the question, the second round its next best, until the room is
+full. Words are compared, not vectors, so that a context depends on the run alone, to the last letter.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lib.data.chunks import load_tokenizer, split_chunks
+from lib.methods import METHODS
+from lib.models.weights import fetch
+from lib.retrievers.bm25 import tokenize
+from lib.words import CONDITIONS, Condition, StudyError
+
+NONE = "none"
+BEST_BASELINE = "best-baseline"
+ORACLES = ("oracle-document", "oracle-page")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a context's chunks come from.
+
+    Attributes:
+        name: as in the chapter: ``none``, ``best-baseline``, ``oracle-document``, ``oracle-page`` or a method.
+        method: the retrieval method, ``none`` for no context at all.
+        condition: the condition of its run.
+    """
+
+    name: str
+    method: str = NONE
+    condition: Condition = CONDITIONS[0]
+
+
+def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:
+    """A context by name.
+
+    Args:
+        name: see :class:`Context`.
+        best_baseline: the method that ``best-baseline`` stands for.
+        oracle: the method that searches under the oracle conditions.
+
+    Raises:
+        StudyError: an unknown name, or no method given for ``best-baseline``.
+    """
+    if name == NONE:
+        return Context(NONE)
+    if name in ORACLES:
+        return Context(name, oracle, name)
+    method = best_baseline if name == BEST_BASELINE else name
+    if method not in METHODS:
+        raise StudyError(
+            f"no context {name!r} ({method!r} is no method): say none, best-baseline, {ORACLES}, or a method"
+        )
+    return Context(name, method)
+
+
+def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    """In which order the segments of ranked chunks fill the room: (number of the chunk, number of its segment).
+
+    A segment's worth is the sum of ``log(1 + n / df)`` over the question's distinct words in it, where ``df`` of the
+    ``n`` segments hold the word; equal ones stay in their order.
+    """
+    words = [[set(tokenize(segment)) for segment in segments] for segments in chunks]
+    n_segments = sum(map(len, words))
+    frequency = Counter(word for part in words for held in part for word in held)
+    asked = sorted(set(tokenize(question)) & set(frequency))
+    weight = {word: math.log(1 + n_segments / frequency[word]) for word in asked}
+    ordered = []
+    for number, part in enumerate(words):
+        worth = [sum(weight[word] for word in asked if word in held) for held in part]
+        best_first = sorted(range(len(part)), key=lambda i, worth=worth: -worth[i])
+        ordered += [(turn, number, segment) for turn, segment in enumerate(best_first)]
+    return [(number, segment) for _, number, segment in sorted(ordered, key=lambda place: place[:2])]
+
+
+def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> str:
+    """A context of ``n_tokens`` at most: the chosen segments, in order of rank and then of their place in the chunk."""
+    chosen: dict[tuple[int, int], str] = {}
+    left = n_tokens
+    for place in order_of_segments(question, chunks):
+        text = " ".join(chunks[place[0]][place[1]].split())
+        offsets = tokenizer.encode(text, add_special_tokens=False).offsets[:left]
+        if offsets:
+            chosen[place] = text[: offsets[-1][1]]
+        left -= len(offsets)
+        if left <= 0:
+            break
+    by_chunk: dict[int, list[str]] = {}
+    for number, segment in sorted(chosen):
+        by_chunk.setdefault(number, []).append(chosen[number, segment])
+    return "\n\n".join("\n".join(parts) for parts in by_chunk.values())
+
+
+def contexts(study, wanted: Context) -> dict[str, str]:
+    """The context of every question, by question id; empty without retrieval, or where nothing was retrieved."""
+    settings, questions = study.profile.answers, study.questions
+    if wanted.method == NONE:
+        return dict.fromkeys(questions["question_id"], "")
+    run = study.run(wanted.method, wanted.condition)
+    top = run[run["rank"] <= settings.n_chunks].sort_values(["question_id", "rank"])
+    texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+    segments = split_chunks(
+        pd.DataFrame({"text": top["chunk_id"].map(texts)}), tokenizer, settings.segment, 0
+    )
+    of_chunk = segments.groupby("chunk")["text"].agg(list)
+    rows = pd.Series(range(len(top))).groupby(top["question_id"].to_numpy()).agg(list)
+    return {
+        row.question_id: fill(
+            row.question,
+            [of_chunk[i] for i in rows.get(row.question_id, [])],
+            settings.context_tokens,
+            tokenizer,
+        )
+        for row in questions.itertuples()
+    }

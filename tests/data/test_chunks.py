@@ -1,0 +1,171 @@
+"""Chunks: every token in one, none too long, neighbours overlap, none across a page, ids and keys that last."""
+
+import hashlib
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.data.chunks import chunk_key, load_tokenizer, spans_of, split_chunks, split_pages
+from lib.words import CHUNK_COLUMNS
+
+WORD_LENGTHS = st.lists(st.integers(1, 9), max_size=25)
+SIZES = st.integers(1, 10).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
+TEXT = st.text("abc $%,.\n0é中\x00\u200b", max_size=120) | st.lists(
+    st.sampled_from(["net sales", "$1,577.0", "rose.", "zzz" * 9, "x" * 101, "\n\n", "中文", "café"]),
+    max_size=20,
+).map(" ".join)
+
+
+def one_page(text: str, doc_name: str = "DOC", page: int = 0) -> pd.DataFrame:
+    return pd.DataFrame({"doc_name": [doc_name], "page": [page], "text": [text]})
+
+
+def n_tokens(tokenizer, text: str) -> int:
+    return len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def test_spans_of_ten_tokens_by_hand():
+    offsets = [(2 * i, 2 * i + 1) for i in range(10)]
+    assert spans_of(offsets, size=4, overlap=1) == [(0, 7), (6, 13), (12, 19)]
+
+
+def test_spans_do_not_cut_words():
+    offsets, words = [(i, i + 1) for i in range(8)], [0, 1, 2, 2, 3, 4, 4, 5]
+    assert spans_of(offsets, size=3, overlap=1, words=words) == [(0, 2), (1, 4), (2, 5), (4, 7), (5, 8)]
+
+
+def test_a_word_that_is_longer_than_a_span_is_cut():
+    assert spans_of([(i, i + 1) for i in range(5)], size=2, overlap=0, words=[0] * 5) == [
+        (0, 2),
+        (2, 4),
+        (4, 5),
+    ]
+
+
+def test_a_text_without_tokens_has_no_span():
+    assert spans_of([], size=4, overlap=1) == []
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(4, 4), (4, 5), (4, -1), (0, 0)])
+def test_overlap_that_cannot_be_is_refused(size, overlap):
+    with pytest.raises(ValueError, match=f"overlap {overlap} must be from 0 to less than the size {size}"):
+        spans_of([(0, 1)], size, overlap)
+
+
+@given(WORD_LENGTHS, SIZES)
+def test_spans_cover_every_token_in_order_and_overlap(word_lengths, sizes):
+    size, overlap = sizes
+    words = [number for number, length in enumerate(word_lengths) for _ in range(length)]
+    spans = spans_of([(i, i + 1) for i in range(len(words))], size, overlap, words)
+    assert {token for start, end in spans for token in range(start, end)} == set(range(len(words)))
+    assert all(1 <= end - start <= size for start, end in spans)
+    for (start, end), (next_start, next_end) in pairwise(spans):
+        assert start < next_start <= end - overlap
+        assert end < next_end
+
+
+@given(WORD_LENGTHS, SIZES)
+def test_spans_begin_and_end_at_words_that_fit(word_lengths, sizes):
+    size, overlap = sizes
+    room = (size - overlap) // 2
+    words = [number for number, length in enumerate(word_lengths) for _ in range(min(length, max(room, 1)))]
+    if not room:
+        return
+    starts = {token for token in range(len(words)) if token == 0 or words[token] != words[token - 1]}
+    for start, end in spans_of([(i, i + 1) for i in range(len(words))], size, overlap, words):
+        assert start in starts
+        assert end in starts | {len(words)}
+
+
+@given(TEXT, SIZES)
+def test_chunks_of_a_page(wordpiece, text, sizes):
+    size, overlap = sizes
+    chunks = split_pages(one_page(text), wordpiece, size, overlap)
+    assert tuple(chunks) == CHUNK_COLUMNS
+    offsets = wordpiece.encode(text, add_special_tokens=False).offsets
+    for start, end in offsets:
+        assert ((chunks["start"] <= start) & (end <= chunks["end"])).any()
+    for chunk in chunks.itertuples():
+        assert text[chunk.start : chunk.end] == chunk.text
+    assert (len(chunks) == 0) == (not offsets)
+
+
+@given(TEXT)
+def test_a_chunks_text_has_the_same_tokens_again(wordpiece, text):
+    """Its own text never has more than ``size`` tokens, so no encoder cuts it in silence (words here are short)."""
+    size, overlap = 64, 8
+    whole = wordpiece.encode(text, add_special_tokens=False)
+    for chunk in split_pages(one_page(text), wordpiece, size, overlap).itertuples():
+        inside = [
+            token
+            for token, (start, end) in zip(whole.tokens, whole.offsets, strict=True)
+            if chunk.start <= start and end <= chunk.end
+        ]
+        assert wordpiece.encode(chunk.text, add_special_tokens=False).tokens == inside
+        assert len(inside) <= size
+
+
+@given(TEXT, SIZES)
+def test_windows_of_a_chunk_fit_and_every_chunk_has_one(wordpiece, text, sizes):
+    chunks = split_pages(one_page(text), wordpiece, 64, 8)
+    size, overlap = sizes[0] + 54, sizes[1]
+    windows = split_chunks(chunks, wordpiece, size, overlap)
+    assert set(windows["chunk"]) == set(range(len(chunks)))
+    assert windows["chunk"].is_monotonic_increasing
+    assert all(n_tokens(wordpiece, window) <= size for window in windows["text"])
+
+
+@given(st.lists(TEXT, min_size=1, max_size=4), SIZES)
+def test_no_chunk_crosses_a_page_and_pages_do_not_see_each_other(wordpiece, texts, sizes):
+    pages = pd.concat([one_page(text, page=page) for page, text in enumerate(texts)], ignore_index=True)
+    together = split_pages(pages, wordpiece, *sizes)
+    apart = [split_pages(one_page(text, page=page), wordpiece, *sizes) for page, text in enumerate(texts)]
+    pd.testing.assert_frame_equal(together, pd.concat(apart, ignore_index=True), check_dtype=False)
+
+
+def test_more_pages_than_a_batch_keep_their_order(wordpiece):
+    pages = pd.concat([one_page(f"net sales {page}", page=page) for page in range(300)], ignore_index=True)
+    chunks = split_pages(pages, wordpiece, 8, 2)
+    assert chunks["text"].tolist() == [f"net sales {page}" for page in range(300)]
+    assert split_chunks(chunks, wordpiece, 8, 2)["chunk"].tolist() == list(range(300))
+
+
+def test_ids_say_filing_page_and_number(wordpiece):
+    chunks = split_pages(one_page("net sales rose in the year", "3M_2018_10K", 49), wordpiece, 3, 1)
+    assert chunks["chunk_id"].tolist() == [f"3M_2018_10K#p0049#c0{n}" for n in range(len(chunks))]
+    assert chunks["text"].tolist() == ["net sales rose", "rose in the", "the year"]
+
+
+def test_key_is_sha1_of_normalised_text_source_and_page():
+    wanted = hashlib.sha1(b"net sales\x1fDOC\x1f7").hexdigest()
+    assert chunk_key("net sales", "DOC", 7) == wanted == "f519d054aeeddfcdaf0da81abbb606b6c6b09192"
+
+
+@pytest.mark.parametrize("text", ["net  sales", " net\nsales ", "net\t sales"])
+def test_key_does_not_see_whitespace(text):
+    assert chunk_key(text, "DOC", 7) == chunk_key("net sales", "DOC", 7)
+
+
+@pytest.mark.parametrize("other", [("net sale", "DOC", 7), ("net sales", "DOD", 7), ("net sales", "DOC", 8)])
+def test_key_sees_text_source_and_page(other):
+    assert chunk_key(*other) != chunk_key("net sales", "DOC", 7)
+
+
+@given(TEXT, SIZES)
+def test_the_same_pages_give_the_same_chunks(wordpiece, text, sizes):
+    first, second = (split_pages(one_page(text), wordpiece, *sizes) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+    assert first["chunk_id"].is_unique
+
+
+def test_a_loaded_tokenizer_neither_cuts_nor_pads(wordpiece, tmp_path):
+    from tokenizers import Tokenizer
+
+    spoilt = Tokenizer.from_str(wordpiece.to_str())
+    spoilt.enable_truncation(4)
+    spoilt.enable_padding(length=16)
+    spoilt.save(str(tmp_path / "tokenizer.json"))
+    assert n_tokens(load_tokenizer(tmp_path), "net sales rose in the year") == 6

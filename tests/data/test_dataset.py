@@ -1,0 +1,324 @@
+"""Loading a dataset: what is read, and every bad input with its message, all told at once."""
+
+import json
+
+import pymupdf
+import pytest
+
+from lib.data.dataset import read_dataset
+from lib.data.pages import extract_pages
+from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
+
+TEXT = ("cover", "net sales rose", "cash flow fell")
+
+
+def load(folder) -> tuple:
+    """The dataset and its pages, as a study gets them."""
+    dataset = read_dataset(folder.write(), "test")
+    return dataset, extract_pages(dataset, n_workers=1)
+
+
+def problems_of(folder) -> list[str]:
+    """The lines of the one error that loading ends in; the first gives their number."""
+    with pytest.raises(DatasetError) as caught:
+        load(folder)
+    first, *rest = str(caught.value).splitlines()
+    count = f"{len(rest)} problem" + ("s" if len(rest) > 1 else "")
+    assert first == f"{folder.root}: {count}"
+    return [line.strip() for line in rest]
+
+
+@pytest.fixture
+def sound(folder):
+    """A folder with one sound filing of each kind and a question about each."""
+    folder.pdf("ACME_2020_10K", *TEXT)
+    folder.text("BOLT_2020_10Q", "cover of bolt", "profit fell in the year")
+    folder.question("q1", "ACME_2020_10K", (1, "net sales rose"))
+    folder.question("q2", "BOLT_2020_10Q", (1, "profit fell"))
+    return folder
+
+
+def test_a_sound_folder_gives_the_frames(sound):
+    dataset, pages = load(sound)
+    assert tuple(dataset.questions) == QUESTION_COLUMNS
+    assert tuple(dataset.filings) == FILING_COLUMNS[:-1]
+    first = dataset.questions.iloc[0]
+    assert (first.question_id, first.doc_type, first.company, first.gold_pages) == ("q1", "10-K", "ACME", [1])
+    assert pages[["doc_name", "page"]].to_numpy().tolist() == [
+        *(["ACME_2020_10K", page] for page in range(3)),
+        *(["BOLT_2020_10Q", page] for page in range(2)),
+    ]
+    assert pages["text"].str.strip().tolist() == [*TEXT, "cover of bolt", "profit fell in the year"]
+
+
+def test_gold_page_0_is_a_page(sound):
+    sound.question("q3", "ACME_2020_10K", (0, "cover"))
+    dataset, _ = load(sound)
+    assert dataset.questions["gold_pages"].tolist()[2] == [0]
+
+
+def test_gold_pages_are_a_sorted_set_and_evidence_is_joined_as_it_stands(sound):
+    sound.question("q3", "ACME_2020_10K", (2, "cash flow"), (1, "net sales"), (2, "fell"))
+    question = load(sound)[0].questions.iloc[2]
+    assert question.gold_pages == [1, 2]
+    assert question.evidence == "cash flow\n\nnet sales\n\nfell"
+
+
+def test_blank_pages_are_kept(folder):
+    folder.pdf("ACME_2020_10K", "", "one", "", "three", "")
+    folder.text("BOLT_2020_10K", "", "one", "")
+    folder.question("q1", "ACME_2020_10K", (3, "three"))
+    pages = load(folder)[1]
+    assert pages["text"].str.strip().tolist() == ["", "one", "", "three", "", "", "one", ""]
+    assert pages["page"].tolist() == [0, 1, 2, 3, 4, 0, 1, 2]
+
+
+def test_page_text_stands_before_a_pdf_of_the_same_name(sound):
+    sound.text("ACME_2020_10K", "cover", "net sales rose, as text")
+    assert load(sound)[1]["text"][1] == "net sales rose, as text"
+
+
+def test_a_filing_that_no_question_asks_about_is_read_too(sound):
+    sound.pdf("COIL_2020_10K", "nobody asks")
+    dataset, pages = load(sound)
+    assert "COIL_2020_10K" in set(dataset.filings["doc_name"])
+    assert "COIL_2020_10K" in set(pages["doc_name"])
+
+
+def test_a_pdf_with_an_owners_password_only_can_be_read(folder):
+    folder.pdf("ACME_2020_10K", *TEXT, encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="")
+    folder.question("q1", "ACME_2020_10K", (1, "net sales rose"))
+    assert len(load(folder)[1]) == 3
+
+
+def test_fingerprint_changes_with_any_byte_that_is_read_and_with_no_other(sound):
+    before = read_dataset(sound.write(), "test").fingerprint
+    (sound.root / "README.txt").write_text("not read")
+    assert read_dataset(sound.root, "other name").fingerprint == before
+    sound.text("BOLT_2020_10Q", "cover of bolt", "profit fell in the year.")
+    assert read_dataset(sound.root, "test").fingerprint != before
+
+
+QUESTIONS = "data/test_open_source.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"answer": ""}, "the question has no answer; fill in what is missing"),
+        (
+            {"question": None, "answer": None, "evidence": []},
+            "the question has no question, answer, evidence; fill in what is missing",
+        ),
+        ({"financebench_id": 17}, "financebench_id is no text; put it in quotes"),
+        (
+            {"financebench_id": "q 3"},
+            "question id 'q 3' has a space, which a run file cannot hold; use '_' or '-'",
+        ),
+        ({"doc_name": ["ACME"]}, "doc_name is no text; put it in quotes"),
+        (
+            {"evidence": "net sales"},
+            "evidence is no list of objects; give each evidence_text and evidence_page_num",
+        ),
+        (
+            {"evidence": ["net sales"]},
+            "evidence is no list of objects; give each evidence_text and evidence_page_num",
+        ),
+        ({"financebench_id": "q1"}, "question id q1 is used twice; give each question its own"),
+    ],
+)
+def test_bad_question(sound, changes, message):
+    sound.question("q3", "ACME_2020_10K", (1, "net sales"), **changes)
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: {message}"]
+
+
+@pytest.mark.parametrize("page", [None, -1, "1", 1.0, True])
+def test_bad_evidence_page(sound, page):
+    sound.question("q3", "ACME_2020_10K", (page, "net sales"))
+    wanted = f"{QUESTIONS} line 3: evidence 1 has page {page!r}; give the PDF's page index, from 0"
+    assert problems_of(sound) == [wanted]
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n"])
+def test_bad_evidence_text(sound, text):
+    sound.question("q3", "ACME_2020_10K", (1, text))
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: evidence 1 has no text; quote the page"]
+
+
+def test_evidence_in_another_filing(sound):
+    piece = {"doc_name": "BOLT_2020_10Q", "evidence_page_num": 0, "evidence_text": "cover"}
+    sound.question("q3", "ACME_2020_10K", evidence=[piece])
+    wanted = "evidence 1 is in BOLT_2020_10Q, not in the gold filing ACME_2020_10K"
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
+
+
+def test_gold_page_past_the_end(sound):
+    sound.question("q3", "ACME_2020_10K", (2, "cash flow"), (3, "cash flow"))
+    wanted = "gold page 3 is past the end of ACME_2020_10K (3 pages, 0-based)"
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
+
+
+def test_evidence_that_is_not_on_its_page(sound):
+    sound.question("q3", "ACME_2020_10K", (1, "cash flow fell in spring"))
+    wanted = (
+        "only 0% of the evidence's words stand on page 1 of ACME_2020_10K; "
+        "correct evidence_page_num (the PDF's index, from 0) or the text"
+    )
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a/b", "..", ".hidden", "a b", "C:\\x"])
+def test_a_doc_name_that_is_a_path_is_refused(sound, name):
+    sound.document(name)
+    sound.question("q3", name, (0, "root"))
+    wanted = f"doc_name {name!r} is no file name; use letters, digits, '_', '-' and '.' only"
+    places = ["data/test_document_information.jsonl line 3", f"{QUESTIONS} line 3"]
+    assert problems_of(sound) == [f"{place}: {wanted}" for place in places]
+
+
+def test_a_file_whose_name_cannot_stand_in_a_run_is_refused(sound):
+    path = sound.pdf("COIL_2020_10K", "coil")
+    path.rename(path.with_name("Annual Report.pdf"))
+    wanted = "rename the file; use letters, digits, '_', '-' and '.' only"
+    assert problems_of(sound) == [f"pdfs/Annual Report.pdf: {wanted}"]
+
+
+def test_missing_filing(sound):
+    sound.question("q3", "COIL_2020_10K", (0, "coil"))
+    wanted = "neither pdfs/COIL_2020_10K.pdf nor pages/COIL_2020_10K.jsonl exists; add one of them"
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
+
+
+def test_a_filing_described_twice_differently(sound):
+    sound.document("ACME_2020_10K", company="ACME", doc_period=1999)
+    wanted = "ACME_2020_10K is described twice, differently; remove one of the two lines"
+    assert problems_of(sound) == [f"data/test_document_information.jsonl line 3: {wanted}"]
+
+
+def test_broken_json_with_its_line(sound):
+    sound.questions[1] = '{"financebench_id": "q2", '
+    sound.questions.append("[1, 2]")
+    broken, no_object = problems_of(sound)
+    assert broken.startswith(f"{QUESTIONS} line 2: broken JSON (Expecting property name")
+    assert broken.endswith("; mend or remove the line")
+    assert no_object == f"{QUESTIONS} line 3: not a JSON object; one record a line, in braces"
+
+
+def test_no_question_at_all(sound):
+    sound.questions.clear()
+    assert problems_of(sound) == [f"{QUESTIONS}: no question; give at least one"]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.95])
+def test_truncated_pdf(sound, share):
+    path = sound.pdf("COIL_2020_10K", *(f"page {n} of coil" for n in range(9)))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    (message,) = problems_of(sound)
+    assert message.startswith("pdfs/COIL_2020_10K.pdf: the PDF ")
+    assert "truncated" in message
+    assert message.endswith("; download it again")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the PDF cannot be read (it is empty, truncated, damaged or no PDF); download it again"),
+        (
+            b"\x00\x01\x02 nothing",
+            "the PDF cannot be read (it is empty, truncated, damaged or no PDF); download it again",
+        ),
+        (
+            b"<!DOCTYPE html><html><body><p>404</p></body></html>",
+            "the PDF is something else under a PDF's name; download it again",
+        ),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 12\n",
+            "the PDF cannot be read (it is empty, truncated, damaged or no PDF); download it again",
+        ),
+    ],
+)
+def test_what_is_no_pdf(sound, content, message):
+    (sound.root / "pdfs" / "COIL_2020_10K.pdf").write_bytes(content)
+    assert problems_of(sound) == [f"pdfs/COIL_2020_10K.pdf: {message}"]
+
+
+def test_encrypted_pdf(sound):
+    sound.pdf("COIL_2020_10K", "coil", encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="u")
+    assert problems_of(sound) == ["pdfs/COIL_2020_10K.pdf: the PDF is encrypted; save it without a password"]
+
+
+def test_one_filing_under_two_names(sound):
+    path = sound.root / "pdfs" / "ACME_2020_10K.pdf"
+    (sound.root / "pdfs" / "ACME_2020_ANNUAL.pdf").write_bytes(path.read_bytes())
+    wanted = "the same bytes as ACME_2020_10K.pdf; its pages would count twice; remove one of the two"
+    assert problems_of(sound) == [f"pdfs/ACME_2020_ANNUAL.pdf: {wanted}"]
+
+
+def test_page_text_with_a_hole_is_told_once(sound):
+    sound.text("COIL_2020_10K", *"abcde", numbers=[0, 1, 3, 4, 5])
+    wanted = "page 3 where 2 comes next; count from 0, leave none out"
+    assert problems_of(sound) == [f"pages/COIL_2020_10K.jsonl line 3: {wanted}"]
+
+
+def test_page_text_that_counts_from_1(sound):
+    sound.text("COIL_2020_10K", *"abc", numbers=[1, 2, 3])
+    wanted = "page 1 where 0 comes next; count from 0, leave none out"
+    assert problems_of(sound) == [f"pages/COIL_2020_10K.jsonl line 1: {wanted}"]
+
+
+def test_page_text_of_another_filing_or_without_text(sound):
+    path = sound.text("COIL_2020_10K", "a")
+    lines = [{"doc_name": "BOLT_2020_10Q", "page": 0, "text": "a"}, {"doc_name": "COIL_2020_10K", "page": 1}]
+    path.write_text("\n".join([*map(json.dumps, lines), "{broken"]))
+    name, text, broken = sorted(problems_of(sound))
+    assert name == "pages/COIL_2020_10K.jsonl line 1: doc_name is not COIL_2020_10K; mend the name"
+    assert text == "pages/COIL_2020_10K.jsonl line 2: the page has no text; a blank page has the empty text"
+    assert broken.startswith("pages/COIL_2020_10K.jsonl line 3: broken JSON (")
+
+
+def test_every_problem_is_told_at_once(sound):
+    """One message for the whole folder, records and files alike, so that one round of mending is enough."""
+    sound.pdf("COIL_2020_10K", "coil", encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="u")
+    cut = sound.pdf("DUCT_2020_10K", *TEXT)
+    cut.write_bytes(cut.read_bytes()[:700])
+    twin = sound.root / "pdfs" / "ACME_2020_ANNUAL.pdf"
+    twin.write_bytes((sound.root / "pdfs" / "ACME_2020_10K.pdf").read_bytes())
+    sound.text("EDGE_2020_10K", "a", "b", numbers=[0, 2])
+    sound.questions.append('{"broken')
+    sound.question("q1", "ACME_2020_10K", (1, "net sales"))
+    sound.question("q5", "../../x", (0, "x"))
+    sound.question("q6", "GONE_2020_10K", (0, "gone"))
+    sound.question("q7", "ACME_2020_10K", (212, "net sales"))
+    sound.question("q8", "ACME_2020_10K", (None, "net sales"))
+    sound.question("q9", "ACME_2020_10K", (0, "entirely other words"))
+    sound.question("q10", "ACME_2020_10K", (0, "cover"), answer="")
+    text = "\n".join(problems_of(sound))
+    for message in (
+        f"{QUESTIONS} line 3: broken JSON",
+        f"{QUESTIONS} line 4: question id q1 is used twice",
+        f"{QUESTIONS} line 5: doc_name '../../x' is no file name",
+        f"{QUESTIONS} line 6: neither pdfs/GONE_2020_10K.pdf nor pages/GONE_2020_10K.jsonl exists",
+        f"{QUESTIONS} line 7: gold page 212 is past the end of ACME_2020_10K (3 pages, 0-based)",
+        f"{QUESTIONS} line 8: evidence 1 has page None",
+        f"{QUESTIONS} line 9: only 0% of the evidence's words stand on page 0",
+        f"{QUESTIONS} line 10: the question has no answer",
+        "pdfs/COIL_2020_10K.pdf: the PDF is encrypted",
+        "pdfs/DUCT_2020_10K.pdf: the PDF ",
+        "pdfs/ACME_2020_ANNUAL.pdf: the same bytes as ACME_2020_10K.pdf",
+        "pages/EDGE_2020_10K.jsonl line 2: page 2 where 1 comes next",
+    ):
+        assert message in text
+    assert len(text.splitlines()) == 12
+
+
+def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):
+    sound.write()
+    (sound.root / "data" / "test_document_information.jsonl").unlink()
+    (sound.root / "data" / "other_open_source.jsonl").touch()
+    with pytest.raises(DatasetError) as caught:
+        read_dataset(sound.root, "test")
+    assert str(caught.value).splitlines()[1:] == [
+        "  data: more than one *open_source*.jsonl: other_open_source.jsonl, test_open_source.jsonl; leave one",
+        "  data: no *document_information*.jsonl; see the dataset layout in the README",
+    ]

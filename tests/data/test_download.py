@@ -1,0 +1,239 @@
+"""Downloading FinanceBench: from a server on this machine that can break off, lie and go away."""
+
+import hashlib
+import json
+import re
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from lib.data import download
+from lib.data.download import DOCUMENTS, QUESTIONS, checksums, download_financebench
+from lib.data.locate import is_dataset
+from lib.words import DatasetError
+
+PDF = {name: b"%PDF-1.7 " + name.encode() * 25_000 for name in ("3M_2018_10K", "ADOBE_2015_10K")}
+QUESTION_LINES = [{"doc_name": name} for name in ("3M_2018_10K", "ADOBE_2015_10K", "3M_2018_10K")]
+FILES = {
+    f"/{QUESTIONS}": "\n".join(map(json.dumps, QUESTION_LINES)).encode(),
+    f"/{DOCUMENTS}": b'{"doc_name": "3M_2018_10K"}\n',
+    **{f"/pdfs/{name}.pdf": content for name, content in PDF.items()},
+}
+BREAK = 3 * download.PIECE
+KNOWN = {name.strip("/"): hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
+
+
+class Server:
+    """Gives files, with ranges; notes what was asked.
+
+    Attributes:
+        files: path to bytes.
+        breaks: paths that break off after so many bytes, once.
+        errors: paths that answer with a status, so many times.
+        has_ranges: whether a range is heeded.
+        asked: (path, range or None) of every request.
+    """
+
+    def __init__(self):
+        self.files, self.breaks, self.errors = dict(FILES), {}, {}
+        self.has_ranges, self.asked = True, []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                server.answer(self)
+
+            def log_message(self, *_):
+                """Quiet."""
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        wanted = request.headers.get("Range")
+        self.asked.append((request.path, wanted))
+        status, times = self.errors.get(request.path, (0, 0))
+        if times:
+            self.errors[request.path] = (status, times - 1)
+            return request.send_error(status)
+        if request.path not in self.files:
+            return request.send_error(404)
+        content, start = self.files[request.path], 0
+        if wanted and self.has_ranges:
+            start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1])
+            if start >= len(content):
+                return request.send_error(416)
+        request.send_response(206 if start else 200)
+        request.send_header("Content-Length", str(len(content) - start))
+        request.end_headers()
+        end = self.breaks.pop(request.path, len(content))
+        request.wfile.write(content[start:end])
+        return None
+
+    def ranges(self, path: str) -> list[str | None]:
+        return [wanted for asked, wanted in self.asked if asked == path]
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(download, "WAITS_S", (0, 0, 0))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server = Server()
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+
+
+@pytest.fixture
+def fetch(server, tmp_path):
+    """Download from the server; gives what is then in the folder."""
+
+    def run(known: dict[str, str] = KNOWN, say=lambda line: None) -> dict[str, bytes]:
+        assert download_financebench(tmp_path / "fb", server.url, known, say) == tmp_path / "fb"
+        return folder()
+
+    def folder() -> dict[str, bytes]:
+        root = tmp_path / "fb"
+        return {f"/{p.relative_to(root).as_posix()}": p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+    run.folder, run.root = folder, tmp_path / "fb"
+    return run
+
+
+PDF_PATH = "/pdfs/3M_2018_10K.pdf"
+
+
+def test_the_folder_holds_the_questions_and_each_filing_they_use(fetch, server):
+    assert fetch() == FILES
+    assert sorted(path for path, _ in server.asked) == sorted(FILES)
+    assert not (fetch.root / "downloading").exists()
+
+
+def test_a_connection_that_breaks_off_goes_on_where_it_was(fetch, server):
+    server.breaks[PDF_PATH] = BREAK
+    assert fetch() == FILES
+    assert server.ranges(PDF_PATH) == [None, f"bytes={BREAK}-"]
+
+
+def test_a_server_without_ranges_starts_anew(fetch, server):
+    server.breaks[PDF_PATH], server.has_ranges = BREAK, False
+    assert fetch() == FILES
+    assert server.ranges(PDF_PATH) == [None, f"bytes={BREAK}-"]
+
+
+def test_a_download_that_was_killed_goes_on_where_it_was(fetch, server, monkeypatch):
+    server.breaks[PDF_PATH] = BREAK
+    monkeypatch.setattr(download, "WAITS_S", (0,))
+    with pytest.raises(DatasetError):
+        fetch()
+    assert fetch.folder()[f"{PDF_PATH}.part"] == FILES[PDF_PATH][:BREAK]
+    assert not is_dataset(fetch.root)
+    server.asked.clear()
+    assert fetch() == FILES
+    assert server.ranges(PDF_PATH) == [f"bytes={BREAK}-"]
+    assert server.ranges(f"/{QUESTIONS}") == []
+
+
+def test_a_part_that_is_longer_than_the_file_starts_anew(fetch, server):
+    part = fetch.root / f"{PDF_PATH.strip('/')}.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"x" * 600_000)
+    assert len(FILES[PDF_PATH]) <= 600_000
+    assert fetch() == FILES
+
+
+def test_what_is_there_and_sound_is_not_asked_for_again(fetch, server):
+    for name, content in PDF.items():
+        path = fetch.root / "pdfs" / f"{name}.pdf"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if name.startswith("3M") else b"%PDF- damaged")
+    assert fetch() == FILES
+    assert server.ranges(PDF_PATH) == []
+    assert len(server.ranges("/pdfs/ADOBE_2015_10K.pdf")) == 1
+
+
+def test_a_file_with_another_checksum_is_refused_and_not_kept(fetch, server):
+    server.files[PDF_PATH] = b"%PDF- another"
+    with pytest.raises(
+        DatasetError, match=r"3M_2018_10K\.pdf does not hash to what financebench\.sha256 says"
+    ):
+        fetch()
+    assert not [name for name in fetch.folder() if "3M_2018_10K" in name]
+    assert not is_dataset(fetch.root)
+
+
+def test_a_filing_without_a_known_checksum_is_taken_and_that_is_said(fetch):
+    said = []
+    assert fetch({name: sha for name, sha in KNOWN.items() if "3M" not in name}, said.append) == FILES
+    assert said == ["download: no checksum is known for pdfs/3M_2018_10K.pdf; taken as they came"]
+
+
+def test_a_page_that_stands_for_a_pdf_is_refused(fetch, server):
+    server.files[PDF_PATH] = b"<html>Sign in</html>"
+    with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf is no PDF; look at it in a browser"):
+        fetch(known={})
+    assert not [name for name in fetch.folder() if "3M_2018_10K" in name]
+
+
+def test_a_file_that_does_not_exist(fetch, server):
+    del server.files[PDF_PATH]
+    with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf does not exist; is FINANCEBENCH_URL right\?"):
+        fetch()
+    assert server.ranges(PDF_PATH) == [None]
+
+
+def test_a_server_that_is_busy_is_asked_again(fetch, server):
+    server.errors[PDF_PATH] = (503, 2)
+    assert fetch() == FILES
+
+
+def test_a_server_that_stays_busy_is_given_up_and_what_came_is_kept(fetch, server):
+    server.errors[PDF_PATH] = (503, 99)
+    with pytest.raises(
+        DatasetError, match=r"cannot be downloaded: .*3M_2018_10K\.pdf failed \(503 .*received"
+    ):
+        fetch()
+    assert len(server.ranges(PDF_PATH)) == 3
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd"])
+def test_a_filing_named_as_a_path_is_refused(fetch, server, name):
+    server.files[f"/{QUESTIONS}"] = json.dumps({"doc_name": name}).encode()
+    with pytest.raises(DatasetError, match="is no file name; the source is not FinanceBench"):
+        fetch(known={})
+    assert list(fetch.folder()) == [f"/downloading/{DOCUMENTS}", f"/downloading/{QUESTIONS}"]
+
+
+def test_questions_that_are_none(fetch, server):
+    server.files[f"/{QUESTIONS}"] = b"<html>"
+    with pytest.raises(DatasetError, match="holds no questions"):
+        fetch(known={})
+
+
+def test_no_network_is_one_clear_sentence(tmp_path, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setattr(download, "WAITS_S", (0, 0))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("FINANCEBENCH_URL", url)
+    with pytest.raises(DatasetError) as caught:
+        download_financebench(tmp_path / "fb")
+    assert str(caught.value) == (
+        f"FinanceBench cannot be downloaded: {url.removeprefix('http://')} cannot be reached. Connect to the network, "
+        "put the dataset into data/financebench, or take DATASET=demo."
+    )
+    assert not is_dataset(tmp_path / "fb")
+
+
+def test_the_known_checksums_are_of_the_two_tables_and_of_filings():
+    known = checksums()
+    assert {QUESTIONS, DOCUMENTS} <= set(known)
+    assert all(
+        name.startswith("pdfs/") and name.endswith(".pdf") for name in set(known) - {QUESTIONS, DOCUMENTS}
+    )
+    assert all(len(sha) == 64 and int(sha, 16) for sha in known.values())
+    assert len(known) == 76
