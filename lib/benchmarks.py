@@ -79,7 +79,8 @@ def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
     if not pairs:
         raise StudyError("no chunk is long enough to time the cross-encoder; use a dataset with longer pages")
     ours = OnnxCrossEncoder(weights, window=256)
-    config = BertConfig(hidden_size=384, num_hidden_layers=12, num_attention_heads=12, intermediate_size=1536, num_labels=1)
+    size = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 1536}
+    config = BertConfig(num_labels=1, **size)
     with TemporaryDirectory() as folder:
         BertForSequenceClassification(config).save_pretrained(folder)
         tokenizer = PreTrainedTokenizerFast(
@@ -94,9 +95,57 @@ def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
     return [("Reranking", name, len(pairs) / seconds(run, 1), "pairs a second") for name, run in variants]
 
 
+def embedding_rows(study, n_texts: int = 128) -> list[tuple]:
+    """Tokens a second of the embedder at its full window, and the share of a matrix product.
+
+    A token costs two operations a weight of the layers, and four a layer, position and dimension for attention.
+    """
+    import torch
+
+    from lib.models.encoders import Encoder
+    from lib.models.index import windows
+
+    settings = study.profile.embedder
+    encoder = Encoder(fetch(settings.weights), settings.window, settings.precision, settings.batch_size)
+    texts = sorted(windows(study)["text"], key=len)[-n_texts:]
+    n_tokens = sum(int(encoder.model.tokenize([text])["attention_mask"].sum()) for text in texts)
+    rate = n_tokens / seconds(lambda: encoder.encode(texts), 1)
+    config = encoder.model[0].auto_model.config
+    layers = sum(p.numel() for name, p in encoder.model[0].auto_model.named_parameters() if "encoder.layer" in name)
+    attention = 4 * config.num_hidden_layers * config.hidden_size * n_tokens / len(texts)
+    dtype = getattr(torch, encoder.precision)
+    square = torch.randn(2048, 2048).to(dtype)
+    peak = 2 * 2048**3 / seconds(lambda: square @ square)
+    return [
+        ("Embedding", f"{settings.weights}, {encoder.precision}, {settings.window} tokens", rate, "tokens a second"),
+        ("Embedding", "matrix product of 2048 × 2048, the same precision", peak / 1e9, "GFLOP/s"),
+        ("Embedding", "share of that product's speed", 100 * rate * (2 * layers + attention) / peak, "%"),
+    ]
+
+
+def generation_rows(study, n_prompts: int = 4) -> list[tuple]:
+    """New tokens a second of the language model with 1, 2 and 4 slots, each a single-threaded process."""
+    from lib.models.generator import Generation, Request, Sampling, open_generator
+    from lib.queries.hyde import prompt
+
+    rows = []
+    for n_slots in (1, 2, 4):
+        settings = study.profile.generator | {"n_slots": n_slots}
+        generator = open_generator(settings, fetch(settings["weights"]))
+        questions = study.questions["question"][: n_prompts * n_slots]
+        sampling = Sampling(max_tokens=64, temperature=0.7, seed=1)
+        written: list[Generation] = []
+        started = time.perf_counter()
+        generator.generate([Request(prompt(q), sampling) for q in questions], lambda _, one, to=written: to.append(one))
+        taken = time.perf_counter() - started
+        rows.append(("Generation", f"{n_slots} slots", sum(one.n_tokens for one in written) / taken, "tokens a second"))
+    return rows
+
+
 def run_all(study) -> pd.DataFrame:
     """Every benchmark: COLUMNS."""
-    rows = [row for part in (bm25_rows, sparse_rows, cross_encoder_rows) for row in part(study)]
+    parts = (bm25_rows, sparse_rows, cross_encoder_rows, embedding_rows, generation_rows)
+    rows = [row for part in parts for row in part(study)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

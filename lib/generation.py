@@ -16,7 +16,7 @@ from lib.methods import METHODS, baselines
 from lib.metrics.answers import answer_metrics
 from lib.models.generations import Filled, Item
 from lib.models.generator import Prompt, Sampling
-from lib.words import NeedsFilings
+from lib.words import NeedsFilings, StudyError
 
 SYSTEM = (
     "You are a financial analyst assistant. You give accurate, concise and well-supported answers to questions, "
@@ -60,9 +60,14 @@ def best_baseline(metrics: pd.DataFrame, k: int) -> str:
     """The baseline with the highest mean page recall at k; ties go to the first name.
 
     This is a choice on the test questions, as the published study's is: it flatters the baseline a little.
+
+    Raises:
+        StudyError: no baseline was measured.
     """
     among = metrics["method"].isin(baselines()) & (metrics["condition"] == "standard")
     rows = metrics[among & (metrics["metric"] == "page_recall") & (metrics["k"] == k)]
+    if rows.empty:
+        raise StudyError(f"no baseline is among the methods; add one of {', '.join(baselines())}")
     means = rows.groupby("method")["value"].mean().reset_index()
     return means.sort_values(["value", "method"], ascending=[False, True])["method"].iloc[0]
 

@@ -26,14 +26,15 @@ class OnnxCrossEncoder:
     Args:
         weights: directory with ``model.onnx`` and ``tokenizer.json``.
         window: tokens that a pair may have; the longer of question and passage is cut.
-        n_threads: threads of the runtime; 0 for all cores.
+        n_threads: threads of the runtime; threads that wait for each other stall when the cores are shared.
     """
 
-    def __init__(self, weights: Path, window: int = 512, n_threads: int = 0):
+    def __init__(self, weights: Path, window: int = 512, n_threads: int = 1):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = n_threads
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.session = onnxruntime.InferenceSession(
             str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )

@@ -4,21 +4,17 @@ A record's key is the hash of the model's weights, the prompt, the sampling and 
 it may hold a filing's text. A line that a kill left half-written, or that was changed by hand, is noticed and not used.
 """
 
-import fcntl
-import json
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from lib.models.generation_records import append_records, key_of, read_records
 from lib.models.generator import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
 from lib.store import digest_of
-
-FIELDS = ("key", "kind", "question_id", "prompt_sha", "params", "seed", "model", "text", "finish_reason")
 
 
 @dataclass(frozen=True)
@@ -85,11 +81,11 @@ class GenerationLog:
     ):
         self.path, self.model, self.say = Path(path), model, say
         self.uses_published = published is not None
-        self.published = _Records(published, say).by_key if published else {}
+        self.published = read_records(published, say) if published else {}
 
     def key(self, item: Item) -> str:
         """What identifies an item's text, 64 hex digits."""
-        return _key(self._identity(item))
+        return key_of(self._identity(item))
 
     def _identity(self, item: Item) -> dict:
         params = asdict(item.sampling)
@@ -114,7 +110,7 @@ class GenerationLog:
         by_id = {item.id: item for item in items}
         if len(by_id) != len(items):
             raise ValueError(f"{kind}: {len(items) - len(by_id)} items have the id of another")
-        filled, here = Filled(), _Records(self.path, self.say, self.uses_published).by_key
+        filled, here = Filled(), read_records(self.path, self.say, self.uses_published)
         copies: dict[str, dict] = {}
         wanted: dict[str, list[Item]] = {}
         for item in items:
@@ -128,7 +124,7 @@ class GenerationLog:
             else:
                 wanted.setdefault(key, []).append(item)
         if copies:
-            _append(self.path, copies.values())
+            append_records(self.path, copies.values())
         if wanted:
             self._write(kind, list(wanted.values()), make_generator, filled)
         filled.records = {item.id: filled.records[item.id] for item in items if item.id in filled.records}
@@ -145,7 +141,7 @@ class GenerationLog:
                 progress.update()
                 if _reason(outcome, requests[number].sampling) is None:
                     record = self._record(kind, wanted[number][0], outcome)
-                    _append(self.path, [record])
+                    append_records(self.path, [record])
                     filled.records.update((item.id, record) for item in wanted[number])
                     filled.origins["computed"] += len(wanted[number])
 
@@ -162,7 +158,7 @@ class GenerationLog:
     def _record(self, kind: str, item: Item, generation: Generation) -> dict:
         identity = self._identity(item)
         return {
-            "key": _key(identity),
+            "key": key_of(identity),
             "kind": kind,
             "question_id": item.question_id,
             **identity,
@@ -183,66 +179,5 @@ class GenerationLog:
             )
 
 
-def _key(identity: dict) -> str:
-    return digest_of(
-        [identity["model"]["sha256"], identity["prompt_sha"], identity["params"], identity["seed"]]
-    )
-
-
 def _reason(outcome: Generation | GenerationError, sampling: Sampling) -> str | None:
     return str(outcome) if isinstance(outcome, GenerationError) else fault(outcome, sampling)
-
-
-class _Records:
-    """The sound records of a log, by key; a record made here goes before a published copy, else the first counts."""
-
-    def __init__(self, path: Path, say: Callable[[str], None], with_copies: bool = True):
-        self.by_key: dict[str, dict] = {}
-        n_damaged = 0
-        for line in path.read_bytes().split(b"\n") if path.exists() else []:
-            record = _parsed(line)
-            n_damaged += record is None and bool(line.strip())
-            if record is not None and (with_copies or "origin" not in record):
-                known = self.by_key.get(record["key"])
-                if known is None or ("origin" in known and "origin" not in record):
-                    self.by_key[record["key"]] = record
-        if n_damaged:
-            say(f"{path.name}: {n_damaged} damaged lines are not used")
-
-
-def _parsed(line: bytes) -> dict | None:
-    """A line's record, or None when it is not whole or not the one that its key names."""
-    try:
-        record = json.loads(line)
-        is_sound = all(name in record for name in FIELDS) and _key(record) == record["key"]
-    except (ValueError, TypeError, KeyError):
-        return None
-    return record if is_sound else None
-
-
-def _append(path: Path, records: Iterable[dict]) -> None:
-    """Add lines that are on the disk when this returns; a half-written last line is cut off first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
-        _mend_end(file)
-        file.write(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _mend_end(file) -> None:
-    """Make the file end with a whole line: end the last one if its record is whole, else cut it off."""
-    size = file.seek(0, os.SEEK_END)
-    if size == 0:
-        return
-    file.seek(size - 1)
-    if file.read(1) == b"\n":
-        return
-    file.seek(0)
-    start = file.read().rfind(b"\n") + 1
-    file.seek(start)
-    if _parsed(file.read()) is None:
-        file.truncate(start)
-    else:
-        file.write(b"\n")

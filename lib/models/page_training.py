@@ -13,6 +13,7 @@ from sentence_transformers import (
 )
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.util import cos_sim
 from tqdm.auto import tqdm
 from transformers import PrinterCallback, TrainerCallback, set_seed
 
@@ -58,7 +59,7 @@ def train(
         train_dataset=Dataset.from_dict(
             {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
         ),
-        loss=MultipleNegativesRankingLoss(model, scale=20.0),
+        loss=MultipleNegativesRankingLoss(model, scale=20.0, similarity_fct=cosines),
         callbacks=[Progress(title), *callbacks],
     )
     trainer.remove_callback(PrinterCallback)
@@ -66,6 +67,12 @@ def train(
     kept = ("step", "epoch", "loss", "learning_rate", "grad_norm")
     curve = [{name: log[name] for name in kept} for log in trainer.state.log_history if "loss" in log]
     return model.eval(), curve
+
+
+def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Cosines in float32 also under autocast, as bfloat16 has three digits and the loss multiplies by 20."""
+    with torch.autocast(first.device.type, enabled=False):
+        return cos_sim(first.float(), second.float())
 
 
 class PairTrainer(SentenceTransformerTrainer):

@@ -57,10 +57,9 @@ def group_interval(values: pd.Series, companies: pd.Series, n_draws: int, seed: 
 def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's score interval of a share; the mean of values from 0 to 1 varies no more than a share does."""
     z = norm.ppf((1 + level) / 2)
-    middle, half = (mean + z**2 / (2 * n)), z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2))
-    return max(0.0, float((middle - half) / (1 + z**2 / n))), min(
-        1.0, float((middle + half) / (1 + z**2 / n))
-    )
+    middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
 def by_group(
@@ -101,6 +100,16 @@ def by_group(
 def _groups(label: pd.Series) -> list[str]:
     is_ordered = isinstance(label.dtype, pd.CategoricalDtype)
     return list(label.cat.categories if is_ordered else label.value_counts(sort=True).index)
+
+
+def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
+    """In words, between which groups a run's mean varies; small groups do not count."""
+    titled = METRIC_TITLES[metric].lower()
+    part = frame[(frame["entry"] == name) & (frame["metric"] == metric) & ~frame["is_small"]]
+    if len(part) < 2:
+        return f"{titled} is not compared, as fewer than two groups are large enough"
+    means = part.set_index("group")["mean"]
+    return f"{titled} goes from {means.min():.2f} ({means.idxmin()}) to {means.max():.2f} ({means.idxmax()})"
 
 
 def group_table(

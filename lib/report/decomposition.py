@@ -100,6 +100,41 @@ def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k
     return split.groupby(gold["question_id"], sort=False).mean()
 
 
+def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
+    """What knowing the filing brings back of what was lost at the document step and at the page step.
+
+    A page lost at the page step that the oracle finds was crowded out by chunks of other filings; one that the oracle
+    misses too is lost inside the right filing.
+
+    Args:
+        run, oracle: the runs of one method under ``standard`` and ``oracle-document``.
+        questions: question_id, doc_name, gold_pages.
+        k: depth in chunks.
+
+    Returns:
+        Indexed by question_id, shares of its gold pages: ``document_back``, ``document_lost``, ``page_back``,
+        ``page_lost``; by pairs they add to the losses of :func:`decompose`.
+    """
+    gold, on_page = gold_pages(questions), ["question_id", "doc_name", "page"]
+    top, told = (part[part["rank"] <= k] for part in (run, oracle))
+    has_document = _rows_in(gold, top, on_page[:2])
+    at_page = has_document & ~_rows_in(gold, top, on_page)
+    is_back = _rows_in(gold, told, on_page)
+    lost = {"document": ~has_document, "page": at_page}
+    split = {f"{step}_back": part & is_back for step, part in lost.items()}
+    split |= {f"{step}_lost": part & ~is_back for step, part in lost.items()}
+    return pd.DataFrame(split).astype(float).groupby(gold["question_id"], sort=False).mean()
+
+
+def recovery_table(study, methods: Iterable[str], k: int) -> pd.DataFrame:
+    """The means of :func:`recovery` for several methods: method and its four columns."""
+    rows = []
+    for method in methods:
+        runs = study.run(method), study.run(method, "oracle-document")
+        rows.append({"method": method} | recovery(*runs, study.questions, k).mean().to_dict())
+    return pd.DataFrame(rows)
+
+
 def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd.Series:
     wanted, there = (pd.MultiIndex.from_frame(part[columns].astype(str)) for part in (frame, other))
     return pd.Series(wanted.isin(there), frame.index, dtype=bool)

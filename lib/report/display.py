@@ -32,7 +32,9 @@ def with_interval(mean: float, low: float, high: float, digits: int = 2) -> str:
 
 def markdown_table(frame: pd.DataFrame, plain: bool = False) -> str:
     """A pipe table of the frame's columns (not its index); numbers right-aligned, text escaped unless ``plain``."""
-    numeric = [pd.api.types.is_numeric_dtype(frame[column]) or _looks_numeric(frame[column]) for column in frame]
+    numeric = [
+        pd.api.types.is_numeric_dtype(frame[column]) or _looks_numeric(frame[column]) for column in frame
+    ]
     head = "| " + " | ".join(str(column) for column in frame) + " |"
     rule = "|" + "|".join("--:" if right else "---" for right in numeric) + "|"
     rows = [

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lib.metrics.retrieval import gold_pages
+from lib.report.display import escape
 
 HEAD_CHARACTERS = 300
 MIN_NUMBERS = 20
@@ -92,14 +93,16 @@ def misses(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
     top = run[run["rank"] <= k].sort_values(["question_id", "rank"])
     ranked = {question_id: list(zip(part["doc_name"], part["page"], strict=True)) for question_id, part in
               top.groupby("question_id")}  # fmt: skip
+    gold_of = questions.set_index("question_id")["gold_pages"].map(set)
     rows = []
     for gold in gold_pages(questions).itertuples():
         seen = ranked.get(gold.question_id, [])
         if (gold.doc_name, gold.page) in seen:
             continue
+        wanted = gold_of[gold.question_id]
         inside = [page for doc_name, page in seen if doc_name == gold.doc_name]
-        shown = (gold.doc_name, inside[0]) if inside else (seen or [(None, None)])[0]
-        wanted = set(questions.loc[questions["question_id"] == gold.question_id, "gold_pages"].iloc[0])
+        instead = [page for page in inside if page not in wanted] or inside
+        shown = (gold.doc_name, instead[0]) if inside else (seen or [(None, None)])[0]
         has_neighbour = any(abs(page - gold.page) == 1 for page in inside)
         rows.append((*gold[1:4], *shown, bool(wanted & set(inside)), has_neighbour))
     columns = ["question_id", "doc_name", "page", "shown_doc", "shown_page", "has_other", "has_neighbour"]
@@ -183,3 +186,9 @@ def examples(classified: pd.DataFrame, n: int) -> pd.DataFrame:
         ]
         picked.append((fresh if len(fresh) else part).iloc[0])
     return pd.DataFrame(picked).reset_index(drop=True)
+
+
+def caption(miss, question: str) -> str:
+    """A picture's caption: the question, the kind of failure and its rule."""
+    says = next(rule.says for rule in RULES if rule.kind == miss.kind)
+    return f"{escape(miss.question_id)}: {escape(question)} *{miss.kind}*: {says}."

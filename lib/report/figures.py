@@ -11,11 +11,24 @@ import pandas as pd
 
 from lib.report.tables import METRIC_TITLES, title, values_of
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#44AA99", "#999933", "#332288")
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#882255",
+    "#44AA99",
+    "#999933",
+    "#332288",
+)
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 
 plt.rcParams.update({"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10})
-plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3})
+plt.rcParams.update(
+    {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
+)
 
 
 def pipeline() -> plt.Figure:
@@ -30,10 +43,23 @@ def pipeline() -> plt.Figure:
     ]
     drawn, axes = plt.subplots(figsize=(11, 1.9))
     for place, (text, below) in enumerate(boxes):
-        axes.text(place, 0.6, text, ha="center", va="center", fontsize=9.5, bbox={"boxstyle": "round,pad=0.5", "fc": "#e8f1f8", "ec": COLOURS[0]})
+        axes.text(
+            place,
+            0.6,
+            text,
+            ha="center",
+            va="center",
+            fontsize=9.5,
+            bbox={"boxstyle": "round,pad=0.5", "fc": "#e8f1f8", "ec": COLOURS[0]},
+        )
         axes.text(place, 0.02, below, ha="center", va="center", fontsize=8.5, color="#444444")
         if place:
-            axes.annotate("", (place - 0.42, 0.6), (place - 0.58, 0.6), arrowprops={"arrowstyle": "->", "color": "#444444"})
+            axes.annotate(
+                "",
+                (place - 0.42, 0.6),
+                (place - 0.58, 0.6),
+                arrowprops={"arrowstyle": "->", "color": "#444444"},
+            )
     axes.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-0.15, 1.1))
     axes.axis("off")
     return drawn
@@ -51,7 +77,9 @@ def histogram(values: pd.Series, xlabel: str, ylabel: str, bins: int = 30) -> pl
 
 def bars_by_condition(summary: pd.DataFrame, methods: Sequence[str], wanted: Sequence[str]) -> plt.Figure:
     """For each metric a panel, for each method a bar a condition, with 95 % intervals."""
-    drawn, panels = plt.subplots(1, len(wanted), figsize=(5.5 * len(wanted), 0.55 * len(methods) + 1.6), sharey=True)
+    drawn, panels = plt.subplots(
+        1, len(wanted), figsize=(5.5 * len(wanted), 0.55 * len(methods) + 1.6), sharey=True
+    )
     conditions = [c for c in CONDITION_COLOURS if c in set(summary["condition"])]
     height = 0.8 / len(conditions)
     for axes, metric in zip(np.atleast_1d(panels), wanted, strict=True):
@@ -64,12 +92,18 @@ def bars_by_condition(summary: pd.DataFrame, methods: Sequence[str], wanted: Seq
                 where, part["mean"], height, xerr=error, color=CONDITION_COLOURS[condition], label=condition,
                 error_kw={"lw": 1, "ecolor": "#333333"},
             )  # fmt: skip
-        axes.set(xlabel=f"max {METRIC_TITLES[metric]}@5" if metric.startswith("ctx") else f"{METRIC_TITLES[metric]}@5")
+        axes.set(
+            xlabel=f"max {METRIC_TITLES[metric]}@5"
+            if metric.startswith("ctx")
+            else f"{METRIC_TITLES[metric]}@5"
+        )
         axes.set_yticks(np.arange(len(methods)), [title(method) for method in methods])
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
     handles, labels = axes.get_legend_handles_labels()
-    drawn.legend(handles, labels, loc="upper center", ncols=len(conditions), frameon=False, bbox_to_anchor=(0.5, 1.06))
+    drawn.legend(
+        handles, labels, loc="upper center", ncols=len(conditions), frameon=False, bbox_to_anchor=(0.5, 1.06)
+    )
     return drawn
 
 
@@ -82,7 +116,9 @@ def recall_curves(
         for place, method in enumerate(methods):
             means = [values_of(metrics, method, condition, metric, k).mean() for k in ks]
             style = ("-", "--", ":")[place // len(COLOURS)]
-            axes.plot(ks, means, style, marker="o", ms=4, color=COLOURS[place % len(COLOURS)], label=title(method))
+            axes.plot(
+                ks, means, style, marker="o", ms=4, color=COLOURS[place % len(COLOURS)], label=title(method)
+            )
         axes.set(xlabel="k (chunks)", ylabel=f"{METRIC_TITLES[metric]}@k", ylim=(0, 1.02), xticks=list(ks))
     panels[1].legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
     drawn.tight_layout()

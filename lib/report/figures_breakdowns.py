@@ -47,19 +47,8 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
         left += width
     for condition, mark in ORACLE_MARKS.items():
         reached = mean[condition, "page_recall"].loc[list(methods)]
-        label = f"page recall, {condition}"
-        axes.plot(
-            reached,
-            places,
-            mark,
-            ms=6,
-            mfc="white",
-            mec="black",
-            ls="none",
-            label=label,
-            zorder=3,
-            clip_on=False,
-        )
+        style = {"ms": 6, "mfc": "white", "mec": "black", "ls": "none", "zorder": 3, "clip_on": False}
+        axes.plot(reached, places + 0.31, mark, label=f"page recall, {condition}", **style)
     axes.set(xlim=(0, 1), xlabel=f"share of the gold evidence (k = {k})")
     axes.set_yticks(places, [title(method) for method in methods])
     axes.invert_yaxis()

@@ -34,8 +34,8 @@ def labels(study) -> pd.DataFrame:
     """What each question is sorted by, indexed by question_id.
 
     Returns:
-        question_type, doc_type, company; ``n_gold_pages``: 1, or 2 or more; ``depth``: how far into the filing the first
-        gold page lies, in terciles of the questions (ordered).
+        question_type, doc_type, company; ``n_gold_pages``: 1, or 2 or more; ``depth``: how far into the filing the
+        first gold page lies, in terciles of the questions (ordered).
     """
     questions = study.questions.set_index("question_id")
     n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])

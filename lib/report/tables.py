@@ -49,7 +49,9 @@ def results_table(summary: pd.DataFrame, condition: str, methods: Iterable[str])
     """One row a method: our means with intervals, the published figures where there are any, and n."""
     rows = []
     for method in methods:
-        part = summary[(summary["method"] == method) & (summary["condition"] == condition)].set_index("metric")
+        part = summary[(summary["method"] == method) & (summary["condition"] == condition)].set_index(
+            "metric"
+        )
         known = published_study()[condition].get(method, {})
         row = {"Method": title(method)}
         for metric in HEADLINE:
@@ -62,7 +64,9 @@ def results_table(summary: pd.DataFrame, condition: str, methods: Iterable[str])
     return pd.DataFrame(rows)
 
 
-def conditions_table(summary: pd.DataFrame, methods: Iterable[str], conditions: Iterable[str]) -> pd.DataFrame:
+def conditions_table(
+    summary: pd.DataFrame, methods: Iterable[str], conditions: Iterable[str]
+) -> pd.DataFrame:
     """One row a method and condition: means of the headline metrics, and n."""
     indexed = summary.set_index(["method", "condition", "metric"])
     rows = []
@@ -81,15 +85,24 @@ def best(summary: pd.DataFrame, metric: str = "page_recall", condition: str = "s
     return part.sort_values(["mean", "method"], ascending=[False, True]).iloc[0]
 
 
-def values_of(metrics: pd.DataFrame, method: str, condition: str, metric: str, k: int | None = 5) -> pd.Series:
+def values_of(
+    metrics: pd.DataFrame, method: str, condition: str, metric: str, k: int | None = 5
+) -> pd.Series:
     """One method's values by question id."""
-    chosen = (metrics["method"] == method) & (metrics["condition"] == condition) & (metrics["metric"] == metric)
+    chosen = (
+        (metrics["method"] == method) & (metrics["condition"] == condition) & (metrics["metric"] == metric)
+    )
     at_k = metrics["k"].isna() if k is None else metrics["k"] == k
     return metrics[chosen & at_k].set_index("question_id")["value"]
 
 
 def comparison_table(
-    study, metrics: pd.DataFrame, reference: str, others: Sequence[str], metric: str, condition: str = "standard"
+    study,
+    metrics: pd.DataFrame,
+    reference: str,
+    others: Sequence[str],
+    metric: str,
+    condition: str = "standard",
 ) -> pd.DataFrame:
     """Each method against a reference: difference with interval, Holm-corrected p, and whether they can be told apart."""
     settings = study.profile.significance
@@ -137,7 +150,8 @@ def oracle_page_check(summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataF
     """Our metrics under oracle page by method, and the published row below them."""
     part = summary[summary["condition"] == "oracle-page"].set_index(["method", "metric"])
     rows = [
-        {"Source": title(method)} | {METRIC_TITLES[m]: number(part.loc[(method, m), "mean"]) for m in HEADLINE}
+        {"Source": title(method)}
+        | {METRIC_TITLES[m]: number(part.loc[(method, m), "mean"]) for m in HEADLINE}
         for method in methods
     ]
     known = published_study()["oracle-page"]["best"]
@@ -160,16 +174,28 @@ def pool_table(study, metrics: pd.DataFrame, methods: Sequence[str], k: int) -> 
         reached = values_of(metrics, method, "standard", "page_recall", k).mean()
         before = values_of(metrics, first, "standard", "page_recall", k).mean()
         rows.append((title(method), before, ceiling, reached, 1 - ceiling, ceiling - reached))
-    columns = ["Method", f"First stage @{k}", f"Pool ceiling @{depth}", f"Reranked @{k}", "Pool misses", "Inversions"]
+    columns = [
+        "Method",
+        f"First stage @{k}",
+        f"Pool ceiling @{depth}",
+        f"Reranked @{k}",
+        "Pool misses",
+        "Inversions",
+    ]
     frame = pd.DataFrame(rows, columns=columns)
     return frame.assign(**{column: frame[column].map(number) for column in columns[1:]})
 
 
-def funnel(metrics: pd.DataFrame, method: str, ks: Sequence[int], condition: str = "standard") -> pd.DataFrame:
+def funnel(
+    metrics: pd.DataFrame, method: str, ks: Sequence[int], condition: str = "standard"
+) -> pd.DataFrame:
     """Mean document and page recall of a method at several depths."""
     rows = [
         {"k": k}
-        | {metric: values_of(metrics, method, condition, metric, k).mean() for metric in ("doc_recall", "page_recall")}
+        | {
+            metric: values_of(metrics, method, condition, metric, k).mean()
+            for metric in ("doc_recall", "page_recall")
+        }
         for k in ks
     ]
     return pd.DataFrame(rows)

@@ -83,6 +83,7 @@ def make_study(tiny, tmp_path_factory):
         small = {"embedder.weights": weights, "embedder.window": 32, "embedder.precision": "float32"}
         small |= {"chunks.size": 16, "chunks.overlap": 0, "embedder.window_overlap": 0}
         small |= {f"page_scorer.{name}": value for name, value in (SMALL | changes).items()}
+        small |= {"page_scorer_light.max_steps": 20, "page_scorer_light.inner_folds": 2}
         profile = load_profile("default").replaced(small)
         profile["name"] = "tiny"
         return Study(read_dataset(write_dataset(root / "data", spoil), "tiny"), profile, root / "artifacts")

@@ -31,7 +31,7 @@ def study(fake_study, tokenizer_folder, wordpiece):
     first_stage = {"dense": np.array([[0.9, 0.8, 0.7, 0.1], [0.1, 0.2, 0.9, 0.8]])}
     profile = {"rerank": {"weights": str(tokenizer_folder), "window": 64, "n": 3}}
     made = fake_study(["cash flow", "net profit"], texts, profile, first_stage)
-    made.kept["cross_encoder"] = SharedWords(wordpiece, 64)
+    made.kept["cross_encoder", 64] = SharedWords(wordpiece, 64)
     return made
 
 
@@ -50,19 +50,27 @@ def test_only_candidates_are_read(study):
 
 def test_no_pair_is_scored_twice_also_by_another_first_stage(study):
     rerank.score(study, EVERY)
-    n_read = len(study.kept["cross_encoder"].read)
+    n_read = len(study.kept["cross_encoder", 64].read)
     rerank.score(study, EVERY)
     study.scores["multi_hyde"] = study.scores["dense"]
     rerank.rescored(study, EVERY, "multi_hyde")
-    assert len(study.kept["cross_encoder"].read) == n_read
+    assert len(study.kept["cross_encoder", 64].read) == n_read
 
 
 def test_a_pair_is_scored_again_when_its_text_changes(study):
     rerank.score(study, EVERY)
-    study.kept["cross_encoder"].read.clear()
+    study.kept["cross_encoder", 64].read.clear()
     study.chunks.loc[2, "text"] = "net profit rose"
     assert rerank.score(study, EVERY)[1, 2] == 2
-    assert {passage for _, passage in study.kept["cross_encoder"].read} == {"net profit rose"}
+    assert {passage for _, passage in study.kept["cross_encoder", 64].read} == {"net profit rose"}
+
+
+def test_the_heads_only_are_read_where_that_is_asked_for(study, wordpiece):
+    study.kept["cross_encoder", 48] = SharedWords(wordpiece, 48)
+    pool = study.rank_method("dense", EVERY, 3)[lambda run: run["question_id"] == "q0"]
+    assert rerank.pool_scores(study, pool, head_tokens=48).tolist() == [0, 1, 0]
+    assert len(study.kept["cross_encoder", 48].read) == len(pool)
+    assert rerank.pool_scores(study, pool).tolist() == [2, 1, 0]
 
 
 def test_a_text_that_fits_is_one_passage(wordpiece):
