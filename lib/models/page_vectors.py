@@ -38,7 +38,7 @@ def page_rows(study) -> dict[tuple[str, int], int]:
 
 
 def encode_with(
-    study, stage: str, weights: Callable[[], Path], digest: str, texts: Sequence[str], role: Role
+    study, stage: str, weights: Callable[[], Path], digest: str, texts: Sequence[str], role: Role, window: int | None = None
 ) -> np.ndarray:
     """Unit vectors of texts by a model, stored shard by shard; equal texts are encoded once.
 
@@ -49,11 +49,12 @@ def encode_with(
         digest: what identifies the model.
         texts: what to encode.
         role: ``query`` or ``document``.
+        window: tokens read of a text; the trained scorer's if not given.
 
     Returns:
         float32, shape (n_texts, dimension).
     """
-    settings, window = study.profile.embedder, study.profile.page_scorer.max_tokens
+    settings, window = study.profile.embedder, window or study.profile.page_scorer.max_tokens
     distinct = list(dict.fromkeys(texts))
     params = {
         "weights": digest,
@@ -74,10 +75,10 @@ def encode_with(
 
 def base_vectors(study) -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d)."""
-    name = study.profile.embedder.weights
+    name, window = study.profile.embedder.weights, study.profile.page_scorer_light.max_tokens
     model = partial(fetch, name), weights_hash(name)
     questions = study.questions["question"].tolist()
     return (
-        encode_with(study, "embeddings/page_questions", *model, questions, "query"),
-        encode_with(study, "embeddings/pages", *model, page_texts(study), "document"),
+        encode_with(study, "embeddings/page_questions", *model, questions, "query", window),
+        encode_with(study, "embeddings/pages", *model, page_texts(study), "document", window),
     )

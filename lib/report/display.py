@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 PAGE_COMMENT = "shows a page of a filing"
+INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
 
 
@@ -49,7 +50,7 @@ def escape_cell(cell: object) -> str:
     if not isinstance(cell, str) and pd.isna(cell):
         return "–"
     text = str(cell)
-    return text if re.fullmatch(r"`[\w.#-]+`", text) else escape(text)
+    return text if re.fullmatch(r"`[\w.#-]+`", text) else INTERVAL.sub(r"\1&nbsp;", escape(text))
 
 
 def _looks_numeric(column: pd.Series) -> bool:
