@@ -81,8 +81,12 @@ def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tu
     return [(number, segment) for _, number, segment in sorted(ordered, key=lambda place: place[:2])]
 
 
-def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> str:
-    """A context of ``n_tokens`` at most: the chosen segments, in order of rank and then of their place in the chunk."""
+def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> list[tuple[int, str]]:
+    """The segments that fill a room of ``n_tokens``, by rank of their chunk and then by their place in it.
+
+    Returns:
+        (number of the chunk, text); the last one that was chosen may be cut.
+    """
     chosen: dict[tuple[int, int], str] = {}
     left = n_tokens
     for place in order_of_segments(question, chunks):
@@ -93,32 +97,35 @@ def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenize
         left -= len(offsets)
         if left <= 0:
             break
-    by_chunk: dict[int, list[str]] = {}
-    for number, segment in sorted(chosen):
-        by_chunk.setdefault(number, []).append(chosen[number, segment])
-    return "\n\n".join("\n".join(parts) for parts in by_chunk.values())
+    return [(place[0], chosen[place]) for place in sorted(chosen)]
+
+
+def segments_read(study, wanted: Context) -> pd.DataFrame:
+    """What the model reads of each retrieved chunk: question_id, chunk_id, doc_name, page, text; by question and rank."""
+    settings, columns = study.profile.answers, ["question_id", "chunk_id", "doc_name", "page", "text"]
+    if wanted.method == NONE:
+        return pd.DataFrame(columns=columns)
+    run = study.run(wanted.method, wanted.condition)
+    top = run[run["rank"] <= settings.n_chunks].sort_values(["question_id", "rank"], ignore_index=True)
+    texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+    cut = split_chunks(pd.DataFrame({"text": top["chunk_id"].map(texts)}), tokenizer, settings.segment, 0)
+    segments = cut.groupby("chunk")["text"].agg(list)
+    asked = study.questions.set_index("question_id")["question"]
+    parts = []
+    for question_id, part in top.groupby("question_id", sort=False):
+        filled = fill(asked[question_id], segments[part.index].tolist(), settings.context_tokens, tokenizer)
+        rows = part.iloc[[number for number, _ in filled]]
+        parts.append(rows.assign(text=[text for _, text in filled])[columns])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
 def contexts(study, wanted: Context) -> dict[str, str]:
-    """The context of every question, by question id; empty without retrieval, or where nothing was retrieved."""
-    settings, questions = study.profile.answers, study.questions
-    if wanted.method == NONE:
-        return dict.fromkeys(questions["question_id"], "")
-    run = study.run(wanted.method, wanted.condition)
-    top = run[run["rank"] <= settings.n_chunks].sort_values(["question_id", "rank"])
-    texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
-    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-    segments = split_chunks(
-        pd.DataFrame({"text": top["chunk_id"].map(texts)}), tokenizer, settings.segment, 0
-    )
-    of_chunk = segments.groupby("chunk")["text"].agg(list)
-    rows = pd.Series(range(len(top))).groupby(top["question_id"].to_numpy()).agg(list)
-    return {
-        row.question_id: fill(
-            row.question,
-            [of_chunk[i] for i in rows.get(row.question_id, [])],
-            settings.context_tokens,
-            tokenizer,
-        )
-        for row in questions.itertuples()
-    }
+    """The context of every question, by question id; empty without retrieval, or where nothing was retrieved.
+
+    Chunks are parted by a blank line, the segments of one chunk by a line's end.
+    """
+    read = segments_read(study, wanted)
+    by_chunk = read.groupby(["question_id", "chunk_id"], sort=False)["text"].agg("\n".join)
+    joined = by_chunk.groupby(level="question_id", sort=False).agg("\n\n".join)
+    return {question_id: joined.get(question_id, "") for question_id in study.questions["question_id"]}

@@ -35,13 +35,11 @@ class Answers:
         context: which context.
         texts: question id to answer; a question that nothing was written for is not there.
         filled: the records, and why others are missing.
-        given: question id to the context that the model read.
     """
 
     context: Context
     texts: dict[str, str]
     filled: Filled
-    given: dict[str, str]
 
 
 def prompt(question: str, given: str) -> Prompt:
@@ -88,7 +86,7 @@ def answers(study, wanted: Context, limit: int | None = None) -> Answers:
         for row in questions.itertuples()
     ]
     filled = study.generation_log().fill("answer", items, study.make_generator)
-    return Answers(wanted, filled.texts, filled, given)
+    return Answers(wanted, filled.texts, filled)
 
 
 def score(study, written: Answers) -> pd.DataFrame:
@@ -114,6 +112,14 @@ def published_scores(study, wanted: Context) -> pd.DataFrame:
     if found.empty:
         raise NeedsFilings(f"answers with context {wanted.name} were not published")
     return found[METRIC_COLUMNS].reset_index(drop=True)
+
+
+def scores(study, wanted: Sequence[Context]) -> tuple[dict[str, Answers], pd.DataFrame]:
+    """The answers of several contexts by name, and their metrics; without filings no answers and published metrics."""
+    if not study.has_filings:
+        return {}, pd.concat([published_scores(study, one) for one in wanted], ignore_index=True)
+    written = {one.name: answers(study, one) for one in wanted}
+    return written, pd.concat([score(study, one) for one in written.values()], ignore_index=True)
 
 
 def main() -> None:

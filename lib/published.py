@@ -11,7 +11,7 @@ import pandas as pd
 from lib import runs
 from lib.data.layout import Dataset
 from lib.data.locate import financebench_root
-from lib.store import digest_of_file
+from lib.store import digest_of_file, write_atomically
 from lib.words import Condition, NeedsFilings, StudyError
 
 RESULTS = Path(__file__).resolve().parent.parent / "book" / "results"
@@ -142,12 +142,38 @@ class Published:
 
     @property
     def generations(self) -> Path | None:
-        """The published generations, if there are any."""
+        """The published generations, if there are any; in their texts an echo of the question is a gap."""
         path = self.root / "generations.jsonl"
         return path if path.is_file() else None
+
+    def whole_generations(self, questions: pd.DataFrame, target: Path) -> Path | None:
+        """Write the published generations with the echoes of the questions put back.
+
+        Args:
+            questions: question_id and question.
+            target: the file to write.
+
+        Returns:
+            ``target``, or None when none were published.
+        """
+        if self.generations is None:
+            return None
+        asked = dict(zip(questions["question_id"], questions["question"], strict=True))
+        records = [json.loads(line) for line in self.generations.read_text().splitlines()]
+        for record in records:
+            if pieces := record.pop("pieces", None):
+                record["text"] = from_pieces(pieces, asked[record["question_id"]])
+        lines = [json.dumps(record, ensure_ascii=False) for record in records]
+        write_atomically(target, "".join(f"{line}\n" for line in lines).encode())
+        return target
 
     @cached_property
     def shown(self) -> dict[str, list[str]]:
         """What the chapters showed: digest of a cell's code to its outputs; see :mod:`lib.book.stand_in`."""
         path = self.root / "shown" / "cells.json"
         return json.loads(path.read_text()) if path.is_file() else {}
+
+
+def from_pieces(pieces: list[str | list[int]], question: str) -> str:
+    """The text that was published as pieces: strings, and pairs ``[start, end]`` of characters of the question."""
+    return "".join(piece if isinstance(piece, str) else question[piece[0] : piece[1]] for piece in pieces)

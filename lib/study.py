@@ -298,7 +298,8 @@ class Study:
         """What language models wrote for this study; shared by all reruns."""
         weights = self.profile.generator.weights
         model = Model(weights, weights_hash(weights))
-        published = self.published.generations if self.published else None
+        published = self.published if self.has_filings else None
+        published = published and published.whole_generations(self.questions, self.home / "generations.published.jsonl")
         return GenerationLog(self.home / "generations.jsonl", model, published, self.store.say)
 
     def make_generator(self) -> Generator:

@@ -50,7 +50,8 @@ def identity_features(questions: list[str], identities: list[FilingIdentity]) ->
     """How well each filing's identity fits what each question says, each of shape (n_questions, n_filings)."""
     wanted = [asked(question) for question in questions]
     company = company_match(questions, identities)
-    pair = {name: np.full(company.shape, np.nan, np.float32) for name in ("year_gap", "quarter_fit", "type_fit", "days")}
+    names = ("year_gap", "quarter_fit", "type_fit", "days")
+    pair = {name: np.full(company.shape, np.nan, np.float32) for name in names}
     for row, said in enumerate(wanted):
         for column, identity in enumerate(identities):
             _fit(said, identity, {name: (values, row, column) for name, values in pair.items()})
@@ -93,9 +94,12 @@ def standardised(values: np.ndarray) -> np.ndarray:
     return (values - values.mean(axis=1, keepdims=True)) / (values.std(axis=1, keepdims=True) + 1e-6)
 
 
-def plain_fusion(views: dict[str, np.ndarray], identity: np.ndarray, filing: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """The sum of standardised views and the identity's fit, without training, shape (n_questions, n_pages)."""
-    return sum(standardised(views[name]) for name in names) + identity[:, filing]
+def routed(views: dict[str, np.ndarray], fit: np.ndarray, filing: np.ndarray) -> np.ndarray:
+    """The plain score that chooses which pages the combiner sees, shape (n_questions, n_pages).
+
+    The mean of the standardised window views and the fit of the filing's identity, with no trained part.
+    """
+    return (standardised(views["window"]) + standardised(views["window_expanded"])) / 2 + fit[:, filing]
 
 
 class FilingGroups:
@@ -177,9 +181,7 @@ def page_features(pages: Pages, groups: FilingGroups, doc_types: list[str]) -> d
     strength = statement_strength(pages)
     ranks = groups.ranks(strength.T)
     features = {
-        "place": pages.place,
         "place_share": pages.place / pages.n_pages,
-        "n_pages": np.log1p(pages.n_pages),
         "length": pages.shape[:, 0],
         "digits": pages.shape[:, 1],
         "filing_type": np.array([TYPES.index(t) if t in TYPES else -1 for t in doc_types])[pages.filing],
@@ -235,26 +237,25 @@ def make_pool(
     views: dict[str, np.ndarray],
     pages: Pages,
     identities: list[FilingIdentity],
-    fusion: np.ndarray,
     pair: dict[str, np.ndarray],
+    chosen: np.ndarray,
     size: int,
 ) -> Pool:
-    """The ``size`` best pages of each question by plain fusion, with their features.
+    """The ``size`` best pages of each question by a plain score, with their features.
 
     Args:
         questions: the texts.
         views: from :func:`lib.ahead.views.view_scores`.
         pages, identities: what is known of pages and filings.
-        fusion: plain fusion, shape (n_questions, n_pages); ``-inf`` for a page that may not be chosen.
-        pair: identity features by question and filing.
+        pair: from :func:`identity_features`.
+        chosen: :func:`routed`, with ``-inf`` for a page that may not be chosen.
         size: pages a question; fewer where fewer may be chosen.
     """
     groups = FilingGroups(pages.filing)
-    finite = np.where(np.isfinite(fusion), fusion, fusion[np.isfinite(fusion)].min(initial=0))
-    order = np.argsort(-fusion, axis=1, kind="stable")[:, :size]
+    order = np.argsort(-chosen, axis=1, kind="stable")[:, :size]
     rows = np.repeat(np.arange(len(questions)), order.shape[1])
     columns = order.ravel()
-    kept = np.isfinite(fusion[rows, columns])
+    kept = np.isfinite(chosen[rows, columns])
     rows, columns = rows[kept], columns[kept]
     table: dict[str, np.ndarray] = {}
 
@@ -264,14 +265,15 @@ def make_pool(
     for name, values in views.items():
         add(view_features(name, values, groups))
         add({f"{name}_beside": beside(standardised(values), groups)})
-    add(view_features("fusion", finite, groups))
     add(wanted_features(questions, pages, groups))
     filings = pages.filing[columns]
     table |= {name: values[rows, filings] for name, values in pair.items()}
     fit = identity_score(pair)
     table["identity"] = fit[rows, filings]
     table["identity_gap"] = (fit - fit.max(axis=1, keepdims=True))[rows, filings]
-    table["n_fitting"] = (fit >= fit.max(axis=1, keepdims=True) - 1e-6).sum(axis=1)[rows]
+    table["same_year"] = table["year_gap"] == 0
+    table["near_year"] = 1.5 - np.minimum(np.abs(np.nan_to_num(table["year_gap"], nan=1.5)), 3.0)
+    table["near_date"] = np.exp(-np.nan_to_num(table["days"], nan=np.inf) / 7)
     doc_types = [identity.doc_type for identity in identities]
     table |= {name: values[columns] for name, values in page_features(pages, groups, doc_types).items()}
     return Pool(rows, columns, pd.DataFrame(table).astype(np.float32))

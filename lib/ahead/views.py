@@ -1,24 +1,29 @@
 """What the combiner looks at: how every page answers every query, by its head, its windows and its words.
 
-A view is a matrix of scores, shape (n_questions, n_pages), in the order of ``study.questions`` and ``study.pages``.
+A view is a matrix of scores, shape (n_questions, n_pages), in the order of ``study.pages``. What does not depend on a
+question is computed once and stored.
 """
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from lib.ahead.asking import queries
+from lib.ahead.features import Pages, describe_pages
 from lib.ahead.identity import FilingIdentity, filing_identities
 from lib.ahead.page_kinds import page_strengths
+from lib.ahead.terms import terms, topic_terms
 from lib.models import index
 from lib.models.page_vectors import page_rows
-from lib.retrievers.bm25 import BM25, tokenize
+from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 
-BM25_VERSION = 1
+WORDS_VERSION = 1
 KINDS_VERSION = 1
+Encode = Callable[[object, Sequence[str]], np.ndarray]
 
 
 def identities(study) -> list[FilingIdentity]:
@@ -50,61 +55,73 @@ def pages_of_chunks(study) -> np.ndarray:
 
     def rows() -> np.ndarray:
         row_of = page_rows(study)
-        return np.array([row_of[key] for key in zip(study.chunks["doc_name"], study.chunks["page"], strict=True)])
+        return np.array([row_of[key] for key in zip(study.chunks["doc_name"], study.chunks["page"], strict=True)], int)
 
     return study.memo("ahead_chunk_pages", rows)
 
 
 def page_words(study) -> BM25:
-    """BM25 over whole pages, its term weights stored."""
+    """BM25 over the terms of whole pages; its weights are stored."""
+    settings = study.profile.bm25
 
     def compute(target: Path) -> None:
-        settings = study.profile.bm25
-        model = BM25([tokenize(text) for text in study.pages["text"]], settings.k1, settings.b)
+        model = BM25([terms(text) for text in study.pages["text"]], settings.k1, settings.b)
         sparse.save_npz(target / "weights.npz", sparse.csr_matrix(model.weights.astype(np.float32)))
         (target / "vocabulary.json").write_text(json.dumps(list(model.vocabulary)))
 
     def load() -> BM25:
-        params = {"pages": study.pages_digest, "bm25": dict(study.profile.bm25)}
-        path = study.store.get("ahead/words", params, compute, BM25_VERSION).path
-        model = BM25.__new__(BM25)
-        model.weights = sparse.csr_array(sparse.load_npz(path / "weights.npz"))
-        terms = json.loads((path / "vocabulary.json").read_text())
-        model.vocabulary = {term: row for row, term in enumerate(terms)}
-        return model
+        params = {"pages": study.pages_digest, "k1": settings.k1, "b": settings.b}
+        path = study.store.get("ahead/words", params, compute, WORDS_VERSION).path
+        vocabulary = {term: row for row, term in enumerate(json.loads((path / "vocabulary.json").read_text()))}
+        return BM25.of_weights(sparse.csr_array(sparse.load_npz(path / "weights.npz")), vocabulary)
 
     return study.memo("ahead_words", load)
 
 
-def page_kinds(study) -> tuple[np.ndarray, np.ndarray]:
-    """Titles and items of every page, see :func:`lib.ahead.page_kinds.page_strengths`; stored."""
+def described_pages(study) -> Pages:
+    """What is known of every page before a question comes; kinds are stored."""
 
     def compute(target: Path) -> None:
         titles, items = page_strengths(study.pages["text"].tolist())
         np.savez(target / "kinds.npz", titles=titles, items=items)
 
-    def load() -> tuple[np.ndarray, np.ndarray]:
+    def load() -> Pages:
         path = study.store.get("ahead/kinds", {"pages": study.pages_digest}, compute, KINDS_VERSION).path
         with np.load(path / "kinds.npz") as arrays:
-            return arrays["titles"], arrays["items"]
+            return describe_pages(study.pages, study.filings, arrays["titles"], arrays["items"])
 
-    return study.memo("ahead_kinds", load)
+    return study.memo("ahead_pages", load)
 
 
-def view_scores(study, questions: list[str]) -> dict[str, np.ndarray]:
-    """Every view of every page for the given questions: name to float32 (n_questions, n_pages)."""
+def view_scores(study, questions: Sequence[str], encode: Encode = index.encode_queries) -> dict[str, np.ndarray]:
+    """Every view of every page for the given questions.
+
+    Args:
+        study: gives the index.
+        questions: the texts.
+        encode: maps the study and texts to unit vectors; the default stores them.
+
+    Returns:
+        Name to float32 (n_questions, n_pages). A page without text has the view's least value.
+    """
     asked = queries(questions)
-    vectors = {name: index.encode_queries(study, texts) for name, texts in asked.items()}
+    vectors = {name: encode(study, texts) for name, texts in asked.items()}
     owners, windows = index.window_vectors(study)
-    pages, n_pages = pages_of_chunks(study), len(study.pages)
+    pages, n_pages = pages_of_chunks(study)[owners], len(study.pages)
     heads, words = head_vectors(study), page_words(study)
+    names = [name for identity in identities(study) for name in identity.names]
     scores = {
         "head": vectors["full"] @ heads.T,
         "head_expanded": vectors["expanded"] @ heads.T,
-        "window": best_window_scores(vectors["full"], windows, pages[owners], n_pages),
-        "window_core": best_window_scores(vectors["core"], windows, pages[owners], n_pages),
+        "window": best_window_scores(vectors["full"], windows, pages, n_pages),
+        "window_core": best_window_scores(vectors["core"], windows, pages, n_pages),
+        "window_expanded": best_window_scores(vectors["expanded"], windows, pages, n_pages),
     }
-    for view, query in (("words", "full"), ("words_core", "core"), ("words_expanded", "expanded")):
-        scores[view] = np.stack([words.scores(tokenize(text)) for text in asked[query]])
-    lowest = {name: values[np.isfinite(values)].min(initial=0) for name, values in scores.items()}
-    return {n: np.nan_to_num(v, neginf=lowest[n]).astype(np.float32) for n, v in scores.items()}
+    for view, query in (("words", "full"), ("words_expanded", "expanded")):
+        scores[view] = np.stack([words.scores(topic_terms(text, names)) for text in asked[query]])
+    return {name: _floored(values) for name, values in scores.items()}
+
+
+def _floored(scores: np.ndarray) -> np.ndarray:
+    finite = np.isfinite(scores)
+    return np.where(finite, scores, scores[finite].min(initial=0)).astype(np.float32)

@@ -27,12 +27,17 @@ def appendix(study, manifest: dict) -> str:
             "Role": f"`{role}`",
             "Model": escape(model["title"]),
             "Licence": escape(model["licence"]),
-            "SHA-256 of the weights": "<br>".join(f"`{sha[:16]}…`" for sha in model["files"].values()) or f"`{model['weights']}`",
+            "SHA-256 of the weights": "<br>".join(f"`{sha[:16]}…`" for sha in model["files"].values())
+            or f"`{model['weights']}`",
         }
         for role, model in manifest["models"].items()
     ]
     packages = pd.DataFrame(
-        {"Package": name, "Version": escape(number), "Licence": escape(manifest["licences"].get(name, "unknown"))}
+        {
+            "Package": name,
+            "Version": escape(number),
+            "Licence": escape(manifest["licences"].get(name, "unknown")),
+        }
         for name, number in manifest["packages"].items()
     )
     facts_table = pd.DataFrame({"What": facts.keys(), "Value": facts.values()})
@@ -93,8 +98,10 @@ def how_to_cite() -> str:
 
 def _bibtex(key: str, work: dict, kind: str) -> str:
     people = [
-        person.get("name") or f"{person['family-names']}, {person['given-names']}" for person in work["authors"]
+        person.get("name") or f"{person['family-names']}, {person['given-names']}"
+        for person in work["authors"]
     ]
     authors = " and ".join(f"{{{name}}}" if "," not in name else name for name in people)
     link = f",\n  url = {{{work['url']}}}" if "url" in work else ""
-    return f"@{kind}{{{key},\n  author = {{{authors}}},\n  title = {{{work['title']}}},\n  year = {{{work['year']}}}{link}\n}}"
+    fields = f"author = {{{authors}}},\n  title = {{{work['title']}}},\n  year = {{{work['year']}}}{link}"
+    return f"@{kind}{{{key},\n  {fields}\n}}"

@@ -1,7 +1,7 @@
 """The question explorer's data: every question, the rank of its gold pages in every run, what was written, pictures.
 
-The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads one JavaScript file, so that
-it works from ``file://``. Nothing here is markup: the page shows every text as text.
+The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads one JavaScript file, so
+that it works from ``file://``. Nothing here is markup: the page shows every text as text.
 """
 
 import io
@@ -42,8 +42,8 @@ def as_script(data: dict) -> str:
 def explorer_data(study) -> dict:
     """All that the explorer shows but the pictures, JSON-able.
 
-    ``ranks[condition][method]`` has for each gold page the rank of its first chunk, 0 where none was retrieved, and None
-    where the run is not there; ``top[method]`` is where the first chunks under ``standard`` stand.
+    ``ranks[condition][method]`` has for each gold page the rank of its first chunk, 0 where none was retrieved;
+    a run that is not there is left out; ``top[method]`` is where the first chunks under ``standard`` stand.
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     runs = _runs(study)
@@ -58,7 +58,11 @@ def explorer_data(study) -> dict:
                 by_id[question_id]["top"][method] = [list(place) for place in places]
     for record in _written(study):
         if record["question_id"] in by_id:
-            item = {"kind": record["kind"], "model": record["model"]["name"], "text": record["text"][:MAX_TEXT]}
+            item = {
+                "kind": record["kind"],
+                "model": record["model"]["name"],
+                "text": record["text"][:MAX_TEXT],
+            }
             by_id[record["question_id"]]["written"].append(item)
     return {
         "dataset": study.dataset.name,
@@ -68,13 +72,15 @@ def explorer_data(study) -> dict:
         "depth": study.profile.run.depth,
         "best": best(at_k)["method"],
         "conditions": [condition for condition in CONDITIONS if any(c == condition for _, c in runs)],
-        "methods": [{"name": name, "title": title(name)} for name in METHODS if any(m == name for m, _ in runs)],
+        "methods": [
+            {"name": name, "title": title(name)} for name in METHODS if any(m == name for m, _ in runs)
+        ],
         "questions": questions,
     }
 
 
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
-    """For each question, for each of its gold pages in order, the rank of the page's first chunk; 0 if there is none."""
+    """For each question, for each of its gold pages in order, the rank of the page's first chunk; 0 for none."""
     keys = ["question_id", "doc_name", "page"]
     first = run.groupby(keys, as_index=False)["rank"].min()
     found = gold_pages(questions).merge(first, on=keys, how="left").fillna({"rank": 0}).astype({"rank": int})
@@ -112,7 +118,9 @@ def _written(study) -> list[dict]:
     lines = path.read_text().splitlines() if path.is_file() else []
     records = [json.loads(line) for line in lines if line.endswith("}")]
     latest = {(record["question_id"], record["kind"], record["seed"]): record for record in records}
-    return sorted(latest.values(), key=lambda record: (record["kind"] == "hyde", record["kind"], record["seed"]))
+    return sorted(
+        latest.values(), key=lambda record: (record["kind"] == "hyde", record["kind"], record["seed"])
+    )
 
 
 def draw_pictures(study, data: dict) -> dict[str, list[dict]]:
@@ -126,8 +134,15 @@ def draw_pictures(study, data: dict) -> dict[str, list[dict]]:
         places = [(question["doc"], page, True) for page in question["gold"]]
         first = question["top"].get(data["best"], [])[:1]
         places += [(doc, page, False) for doc, page in first if (doc, page, True) not in places]
-        wanted += [(question["id"], *place) for place in places if study.dataset.source(place[0]).suffix == ".pdf"]
-    params = {"dataset": study.dataset.fingerprint, "wanted": wanted, "dpi": PICTURE_DPI, "quality": PICTURE_QUALITY}
+        wanted += [
+            (question["id"], *place) for place in places if study.dataset.source(place[0]).suffix == ".pdf"
+        ]
+    params = {
+        "dataset": study.dataset.fingerprint,
+        "wanted": wanted,
+        "dpi": PICTURE_DPI,
+        "quality": PICTURE_QUALITY,
+    }
 
     def compute(target: Path) -> None:
         texts = study.dataset.evidence.groupby(["question_id", "page"])["text"].agg("\n".join)
@@ -141,7 +156,9 @@ def draw_pictures(study, data: dict) -> dict[str, list[dict]]:
     for question_id, doc_name, page, is_gold in wanted:
         file = _file_name(question_id, doc_name, page)
         study.show(entry.path / file, f"explorer/{file}")
-        found.setdefault(question_id, []).append({"file": file, "doc": doc_name, "page": page, "isGold": is_gold})
+        found.setdefault(question_id, []).append(
+            {"file": file, "doc": doc_name, "page": page, "isGold": is_gold}
+        )
     return found
 
 
@@ -153,5 +170,7 @@ def _webp(source: Path, page: int, evidence: str) -> bytes:
     from PIL import Image
 
     packed = io.BytesIO()
-    Image.fromarray(page_raster(source, page, evidence, PICTURE_DPI)).save(packed, "WEBP", quality=PICTURE_QUALITY)
+    Image.fromarray(page_raster(source, page, evidence, PICTURE_DPI)).save(
+        packed, "WEBP", quality=PICTURE_QUALITY
+    )
     return packed.getvalue()

@@ -8,7 +8,7 @@ from lib.report.tables import HEADLINE, METRIC_TITLES, best, published_study, ti
 
 K = 5
 FIGURES = {
-    "decomposition": "Where the gold evidence is lost, step by step: the filing, the page inside it, the chunk of the page.",
+    "decomposition": "Where the gold evidence is lost: the filing, the page inside it, the chunk of the page.",
     "recall-at-k": "Document and page recall against the number of chunks that are read.",
 }
 FIGURE_ALT = "The main figure of the study; its numbers are in the CSV beside it and in the table above."
@@ -36,7 +36,9 @@ def headline_rows(summary: pd.DataFrame) -> list[dict]:
     rows = []
     for label, method, condition, published in wanted:
         part = at_k[(at_k["method"] == method) & (at_k["condition"] == condition)].set_index("metric")
-        rows.append({"label": label, "method": method, "condition": condition, "part": part, "published": published})
+        rows.append(
+            {"label": label, "method": method, "condition": condition, "part": part, "published": published}
+        )
     return rows
 
 
@@ -69,13 +71,13 @@ def sentences(summary: pd.DataFrame) -> list[str]:
     if told := rows.get("told the filing"):
         lost, inside = 1 - mean(base), 1 - mean(told)
         found.append(
-            f"Told which filing to read, the best method finds {mean(told):.0%} of the gold pages: of the {lost:.0%} that "
-            f"the baseline loses, {inside:.0%} would be lost with the right filing in hand."
+            f"Told which filing to read, the best method finds {mean(told):.0%} of the gold pages: {inside:.0%} are lost "
+            f"with the right filing in hand, against {lost:.0%} without."
         )
     if trained := rows.get("trained"):
         found.append(
-            f"{title(trained['method'])}, trained on other companies' questions, finds {mean(trained):.0%} of the gold pages "
-            "without being told the filing."
+            f"{title(trained['method'])}, trained on questions other than those that it is scored on, finds "
+            f"{mean(trained):.0%} of the gold pages without being told the filing."
         )
     else:
         overlap = mean(base, "ctx_rouge_l")
@@ -99,8 +101,8 @@ def headline(study, summary: pd.DataFrame) -> str:
         f"({study.dataset.name}), mean with 95 % interval{beside}.{study.provenance} "
         "{download}`CSV <../tables/headline.csv>`\n"
         f":name: tab-headline\n:class: study-table\n\n{markdown_table(table)}\n::::",
-        "The rows come from {doc}`../notebooks/03_baselines` and {doc}`../notebooks/02_oracles`; the cells that make them are "
-        "there, one click away.",
+        "The rows come from {doc}`../notebooks/03_baselines` and {doc}`../notebooks/02_oracles`; the cells that make "
+        "them are there, one click away.",
     ]
     name = next((name for name in FIGURES if (study.view / "figures" / f"{name}.png").is_file()), None)
     if name:

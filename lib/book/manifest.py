@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import subprocess
+import textwrap
 from importlib.metadata import metadata, version
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def processor() -> str:
 
 
 def models_of(profile: dict) -> dict[str, dict]:
-    """Every model that a profile names: role to name, title, licence, weights hash and the hashes of its weight files."""
+    """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
     found = {}
     for role, settings in profile.items():
         if isinstance(settings, dict) and isinstance(settings.get("weights"), str):
@@ -72,9 +73,15 @@ def seeds_of(settings: dict, prefix: str = "") -> dict[str, int]:
 def licence_of(package: str) -> str:
     """A Python package's licence as its own metadata says it, in a few words."""
     about = metadata(package)
-    trove = [line.split(" :: ")[-1] for line in about.get_all("Classifier") or [] if line.startswith("License ::")]
-    said = about.get("License-Expression") or "; ".join(trove) or (about.get("License") or "unknown").splitlines()[0]
-    return said[:60]
+    trove = [
+        line.split(" :: ")[-1] for line in about.get_all("Classifier") or [] if line.startswith("License ::")
+    ]
+    said = (
+        about.get("License-Expression")
+        or "; ".join(trove)
+        or (about.get("License") or "unknown").splitlines()[0]
+    )
+    return textwrap.shorten(said, 60, placeholder=" …")
 
 
 def stages_of(study) -> list[dict]:

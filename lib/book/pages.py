@@ -1,4 +1,4 @@
-"""The pages that write themselves: MyST files in ``pages/`` of the view, made from method table, manifest and metrics."""
+"""The pages that write themselves, from method table, manifest and metrics: MyST files in ``pages/`` of the view."""
 
 import importlib
 import inspect
@@ -40,7 +40,9 @@ def methods_page(study, summary: pd.DataFrame) -> str:
         f"{len(study.questions)} questions ({study.dataset.name}).{study.provenance}\n"
     )
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
-    return "\n".join([head, *(card(study, row, at_k[at_k["method"] == name]) for name, row in METHODS.items())])
+    return "\n".join(
+        [head, *(card(study, row, at_k[at_k["method"] == name]) for name, row in METHODS.items())]
+    )
 
 
 def card(study, method: Method, summary: pd.DataFrame) -> str:
@@ -87,7 +89,11 @@ def numbers_table(method: Method, summary: pd.DataFrame) -> str:
             rows.append(row | {"n": int(part["n"].iloc[0])})
     known = published_study()["standard"].get(method.name, {})
     if known:
-        rows.append({"Condition": "standard, published"} | {METRIC_TITLES[m]: known.get(m) for m in HEADLINE} | {"n": 150})
+        rows.append(
+            {"Condition": "standard, published"}
+            | {METRIC_TITLES[m]: known.get(m) for m in HEADLINE}
+            | {"n": 150}
+        )
     return markdown_table(pd.DataFrame(rows)) if rows else "Not run on this dataset."
 
 

@@ -2,14 +2,15 @@
 
 A residual map of low rank, ``x + B A x``, turns the question's vector (and, if that helps, the pages') so that the gold
 pages come first among *all* pages that training may read, not among those of a batch (full softmax; cf. Henderson et
-al., 2017, who sample it). The map starts as the identity. How many steps it takes and whether pages are mapped too is
-chosen inside the training questions of each fold, by folds of the same kind.
+al., 2017, who sample it). The map starts as the identity. How many steps of which size it takes, and whether pages are
+mapped too, is chosen inside the training questions of each fold, by folds of the same kind.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -88,29 +89,50 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
     return (((rivals - logits) * gold).sum(dim=1) / gold.sum(dim=1)).mean()
 
 
+class Plan(NamedTuple):
+    """How a map is trained.
+
+    Attributes:
+        sides: what is mapped, one of SIDES.
+        learning_rate: Adam's.
+        steps: steps on all questions at once.
+    """
+
+    sides: str
+    learning_rate: float
+    steps: int
+
+
 def training(
-    questions, pages, gold, settings, sides: str, n_copies: int = 0
-) -> Iterator[tuple[int, LightScorer]]:
-    """Train on all questions at once with Adam; yields (steps done, scorer) at 0 and every ``check_every`` steps.
+    questions: np.ndarray, pages: np.ndarray, gold: np.ndarray, settings, plan: Plan, n_copies: int = 0
+) -> Iterator[tuple[Plan, LightScorer]]:
+    """Train on all questions at once with Adam; yields what was done so far, at 0 and every ``check_every`` steps.
 
     Args:
         questions: unit vectors, shape (n_questions, d).
         pages: unit vectors of every page that training may read, shape (n_pages, d).
         gold: boolean, shape (n_questions, n_pages).
         settings: the profile's section ``page_scorer_light``.
-        sides: ``question`` or ``both``.
+        plan: sides, learning rate and the number of steps.
         n_copies: see :func:`gold_loss`.
     """
     questions, pages, gold = torch.as_tensor(questions), torch.as_tensor(pages), torch.as_tensor(gold)
-    scorer = LightScorer.new(questions.shape[1], settings.rank, sides, settings.seed)
-    optimizer = torch.optim.Adam(scorer.parameters(), lr=settings.learning_rate)
-    yield 0, scorer
-    for step in range(1, settings.max_steps + 1):
+    scorer = LightScorer.new(questions.shape[1], settings.rank, plan.sides, settings.seed)
+    optimizer = torch.optim.Adam(scorer.parameters(), lr=plan.learning_rate)
+    yield plan._replace(steps=0), scorer
+    for step in range(1, plan.steps + 1):
         optimizer.zero_grad()
         gold_loss(scorer.scores(questions, pages), gold, n_copies).backward()
         optimizer.step()
         if step % settings.check_every == 0:
-            yield step, scorer
+            yield plan._replace(steps=step), scorer
+
+
+def plans(settings) -> list[Plan]:
+    """The longest plan for each combination of sides and learning rate that a fold may choose from."""
+    return [
+        Plan(sides, rate, settings.max_steps) for sides in settings.sides for rate in settings.learning_rates
+    ]
 
 
 @dataclass(frozen=True)
@@ -122,11 +144,11 @@ class Vectors:
     gold: np.ndarray
     readable: np.ndarray
 
-    def train(self, rows: Sequence[int], settings, sides: str, n_copies: int = 0):
+    def train(self, rows: Sequence[int], settings, plan: Plan, n_copies: int = 0):
         """:func:`training` on some questions, over the readable pages."""
         rows = list(rows)
         gold = self.gold[rows][:, self.readable]
-        return training(self.questions[rows], self.pages[self.readable], gold, settings, sides, n_copies)
+        return training(self.questions[rows], self.pages[self.readable], gold, settings, plan, n_copies)
 
 
 def fold_vectors(study, fold: Fold, without_page_zero: bool = False) -> Vectors:
@@ -147,11 +169,11 @@ def fold_vectors(study, fold: Fold, without_page_zero: bool = False) -> Vectors:
 
 def choose(
     vectors: Vectors, rows: Sequence[int], groups: Sequence[str], settings
-) -> tuple[str, int, list[dict]]:
-    """The sides and the number of steps, chosen on training questions alone.
+) -> tuple[Plan, list[tuple[Plan, float]]]:
+    """The plan, chosen on training questions alone.
 
     The questions are cut into inner folds by the same groups; each part's loss, among all readable pages, is measured
-    under the maps trained on the others, and the choice with the least mean loss is taken (the earliest of equals).
+    under the maps trained on the others, and the plan with the least mean loss is taken (the earliest of equals).
 
     Args:
         vectors: a fold's vectors.
@@ -160,26 +182,25 @@ def choose(
         settings: the profile's section ``page_scorer_light``.
 
     Returns:
-        sides, steps and the curve: sides, step, loss.
+        The plan, and the inner loss of each that was tried.
     """
     rows, inner = np.asarray(rows), assign_folds(groups, settings.inner_folds, settings.seed)
-    totals: dict[tuple[str, int], float] = {}
+    losses: dict[Plan, float] = {}
     pages = torch.as_tensor(vectors.pages[vectors.readable])
-    for sides in settings.sides:
+    for plan in plans(settings):
         for number in range(inner.max() + 1):
             held_out = rows[inner == number]
             questions, gold = vectors.questions[held_out], vectors.gold[held_out][:, vectors.readable]
-            for step, scorer in vectors.train(rows[inner != number], settings, sides):
+            for done, scorer in vectors.train(rows[inner != number], settings, plan):
                 with torch.no_grad():
                     loss = gold_loss(scorer.scores(torch.as_tensor(questions), pages), torch.as_tensor(gold))
-                totals[sides, step] = totals.get((sides, step), 0.0) + loss.item() * len(held_out) / len(rows)
-    sides, steps = min(totals, key=totals.get)
-    return sides, steps, [{"sides": s, "step": n, "loss": round(loss, 5)} for (s, n), loss in totals.items()]
+                losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
+    return min(losses, key=losses.get), list(losses.items())
 
 
-def scorer_at(vectors: Vectors, rows: Sequence[int], settings, sides: str, steps: int, n_copies: int = 0):
-    """The scorer after a number of steps on the given questions."""
-    return next(scorer for step, scorer in vectors.train(rows, settings, sides, n_copies) if step == steps)
+def scorer_of(vectors: Vectors, rows: Sequence[int], settings, plan: Plan, n_copies: int = 0) -> LightScorer:
+    """The scorer that a plan gives on the given questions."""
+    return [scorer for _, scorer in vectors.train(rows, settings, plan, n_copies)][-1]
 
 
 def fold_scores(study, fold: Fold) -> tuple[np.ndarray, dict]:
@@ -190,9 +211,10 @@ def fold_scores(study, fold: Fold) -> tuple[np.ndarray, dict]:
     """
     _, record = checked_pairs(study, fold)
     settings, vectors = study.profile.page_scorer_light, fold_vectors(study, fold)
-    sides, steps, curve = choose(vectors, fold.train, groups_of(study, fold.train, fold.by), settings)
-    scorer = scorer_at(vectors, fold.train, settings, sides, steps)
-    return score_rows(scorer, vectors, fold.test), record | {"sides": sides, "steps": steps, "curve": curve}
+    plan, losses = choose(vectors, fold.train, groups_of(study, fold.train, fold.by), settings)
+    scorer = scorer_of(vectors, fold.train, settings, plan)
+    curve = [tried._asdict() | {"loss": round(loss, 5)} for tried, loss in losses]
+    return score_rows(scorer, vectors, fold.test), record | {"plan": plan._asdict(), "curve": curve}
 
 
 def score_rows(scorer: LightScorer, vectors: Vectors, rows: Sequence[int]) -> np.ndarray:
@@ -217,7 +239,7 @@ def page_scores(study, by: By) -> np.ndarray:
 
 
 def choices(study, by: By) -> list[dict]:
-    """What each fold chose inside its training questions: the check's record, sides, steps and the curve."""
+    """Each fold's record: the check, the ``plan`` chosen inside its training questions, and the ``curve``."""
     return json.loads((scores_entry(study, by).path / "folds.json").read_text())
 
 

@@ -1,15 +1,16 @@
 """Tables of the chapter on generation: answers by context, and what a context holds."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from lib.contexts import BEST_BASELINE, NONE, Context
+from lib.contexts import BEST_BASELINE, NONE, Context, segments_read
 from lib.generation import Answers
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.overlap import tokenize_rouge
-from lib.metrics.significance import clustered_bootstrap
+from lib.metrics.significance import clustered_bootstrap, compare
 from lib.report.display import number, with_interval
 from lib.report.tables import published_study, title, values_of
 
@@ -67,41 +68,88 @@ def answers_table(
     return pd.DataFrame(rows)
 
 
-def held(question: pd.Series, text: str) -> tuple[float, float]:
-    """What a text holds of a question's evidence: the share of its words, and whether the answer's number is there."""
-    evidence, words = (
-        pd.Series(tokenize_rouge(part), dtype=str).value_counts() for part in (question["evidence"], text)
-    )
-    shared = np.minimum(evidence, words.reindex(evidence.index, fill_value=0)).sum()
-    return shared / max(evidence.sum(), 1), float(
-        numeric_match_strict(text, question["answer"], question["question"])
-    )
+def word_share(evidence: str, text: str) -> float:
+    """The share of the evidence's words that a text holds, each word as often as it is there."""
+    wanted, there = Counter(tokenize_rouge(evidence)), Counter(tokenize_rouge(text))
+    return (wanted & there).total() / max(wanted.total(), 1)
 
 
 def context_table(study, written: Sequence[Answers]) -> pd.DataFrame:
     """What the room for context costs: beside the chunks that were retrieved, the segments that were read.
 
-    Evidence words are counted over all questions, the answer's number over those whose answer is a number.
+    Columns, each for what was retrieved and what was read: recall of gold pages; the share of the evidence's words that
+    stand in text of the gold pages; whether the answer's number is stated, where the answer is a number.
     """
-    questions = study.questions.set_index("question_id", drop=False)
+    study.need_filings("what a context holds")
     texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
-    is_numeric = questions["question_type"].isin(NUMERIC_QUESTION_TYPES).to_numpy()
     rows = []
     for one in written:
         run = study.run(one.context.method, one.context.condition)
         top = run[run["rank"] <= study.profile.answers.n_chunks]
-        whole = top["chunk_id"].map(texts).groupby(top["question_id"]).agg("\n".join)
+        both = {
+            "retrieved": top.assign(text=top["chunk_id"].map(texts)),
+            "read": segments_read(study, one.context),
+        }
+        means = {name: _held(study.questions, part) for name, part in both.items()}
         row = {"Context": context_title(one.context)}
-        for name, given in (("retrieved", whole), ("read", pd.Series(one.given))):
-            pairs = [held(questions.loc[q], given.get(q, "")) for q in questions.index]
-            words, numbers = np.array(pairs).T
-            row[f"Evidence words {name}"] = number(words.mean())
-            row[f"Answer's number {name}"] = number(
-                numbers[is_numeric].mean() if is_numeric.any() else np.nan
-            )
+        for column in means["read"]:
+            row |= {f"{column} {name}": number(found[column]) for name, found in means.items()}
         tokens = [record["n_prompt_tokens"] for record in one.filled.records.values()]
         rows.append(row | {"Prompt tokens": f"{np.mean(tokens):.0f}" if tokens else "–"})
     return pd.DataFrame(rows)
+
+
+def _held(questions: pd.DataFrame, parts: pd.DataFrame) -> dict[str, float]:
+    of_question, rows = dict(list(parts.groupby("question_id"))), []
+    for question in questions.itertuples():
+        part = of_question.get(question.question_id, parts.iloc[:0])
+        is_gold = (part["doc_name"] == question.doc_name) & part["page"].isin(question.gold_pages)
+        found = part.loc[is_gold, "page"].nunique() / len(question.gold_pages)
+        words = word_share(question.evidence, "\n".join(part.loc[is_gold, "text"]))
+        is_stated = np.nan
+        if question.question_type in NUMERIC_QUESTION_TYPES:
+            is_stated = numeric_match_strict("\n".join(part["text"]), question.answer, question.question)
+        rows.append((found, words, is_stated))
+    means = pd.DataFrame(rows, columns=["Gold pages", "Evidence words", "Answer's number"]).astype(float)
+    return means.mean().to_dict()
+
+
+def compared(
+    study, metrics: pd.DataFrame, contexts: Sequence[Context], wanted: Sequence[str]
+) -> pd.DataFrame:
+    """Every context against the best baseline's, by metric: difference, interval, p corrected within a metric.
+
+    Returns:
+        metric, context, n, difference, low, high, p_holm, distinguishable.
+    """
+    settings = study.profile.significance
+    companies = study.questions.set_index("question_id")["company"]
+    reference = next(one for one in contexts if one.name == BEST_BASELINE)
+    others, parts = [one for one in contexts if one.name != BEST_BASELINE], []
+    for metric in wanted:
+        base = values_of(metrics, reference.method, reference.condition, metric, None)
+        values = {
+            one.name: values_of(metrics, one.method, one.condition, metric, None).reindex(base.index)
+            for one in others
+        }
+        found = compare(base, values, companies[base.index], settings.n_draws, settings.seed)
+        parts.append(found.rename_axis("context").reset_index().assign(metric=metric))
+    columns = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def compared_table(found: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The differences as they are printed."""
+    return pd.DataFrame(
+        {
+            "Metric": found["metric"].map(TITLES),
+            "Context": found["context"].map(titles),
+            "n": found["n"],
+            "Difference": [with_interval(r.difference, r.low, r.high) for r in found.itertuples()],
+            "p (Holm)": found["p_holm"].map(lambda p: f"{p:.3f}"),
+            "Told apart": found["distinguishable"].map({True: "yes", False: "no"}),
+        }
+    )
 
 
 def examples(

@@ -88,7 +88,7 @@ def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]
     sizes = frame.drop_duplicates("group").set_index("group")
     ticks = [f"{g}{MARK if sizes.loc[g, 'is_small'] else ''} (n={sizes.loc[g, 'n']})" for g in groups]
     panels[0][0].set_yticks(np.arange(len(groups)), ticks)
-    panels[0][0].invert_yaxis()
+    panels[0][0].set_ylim(len(groups) - 0.5, -0.5)
     handles, texts = axes.get_legend_handles_labels()
     drawn.legend(handles, texts, loc="upper center", ncols=len(seen), frameon=False, fontsize=8.5)
     drawn.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))

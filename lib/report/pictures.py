@@ -7,7 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pymupdf
 
+from lib.report.decomposition import locate
+
 MARK = (1.0, 0.85, 0.2)
+NOT_SPACE = re.compile(r"\S+")
 
 
 def page_picture(study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> plt.Figure:
@@ -35,17 +38,24 @@ def draw_page(axes: plt.Axes, study, doc_name: str, page: int, evidence: str = "
         axes.imshow(page_raster(source, page, evidence, dpi))
     else:
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
-        axes.text(
-            0.01,
-            0.99,
-            _plain(text)[:3500],
-            va="top",
-            fontsize=5,
-            family="monospace",
-            transform=axes.transAxes,
-        )
+        shown = _plain(marked_lines(text, evidence))
+        axes.text(0.0, 0.99, shown, va="top", fontsize=5, family="monospace", transform=axes.transAxes)
     axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
     axes.axis("off")
+
+
+def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) -> str:
+    """A page's text as lines of one width, each with a bar before it where half of its words are of the evidence."""
+    at = set(locate(evidence, text)) if evidence.strip() else set()
+    lines, line, n_marked = [], [], 0
+    for word in [*NOT_SPACE.finditer(text), None]:
+        if word is None or len(" ".join([*line, word.group()])) > width:
+            lines.append(("▌ " if line and 2 * n_marked >= len(line) else "  ") + " ".join(line))
+            line, n_marked = [], 0
+        if word is not None:
+            line.append(word.group())
+            n_marked += any(place in at for place in range(word.start(), word.end()))
+    return "\n".join(lines[:n_lines] + (["  …"] if len(lines) > n_lines else []))
 
 
 def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import pandas as pd
 from lib.contexts import Context
 from lib.metrics.significance import LEVEL, Interval
 from lib.report.breakdowns import MARK, group_interval
-from lib.report.display import with_interval
+from lib.report.display import number, with_interval
 from lib.report.tables import values_of
 
 
@@ -82,6 +82,21 @@ def correlations(
     return pd.DataFrame(rows, columns=["metric", "mean", "low", "high", "n", "n_companies"])
 
 
+def correlations_table(found: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The correlations as they are printed; a dash where one of the two never varies."""
+    shown = [
+        "–" if np.isnan(row.mean) else with_interval(row.mean, row.low, row.high)
+        for row in found.itertuples()
+    ]
+    return pd.DataFrame(
+        {
+            "Metric of the answers": found["metric"].map(titles),
+            "Spearman's ρ with page recall": shown,
+            "n (question, context)": found["n"],
+        }
+    )
+
+
 def rank_correlation(x: pd.Series, y: pd.Series, clusters: Sequence, n_draws: int, seed: int) -> Interval:
     """Spearman's correlation and its percentile interval, drawing clusters with replacement.
 
@@ -105,3 +120,26 @@ def _pearson(sums: np.ndarray) -> np.ndarray:
     n, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
     spread = (n * aa - a * a) * (n * bb - b * b)
     return np.where(spread > 1e-9, (n * ab - a * b) / np.sqrt(np.maximum(spread, 1e-9)), np.nan)
+
+
+def points(
+    metrics: pd.DataFrame,
+    contexts: Sequence[Context],
+    titles: Mapping[str, str],
+    wanted: Sequence[str],
+    k: int,
+) -> pd.DataFrame:
+    """The means of each context: context (title), page_recall at k (0 without retrieval), and a column a metric."""
+    rows = []
+    for context in contexts:
+        key = (context.method, context.condition)
+        found = values_of(metrics, *key, "page_recall", k)
+        row = {"context": titles[context.name], "page_recall": found.mean() if len(found) else 0.0}
+        rows.append(row | {metric: values_of(metrics, *key, metric, None).mean() for metric in wanted})
+    return pd.DataFrame(rows)
+
+
+def rho(table: pd.DataFrame, metric: str) -> str:
+    """Spearman's correlation of page recall with a metric over a few contexts, in print; a dash where none varies."""
+    ranks = table[["page_recall", metric]].rank()
+    return number(ranks.corr().iloc[0, 1] if (ranks.nunique() > 1).all() else np.nan)

@@ -30,14 +30,30 @@ from lib.models.page_scorer import (
 from lib.models.page_vectors import encode_with, page_rows, page_texts
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.page_then_chunk import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
-from lib.slips.table import HONEST, SLIPS, slip_values
+from lib.slips.table import HONEST, SLIPS, slip_values, stored_values
 from lib.store import Entry, digest_of
 
 STAGE = "page_scorer/slips"
+VALUES = "page_scorer/slip_values"
 
 
 def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
-    """Every slip on the fine-tuned scorer: slip, question_id, metric, value."""
+    """Every slip on the fine-tuned scorer: slip, question_id, metric, value; stored."""
+    return stored_values(study, VALUES, _params(study, by, k), partial(_compute, study, by, k))
+
+
+def are_stored(study, by: By = "company", k: int = 5) -> bool:
+    """Whether :func:`slips` has nothing to train any more."""
+    return study.store.find(VALUES, study.store.key(VALUES, _params(study, by, k))) is not None
+
+
+def _params(study, by: By, k: int) -> dict:
+    models = [model_params(study, checked_pairs(study, fold)[0]) for fold in folds(study, by)]
+    settings = study.settings_of(("page_scorer", "embedder"))
+    return {"models": models, "settings": settings, "chunks": study.chunks_digest, "k": k}
+
+
+def _compute(study, by: By, k: int) -> pd.DataFrame:
     everything = np.ones((len(study.questions), len(study.chunks)), bool)
     honest = scorer_scores(study, "full", by)
     matrices = {HONEST: search(study, honest, everything)}
@@ -153,16 +169,16 @@ def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray
     """Stage two with each fold's own model; only chunks on the kept pages are embedded."""
     table, pages = windows(study), pages_of_chunks(study)
     ranked = rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages)
-    owners = table["chunk"].to_numpy()
+    owners, asked = table["chunk"].to_numpy(), study.questions["question"]
     scores = np.full(candidates.shape, -np.inf, np.float32)
     for fold in folds(study, by):
         entry, rows = fold_model(study, fold), list(fold.test)
         used = np.flatnonzero(np.isin(pages[owners], np.concatenate([ranked[row] for row in rows])))
-        model = lambda entry=entry: entry.path, entry.digest
-        asked = study.questions["question"].iloc[rows].tolist()
-        queries = encode_with(study, "page_scorer/questions", *model, asked, "query")
-        vectors = encode_with(
-            study, "page_scorer/windows", *model, table["text"].iloc[used].tolist(), "document"
+        encode = partial(encode_with, study, weights=lambda entry=entry: entry.path, digest=entry.digest)
+        queries = encode("page_scorer/questions", texts=asked.iloc[rows].tolist(), role="query")
+        texts = table["text"].iloc[used].tolist()
+        vectors = encode(
+            "page_scorer/windows", texts=texts, role="document", window=study.profile.embedder.window
         )
         scores[rows] = best_window_scores(queries, vectors, owners[used], len(study.chunks))
     return chunks_on_pages(scores, ranked, pages)

@@ -10,12 +10,13 @@ from lib.folds import assign_folds
 from lib.models.page_scorer_light import (
     SCALE,
     LightScorer,
+    Plan,
     ResidualMap,
     Vectors,
     choose,
     gold_loss,
     score_rows,
-    scorer_at,
+    scorer_of,
 )
 from lib.profile import Settings
 
@@ -62,7 +63,9 @@ def out_of_fold_recall(vectors: Vectors, peek: bool = False) -> float:
     scores = np.empty(vectors.gold.shape)
     for number in range(3):
         test, train = np.flatnonzero(fold_of == number), np.flatnonzero(fold_of != number)
-        scorer = scorer_at(vectors, range(N_QUESTIONS) if peek else train, SETTINGS, "question", 60)
+        scorer = scorer_of(
+            vectors, range(N_QUESTIONS) if peek else train, SETTINGS, Plan("question", 0.02, 60)
+        )
         scores[test] = score_rows(scorer, vectors, test)
     return recall_at_5(scores, vectors.gold)
 
@@ -133,15 +136,18 @@ def test_training_reads_readable_pages_only(rotated):
     pages = rotated.pages.copy()
     pages[~readable] = np.nan
     spoilt = Vectors(rotated.questions, pages, rotated.gold, readable)
-    scorer = scorer_at(spoilt, range(40), SETTINGS, "both", 20)
+    scorer = scorer_of(spoilt, range(40), SETTINGS, Plan("both", 0.02, 20))
     assert all(torch.isfinite(parameter).all() for parameter in scorer.parameters())
 
 
 def test_choice_takes_the_least_inner_loss(rotated):
-    sides, steps, curve = choose(rotated, range(N_QUESTIONS), [str(n) for n in range(N_QUESTIONS)], SETTINGS)
-    assert {(row["sides"], row["step"]) for row in curve} == {
-        (s, n) for s in SETTINGS.sides for n in (0, 20, 40, 60)
-    }
-    best = min(curve, key=lambda row: row["loss"])
-    assert (sides, steps) == (best["sides"], best["step"])
-    assert steps > 0
+    settings = Settings(SETTINGS | {"learning_rates": [0.02, 0.001], "max_steps": 20})
+    plan, losses = choose(rotated, range(N_QUESTIONS), [str(n) for n in range(N_QUESTIONS)], settings)
+    assert [tried for tried, _ in losses] == [
+        Plan(sides, rate, steps)
+        for sides in ("question", "both")
+        for rate in (0.02, 0.001)
+        for steps in (0, 20)
+    ]
+    assert dict(losses)[plan] == min(loss for _, loss in losses)
+    assert plan.steps == 20

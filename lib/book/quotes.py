@@ -1,0 +1,109 @@
+"""Text of the dataset in what is to be published: found by runs of words, and kept out.
+
+A run of words counts as a quotation when enough of them stand in a row as they do in a question or a filing. What a
+model wrote may echo its question; such an echo is published as a reference into the question, from which the text is
+restored where the dataset is present.
+"""
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+import numpy as np
+
+WORD = re.compile(r"\w+")
+QUESTION_WORDS, FILING_WORDS = 8, 12
+MIN_LETTERED = 6  # rows of figures are no quotation
+GAP = "[…]"
+
+Piece = str | list[int]
+
+
+class Quotations:
+    """Finds runs of words that also stand in given texts.
+
+    Args:
+        texts: the texts that must not be quoted.
+        n_words: how many words in a row make a quotation; a shorter text counts as a whole.
+    """
+
+    def __init__(self, texts: Iterable[str], n_words: int):
+        self.n_words, self.number_of = n_words, {}
+        self.short: set[tuple[str, ...]] = set()
+        parts = []
+        for text in texts:
+            words = WORD.findall(text.lower())
+            if len(words) < n_words:
+                self.short |= {tuple(words)} if len(words) > 3 else set()
+            else:
+                parts.append(
+                    self._hashes([self.number_of.setdefault(w, len(self.number_of) + 1) for w in words])
+                )
+        self.known = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
+
+    def _hashes(self, numbers: list[int]) -> np.ndarray:
+        """A hash of every run of ``n_words`` words, shape (n_words_of_text - n_words + 1,)."""
+        values, factor = np.array(numbers, np.uint64), np.uint64(0x9E3779B97F4A7C15)
+        total = np.zeros(max(0, len(values) - self.n_words + 1), np.uint64)
+        for offset in range(self.n_words):
+            total = total * factor + values[offset : offset + len(total)]
+        return total
+
+    def longest(self, text: str) -> str:
+        """The longest quotation in a text, as words in a row; empty if there is none."""
+        words = WORD.findall(text.lower())
+        found = self._hashes([self.number_of.get(word, 0) for word in words])
+        hits = (
+            self.known.take(np.searchsorted(self.known, found), mode="clip") == found
+            if len(self.known)
+            else []
+        )
+        best, start = (0, 0), None
+        for place, is_hit in enumerate([*hits, False]):
+            if is_hit and start is None:
+                start = place
+            elif not is_hit and start is not None:
+                best, start = max(best, (place - start + self.n_words - 1, start)), None
+        run = words[best[1] : best[1] + best[0]]
+        if sum(word.isalpha() and len(word) > 2 for word in run) >= MIN_LETTERED:
+            return " ".join(run)
+        joined = f" {' '.join(words)} "
+        return next((" ".join(short) for short in self.short if f" {' '.join(short)} " in joined), "")
+
+
+def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[Piece]:
+    """A text as pieces: strings, and pairs ``[start, end]`` of characters of the question where it echoes it.
+
+    Joining the pieces gives the text again, exactly; see :func:`lib.published.from_pieces`.
+    """
+    words, asked = (
+        [(m.group().lower(), m.span()) for m in WORD.finditer(whole)] for whole in (text, question)
+    )
+    n_words = min(n_words, max(len(asked), 4))
+    matcher = SequenceMatcher(None, [word for word, _ in words], [word for word, _ in asked], autojunk=False)
+    pieces: list[Piece] = []
+    done = 0
+    for first, second, size in matcher.get_matching_blocks():
+        if size < n_words:
+            continue
+        start, end = words[first][1][0], words[first + size - 1][1][1]
+        low, high = asked[second][1][0], asked[second + size - 1][1][1]
+        pieces.append(text[done:start])
+        for kind, a, b, c, d in SequenceMatcher(
+            None, question[low:high], text[start:end], autojunk=False
+        ).get_opcodes():
+            pieces.append([low + a, low + b] if kind == "equal" else text[start + c : start + d])
+        done = end
+    if not pieces:
+        return [text] if text else []
+    again = [
+        as_pieces(piece, question, n_words) if isinstance(piece, str) else [piece]
+        for piece in [*pieces, text[done:]]
+    ]
+    return [piece for part in again for piece in part]
+
+
+def with_gaps(pieces: list[Piece]) -> str:
+    """The pieces as a text in which an echo of the question is a gap."""
+    shown = "".join(piece if isinstance(piece, str) else GAP for piece in pieces)
+    return re.sub(rf"{re.escape(GAP)}(?:\W{{0,3}}{re.escape(GAP)})+", GAP, shown)
