@@ -7,6 +7,7 @@ PROFILE ?= default
 RESULTS ?= published
 NB ?= 03_baselines
 PARAMS ?=
+METHODS ?= bm25
 TORCH_INDEX ?=
 TORCH := $(shell grep '^torch==' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
@@ -14,7 +15,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt | sha256sum | cut -c1-12)
 
-.PHONY: help env book demo notebook methods test test-all lint format clean
+.PHONY: help env book demo notebook publish verify methods test test-all lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -43,6 +44,12 @@ demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in about th
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
 	@$(RUN) notebook $(NB) $(OPTIONS) $(PARAMS)
+
+publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncommitted changes and text of the dataset)
+	@$(RUN) publish $(OPTIONS)
+
+verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all
+	@$(RUN) verify $(OPTIONS) --methods "$(METHODS)"
 
 methods: $(STAMP)  ## print the method table
 	@$(RUN) methods

@@ -1,4 +1,4 @@
-"""The commands behind the Makefile: ``python -m lib book``, ``notebook``, ``methods``."""
+"""The commands behind the Makefile: ``python -m lib book``, ``notebook``, ``methods``, ``publish``, ``verify``."""
 
 import argparse
 import os
@@ -60,21 +60,53 @@ def list_methods(args: argparse.Namespace) -> None:
         print(f"{method.name:18} {method.pipeline}")
 
 
-def main() -> int:
-    """Parse the command line; errors that a person can mend end in one sentence."""
+def publish_results(args: argparse.Namespace) -> None:
+    """Copy the results of a whole run to book/results/, where they stand in for computing."""
+    from lib.book.publish import publish
+    from lib.study import Study
+
+    study = Study.open(args.dataset, args.profile, args.results)
+    print(f"published: {publish(study)}")
+
+
+def verify_results(args: argparse.Namespace) -> None:
+    """Compute results again and compare them row by row with the published ones."""
+    from lib.book.verify import verify
+
+    names = None if args.methods == "all" else args.methods.split()
+    if not verify(args.dataset, args.profile, names):
+        raise StudyError("the published results were not reproduced; the rows that differ are named above")
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(prog="python -m lib")
     commands = parser.add_subparsers(required=True)
-    for name, function in (("book", build_book), ("notebook", run_notebook), ("methods", list_methods)):
+    functions = {
+        "book": build_book,
+        "notebook": run_notebook,
+        "methods": list_methods,
+        "publish": publish_results,
+        "verify": verify_results,
+    }
+    for name, function in functions.items():
         command = commands.add_parser(name, help=function.__doc__)
         command.set_defaults(function=function)
         if name != "methods":
             command.add_argument("--dataset", default="")
             command.add_argument("--profile", default="default")
             command.add_argument("--results", default="published", choices=["published", "fresh"])
+        if name == "verify":
+            command.add_argument("--methods", default="bm25", help="names, or all")
         if name == "notebook":
             command.add_argument("name")
             command.add_argument("-p", dest="parameters", nargs=2, action="append", metavar=("NAME", "VALUE"))
-    args = parser.parse_args()
+    return parser
+
+
+def main() -> int:
+    """Run a command; errors that a person can mend end in one sentence."""
+    args = command_line().parse_args()
     try:
         args.function(args)
     except StudyError as error:

@@ -101,7 +101,7 @@ def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenize
 
 
 def segments_read(study, wanted: Context) -> pd.DataFrame:
-    """What the model reads of each retrieved chunk: question_id, chunk_id, doc_name, page, text; by question and rank."""
+    """What the model reads of each retrieved chunk: question_id, chunk_id, doc_name, page, text; best rank first."""
     settings, columns = study.profile.answers, ["question_id", "chunk_id", "doc_name", "page", "text"]
     if wanted.method == NONE:
         return pd.DataFrame(columns=columns)

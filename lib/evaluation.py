@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.methods import code_hash
 from lib.metrics import overlap, retrieval
 from lib.metrics.significance import clustered_bootstrap
-from lib.methods import code_hash
 from lib.store import digest_of
 from lib.words import CONDITIONS, Condition
 

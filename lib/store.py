@@ -217,7 +217,7 @@ class Store:
         rows = compute_batch(items)
         if len(rows) != len(items):
             raise ValueError(f"{path.parent.name}: {len(items)} items gave {len(rows)} rows")
-        aside = path.with_suffix(".aside.npy")
+        aside = path.with_suffix(f".{uuid.uuid4().hex[:8]}.aside.npy")
         np.save(aside, rows)
         aside.replace(path)
 

@@ -71,8 +71,8 @@ def sentences(summary: pd.DataFrame) -> list[str]:
     if told := rows.get("told the filing"):
         lost, inside = 1 - mean(base), 1 - mean(told)
         found.append(
-            f"Told which filing to read, the best method finds {mean(told):.0%} of the gold pages: {inside:.0%} are lost "
-            f"with the right filing in hand, against {lost:.0%} without."
+            f"Told which filing to read, the best method finds {mean(told):.0%} of the gold pages: {inside:.0%} are "
+            f"lost with the right filing in hand, against {lost:.0%} without."
         )
     if trained := rows.get("trained"):
         found.append(

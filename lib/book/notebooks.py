@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import papermill
+import yaml
 
 from lib import absent
 from lib.book import stand_in
@@ -17,8 +18,10 @@ PLUMBING = "remove-input"
 
 
 def chapters() -> list[str]:
-    """The numbered notebooks, in order."""
-    return sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    """The notebooks that the book's table of contents lists, in its order."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    files = [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
+    return [Path(file).name for file in files if file.startswith("notebooks/")]
 
 
 def parameters_of(name: str) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """The files of a view that outside checks rely on: runs, metrics, their summary, questions."""
 
-import io
-
 import pandas as pd
 
 from lib.evaluation import evaluate_all, merge_metrics, write_summary
@@ -22,9 +20,7 @@ def write_results(study) -> None:
             study.run(name, condition)
     metrics = merge_metrics(study, evaluate_all(study, METHODS))
     write_summary(study, metrics)
-    packed = io.BytesIO()
-    study.questions.to_parquet(packed, index=False)
-    study.write("questions.parquet", packed.getvalue())
+    study.show_inputs()
 
 
 def copy_published(study) -> None:

@@ -18,11 +18,13 @@ DEMO_BANNER = (
     "its numbers show how the instrument works, not how retrieval does on real filings."
 )
 
+STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
+
 
 def banner_of(study) -> str:
     """What stands on top of every page: that this is the demo, or that results were not recomputed."""
     if study.dataset.name == "demo":
-        return DEMO_BANNER
+        return DEMO_BANNER + (STORED_TEXTS if study.published and study.published.generations else "")
     return "" if study.has_filings else f"<strong>{html.escape(study.published.sentence)}</strong>"
 
 

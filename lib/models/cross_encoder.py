@@ -1,6 +1,8 @@
 """Cross-encoders: a question and a passage read together, one relevance score (Nogueira & Cho, 2019)."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -26,25 +28,28 @@ class OnnxCrossEncoder:
     Args:
         weights: directory with ``model.onnx`` and ``tokenizer.json``.
         window: tokens that a pair may have; the longer of question and passage is cut.
-        n_threads: threads of the runtime; threads that wait for each other stall when the cores are shared.
+        n_workers: pairs scored at the same time, each on one thread; 0 for one a core. Threads that share one pair
+            wait for each other, and stall when another program takes a core.
     """
 
-    def __init__(self, weights: Path, window: int = 512, n_threads: int = 1):
+    def __init__(self, weights: Path, window: int = 512, n_workers: int = 0):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = n_threads
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.intra_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(
             str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")
+        self.n_workers = n_workers or os.cpu_count() or 1
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score a pair, shape (n_pairs,)."""
-        return np.array([self._score(one) for one in self.tokenizer.encode_batch(list(pairs))], np.float32)
+        encoded = self.tokenizer.encode_batch(list(pairs))
+        with ThreadPoolExecutor(self.n_workers) as pool:
+            return np.array(list(pool.map(self._score, encoded)), np.float32)
 
     def _score(self, encoded) -> float:
         feed = {

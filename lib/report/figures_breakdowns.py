@@ -31,7 +31,7 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
         k: depth in chunks, for the axis.
     """
     drawn, axes = plt.subplots(figsize=(9.5, 0.42 * len(methods) + 1.9))
-    mean = summary.set_index(["condition", "metric", "method"])["mean"]
+    mean = summary.set_index(["condition", "metric", "method"])["mean"].sort_index()
     places, left = np.arange(len(methods)), np.zeros(len(methods))
     for step in STEPS:
         width = mean["standard", METRIC_OF[step]].loc[list(methods)].to_numpy()
@@ -155,7 +155,7 @@ def answer_bars(
         error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
         colours = [CONDITION_COLOURS.get(context, COLOURS[5]) for context in titles]
         axes.barh(np.arange(len(titles)), part["mean"], 0.62, xerr=error, color=colours, error_kw={"lw": 1})
-        axes.set(xlabel=names[metric], xlim=(0, None))
+        axes.set(xlabel=names[metric], xlim=(0, max(0.1, 1.05 * part["high"].max())))
         axes.set_yticks(np.arange(len(titles)), titles.values())
         axes.grid(axis="y", visible=False)
     np.atleast_1d(panels)[0].invert_yaxis()
@@ -173,18 +173,13 @@ def retrieval_against_answers(
         metrics: the panels.
         names: metric to its title.
     """
-    drawn, panels = plt.subplots(1, len(metrics), figsize=(4.3 * len(metrics), 3.4))
-    for axes, metric in zip(np.atleast_1d(panels), metrics, strict=True):
-        axes.scatter(points["page_recall"], points[metric], s=42, color=COLOURS[0], zorder=3)
-        for row in points.to_dict("records"):
-            axes.annotate(
-                row["context"],
-                (row["page_recall"], row[metric]),
-                (4, 5),
-                textcoords="offset points",
-                fontsize=8,
-            )
-        axes.set(xlabel="page recall of the context", ylabel=names[metric], xlim=(-0.05, 1.3), ylim=(0, None))
-        axes.set_xticks(np.linspace(0, 1, 6))
+    drawn, panels = plt.subplots(1, len(metrics), figsize=(4 * len(metrics) + 2, 3.4), squeeze=False)
+    for axes, metric in zip(panels[0], metrics, strict=True):
+        for number, row in enumerate(points.to_dict("records")):
+            style = {"s": 48, "color": COLOURS[number % len(COLOURS)], "zorder": 3, "clip_on": False}
+            axes.scatter(row["page_recall"], row[metric], label=row["context"], **style)
+        top = max(0.05, 1.1 * points[metric].max())
+        axes.set(xlabel="page recall of the context", ylabel=names[metric], xlim=(-0.03, 1.03), ylim=(0, top))
+    axes.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.02, 0.5))
     drawn.tight_layout()
     return drawn

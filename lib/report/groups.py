@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bFY\s?['’]?\d\d", re.IGNORECASE)
+THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
 
@@ -35,18 +36,17 @@ def labels(study) -> pd.DataFrame:
 
     Returns:
         question_type, doc_type, company; ``n_gold_pages``: 1, or 2 or more; ``depth``: how far into the filing the
-        first gold page lies, in terciles of the questions (ordered).
+        first gold page lies, in thirds of the questions (ordered; equal depths stay together).
     """
     questions = study.questions.set_index("question_id")
     n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
     depth = 100 * questions["gold_pages"].map(min) / n_pages
-    thirds = pd.qcut(depth, 3, duplicates="drop")
-    between = {
-        third: f"{max(third.left, 0):.0f} to {third.right:.0f} % in" for third in thirds.cat.categories
-    }
+    third = (3 * (depth.rank() - 0.5) / len(depth)).astype(int)
+    span = depth.groupby(third).agg(["min", "max"])
+    between = {n: f"{THIRDS[n]} ({row['min']:.0f} to {row['max']:.0f} %)" for n, row in span.iterrows()}
     return questions[["question_type", "doc_type", "company"]].assign(
         n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
-        depth=thirds.cat.rename_categories(between),
+        depth=pd.Categorical(third.map(between), list(between.values()), ordered=True),
     )
 
 

@@ -23,7 +23,7 @@ from lib.profile import Settings
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
 SETTINGS = Settings(
     rank=16,
-    learning_rate=0.02,
+    learning_rates=[0.02],
     max_steps=60,
     check_every=20,
     sides=["question", "both"],

@@ -1,0 +1,172 @@
+"""``make verify``: compute results again, from the PDFs on, and compare them row by row with what was published.
+
+Verdicts: ``equal`` (a difference below EXACT), ``within`` the metric's tolerance, ``differs``. What is only a ranking,
+such as recall, has no tolerance: a page is found or it is not. Overlap scores may move in the last digits between
+machines.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from lib.data.locate import financebench_root, open_dataset
+from lib.evaluation import METRIC_COLUMNS, evaluate
+from lib.methods import chosen
+from lib.metrics.retrieval import retrieval_metrics
+from lib.profile import load_profile
+from lib.published import Published
+from lib.study import ROOT, Study
+from lib.words import CONDITIONS, StudyError
+
+EXACT = 1e-9
+TOLERANCES = {"ctx_bleu": 0.005, "ctx_rouge_l": 0.005}  # every other metric: 0
+SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
+N_NAMED = 5
+ROW = METRIC_COLUMNS[:5]
+
+
+def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -> bool:
+    """Compare a fresh computation with the published results.
+
+    Args:
+        dataset: ``financebench``, a path, or empty for FinanceBench; without its filings only what needs no text is
+            computed again: recall and ranked measures of every published run.
+        profile: the profile's name.
+        names: methods to compute again; None for all.
+        say: told the table and the largest differences.
+
+    Returns:
+        Whether no row differs.
+
+    Raises:
+        StudyError: nothing was published, or the dataset here is another one.
+    """
+    name = "financebench" if dataset == "" else dataset
+    published = Published.of(Path(name).name, Path(profile).stem)
+    if published is None:
+        raise StudyError(f"nothing is published of {name} under profile {profile}; make publish does that")
+    check_files(published)
+    if name == "financebench" and financebench_root() is None:
+        say(
+            "The filings are not here, so no method is run again. Checked instead: that the published files are those "
+            "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages."
+        )
+        rows = compare_metrics(published.metrics, from_runs(published))
+        runs = []
+    else:
+        with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
+            study = fresh_study(name, profile, published, Path(folder), say)
+            names = chosen(names)
+            fresh = pd.concat([evaluate(study, m, c) for m in names for c in CONDITIONS], ignore_index=True)
+            rows = compare_metrics(published.metrics, fresh)
+            runs = [
+                compare_runs(published.run(m, c), study.run(m, c), m, c) for m in names for c in CONDITIONS
+            ]
+    rows = pd.concat([*runs, rows], ignore_index=True)
+    report(rows, say)
+    return not (rows["verdict"] == "differs").any()
+
+
+def fresh_study(name: str, profile: str, published: Published, folder: Path, say=print) -> Study:
+    """A study whose store is empty and that reuses nothing but what language models wrote.
+
+    Raises:
+        StudyError: the dataset is not the published one.
+    """
+    found, settings = open_dataset(name, ROOT / "artifacts"), load_profile(profile)
+    settings["name"] = Path(profile).stem
+    if found.fingerprint != published.manifest["fingerprint"]:
+        raise StudyError(
+            f"{found.root} has the fingerprint {found.fingerprint}, the published dataset "
+            f"{published.manifest['fingerprint']}: the results cannot be compared"
+        )
+    study = Study(found, settings, folder, chapter="verify")
+    if published.whole_generations(study.questions, study.home / "generations.jsonl"):
+        say("What language models wrote is taken from the published generations; all else is computed.")
+    return study
+
+
+def check_files(published: Published) -> None:
+    """Make sure that the published runs are those of the manifest.
+
+    Raises:
+        StudyError: a file is missing or has other bytes.
+    """
+    for place in published.manifest["runs"]:
+        condition, method = place.split("/")
+        if published.run_file(method, condition) is None:
+            raise StudyError(f"runs/{place}.trec.gz is missing or not the published one; restore it with git")
+
+
+def from_runs(published: Published) -> pd.DataFrame:
+    """Recall and ranked measures of every published run (METRIC_COLUMNS), from gold pages alone."""
+    ks, parts = published.manifest["settings"]["metrics"]["ks"], []
+    for place in published.manifest["runs"]:
+        condition, method = place.split("/")
+        values = retrieval_metrics(published.run(method, condition), published.questions, ks)
+        parts.append(values.assign(method=method, condition=condition))
+    return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
+
+
+def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
+    """Compare two metrics frames on the rows that the fresh one has.
+
+    Returns:
+        method, condition, question_id, what (metric and k), published, fresh, difference, verdict; a row that was not
+        published differs.
+    """
+    both = fresh.merge(published, on=ROW, how="left", suffixes=("_fresh", "_published"))
+    both["difference"] = (both["value_fresh"] - both["value_published"]).abs().fillna(float("inf"))
+    tolerance = both["metric"].map(TOLERANCES).fillna(0.0)
+    depth = both["k"].map(lambda k: "" if pd.isna(k) else f"@{k}")
+    return both.assign(
+        what=both["metric"] + depth,
+        verdict=[verdict(*pair) for pair in zip(both["difference"], tolerance, strict=True)],
+    ).rename(columns={"value_fresh": "fresh", "value_published": "published"})[
+        ["method", "condition", "question_id", "what", "published", "fresh", "difference", "verdict"]
+    ]
+
+
+def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
+    """Compare two runs rank by rank: another chunk at a rank differs, however near its score."""
+    keys = ["question_id", "rank"]
+    both = published.merge(fresh, on=keys, how="outer", suffixes=("_published", "_fresh"))
+    is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
+    gap = (both["score_fresh"] - both["score_published"]).abs() / both["score_published"].abs().clip(
+        lower=EXACT
+    )
+    difference = gap.where(is_same, float("inf"))
+    return pd.DataFrame(
+        {
+            "method": method,
+            "condition": condition,
+            "question_id": both["question_id"],
+            "what": "rank " + both["rank"].astype(str),
+            "published": both["chunk_id_published"],
+            "fresh": both["chunk_id_fresh"],
+            "difference": difference,
+            "verdict": [verdict(value, SCORE_TOLERANCE, 1e-6) for value in difference],
+        }
+    )
+
+
+def verdict(difference: float, tolerance: float, exact: float = EXACT) -> str:
+    """``equal``, ``within`` or ``differs``."""
+    return "equal" if difference <= exact else "within" if difference <= tolerance else "differs"
+
+
+def report(rows: pd.DataFrame, say=print) -> None:
+    """Tell how many rows of each kind are equal, within tolerance, or differ, and name the largest differences."""
+    kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
+    table = pd.crosstab([rows["method"], rows["condition"], kind.rename("what")], rows["verdict"])
+    table = table.reindex(columns=["equal", "within", "differs"], fill_value=0)
+    tolerance = table.index.get_level_values("what").map(TOLERANCES | {"ranked chunks": SCORE_TOLERANCE})
+    say(table.assign(tolerance=tolerance.fillna(0.0)).to_string())
+    largest = rows[rows["verdict"] == "differs"].sort_values("difference", ascending=False, kind="stable")
+    for row in largest.head(N_NAMED).itertuples():
+        where = f"{row.method}, {row.condition}, {row.question_id}, {row.what}"
+        say(f"differs: {where}: published {row.published}, now {row.fresh}")
+    counts = rows["verdict"].value_counts()
+    say(", ".join(f"{counts.get(name, 0)} {name}" for name in ("equal", "within", "differs")))

@@ -1,0 +1,148 @@
+"""The tables and figures of chapter 04, from its measurements and the runs' metrics."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from lib.metrics.significance import clustered_bootstrap
+from lib.report.display import number, with_interval
+from lib.report.page_scorer_measured import PAGES, SCORERS
+from lib.report.tables import published_study, title, values_of
+from lib.slips import table as slip_tables
+
+NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned"}
+
+
+def _companies(study) -> pd.Series:
+    return study.questions.set_index("question_id")["company"]
+
+
+def _interval(study, values: pd.Series) -> str:
+    settings = study.profile.significance
+    found = clustered_bootstrap(
+        values, _companies(study).reindex(values.index), settings.n_draws, settings.seed
+    )
+    return with_interval(found.mean, found.low, found.high)
+
+
+def recall_table(study, frame: pd.DataFrame, part: str, metric: str = "page_recall") -> pd.DataFrame:
+    """One row a scorer, one column a number of pages kept: means with intervals, and n.
+
+    Args:
+        study: gives companies and the bootstrap's settings.
+        frame: from :func:`lib.report.page_scorer_measured.measurements`.
+        part: ``pages`` for the recall of the kept pages themselves, ``ablation`` for that of both stages.
+        metric: ``page_recall`` or ``doc_recall``.
+    """
+    chosen = frame[(frame["part"] == part) & (frame["metric"] == metric)]
+    rows = []
+    for scorer, by in SCORERS:
+        own = chosen[(chosen["scorer"] == scorer) & (chosen["by"] == by)]
+        row = {"Page scorer": NAMES[scorer], "Folds by": by or "–"}
+        for n_pages in PAGES:
+            row[f"P = {n_pages}"] = _interval(study, own[own["k"] == n_pages].set_index("item")["value"])
+        rows.append(row | {"n": own["item"].nunique()})
+    if part == "ablation" and metric == "page_recall":
+        known = published_study()["page_scorer_pages"]
+        published = {f"P = {n}": number(known[n]) if n in known else "–" for n in PAGES}
+        rows.append(
+            {"Page scorer": "Published", "Folds by": "filing"} | published | {"n": len(study.questions)}
+        )
+    return pd.DataFrame(rows)
+
+
+def folds_table(frame: pd.DataFrame, metrics: pd.DataFrame, methods: dict[str, str], k: int) -> pd.DataFrame:
+    """Page recall at k by fold, its mean and standard deviation; ``methods`` maps a method to its folds' kind."""
+    rows = []
+    for method, by in methods.items():
+        fold = frame[(frame["part"] == "fold") & (frame["by"] == by)].set_index("item")["value"].astype(int)
+        values = values_of(metrics, method, "standard", "page_recall", k)
+        means = values.groupby(fold.reindex(values.index)).mean()
+        row = {"Method": title(method), "Folds by": by} | {
+            f"Fold {n}": number(mean) for n, mean in means.items()
+        }
+        rows.append(row | {"Mean": number(means.mean()), "SD": number(means.std()), "n": len(values)})
+    return pd.DataFrame(rows)
+
+
+def training_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """What each fold trained on, what training and test share, and how long it took."""
+    wide = (
+        frame[frame["part"] == "training"]
+        .pivot(index=["by", "item"], columns="metric", values="value")
+        .reset_index()
+    )
+    final = frame[frame["part"] == "curve"].assign(item=lambda f: f["item"].str.split(":").str[0])
+    final = final.groupby(["by", "item"])["value"].last()
+    return pd.DataFrame(
+        {
+            "Folds by": wide["by"],
+            "Fold": wide["item"],
+            "Questions held out": wide["n_questions"].astype(int),
+            "Training pairs": wide["n_pairs"].astype(int),
+            "Filings in both": wide["n_shared_filings"].astype(int),
+            "Companies in both": [
+                f"{int(both)} of {int(of)}"
+                for both, of in zip(wide["n_shared_companies"], wide["n_test_companies"], strict=True)
+            ],
+            "Nearest question": wide["nearest"].map(number),
+            "Last loss": [number(final[key]) for key in zip(wide["by"], wide["item"], strict=True)],
+            "Minutes": (wide["wall_s"] / 60).map("{:.0f}".format),
+            "Light steps": wide["light_steps"].astype(int),
+        }
+    )
+
+
+def curves(frame: pd.DataFrame) -> plt.Figure:
+    """Mean training loss of each epoch, one line a fold, one panel a kind of folds."""
+    part = frame[frame["part"] == "curve"]
+    drawn, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
+    for axes, (by, own) in zip(panels, part.groupby("by"), strict=True):
+        place = own["item"].str.split(":", expand=True).astype(int)
+        for fold, line in own.groupby(place[0]):
+            axes.plot(place.loc[line.index, 1], line["value"], marker="o", ms=3, label=f"fold {fold}")
+        axes.set(xlabel="epoch", title=f"folds by {by}", ylim=(0, None))
+    panels[0].set_ylabel("training loss")
+    panels[1].legend(frameon=False, fontsize=8)
+    drawn.tight_layout()
+    return drawn
+
+
+def slips_table(study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
+    """What each slip adds to the honest run, one row a slip and scorer."""
+    settings, rows = study.profile.significance, []
+    own = frame[frame["part"].str.startswith("slip ") & (frame["metric"] == metric)]
+    for scorer, part in own.groupby("scorer", sort=False):
+        values = part.assign(slip=part["part"].str.removeprefix("slip "), question_id=part["item"])
+        table = slip_tables.slip_table(values, _companies(study), settings.n_draws, settings.seed)
+        for row in table.itertuples():
+            added = "–" if row.slip == slip_tables.HONEST else with_interval(row.added, row.low, row.high)
+            told = slip_tables.SLIPS[row.slip]
+            rows.append((NAMES[scorer], told, number(row.mean), added, row.n))
+    return pd.DataFrame(rows, columns=["Scorer", "Slip", "Page recall", "Added by the slip", "n"])
+
+
+def gains_table(
+    metrics: pd.DataFrame, questions: pd.DataFrame, method: str, baseline: str, k: int
+) -> pd.DataFrame:
+    """Question by question against a baseline: how many gain and lose page recall at k, by question type and in all."""
+    first, second = (values_of(metrics, name, "standard", "page_recall", k) for name in (method, baseline))
+    difference = first - second.reindex(first.index)
+    kinds = questions.set_index("question_id")["question_type"].reindex(first.index)
+    rows = []
+    for kind in [*sorted(kinds.unique()), "all"]:
+        own = difference if kind == "all" else difference[kinds == kind]
+        counts = {"Gains": (own > 0).sum(), "Same": (own == 0).sum(), "Loses": (own < 0).sum()}
+        rows.append(
+            {"Question type": kind} | counts | {"Mean difference": f"{own.mean():+.2f}", "n": len(own)}
+        )
+    return pd.DataFrame(rows)
+
+
+def gained_and_lost(metrics: pd.DataFrame, methods: Sequence[str], k: int) -> pd.DataFrame:
+    """question_id, doc-free page recall of two methods and their difference, where they differ, gains first."""
+    wide = pd.DataFrame({name: values_of(metrics, name, "standard", "page_recall", k) for name in methods})
+    difference = wide[methods[0]] - wide[methods[1]]
+    wide = wide.assign(difference=difference)[difference != 0]
+    return wide.sort_values("difference", ascending=False, kind="stable").reset_index()

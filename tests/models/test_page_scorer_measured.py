@@ -1,0 +1,89 @@
+"""Chapter 04's measurements on a tiny study, and the tables made of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.report import page_scorer as report
+from lib.report.page_scorer_measured import FILE, PAGES, SCORERS, measurements
+
+QUESTIONS = [f"q{n}" for n in range(4)]
+
+
+@pytest.fixture(scope="module")
+def measured(make_study):
+    study = make_study(epochs=1)
+    return study, measurements(study, k=3)
+
+
+def metrics_of(**values: list[float]) -> pd.DataFrame:
+    rows = [
+        (method, "standard", question, "page_recall", 5, value)
+        for method, column in values.items()
+        for question, value in zip(QUESTIONS, column, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+
+
+def test_every_scorer_is_measured_at_every_number_of_pages(measured):
+    study, frame = measured
+    assert (study.view / FILE).is_file()
+    for part in ("pages", "ablation"):
+        table = report.recall_table(study, frame, part)
+        assert len(table) == len(SCORERS) + (part == "ablation")
+        assert (table["n"].iloc[: len(SCORERS)] == 12).all()
+    ceiling = frame[
+        (frame["part"] == "pages") & (frame["metric"] == "page_recall") & (frame["k"] == max(PAGES))
+    ]
+    assert (ceiling["value"] == 1).all()  # there are 48 pages
+
+
+def test_more_pages_never_hide_a_gold_page(measured):
+    _, frame = measured
+    own = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall")]
+    wide = own.pivot(index=["scorer", "by", "item"], columns="k", values="value")
+    assert (np.diff(wide[list(PAGES)].to_numpy(), axis=1) >= 0).all()
+
+
+def test_training_is_told_fold_by_fold(measured):
+    _, frame = measured
+    table = report.training_table(frame)
+    assert table["Folds by"].tolist() == ["company"] * 3 + ["filing"] * 3
+    assert table["Questions held out"].tolist() == [4] * 6
+    assert (table["Filings in both"] == 0).all()
+    assert table["Companies in both"].iloc[:3].tolist() == ["0 of 2"] * 3
+
+
+def test_slips_are_told_for_the_light_scorer_and_not_trained_for_the_other(measured):
+    study, frame = measured
+    table = report.slips_table(study, frame)
+    assert table["Scorer"].unique().tolist() == ["Light map"]
+    assert table["Added by the slip"].tolist()[0] == "–"
+    assert table["n"].tolist() == [12, 6, 12, 12, 12]
+
+
+def test_published_figures_stand_below_the_ablation(measured):
+    study, frame = measured
+    last = report.recall_table(study, frame, "ablation").iloc[-1]
+    assert [last[f"P = {n}"] for n in PAGES] == ["0.48", "0.48", "0.55", "–"]
+
+
+def test_folds_have_a_mean_and_a_spread():
+    frame = pd.DataFrame({"part": "fold", "by": "company", "item": QUESTIONS, "value": [0, 0, 1, 1]})
+    row = report.folds_table(frame, metrics_of(dense=[1, 0, 1, 1]), {"dense": "company"}, k=5).iloc[0]
+    assert (row["Fold 0"], row["Fold 1"], row["Mean"], row["SD"], row["n"]) == (
+        "0.50",
+        "1.00",
+        "0.75",
+        "0.35",
+        4,
+    )
+
+
+def test_gains_and_losses_are_counted_by_question_type():
+    metrics = metrics_of(dense=[1, 0, 0.5, 0], bm25=[0, 0, 1, 0])
+    questions = pd.DataFrame({"question_id": QUESTIONS, "question_type": ["a", "a", "b", "b"]})
+    table = report.gains_table(metrics, questions, "dense", "bm25", k=5).set_index("Question type")
+    assert table.loc["all", ["Gains", "Same", "Loses", "n"]].tolist() == [1, 2, 1, 4]
+    assert table["Mean difference"].tolist() == ["+0.50", "-0.25", "+0.12"]
+    assert report.gained_and_lost(metrics, ["dense", "bm25"], k=5)["question_id"].tolist() == ["q0", "q2"]
