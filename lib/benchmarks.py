@@ -15,6 +15,7 @@ from lib.store import write_atomically
 from lib.study import Study
 from lib.words import StudyError
 
+FILE = "benchmarks.csv"
 COLUMNS = ["part", "variant", "value", "unit"]
 
 
@@ -49,7 +50,9 @@ def sparse_rows(study, n_questions: int = 10) -> list[tuple]:
     from lib.retrievers.splade import dot_products
 
     documents = sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
-    queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")[:n_questions]
+    queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")[
+        :n_questions
+    ]
     width = max(queries.shape[1], documents.shape[1])
     laid_out = np.zeros((documents.shape[0], width), np.float32)
     laid_out[:, : documents.shape[1]] = documents.toarray()
@@ -59,7 +62,9 @@ def sparse_rows(study, n_questions: int = 10) -> list[tuple]:
         ("sparse product (ours)", lambda: dot_products(queries, documents)),
         ("dense scan", lambda: asked @ laid_out.T),
     )
-    return [("SPLADE search", name, 1000 * seconds(run) / len(asked), "ms a question") for name, run in variants]
+    return [
+        ("SPLADE search", name, 1000 * seconds(run) / len(asked), "ms a question") for name, run in variants
+    ]
 
 
 def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
@@ -90,7 +95,10 @@ def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
         reference = CrossEncoder(folder, max_length=256)
     variants = (
         ("int8 ONNX, batches of one length (ours)", lambda: ours.scores(pairs)),
-        ("sentence-transformers CrossEncoder, float32", lambda: reference.predict(pairs, show_progress_bar=False)),
+        (
+            "sentence-transformers CrossEncoder, float32",
+            lambda: reference.predict(pairs, show_progress_bar=False),
+        ),
     )
     return [("Reranking", name, len(pairs) / seconds(run, 1), "pairs a second") for name, run in variants]
 
@@ -111,13 +119,20 @@ def embedding_rows(study, n_texts: int = 128) -> list[tuple]:
     n_tokens = sum(int(encoder.model.tokenize([text])["attention_mask"].sum()) for text in texts)
     rate = n_tokens / seconds(lambda: encoder.encode(texts), 1)
     config = encoder.model[0].auto_model.config
-    layers = sum(p.numel() for name, p in encoder.model[0].auto_model.named_parameters() if "encoder.layer" in name)
+    layers = sum(
+        p.numel() for name, p in encoder.model[0].auto_model.named_parameters() if "encoder.layer" in name
+    )
     attention = 4 * config.num_hidden_layers * config.hidden_size * n_tokens / len(texts)
     dtype = getattr(torch, encoder.precision)
     square = torch.randn(2048, 2048).to(dtype)
     peak = 2 * 2048**3 / seconds(lambda: square @ square)
     return [
-        ("Embedding", f"{settings.weights}, {encoder.precision}, {settings.window} tokens", rate, "tokens a second"),
+        (
+            "Embedding",
+            f"{settings.weights}, {encoder.precision}, {settings.window} tokens",
+            rate,
+            "tokens a second",
+        ),
         ("Embedding", "matrix product of 2048 × 2048, the same precision", peak / 1e9, "GFLOP/s"),
         ("Embedding", "share of that product's speed", 100 * rate * (2 * layers + attention) / peak, "%"),
     ]
@@ -136,9 +151,18 @@ def generation_rows(study, n_prompts: int = 4) -> list[tuple]:
         sampling = Sampling(max_tokens=64, temperature=0.7, seed=1)
         written: list[Generation] = []
         started = time.perf_counter()
-        generator.generate([Request(prompt(q), sampling) for q in questions], lambda _, one, to=written: to.append(one))
+        generator.generate(
+            [Request(prompt(q), sampling) for q in questions], lambda _, one, to=written: to.append(one)
+        )
         taken = time.perf_counter() - started
-        rows.append(("Generation", f"{n_slots} slots", sum(one.n_tokens for one in written) / taken, "tokens a second"))
+        rows.append(
+            (
+                "Generation",
+                f"{n_slots} slots",
+                sum(one.n_tokens for one in written) / taken,
+                "tokens a second",
+            )
+        )
     return rows
 
 
@@ -149,6 +173,13 @@ def run_all(study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def measured(study) -> pd.DataFrame | None:
+    """What was measured: COLUMNS, of this machine or as published; None where nothing was measured yet."""
+    places = [study.home] + ([study.published.root] if study.published else [])
+    found = [place / FILE for place in places if (place / FILE).is_file()]
+    return pd.read_csv(found[0]) if found else None
+
+
 def main() -> None:
     """Run the benchmarks and keep them as ``benchmarks.csv`` of the view."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -157,7 +188,7 @@ def main() -> None:
     args = parser.parse_args()
     study = Study.open(args.dataset, args.profile, chapter="benchmarks")
     table = run_all(study)
-    write_atomically(Path(study.view) / "benchmarks.csv", table.to_csv(index=False).encode())
+    write_atomically(Path(study.home) / FILE, table.to_csv(index=False).encode())
     print(table.to_string(index=False))
 
 

@@ -89,7 +89,9 @@ def summarise(metrics: pd.DataFrame, questions: pd.DataFrame, n_draws: int, seed
     company = questions.set_index("question_id")["company"]
     rows = []
     for names, part in metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], dropna=False, sort=False):
-        interval = clustered_bootstrap(part["value"], part["question_id"].map(company).to_numpy(), n_draws, seed)
+        interval = clustered_bootstrap(
+            part["value"], part["question_id"].map(company).to_numpy(), n_draws, seed
+        )
         rows.append((*names, *interval))
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 

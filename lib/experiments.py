@@ -59,7 +59,9 @@ def bm25_variants(study, condition: Condition = "standard", k: int = 5) -> pd.Da
             scores[~study.candidates(condition)] = -np.inf
             run = runs.rank(scores, study.questions, study.chunks, k)
             rows.append((name, *(m(run, study.questions, k).mean() for m in (doc_recall, page_recall))))
-        pd.DataFrame(rows, columns=["variant", "doc_recall", "page_recall"]).to_csv(target / "rows.csv", index=False)
+        pd.DataFrame(rows, columns=["variant", "doc_recall", "page_recall"]).to_csv(
+            target / "rows.csv", index=False
+        )
 
     params = {
         "chunks": study.chunks_digest,

@@ -15,6 +15,7 @@ from lib.store import digest_of_file, write_atomically
 from lib.words import Condition, NeedsFilings, StudyError
 
 RESULTS = Path(__file__).resolve().parent.parent / "book" / "results"
+LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 QUESTION_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
 
@@ -174,6 +175,13 @@ class Published:
         return json.loads(path.read_text()) if path.is_file() else {}
 
 
-def from_pieces(pieces: list[str | list[int]], question: str) -> str:
-    """The text that was published as pieces: strings, and pairs ``[start, end]`` of characters of the question."""
-    return "".join(piece if isinstance(piece, str) else question[piece[0] : piece[1]] for piece in pieces)
+def from_pieces(pieces: list[str | list], question: str) -> str:
+    """The text that was published as pieces: strings, and references into the question.
+
+    A reference is ``[start, end]`` in characters, with a third item where the letters are ``upper`` or ``lower``.
+    """
+    return "".join(piece if isinstance(piece, str) else _referenced(question, *piece) for piece in pieces)
+
+
+def _referenced(question: str, start: int, end: int, letters: str = "") -> str:
+    return "".join(map(LETTERS[letters], question[start:end]))

@@ -92,7 +92,9 @@ class Study:
         settings["name"] = Path(profile).stem
         published = Published.in_place_of(dataset, settings.name) if results == "published" else None
         if published:
-            print(f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo.")
+            print(
+                f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo."
+            )
             found, settings = published.dataset(), settings.updated(published.manifest["settings"])
             absent.tell_instead_of_failing()
         else:
@@ -264,7 +266,9 @@ class Study:
         row, published = methods.method(name), self.published.manifest["settings"]
         for section in ("chunks", "run", *row.settings):
             if self.profile[section] != published.get(section):
-                raise NeedsFilings(f"{name} with other settings ({section}) has to be run, which needs the filings")
+                raise NeedsFilings(
+                    f"{name} with other settings ({section}) has to be run, which needs the filings"
+                )
         for used in row.uses:
             self.need_unchanged(used)
 
@@ -300,7 +304,9 @@ class Study:
         weights = self.profile.generator.weights
         model = Model(weights, weights_hash(weights))
         published = self.published if self.has_filings else None
-        published = published and published.whole_generations(self.questions, self.home / "generations.published.jsonl")
+        published = published and published.whole_generations(
+            self.questions, self.home / "generations.published.jsonl"
+        )
         return GenerationLog(self.home / "generations.jsonl", model, published, self.store.say)
 
     def make_generator(self) -> Generator:
@@ -353,4 +359,7 @@ class Study:
 def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
-    return {key: weights_hash(value) if key == "weights" else _with_hashes(value) for key, value in settings.items()}
+    return {
+        key: weights_hash(value) if key == "weights" else _with_hashes(value)
+        for key, value in settings.items()
+    }

@@ -1,7 +1,7 @@
 """A question as three queries: as it stands, its core, and its core with the names of the statements it needs.
 
-Questions of analysts come with instructions (``Answer in USD millions``, ``Assume that you are ...``) whose words stand on
-no page; what is asked stands in the sentence with the question mark.
+Questions of analysts come with instructions (``Answer in USD millions``, ``Assume that you are ...``) whose words
+stand on no page; what is asked stands in the sentence with the question mark.
 """
 
 import re

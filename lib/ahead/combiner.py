@@ -1,7 +1,7 @@
 """The learnt combiner: a linear ranker and boosted trees (LambdaMART; Burges, 2010), added.
 
-The trees see a hundred numbers and know that a balance sheet is wanted for its place among the filing's other pages; the
-linear ranker sees fifteen and steadies them where there is little to learn from.
+The trees see some eighty numbers, each against the collection and against the filing; the linear ranker sees sixteen and
+steadies them where there is little to learn from.
 """
 
 import json
@@ -75,8 +75,12 @@ class Combiner:
     def scores(self, pool: Pool) -> np.ndarray:
         """The score of each pair, shape (n_pairs,); comparable within a question."""
         table = pool.table[self.boosters[0].feature_name()]
-        trees = sum(booster.predict(table, num_iteration=self.n_trees, num_threads=1) for booster in self.boosters)
-        return per_question(trees, pool.rows) + self.share * per_question(self.linear.scores(pool.table), pool.rows)
+        trees = sum(
+            booster.predict(table, num_iteration=self.n_trees, num_threads=1) for booster in self.boosters
+        )
+        return per_question(trees, pool.rows) + self.share * per_question(
+            self.linear.scores(pool.table), pool.rows
+        )
 
     def save(self, folder: Path, about: dict) -> None:
         """Write ``combiner.json`` and one LightGBM text file a booster; no pickle.
@@ -89,7 +93,12 @@ class Combiner:
         files = [f"trees-{number}.txt" for number in range(len(self.boosters))]
         for name, booster in zip(files, self.boosters, strict=True):
             (folder / name).write_text(booster.model_to_string(num_iteration=self.n_trees))
-        record = {"linear": self.linear.record(), "trees": files, "n_trees": self.n_trees, "share": self.share}
+        record = {
+            "linear": self.linear.record(),
+            "trees": files,
+            "n_trees": self.n_trees,
+            "share": self.share,
+        }
         (folder / "combiner.json").write_text(json.dumps(record | about, indent=1) + "\n")
 
     @classmethod
@@ -101,7 +110,13 @@ class Combiner:
 
 
 def fit_combiner(
-    table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, settings, n_trees: int, share: float, seeds: Sequence[int]
+    table: pd.DataFrame,
+    gold: np.ndarray,
+    rows: np.ndarray,
+    settings,
+    n_trees: int,
+    share: float,
+    seeds: Sequence[int],
 ) -> Combiner:
     """Fit both parts on pairs of training questions."""
     boosters = tuple(fit_trees(table, gold, rows, settings, n_trees, seed) for seed in seeds)

@@ -35,7 +35,9 @@ class Pages:
     shape: np.ndarray
 
 
-def describe_pages(pages: pd.DataFrame, filings: pd.DataFrame, titles: np.ndarray, items: np.ndarray) -> Pages:
+def describe_pages(
+    pages: pd.DataFrame, filings: pd.DataFrame, titles: np.ndarray, items: np.ndarray
+) -> Pages:
     """Describe every page."""
     row_of = {doc_name: row for row, doc_name in enumerate(filings["doc_name"])}
     filing = pages["doc_name"].map(row_of).to_numpy()
@@ -67,7 +69,10 @@ def _fit(said: Asked, identity: FilingIdentity, into: dict) -> None:
     if said.year and identity.year:
         put("year_gap", identity.year - said.year)
     if said.quarter:
-        put("quarter_fit", 1.0 if identity.quarter == said.quarter else 0.0 if identity.quarter is None else -1.0)
+        put(
+            "quarter_fit",
+            1.0 if identity.quarter == said.quarter else 0.0 if identity.quarter is None else -1.0,
+        )
     if said.doc_type:
         put("type_fit", float(said.doc_type == identity.doc_type))
     if said.dates and identity.dates:
@@ -161,7 +166,8 @@ def wanted_features(questions: list[str], pages: Pages, groups: FilingGroups) ->
         "asked_titles": asked_kinds[:, others].astype(np.float32) @ np.minimum(pages.titles[:, others], 1).T,
         "asked_items": _mean_of(asked_kinds[:, others], spread[:, others]),
         "asked_items_best": _best_of(asked_kinds[:, others], spread[:, others], -3.0),
-        "implied_titles": implied_kinds[:, others].astype(np.float32) @ np.minimum(pages.titles[:, others], 1).T,
+        "implied_titles": implied_kinds[:, others].astype(np.float32)
+        @ np.minimum(pages.titles[:, others], 1).T,
         "implied_items": _mean_of(implied_kinds[:, others], spread[:, others]),
     }
     return {name: values.astype(np.float32) for name, values in features.items()}
@@ -231,6 +237,10 @@ class Pool:
     columns: np.ndarray
     table: pd.DataFrame
 
+    def part(self, pairs: np.ndarray) -> "Pool":
+        """The pairs that a boolean mask keeps."""
+        return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs])
+
 
 def make_pool(
     questions: list[str],
@@ -271,6 +281,7 @@ def make_pool(
     fit = identity_score(pair)
     table["identity"] = fit[rows, filings]
     table["identity_gap"] = (fit - fit.max(axis=1, keepdims=True))[rows, filings]
+    table["chosen"] = chosen[rows, columns]
     table["same_year"] = table["year_gap"] == 0
     table["near_year"] = 1.5 - np.minimum(np.abs(np.nan_to_num(table["year_gap"], nan=1.5)), 3.0)
     table["near_date"] = np.exp(-np.nan_to_num(table["days"], nan=np.inf) / 7)

@@ -29,7 +29,9 @@ TYPE_ASKED = {
     "8-K": r"\b8-?K\b|current report",
     "earnings": r"earnings (?:release|call|report)|press release|guidance",
 }
-PERIOD_ENDED = re.compile(r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I)
+PERIOD_ENDED = re.compile(
+    r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I
+)
 AS_OF = re.compile(r"\bas of\b[^,.;?]{2,30}(?:, (?:19|20)\d\d)?", re.I)
 COVER_CHARACTERS = 4000
 
@@ -94,7 +96,9 @@ def asked(question: str) -> Asked:
     return Asked(tuple(years), quarters[-1] if quarters else None, dates, said[0] if said else None)
 
 
-def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: object, cover: str) -> FilingIdentity:
+def filing_identity(
+    doc_name: str, company: object, doc_type: str, doc_period: object, cover: str
+) -> FilingIdentity:
     """The identity of one filing.
 
     Args:

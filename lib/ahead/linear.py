@@ -1,6 +1,6 @@
 """A listwise linear ranker: softmax over a question's pages (ListNet with one gold list; Cao et al., ICML 2007).
 
-Fifteen weights learnt from some hundred questions: the part of the combiner that cannot go far wrong.
+Sixteen weights learnt from some hundred questions: the part of the combiner that cannot go far wrong.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,8 @@ class LinearRanker:
 
     def scores(self, table: pd.DataFrame) -> np.ndarray:
         """The score of each row, shape (n_rows,)."""
-        return _standard(_values(table, self.features), np.array(self.mean), np.array(self.scale)) @ np.array(self.weights)
+        inputs = _standard(_values(table, self.features), np.array(self.mean), np.array(self.scale))
+        return inputs @ np.array(self.weights)
 
     def record(self) -> dict:
         """JSON-able, for :meth:`of_record`."""
@@ -65,12 +66,12 @@ def _standard(values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.nda
 def fit_linear(
     table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, l2: float, features: Sequence[str] = FEATURES
 ) -> LinearRanker:
-    """Fit by L-BFGS: the mean over questions of the mean over their gold pages of ``-log softmax``, plus ``l2 |w|² / 2``.
+    """Fit by L-BFGS: the mean over questions and their gold pages of ``-log softmax``, plus ``l2 |w|² / 2``.
 
     Args:
         table: features, one row a pair.
         gold: whether the pair's page is gold, boolean.
-        rows: the question of each pair, the pairs of a question together. A question without gold in its pool is left out.
+        rows: the question of each pair, the pairs of a question together; one without gold here is left out.
         l2: penalty.
         features: columns of the table that are used.
     """

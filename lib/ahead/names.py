@@ -11,7 +11,9 @@ LEGAL_FORMS = frozenset(
     " the of and international".split()
 )
 REGISTRANT = re.compile(r"([^\n]{2,80})\n[\s(]*exact\s+name\s+of\s+registrant", re.I)
-LISTED = re.compile(r"\((?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American)[^():]{0,20}:\s*([A-Z][A-Z.]{0,5})\b")
+LISTED = re.compile(
+    r"\((?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American)[^():]{0,20}:\s*([A-Z][A-Z.]{0,5})\b"
+)
 NOT_A_NAME = re.compile(r"\b(?:file|number|commission|report|period|ended|act)\b|\d{3}", re.I)
 NAMED_FULL, NAMED_SHORT, NAMED_INITIALS = 1.0, 0.9, 0.8
 

@@ -8,12 +8,16 @@ MONTHS = (
 )  # fmt: skip
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
 YEAR = re.compile(r"(?<![\d.,$])(?:19[89]\d|20[0-4]\d)(?![\d%]|[.,]\d)")
-SHORT_YEAR = re.compile(r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I)
+SHORT_YEAR = re.compile(
+    r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I
+)
 LONG_YEAR = re.compile(r"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?((?:19[89]|20[0-4])\d)", re.I)
 QUARTER = re.compile(r"(?<![A-Za-z])Q([1-4])|\b([1-4])Q(?=\d|\b)", re.I)
 ORDINAL_QUARTER = re.compile(r"\b(first|second|third|fourth)(?:[ -]fiscal)?[ -]quarter", re.I)
 HALF = re.compile(r"\bH([12])\b|\b(first|second)[ -]half\b", re.I)
-WRITTEN_DATE = re.compile(rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19[89]|20[0-4])\d)\b", re.I)
+WRITTEN_DATE = re.compile(
+    rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19[89]|20[0-4])\d)\b", re.I
+)
 ISO_DATE = re.compile(r"((?:19[89]|20[0-4])\d)-(\d{2})-(\d{2})")
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 

@@ -9,9 +9,9 @@ TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
 STOP_WORDS = frozenset(
     "a an the of in on at for to from by with and or is are was were be been being has have had do does did what which"
     " who whom whose when where how why that this these those it its as if then than so not no any all each other such"
-    " there their they we our us you your he she his her i me my will would can could may might should shall please into"
-    " over under between about during per more most very much many also only own same both either neither use used using"
-    " based give given state answer question round following company".split()
+    " there their they we our us you your he she his her i me my will would can could may might should shall please"
+    " into over under between about during per more most very much many also only own same both either neither use"
+    " used using based give given state answer question round following company".split()
 )
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
 
@@ -19,7 +19,9 @@ PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fis
 def terms(text: str) -> list[str]:
     """Stems of the words that are not stop words, and numbers without thousands' commas."""
     words = TERM.findall(text.lower().replace("’", "'"))
-    return [stem(word) if word[0].isalpha() else word.replace(",", "") for word in words if word not in STOP_WORDS]
+    return [
+        stem(word) if word[0].isalpha() else word.replace(",", "") for word in words if word not in STOP_WORDS
+    ]
 
 
 def topic_terms(question: str, names: Iterable[str]) -> list[str]:

@@ -55,7 +55,9 @@ def pages_of_chunks(study) -> np.ndarray:
 
     def rows() -> np.ndarray:
         row_of = page_rows(study)
-        return np.array([row_of[key] for key in zip(study.chunks["doc_name"], study.chunks["page"], strict=True)], int)
+        return np.array(
+            [row_of[key] for key in zip(study.chunks["doc_name"], study.chunks["page"], strict=True)], int
+        )
 
     return study.memo("ahead_chunk_pages", rows)
 
@@ -72,7 +74,9 @@ def page_words(study) -> BM25:
     def load() -> BM25:
         params = {"pages": study.pages_digest, "k1": settings.k1, "b": settings.b}
         path = study.store.get("ahead/words", params, compute, WORDS_VERSION).path
-        vocabulary = {term: row for row, term in enumerate(json.loads((path / "vocabulary.json").read_text()))}
+        vocabulary = {
+            term: row for row, term in enumerate(json.loads((path / "vocabulary.json").read_text()))
+        }
         return BM25.of_weights(sparse.csr_array(sparse.load_npz(path / "weights.npz")), vocabulary)
 
     return study.memo("ahead_words", load)
@@ -93,7 +97,9 @@ def described_pages(study) -> Pages:
     return study.memo("ahead_pages", load)
 
 
-def view_scores(study, questions: Sequence[str], encode: Encode = index.encode_queries) -> dict[str, np.ndarray]:
+def view_scores(
+    study, questions: Sequence[str], encode: Encode = index.encode_queries
+) -> dict[str, np.ndarray]:
     """Every view of every page for the given questions.
 
     Args:

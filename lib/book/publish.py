@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from lib import benchmarks
 from lib.book.manifest import git_commit
 from lib.book.notebooks import ROOT
 from lib.book.outgoing import check_texts, quotations_of, write_generations, write_shown
@@ -42,6 +43,8 @@ def publish(study, results: Path = RESULTS, readme: Path = ROOT / "README.md", s
     aside.mkdir(parents=True)
     for name in ("metrics.csv.gz", "summary.csv", "manifest.json"):
         shutil.copyfile(study.view / name, aside / name)
+    if (study.home / benchmarks.FILE).is_file():
+        shutil.copyfile(study.home / benchmarks.FILE, aside / benchmarks.FILE)
     for place in manifest["runs"]:
         (aside / "runs" / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(study.view / "runs" / f"{place}.trec.gz", aside / "runs" / f"{place}.trec.gz")

@@ -11,12 +11,14 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from lib.published import LETTERS
+
 WORD = re.compile(r"\w+")
 QUESTION_WORDS, FILING_WORDS = 8, 12
 MIN_LETTERED = 6  # rows of figures are no quotation
 GAP = "[…]"
 
-Piece = str | list[int]
+Piece = str | list
 
 
 class Quotations:
@@ -72,9 +74,9 @@ class Quotations:
 
 
 def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[Piece]:
-    """A text as pieces: strings, and pairs ``[start, end]`` of characters of the question where it echoes it.
+    """A text as pieces: strings, and references into the question where it echoes it.
 
-    Joining the pieces gives the text again, exactly; see :func:`lib.published.from_pieces`.
+    Joining the pieces gives the text again, exactly, and shows what a reference is: :func:`lib.published.from_pieces`.
     """
     words, asked = (
         [(m.group().lower(), m.span()) for m in WORD.finditer(whole)] for whole in (text, question)
@@ -89,10 +91,7 @@ def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[P
         start, end = words[first][1][0], words[first + size - 1][1][1]
         low, high = asked[second][1][0], asked[second + size - 1][1][1]
         pieces.append(text[done:start])
-        for kind, a, b, c, d in SequenceMatcher(
-            None, question[low:high], text[start:end], autojunk=False
-        ).get_opcodes():
-            pieces.append([low + a, low + b] if kind == "equal" else text[start + c : start + d])
+        pieces += _echo(text[start:end], question, low, high)
         done = end
     if not pieces:
         return [text] if text else []
@@ -101,6 +100,29 @@ def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[P
         for piece in [*pieces, text[done:]]
     ]
     return [piece for part in again for piece in part]
+
+
+def _echo(text: str, question: str, low: int, high: int) -> list[Piece]:
+    """A text that has the words of ``question[low:high]``, in pieces."""
+    pieces: list[Piece] = []
+    matcher = SequenceMatcher(None, _folded(question[low:high]), _folded(text), autojunk=False)
+    for kind, a, _, c, d in matcher.get_opcodes():
+        if kind != "equal":
+            pieces.append(text[c:d])
+            continue
+        for place, letter in enumerate(text[c:d], low + a):
+            last = pieces[-1] if pieces and isinstance(pieces[-1], list) and pieces[-1][1] == place else None
+            modes = [mode for mode, change in LETTERS.items() if change(question[place]) == letter]
+            if last and last[2] in modes:
+                last[1] += 1
+            else:
+                pieces.append([place, place + 1, modes[0]] if modes else letter)
+    return [piece if isinstance(piece, str) or piece[2] else piece[:2] for piece in pieces]
+
+
+def _folded(text: str) -> str:
+    """Small letters, one for each character."""
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 
 def with_gaps(pieces: list[Piece]) -> str:

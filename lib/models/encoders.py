@@ -54,6 +54,8 @@ class Encoder:
         The texts are encoded in order of length, so that a batch wastes little padding.
         """
         encode = self.model.encode_query if role == "query" else self.model.encode_document
-        vectors = encode(list(texts), batch_size=self.batch_size, convert_to_tensor=True, show_progress_bar=False)
+        vectors = encode(
+            list(texts), batch_size=self.batch_size, convert_to_tensor=True, show_progress_bar=False
+        )
         vectors = vectors.float().cpu().numpy()
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)

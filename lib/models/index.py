@@ -33,7 +33,9 @@ def windows(study) -> pd.DataFrame:
 
     def split() -> pd.DataFrame:
         tokenizer = load_tokenizer(fetch(settings.weights))
-        table = split_chunks(study.chunks, tokenizer, settings.window - SPECIAL_TOKENS, settings.window_overlap)
+        table = split_chunks(
+            study.chunks, tokenizer, settings.window - SPECIAL_TOKENS, settings.window_overlap
+        )
         if settings.long_chunks == "truncate":
             return table.groupby("chunk", as_index=False).first()
         if settings.long_chunks != "windows":
@@ -91,11 +93,16 @@ def chroma_collection(study):
         path=str(study.store.root / "chroma"), settings=chromadb.Settings(anonymized_telemetry=False)
     )
     collection = client.get_or_create_collection(
-        name, configuration={"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}}
+        name,
+        configuration={
+            "hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}
+        },
     )
     batch = client.get_max_batch_size()
     number = pd.Series(owners).groupby(owners).cumcount().to_numpy()
-    for start in tqdm(range(collection.count(), len(vectors), batch), desc="chroma", unit="batch", mininterval=5):
+    for start in tqdm(
+        range(collection.count(), len(vectors), batch), desc="chroma", unit="batch", mininterval=5
+    ):
         rows = slice(start, start + batch)
         part = chunks.iloc[owners[rows]]
         collection.upsert(

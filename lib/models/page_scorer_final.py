@@ -1,8 +1,11 @@
 """The final page scorer: trained on every question, for use on *other* filings, with a model card.
 
 Its scores are those of the folds, never its own: there is no question left that it has not seen.
+
+``python -m lib.models.page_scorer_final --dataset financebench --target DIRECTORY`` writes it.
 """
 
+import argparse
 import shutil
 from pathlib import Path
 
@@ -119,3 +122,36 @@ def export_final(study, scores: pd.DataFrame, target: Path) -> Path:
     shutil.copytree(entry.path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("entry.json"))
     write_atomically(Path(target) / "README.md", model_card(study, scores).encode())
     return Path(target)
+
+
+def scores_of_folds(study, k: int = 5) -> pd.DataFrame:
+    """What the card prints: recall at k of both stages with intervals, by company and by filing."""
+    from lib.evaluation import evaluate_all
+    from lib.report.display import with_interval
+    from lib.report.tables import METRIC_TITLES, summary_at
+
+    methods = {"page_scorer": "Folds by company", "page_scorer_filing": "Folds by filing"}
+    summary = summary_at(study, evaluate_all(study, methods, ["standard"]), k, ("doc_recall", "page_recall"))
+    table = summary.assign(
+        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}",
+        folds=summary["method"].map(methods),
+        value=[with_interval(row.mean, row.low, row.high) for row in summary.itertuples()],
+    )
+    return table.pivot(index="Measure", columns="folds", values="value").reset_index()
+
+
+def main() -> None:
+    """Train the final model and write it with its card."""
+    from lib.study import Study
+
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--dataset", default="")
+    parser.add_argument("--profile", default="default")
+    parser.add_argument("--target", type=Path, required=True)
+    asked = parser.parse_args()
+    study = Study.open(asked.dataset, asked.profile, chapter="04_page_scorer")
+    print(export_final(study, scores_of_folds(study), asked.target))
+
+
+if __name__ == "__main__":
+    main()

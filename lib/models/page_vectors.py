@@ -38,7 +38,13 @@ def page_rows(study) -> dict[tuple[str, int], int]:
 
 
 def encode_with(
-    study, stage: str, weights: Callable[[], Path], digest: str, texts: Sequence[str], role: Role, window: int | None = None
+    study,
+    stage: str,
+    weights: Callable[[], Path],
+    digest: str,
+    texts: Sequence[str],
+    role: Role,
+    window: int | None = None,
 ) -> np.ndarray:
     """Unit vectors of texts by a model, stored shard by shard; equal texts are encoded once.
 

@@ -104,7 +104,7 @@ def comparison_table(
     metric: str,
     condition: str = "standard",
 ) -> pd.DataFrame:
-    """Each method against a reference: difference with interval, Holm-corrected p, and whether they can be told apart."""
+    """Each method against a reference: difference with interval, Holm's p, and whether they can be told apart."""
     settings = study.profile.significance
     first = values_of(metrics, reference, condition, metric)
     company = study.questions.set_index("question_id")["company"].reindex(first.index)

@@ -8,7 +8,9 @@ import numpy as np
 from lib.models.index import encode_queries, window_vectors
 
 
-def best_window_scores(queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int) -> np.ndarray:
+def best_window_scores(
+    queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int
+) -> np.ndarray:
     """The cosine of each chunk's best window.
 
     Args:

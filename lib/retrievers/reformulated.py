@@ -30,7 +30,9 @@ def written_passages(study) -> list[list[str]]:
             settings.seed,
         )
         written = [[text for text in texts if text is not None] for texts in found.texts]
-        return [texts or [question] for texts, question in zip(written, study.questions["question"], strict=True)]
+        return [
+            texts or [question] for texts, question in zip(written, study.questions["question"], strict=True)
+        ]
 
     return study.memo("hyde", write)
 

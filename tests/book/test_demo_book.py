@@ -82,9 +82,12 @@ def test_metrics_are_what_the_runs_say(book):
         if int(rank) <= 5:
             found.setdefault(question_id, []).append(chunk_id)
     for question_id, chunk_ids in found.items():
-        gold = {f"{questions.loc[question_id, 'doc_name']}#p{page:04d}" for page in questions.loc[question_id, "gold_pages"]}
+        doc_name, pages = questions.loc[question_id, ["doc_name", "gold_pages"]]
+        gold = {f"{doc_name}#p{page:04d}" for page in pages}
         expected = len(gold & {chunk_id.rsplit("#", 1)[0] for chunk_id in chunk_ids}) / len(gold)
-        row = metrics.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5")
+        row = metrics.query(
+            "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
+        )
         assert row.set_index("question_id")["value"][question_id] == pytest.approx(expected)
 
 
@@ -92,8 +95,8 @@ def test_summary_is_the_mean_over_all_questions(book):
     metrics = pd.read_csv(VIEW / "metrics.csv.gz", dtype={"question_id": str})
     summary = pd.read_csv(VIEW / "summary.csv")
     n_questions = len(pd.read_parquet(VIEW / "questions.parquet"))
-    dense = summary.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5").iloc[0]
-    values = metrics.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5")["value"]
+    chosen = "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
+    dense, values = summary.query(chosen).iloc[0], metrics.query(chosen)["value"]
     assert dense["n"] == n_questions == len(values)
     assert dense["mean"] == pytest.approx(values.mean(), abs=1e-6)
     assert dense["low"] <= dense["mean"] <= dense["high"]

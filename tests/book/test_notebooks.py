@@ -55,7 +55,8 @@ def test_an_unknown_notebook_lists_the_chapters():
 
 
 def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
-    source = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}})
+    kernel = {"name": "python3", "display_name": "", "language": "python"}
+    source = nbformat.v4.new_notebook(metadata={"kernelspec": kernel})
     source.cells = [
         nbformat.v4.new_code_cell("x = 1  # int: a number", metadata={"tags": ["parameters"]}),
         nbformat.v4.new_code_cell("1 / 0"),
@@ -69,7 +70,9 @@ def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
 
 def test_what_belongs_to_one_machine_is_removed():
     notebook = nbformat.v4.new_notebook(metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
-    cell = nbformat.v4.new_code_cell("1", metadata={"tags": ["injected-parameters"], "papermill": {"duration": 1}})
+    cell = nbformat.v4.new_code_cell(
+        "1", metadata={"tags": ["injected-parameters"], "papermill": {"duration": 1}}
+    )
     cell.outputs = [nbformat.v4.new_output("stream", name="stderr", text="/home/someone")]
     notebook.cells = [cell]
     cleaned = notebooks.cleaned(notebook)

@@ -15,14 +15,19 @@ from lib.words import NeedsFilings, StudyError
 QUESTION = "What were the net sales of Acme in the fiscal year 2020, in millions?"
 
 
+def commit(root) -> None:
+    for command in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "a step"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True)
+
+
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A clean git repository that stands for the project's own."""
     root = tmp_path / "repository"
     root.mkdir()
-    (root / "README.md").write_text(f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n")
-    for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "first"]):
-        subprocess.run(["git", "-C", str(root), *command], check=True)
+    (root / "README.md").write_text(f"before\n{readme.BEGIN}\nas it was\n{readme.END}\nafter\n")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    commit(root)
     for module in (manifest, publish):
         monkeypatch.setattr(module, "ROOT", root)
     return root
@@ -45,7 +50,9 @@ def refusal(study, repository, tmp_path) -> str:
 
 
 def test_published_files_hold_ids_and_numbers_but_no_text(published, study):
-    names = {path.relative_to(published.root).as_posix() for path in published.root.rglob("*") if path.is_file()}
+    names = {
+        path.relative_to(published.root).as_posix() for path in published.root.rglob("*") if path.is_file()
+    }
     assert {"questions.csv", "filings.csv", "metrics.csv.gz", "summary.csv", "manifest.json"} < names
     assert {f"runs/{c}/bm25.trec.gz" for c in ("standard", "oracle-document", "oracle-page")} < names
     table = pd.read_csv(published.root / "questions.csv")
@@ -60,7 +67,9 @@ def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(publis
     assert first["text"] == "The answer to “[…]?” is 1,577."
     assert from_pieces(first["pieces"], QUESTION) == f"The answer to “{QUESTION.upper()}” is 1,577."
     whole = published.whole_generations(study.questions, tmp_path / "whole.jsonl")
-    assert whole.read_text() == (study.view / "generations.jsonl").read_text()
+    assert [json.loads(line) for line in whole.read_text().splitlines()] == [
+        json.loads(line) for line in (study.view / "generations.jsonl").read_text().splitlines()
+    ]
 
 
 def test_an_output_that_quotes_a_question_stays_here(published):
@@ -70,9 +79,10 @@ def test_an_output_that_quotes_a_question_stays_here(published):
 
 def test_the_readme_gets_the_headline_table(published, repository):
     text = (repository / "README.md").read_text()
-    assert text.startswith("before\n") and text.endswith("after\n")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
     assert "| BM25 (best baseline) |" in text
-    assert "old" not in text
+    assert "as it was" not in text
 
 
 def test_uncommitted_changes_are_refused(study, repository, tmp_path):
@@ -94,20 +104,26 @@ def test_a_run_that_is_missing_is_refused(study, repository, tmp_path):
 def test_metrics_that_leave_a_question_out_are_refused(study, repository, tmp_path):
     manifest.write_manifest(study)
     metrics = pd.read_csv(study.view / "metrics.csv.gz")
-    metrics[(metrics["question_id"] != "q2") | (metrics["condition"] != "standard")].to_csv(study.view / "metrics.csv.gz")
-    assert "the metrics of bm25 under standard do not cover every question" in refusal(study, repository, tmp_path)
+    metrics[(metrics["question_id"] != "q2") | (metrics["condition"] != "standard")].to_csv(
+        study.view / "metrics.csv.gz"
+    )
+    assert "the metrics of bm25 under standard do not cover every question" in refusal(
+        study, repository, tmp_path
+    )
 
 
 def test_text_of_a_question_anywhere_is_refused(study, repository, tmp_path):
     made = manifest.write_manifest(study)
     study.write("manifest.json", json.dumps(made | {"machine": QUESTION}))
-    assert "manifest.json holds text of the dataset: “what were the net sales" in refusal(study, repository, tmp_path)
+    assert "manifest.json holds text of the dataset: “what were the net sales" in refusal(
+        study, repository, tmp_path
+    )
 
 
 def test_a_refused_run_leaves_what_was_published(published, study, repository, tmp_path):
     before = (published.root / "metrics.csv.gz").read_bytes()
-    made = manifest.write_manifest(study)
-    study.write("manifest.json", json.dumps(made | {"commit": "0000"}))
+    commit(repository)
+    study.write("manifest.json", json.dumps(manifest.write_manifest(study) | {"commit": "0000"}))
     with pytest.raises(StudyError, match="made by commit 0000"):
         publish_study(study, tmp_path / "results", repository / "README.md")
     assert (published.root / "metrics.csv.gz").read_bytes() == before

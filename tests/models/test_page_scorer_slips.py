@@ -49,7 +49,7 @@ def test_losing_page_zero_drops_the_questions_that_have_no_other(study):
     assert counted.to_dict() == {HONEST: 12, "page-zero": 6}
 
 
-@pytest.mark.parametrize("scorer", [light, full], ids=["light", "full"])
+@pytest.mark.parametrize("scorer", [light, pytest.param(full, marks=pytest.mark.slow)], ids=["light", "full"])
 def test_every_slip_is_measured_beside_the_honest_run(study, scorer):
     found = scorer.slips(study, "company", k=3)
     assert list(found["slip"].unique()) == list(SLIPS)
