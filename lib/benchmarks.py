@@ -94,7 +94,7 @@ def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
         tokenizer.save_pretrained(folder)
         reference = CrossEncoder(folder, max_length=256)
     variants = (
-        ("int8 ONNX, batches of one length (ours)", lambda: ours.scores(pairs)),
+        ("int8 ONNX, one pair a thread (ours)", lambda: ours.scores(pairs)),
         (
             "sentence-transformers CrossEncoder, float32",
             lambda: reference.predict(pairs, show_progress_bar=False),
@@ -116,7 +116,7 @@ def embedding_rows(study, n_texts: int = 128) -> list[tuple]:
     settings = study.profile.embedder
     encoder = Encoder(fetch(settings.weights), settings.window, settings.precision, settings.batch_size)
     texts = sorted(windows(study)["text"], key=len)[-n_texts:]
-    n_tokens = sum(int(encoder.model.tokenize([text])["attention_mask"].sum()) for text in texts)
+    n_tokens = sum(int(encoder.model.preprocess([text])["attention_mask"].sum()) for text in texts)
     rate = n_tokens / seconds(lambda: encoder.encode(texts), 1)
     config = encoder.model[0].auto_model.config
     layers = sum(

@@ -56,9 +56,8 @@ def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Contex
         return Context(name, oracle, name)
     method = best_baseline if name == BEST_BASELINE else name
     if method not in METHODS:
-        raise StudyError(
-            f"no context {name!r} ({method!r} is no method): say none, best-baseline, {ORACLES}, or a method"
-        )
+        known = ", ".join((NONE, BEST_BASELINE, *ORACLES))
+        raise StudyError(f"no context {name!r} ({method!r} is no method): say {known}, or a method")
     return Context(name, method)
 
 

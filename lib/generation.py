@@ -5,6 +5,7 @@ token always. Run one context at a time: ``python -m lib.generation --dataset fi
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -122,10 +123,8 @@ def scores(study, wanted: Sequence[Context]) -> tuple[dict[str, Answers], pd.Dat
     return written, pd.concat([score(study, one) for one in written.values()], ignore_index=True)
 
 
-def main() -> None:
+def main() -> int:
     """Write the answers of one context; what is there already is not written again."""
-    from lib.study import Study
-
     parser = argparse.ArgumentParser(prog="python -m lib.generation", description=main.__doc__)
     parser.add_argument("--dataset", default="")
     parser.add_argument("--profile", default="default")
@@ -136,6 +135,18 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=5, help="depth at which the best baseline is chosen")
     parser.add_argument("--limit", type=int, help="only the first questions")
     args = parser.parse_args()
+    try:
+        write_answers(args)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def write_answers(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    from lib.study import Study
+
     study = Study.open(args.dataset, args.profile, args.results, chapter="06_generation")
     best = ""
     if args.context == BEST_BASELINE:
@@ -148,4 +159,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -18,7 +18,7 @@ from lib.models.generator import Generation, GenerationError
 from lib.profile import Settings
 from lib.report.answers import answers_table, summarise_answers, word_share
 from lib.report.retrieval_and_answers import rank_correlation, split_by_page
-from lib.words import StudyError
+from lib.words import NeedsFilings, StudyError
 
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "seed": 13}
 
@@ -169,6 +169,21 @@ def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_
     assert values["q1", "numeric_match_strict"] == 1
     assert (values["q2"] == 0).all()
     assert table["k"].isna().all()
+
+
+def test_without_filings_the_scores_are_the_published_ones(tmp_path, tokenizer_folder):
+    study = study_of({"q1": []}, tmp_path, tokenizer_folder)
+    known = score(study, Answers(Context("dense", "dense"), {"q1": "$7"}, Filled()))
+    study.published = SimpleNamespace(metrics=known, manifest={"settings": {"answers": dict(SETTINGS)}})
+    study.has_filings = False
+    written, table = generation.scores(study, [Context("dense", "dense")])
+    assert written == {}
+    assert table.equals(known)
+    with pytest.raises(NeedsFilings, match="none were not published"):
+        generation.scores(study, [Context(NONE)])
+    study.profile.answers["max_tokens"] = 9
+    with pytest.raises(NeedsFilings, match="other settings"):
+        generation.scores(study, [Context("dense", "dense")])
 
 
 def test_tables_count_what_is_missing_and_name_the_published_figures(tmp_path, tokenizer_folder):

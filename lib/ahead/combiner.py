@@ -1,6 +1,6 @@
 """The learnt combiner: a linear ranker and boosted trees (LambdaMART; Burges, 2010), added.
 
-The trees see some eighty numbers, each against the collection and against the filing; the linear ranker sees sixteen and
+The trees see some eighty numbers, against the collection and against the filing; the linear ranker sees sixteen and
 steadies them where there is little to learn from.
 """
 

@@ -125,7 +125,7 @@ def pool_scores(study, pool: Pool, seed: int | None = None) -> np.ndarray:
     """The score of each pair, shape (n_pairs,), each question's by a combiner that may answer it.
 
     A dataset of other questions is scored by the saved combiner. The dataset that it was trained on is scored by folds;
-    with fewer than MIN_COMPANIES of its companies nothing can be learnt, and pages keep the plain order that chose them.
+    with fewer than MIN_COMPANIES of its companies nothing can be learnt, and the plain order that chose them stays.
     """
     if not is_own(study):
         return Combiner.load(SAVED).scores(pool)

@@ -169,12 +169,7 @@ def stored_scores(study, stage: str, params: dict, parts: Sequence[Fold], score_
     Returns:
         An entry with ``scores.npy`` (n_questions, n_pages) and ``folds.json``, the records.
     """
-    params = params | {
-        "tests": [list(fold.test) for fold in parts],
-        "questions": study.questions_digest,
-        "pages": digest_of(page_texts(study)),
-        "max_tokens": study.profile.page_scorer.max_tokens,
-    }
+    params = scores_params(study, params, parts)
 
     def compute(target: Path) -> None:
         scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
@@ -185,6 +180,16 @@ def stored_scores(study, stage: str, params: dict, parts: Sequence[Fold], score_
         (target / "folds.json").write_text(json.dumps(records, indent=1))
 
     return study.store.get(stage, params, compute, VERSION)
+
+
+def scores_params(study, params: dict, parts: Sequence[Fold]) -> dict:
+    """All that stored page scores depend on: ``params``, the pages, the questions and the folds."""
+    return params | {
+        "tests": [list(fold.test) for fold in parts],
+        "questions": study.questions_digest,
+        "pages": digest_of(page_texts(study)),
+        "max_tokens": study.profile.page_scorer.max_tokens,
+    }
 
 
 def main() -> None:

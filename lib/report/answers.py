@@ -10,7 +10,8 @@ from lib.contexts import BEST_BASELINE, NONE, Context, segments_read
 from lib.generation import Answers
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.overlap import tokenize_rouge
-from lib.metrics.significance import clustered_bootstrap, compare
+from lib.metrics.significance import compare
+from lib.report.breakdowns import group_interval
 from lib.report.display import number, with_interval
 from lib.report.tables import published_study, title, values_of
 
@@ -32,13 +33,13 @@ def context_title(context: Context) -> str:
 
 
 def summarise_answers(study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
-    """Means with intervals: context, metric, mean, low, high, n, n_companies."""
+    """Means with intervals (Wilson's where all score alike): context, metric, mean, low, high, n, n_companies."""
     settings, rows = study.profile.significance, []
     companies = study.questions.set_index("question_id")["company"]
     for context in contexts:
         for metric in TITLES:
             values = values_of(metrics, context.method, context.condition, metric, None)
-            found = clustered_bootstrap(values, companies[values.index], settings.n_draws, settings.seed)
+            found, _ = group_interval(values, companies, settings.n_draws, settings.seed, widen_equal=True)
             rows.append((context.name, metric, *found))
     columns = ["context", "metric", "mean", "low", "high", "n", "n_companies"]
     return pd.DataFrame(rows, columns=columns)

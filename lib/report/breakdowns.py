@@ -45,13 +45,19 @@ def seen_runs(best_baseline: str, methods: Sequence[str], oracle: str = "dense")
     return [*seen, Seen("oracle_document", oracle if oracle in methods else best_baseline, "oracle-document")]
 
 
-def group_interval(values: pd.Series, companies: pd.Series, n_draws: int, seed: int) -> tuple[Interval, bool]:
-    """The mean of a group's values (from 0 to 1) with its interval, and whether the group is small."""
+def group_interval(
+    values: pd.Series, companies: pd.Series, n_draws: int, seed: int, widen_equal: bool = False
+) -> tuple[Interval, bool]:
+    """The mean of a group's values (from 0 to 1) with its interval, and whether the group is small.
+
+    With ``widen_equal`` the interval is also widened where all values are equal, as the bootstrap then has no width.
+    """
     found = clustered_bootstrap(values, companies.reindex(values.index), n_draws, seed)
-    if found.n >= MIN_QUESTIONS and found.n_clusters >= MIN_COMPANIES:
+    is_small = found.n < MIN_QUESTIONS or found.n_clusters < MIN_COMPANIES
+    if not is_small and not (widen_equal and found.low == found.high):
         return found, False
     low, high = wilson(found.mean, found.n)
-    return found._replace(low=min(low, found.low), high=max(high, found.high)), True
+    return found._replace(low=min(low, found.low), high=max(high, found.high)), is_small
 
 
 def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:

@@ -147,18 +147,21 @@ def answer_bars(
         metrics: the panels.
         names: metric to its title.
     """
-    drawn, panels = plt.subplots(
-        1, len(metrics), figsize=(3.1 * len(metrics), 0.42 * len(titles) + 1.2), sharey=True
-    )
-    for axes, metric in zip(np.atleast_1d(panels), metrics, strict=True):
+    n_rows = -(-len(metrics) // 3)
+    size = (10, n_rows * (0.36 * len(titles) + 0.9))
+    drawn, panels = plt.subplots(n_rows, min(3, len(metrics)), figsize=size, sharey=True, squeeze=False)
+    for axes in panels.flat[len(metrics) :]:
+        axes.axis("off")
+    for axes, metric in zip(panels.flat, metrics, strict=False):
         part = summary[summary["metric"] == metric].set_index("context").loc[list(titles)]
         error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
         colours = [CONDITION_COLOURS.get(context, COLOURS[5]) for context in titles]
         axes.barh(np.arange(len(titles)), part["mean"], 0.62, xerr=error, color=colours, error_kw={"lw": 1})
         axes.set(xlabel=names[metric], xlim=(0, max(0.1, 1.05 * part["high"].max())))
         axes.set_yticks(np.arange(len(titles)), titles.values())
+        axes.locator_params(axis="x", nbins=4)
         axes.grid(axis="y", visible=False)
-    np.atleast_1d(panels)[0].invert_yaxis()
+    panels[0, 0].invert_yaxis()
     drawn.tight_layout()
     return drawn
 

@@ -91,7 +91,7 @@ def _slips(study, k: int) -> Iterable[tuple]:
     from lib.slips import full, light
 
     measured = {"light": light.slips(study, "company", k)}
-    if full.are_stored(study, "company", k):
+    if full.are_trained(study, "company"):
         measured["full"] = full.slips(study, "company", k)
     for scorer, values in measured.items():
         for row in values.itertuples():

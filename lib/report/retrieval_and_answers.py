@@ -31,8 +31,9 @@ def split_by_page(
             values = part.loc[(part["retrieval"] > 0) == is_there, "answer"]
             if len(values):
                 owners = pd.Series(companies[values.index].to_numpy(), range(len(values)))
+                draws = (settings.n_draws, settings.seed)
                 found, is_small = group_interval(
-                    values.reset_index(drop=True), owners, settings.n_draws, settings.seed
+                    values.reset_index(drop=True), owners, *draws, widen_equal=True
                 )
                 rows.append((name, is_there, *found, is_small))
     columns = ["context", "is_there", "mean", "low", "high", "n", "n_companies", "is_small"]

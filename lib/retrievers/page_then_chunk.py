@@ -57,7 +57,13 @@ def search(study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int 
     """
     pages = pages_of_chunks(study)
     ranked = rank_pages(page_scores, pages, candidates, n_pages or study.profile.page_scorer.pages)
-    return chunks_on_pages(dense.score(study, candidates), ranked, pages)
+    return chunks_on_pages(base_chunk_scores(study), ranked, pages)
+
+
+def base_chunk_scores(study) -> np.ndarray:
+    """Stage two's scores of all chunks: those of ``dense``, which do not depend on the candidates."""
+    everything = study.candidates("standard")
+    return study.memo("base_chunk_scores", lambda: dense.score(study, everything))
 
 
 def page_run(study, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
@@ -82,10 +88,13 @@ def scorer_scores(study, name: str, by: str = "company") -> np.ndarray:
     """
     from lib.models import page_scorer, page_scorer_light, page_vectors
 
-    if name == "untrained":
-        queries, pages = page_vectors.base_vectors(study)
-        return queries @ pages.T
-    return {"full": page_scorer, "light": page_scorer_light}[name].page_scores(study, by)
+    def load() -> np.ndarray:
+        if name == "untrained":
+            queries, pages = page_vectors.base_vectors(study)
+            return queries @ pages.T
+        return {"full": page_scorer, "light": page_scorer_light}[name].page_scores(study, by)
+
+    return study.memo(("page_scores", name, by), load)
 
 
 def score(study, candidates: np.ndarray) -> np.ndarray:

@@ -19,48 +19,50 @@ from transformers import TrainerCallback
 from lib.folds import By, Fold
 from lib.models.index import windows
 from lib.models.page_scorer import (
+    VERSION,
     checked_pairs,
     fold_model,
     folds,
     model_params,
     scores_of_model,
+    scores_params,
     stored_scores,
     trained,
 )
 from lib.models.page_vectors import encode_with, page_rows, page_texts
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.page_then_chunk import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
-from lib.slips.table import HONEST, SLIPS, slip_values, stored_values
+from lib.slips.table import HONEST, SLIPS, slip_values
 from lib.store import Entry, digest_of
 
 STAGE = "page_scorer/slips"
-VALUES = "page_scorer/slip_values"
+SCORES = "page_scorer/slips/scores"
+LEAST_PAGES = 20
 
 
 def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
-    """Every slip on the fine-tuned scorer: slip, question_id, metric, value; stored."""
-    return stored_values(study, VALUES, _params(study, by, k), partial(_compute, study, by, k))
-
-
-def are_stored(study, by: By = "company", k: int = 5) -> bool:
-    """Whether :func:`slips` has nothing to train any more."""
-    return study.store.find(VALUES, study.store.key(VALUES, _params(study, by, k))) is not None
-
-
-def _params(study, by: By, k: int) -> dict:
-    models = [model_params(study, checked_pairs(study, fold)[0]) for fold in folds(study, by)]
-    settings = study.settings_of(("page_scorer", "embedder"))
-    return {"models": models, "settings": settings, "chunks": study.chunks_digest, "k": k}
-
-
-def _compute(study, by: By, k: int) -> pd.DataFrame:
-    everything = np.ones((len(study.questions), len(study.chunks)), bool)
-    honest = scorer_scores(study, "full", by)
+    """Every slip on the fine-tuned scorer: slip, question_id, metric, value."""
+    everything, honest = study.candidates("standard"), scorer_scores(study, "full", by)
     matrices = {HONEST: search(study, honest, everything)}
     for slip, model in MODELS.items():
         matrices[slip] = search(study, _slipped(study, by, slip, model), everything)
     matrices["chunks"] = _chunks_by_the_scorer(study, honest, everything, by)
     return slip_values(study, {slip: matrices[slip] for slip in SLIPS}, k)
+
+
+def are_trained(study, by: By = "company") -> bool:
+    """Whether :func:`slips` has nothing to train any more."""
+    parts = folds(study, by)
+    keys = [
+        study.store.key(SCORES, scores_params(study, _params(study, s, parts), parts), VERSION)
+        for s in MODELS
+    ]
+    return all(study.store.find(SCORES, key) for key in keys)
+
+
+def _params(study, slip: str, parts: list[Fold]) -> dict:
+    models = [model_params(study, checked_pairs(study, fold)[0]) for fold in parts]
+    return {"slip": slip, "models": models, "precision": study.profile.embedder.precision}
 
 
 def _slipped(study, by: By, slip: str, model: Callable[[object, Fold], Entry]) -> np.ndarray:
@@ -69,9 +71,8 @@ def _slipped(study, by: By, slip: str, model: Callable[[object, Fold], Entry]) -
         return scores_of_model(study, entry, fold.test), {"fold": fold.number, "model": entry.digest}
 
     parts = folds(study, by)
-    models = [model_params(study, checked_pairs(study, fold)[0]) for fold in parts]
-    params = {"slip": slip, "models": models, "precision": study.profile.embedder.precision}
-    return np.load(stored_scores(study, f"{STAGE}/scores", params, parts, score_fold).path / "scores.npy")
+    entry = stored_scores(study, SCORES, _params(study, slip, parts), parts, score_fold)
+    return np.load(entry.path / "scores.npy")
 
 
 def _without_page_zero(study, fold: Fold) -> Entry:
@@ -166,9 +167,13 @@ MODELS = {"page-zero": _without_page_zero, "repeats": _with_repeats, "epoch": _w
 
 
 def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray, by: By) -> np.ndarray:
-    """Stage two with each fold's own model; only chunks on the kept pages are embedded."""
+    """Stage two with each fold's own model; only chunks on the kept pages are embedded.
+
+    Those of LEAST_PAGES pages at least, so that fewer pages need no new embedding.
+    """
     table, pages = windows(study), pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages)
+    n_pages = study.profile.page_scorer.pages
+    ranked = rank_pages(page_scores, pages, candidates, max(n_pages, LEAST_PAGES))
     owners, asked = table["chunk"].to_numpy(), study.questions["question"]
     scores = np.full(candidates.shape, -np.inf, np.float32)
     for fold in folds(study, by):
@@ -181,7 +186,7 @@ def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray
             "page_scorer/windows", texts=texts, role="document", window=study.profile.embedder.window
         )
         scores[rows] = best_window_scores(queries, vectors, owners[used], len(study.chunks))
-    return chunks_on_pages(scores, ranked, pages)
+    return chunks_on_pages(scores, [rows[:n_pages] for rows in ranked], pages)
 
 
 def main() -> None:

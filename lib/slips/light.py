@@ -1,7 +1,8 @@
 """The slips on the light scorer: minutes for all of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,46 +13,46 @@ from lib.folds import By, Fold
 from lib.metrics.retrieval import page_recall
 from lib.models import page_scorer_light as light
 from lib.models.index import window_vectors
-from lib.models.page_scorer import folds, stored_scores
+from lib.models.page_scorer import folds, scores_params, stored_scores
+from lib.models.weights import weights_hash
 from lib.retrievers import dense
-from lib.retrievers.page_then_chunk import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
-from lib.slips.table import HONEST, slip_values, stored_values
+from lib.retrievers.page_then_chunk import (
+    base_chunk_scores,
+    chunks_on_pages,
+    pages_of_chunks,
+    rank_pages,
+    scorer_scores,
+    search,
+)
+from lib.slips.table import HONEST, slip_values
+
+MOST_PAGES = 50
 
 
 def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
-    """Every slip on the light scorer: slip, question_id, metric, value; stored."""
-    compute = partial(_compute, study, by, k)
-    return stored_values(study, "page_scorer_light/slip_values", _params(study, by) | {"k": k}, compute)
-
-
-def _params(study, by: By) -> dict:
-    settings = study.settings_of(("page_scorer", "page_scorer_light", "embedder"))
-    return {
-        "by": by,
-        "settings": settings,
-        "chunks": study.chunks_digest,
-        "questions": study.questions_digest,
+    """Every slip on the light scorer: slip, question_id, metric, value."""
+    everything, honest = study.candidates("standard"), scorer_scores(study, "light", by)
+    matrices = {
+        HONEST: search(study, honest, everything),
+        "page-zero": search(study, _slipped(study, by, "page-zero", _without_page_zero), everything),
+        "repeats": search(study, _slipped(study, by, "repeats", _with_repeats), everything),
+        "epoch": _best_on_test(study, by, k),
+        "chunks": _chunks_by_the_scorer(study, honest, everything, by),
     }
-
-
-def _compute(study, by: By, k: int) -> pd.DataFrame:
-    everything = np.ones((len(study.questions), len(study.chunks)), bool)
-    ways: dict[str, Callable] = {
-        "page-zero": _without_page_zero,
-        "repeats": _with_repeats,
-        "epoch": partial(_best_on_test, k=k),
-    }
-    honest = scorer_scores(study, "light", by)
-    matrices = {HONEST: search(study, honest, everything)}
-    for slip, score_fold in ways.items():
-        matrices[slip] = search(study, _slipped(study, by, slip, k, score_fold), everything)
-    matrices["chunks"] = _chunks_by_the_scorer(study, honest, everything, by)
     return slip_values(study, matrices, k)
 
 
-def _slipped(study, by: By, slip: str, k: int, score_fold: Callable) -> np.ndarray:
-    params = _params(study, by) | {"slip": slip, "k": k}
-    parts = folds(study, by)
+def _params(study, by: By) -> dict:
+    return {
+        "by": by,
+        "settings": study.settings_of(("page_scorer_light",)),
+        "weights": weights_hash(study.profile.embedder.weights),
+        "precision": study.profile.embedder.precision,
+    }
+
+
+def _slipped(study, by: By, slip: str, score_fold: Callable) -> np.ndarray:
+    parts, params = folds(study, by), _params(study, by) | {"slip": slip}
     entry = stored_scores(study, "page_scorer_light/slips", params, parts, partial(score_fold, study))
     return np.load(entry.path / "scores.npy")
 
@@ -75,30 +76,40 @@ def _with_repeats(study, fold: Fold) -> tuple[np.ndarray, dict]:
     return light.score_rows(scorer, vectors, fold.test), {"fold": fold.number, "plan": plan._asdict()}
 
 
-def _best_on_test(study, fold: Fold, k: int) -> tuple[np.ndarray, dict]:
-    """The slip itself: of all plans the one with the best page recall on the test questions."""
-    settings, vectors = study.profile.page_scorer_light, light.fold_vectors(study, fold)
-    best, kept, chosen = -1.0, None, {}
-    for longest in light.plans(settings):
-        for plan, scorer in vectors.train(fold.train, settings, longest):
-            scores = light.score_rows(scorer, vectors, fold.test)
-            recall = _test_recall(study, scores, fold.test, k)
+def _best_on_test(study, by: By, k: int) -> np.ndarray:
+    """The slip itself: each fold takes the plan with the best page recall of both stages on its test questions."""
+    pages, base, n_pages = pages_of_chunks(study), base_chunk_scores(study), study.profile.page_scorer.pages
+    scores, tops = np.empty_like(base), _pages_of_every_plan(study, by)
+    for fold in folds(study, by):
+        rows, best = list(fold.test), -1.0
+        questions = study.questions.iloc[rows]
+        for top in tops[:, rows, :n_pages]:
+            found = chunks_on_pages(base[rows], list(top), pages)
+            recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()
             if recall > best:
-                best, kept, chosen = recall, scores, {"fold": fold.number, "plan": plan._asdict()}
-    return kept, chosen
+                best, scores[rows] = recall, found
+    return scores
 
 
-def _test_recall(study, page_scores: np.ndarray, rows: Sequence[int], k: int) -> float:
-    """Mean page recall at k of both stages for some questions."""
-    questions, pages = study.questions.iloc[list(rows)], pages_of_chunks(study)
-    everything = np.ones((len(rows), len(pages)), bool)
-    ranked = rank_pages(page_scores, pages, everything, study.profile.page_scorer.pages)
-    scores = chunks_on_pages(_base_chunk_scores(study)[list(rows)], ranked, pages)
-    return float(page_recall(runs.rank(scores, questions, study.chunks, k), questions, k).mean())
+def _pages_of_every_plan(study, by: By) -> np.ndarray:
+    """The best pages of each question under each plan of its fold, shape (n_plans, n_questions, MOST_PAGES)."""
+    parts, settings, pages = folds(study, by), study.profile.page_scorer_light, pages_of_chunks(study)
 
+    def compute(target: Path) -> None:
+        tops: dict[light.Plan, np.ndarray] = {}
+        for fold in parts:
+            vectors, rows = light.fold_vectors(study, fold), list(fold.test)
+            everything = study.candidates("standard")[rows]
+            for longest in light.plans(settings):
+                for plan, scorer in vectors.train(fold.train, settings, longest):
+                    page_scores = light.score_rows(scorer, vectors, rows)
+                    ranked = rank_pages(page_scores, pages, everything, MOST_PAGES)
+                    kept = tops.setdefault(plan, np.zeros((len(study.questions), len(ranked[0])), int))
+                    kept[rows] = ranked
+        np.save(target / "tops.npy", np.stack(list(tops.values())))
 
-def _base_chunk_scores(study) -> np.ndarray:
-    return study.memo("base_chunk_scores", lambda: dense.score(study, None))
+    params = scores_params(study, _params(study, by) | {"slip": "epoch"}, parts)
+    return np.load(study.store.get("page_scorer_light/plans", params, compute).path / "tops.npy")
 
 
 def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray, by: By) -> np.ndarray:

@@ -4,8 +4,6 @@ Each slip is one that published code for this method has made. It is added alone
 is reported with its interval; nothing outside this package uses a slipped score.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
@@ -49,14 +47,6 @@ def slip_values(study, matrices: dict[str, np.ndarray], k: int) -> pd.DataFrame:
     """
     parts = [values_of(study, m, k, slip == "page-zero").assign(slip=slip) for slip, m in matrices.items()]
     return pd.concat(parts, ignore_index=True)[["slip", "question_id", "metric", "value"]]
-
-
-def stored_values(study, stage: str, params: dict, compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """What :func:`slip_values` gave, from the store or computed now."""
-    entry = study.store.get(
-        stage, params, lambda target: compute().to_csv(target / "values.csv", index=False)
-    )
-    return pd.read_csv(entry.path / "values.csv", dtype={"question_id": str})
 
 
 def slip_table(

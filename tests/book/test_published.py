@@ -1,6 +1,7 @@
 """Published results as a source: the same numbers without filings, and what needs filings says so."""
 
 import json
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -15,7 +16,7 @@ from lib.book.results import read_metrics, write_results
 from lib.evaluation import evaluate
 from lib.published import Published
 from lib.study import Study
-from lib.words import NeedsFilings
+from lib.words import NeedsFilings, StudyError
 
 HAS_NO_FILINGS = """
 import lib.published
@@ -24,6 +25,7 @@ lib.published.RESULTS = Path({results!r})
 lib.published.financebench_root = lambda: None
 from lib.study import Study
 study = Study.open("", artifacts=Path({artifacts!r}))
+table = print
 """
 
 
@@ -122,6 +124,14 @@ def test_other_filings_under_the_same_name_use_nothing_published(study, results)
     assert "is not the dataset that was published" in said[0]
 
 
+def chapter(folder: Path, *sources: str) -> None:
+    """Write a chapter of code cells, the first of which holds its parameters."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    cells[0].metadata["tags"] = ["parameters"]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "99_chapter.ipynb")
+
+
 def test_a_chapter_without_filings_shows_what_was_published_or_one_line(results, tmp_path, monkeypatch):
     setting = HAS_NO_FILINGS.format(results=str(results.parents[1]), artifacts=str(tmp_path / "kernel"))
     sources = [
@@ -133,10 +143,7 @@ def test_a_chapter_without_filings_shows_what_was_published_or_one_line(results,
         "study.questions['question']",
         "print(len(study.run('bm25')))",
     ]
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    cells[0].metadata["tags"] = ["parameters"]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), tmp_path / "99_chapter.ipynb")
+    chapter(tmp_path, *sources)
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
     monkeypatch.setattr(published, "financebench_root", lambda: None)
     done = notebooks.run(
@@ -167,6 +174,17 @@ def test_a_chapter_without_filings_shows_what_was_published_or_one_line(results,
 def test_only_what_is_absent_is_forgiven(error, reason):
     found = absent.reason_of(error, {"found"})
     assert found == reason or found.startswith(reason)
+
+
+def test_a_bug_in_a_chapter_is_not_taken_for_missing_filings(results, tmp_path, monkeypatch):
+    setting = HAS_NO_FILINGS.format(results=str(results.parents[1]), artifacts=str(tmp_path / "kernel"))
+    chapter(tmp_path, 'dataset = ""  # str: a name', setting, "misspelt")
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(published, "financebench_root", lambda: None)
+    with pytest.raises(
+        StudyError, match="99_chapter failed in cell 3: NameError: name 'misspelt' is not defined"
+    ):
+        notebooks.run("99_chapter", {"dataset": ""}, tmp_path / "view" / "notebooks", say=lambda line: None)
 
 
 def test_a_cell_is_known_by_its_code_not_by_its_comments():

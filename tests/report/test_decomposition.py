@@ -1,12 +1,25 @@
 """The decomposition: exact parts on a run one can check by eye, and the identities on any run."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.report.decomposition import STEPS, decompose, evidence_words, locate, recovery
+from lib.report.decomposition import (
+    METRIC_OF,
+    STEPS,
+    decompose,
+    decomposition,
+    evidence_words,
+    locate,
+    recovery,
+)
+from lib.words import NeedsFilings
 
 PAGES = pd.DataFrame(
     {
@@ -102,6 +115,15 @@ def test_what_the_oracle_finds_is_brought_back():
     back = recovery(standard, oracle, QUESTIONS, 5).loc["q"]
     assert back.to_dict() == {"document_back": 0, "page_back": 1, "document_lost": 0, "page_lost": 0}
     assert recovery(run_of(), run_of("A#p0000#c00"), QUESTIONS, 5).loc["q", "document_lost"] == 1
+
+
+def test_without_filings_the_decomposition_is_the_published_one():
+    rows = [("dense", "standard", "q", name, 5, 0.25) for name in METRIC_OF.values()]
+    published = pd.DataFrame(rows, columns=METRIC_COLUMNS)
+    study = SimpleNamespace(has_filings=False, published_metrics=lambda method, condition: published)
+    assert decomposition(study, ["dense"], ["standard"], 5).equals(published)
+    with pytest.raises(NeedsFilings, match="decomposition at 3 was not published"):
+        decomposition(study, ["dense"], ["standard"], 3)
 
 
 @st.composite

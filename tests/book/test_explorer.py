@@ -1,0 +1,195 @@
+"""The question explorer: every question and rank, hostile text shown as text, usable by keyboard and on a phone."""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lib.book.explorer import as_script, explorer_data, gold_ranks, write_explorer
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
+
+
+def test_the_rank_of_a_gold_page_is_that_of_its_first_chunk():
+    rows = [("q1", 1, "D", 7), ("q1", 2, "E", 0), ("q1", 3, "D", 0), ("q1", 4, "D", 0)]
+    run = pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
+    asked = [("q1", "D", [0, 2, 7]), ("q2", "D", [0])]
+    questions = pd.DataFrame(asked, columns=["question_id", "doc_name", "gold_pages"])
+    assert gold_ranks(run, questions) == {"q1": [3, 0, 1], "q2": [0]}
+
+
+def test_every_question_has_its_ranks_in_every_run(study):
+    data = explorer_data(study)
+    assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3"]
+    for question in data["questions"]:
+        assert set(question["ranks"]) == {"standard", "oracle-document", "oracle-page"}
+        assert question["ranks"]["oracle-page"]["bm25"] == [1]
+        assert len(question["top"]["bm25"]) >= 1
+    assert [item["kind"] for item in data["questions"][1]["written"]] == ["answer", "hyde"]
+
+
+def test_the_data_is_a_script_without_markup():
+    text = as_script({"text": HOSTILE, "line": "\u2028"})
+    assert not re.search(r"[<>&\u2028]", text)
+    assert json.loads(text.removeprefix("window.EXPLORER = ").removesuffix(";\n"))["text"] == HOSTILE
+
+
+def test_the_script_never_writes_markup():
+    code = (ROOT / "book" / "_static" / "explorer.js").read_text()
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
+
+
+@pytest.fixture
+def page(study, tmp_path) -> str:
+    """The explorer in a bare page, laid out as in the book, with hostile text in every field that may hold one."""
+    write_explorer(study)
+    site = tmp_path / "site"
+    shutil.copytree(ROOT / "book" / "_static", site / "_static")
+    data = explorer_data(study)
+    hostile = data["questions"][1]
+    hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
+    hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "isGold": True}]
+    hostile["written"] = [{"kind": HOSTILE, "model": HOSTILE, "text": HOSTILE}]
+    (site / "_static" / "explorer").mkdir(exist_ok=True)
+    (site / "_static" / "explorer" / "data.js").write_text(as_script(data))
+    (site / "book").mkdir()
+    html = re.search(r"```\{raw\} html\n(.*?)```", (ROOT / "book" / "explorer.md").read_text(), flags=re.S)[1]
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    (site / "book" / "explorer.html").write_text(
+        f"<!doctype html><html lang=en><head>{head}</head><body>{html}</body></html>"
+    )
+    return (site / "book" / "explorer.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if BROWSER is None or shutil.which("chromedriver") is None:
+        pytest.skip("no Chromium with its driver on this machine")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
+        options.add_argument(f"--{flag}")
+    for flag in ("disable-background-networking", "disable-component-update"):
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), env=os.environ.copy())
+    found = webdriver.Chrome(options=options, service=service)
+    yield found
+    found.quit()
+
+
+def listed(browser) -> list[str]:
+    return browser.execute_script("return [...document.querySelectorAll('.questions a')].map(a => a.hash)")
+
+
+def choose(browser, label: str, value: str) -> None:
+    """Choose an option of the control that has this label."""
+    code = """
+        const label = [...document.querySelectorAll('.filters label')].find(l => l.firstChild.textContent === arguments[0]);
+        const box = document.getElementById(label.htmlFor);
+        box.value = arguments[1];
+        box.dispatchEvent(new Event(box.tagName === 'INPUT' ? 'input' : 'change'));
+    """
+    browser.execute_script(code, label, value)
+
+
+def test_questions_are_filtered_and_counted(browser, page):
+    browser.get(page)
+    assert listed(browser) == ["#q=q1", "#q=q2", "#q=q3"]
+    choose(browser, "Company", "Acme")
+    assert listed(browser) == ["#q=q1", "#q=q3"]
+    choose(browser, "Filing", "BOLT_2021_10K")
+    assert listed(browser) == []
+    choose(browser, "Company", "")
+    assert listed(browser) == ["#q=q2"]
+    choose(browser, "Filing", "")
+    choose(browser, "Words or id", "net SALES")
+    assert listed(browser) == ["#q=q1"]
+    status = browser.find_element("css selector", "[role=status]")
+    assert status.get_attribute("aria-live") == "polite"
+    assert status.text.startswith("1 of 3 questions; BM25 hits every gold page of 1 (standard")
+    choose(browser, "Outcome", "miss")
+    assert listed(browser) == []
+
+
+def test_a_link_points_to_one_question(browser, page):
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q3")
+    assert browser.find_element("css selector", ".detail h2").text.startswith(
+        "Which year does the annual report"
+    )
+    assert browser.execute_script("return document.activeElement.tagName") == "H2"
+    assert browser.find_element("css selector", ".questions a[aria-current]").get_attribute("hash") == "#q=q3"
+
+
+def test_hostile_text_stays_text(browser, page):
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q2")
+    assert browser.find_element("css selector", ".detail h2").text == HOSTILE
+    assert HOSTILE in browser.find_element("css selector", ".written").text
+    assert browser.execute_script("return window.hacked") is None
+    assert (
+        browser.execute_script("return document.querySelectorAll('#explorer b, #explorer script').length")
+        == 0
+    )
+    errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
+    assert errors == []
+
+
+def test_a_hash_that_is_none_of_ours_does_no_harm(browser, page):
+    for wrong in ("#q=%E0%A4%A", "#q=nobody", "#elsewhere"):
+        browser.get("about:blank")
+        browser.get(page + wrong)
+        assert len(listed(browser)) == 3
+        assert not browser.find_element("css selector", ".detail").is_displayed()
+
+
+def test_the_keyboard_reaches_everything(browser, page):
+    from selenium.webdriver.common.keys import Keys
+
+    browser.get("about:blank")
+    browser.get(page)
+    seen = []
+    for _ in range(12):
+        browser.switch_to.active_element.send_keys(Keys.TAB)
+        seen.append(
+            browser.execute_script("const e = document.activeElement; return e.id || e.hash || e.tagName")
+        )
+    assert seen[:7] == [
+        f"explorer-{n}" for n in ("words", "company", "type", "doc", "method", "condition", "outcome")
+    ]
+    assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)
+    browser.find_element("css selector", ".questions a").send_keys(Keys.ENTER)
+    assert browser.execute_script("return location.hash") == "#q=q1"
+    following = [b for b in browser.find_elements("css selector", ".steps button") if "Next" in b.text][0]
+    following.send_keys(Keys.ENTER)
+    assert browser.execute_script("return location.hash") == "#q=q2"
+
+
+def test_every_control_and_picture_has_a_name(browser, page):
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q2")
+    code = "return [...document.querySelectorAll('select, input')].filter(e => !e.labels.length).length"
+    assert browser.execute_script(code) == 0
+    assert browser.execute_script("return [...document.images].filter(i => !i.alt).length") == 0
+    assert browser.execute_script("return document.querySelectorAll('.detail table caption').length") == 1
+
+
+def test_nothing_is_wider_than_a_phone(browser, page):
+    size = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get("about:blank")
+        browser.get(f"{page}#q=q1")
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

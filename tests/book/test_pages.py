@@ -1,0 +1,143 @@
+"""The pages that write themselves: method cards, appendix, headline; and the workflows, which run only make."""
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from lib.book.appendix import how_to_cite, stages_table
+from lib.book.headline import headline_rows, headline_table, sentences
+from lib.book.pages import as_markdown, card, write_pages
+from lib.book.readme import BEGIN, END, fill_headline
+from lib.book.results import read_summary
+from lib.evaluation import SUMMARY_COLUMNS
+from lib.methods import METHODS
+from lib.words import StudyError
+
+ROOT = Path(__file__).resolve().parents[2]
+METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
+
+
+def summary(*rows: tuple[str, str, float]) -> pd.DataFrame:
+    """A summary at 5 chunks; the number is added to every metric."""
+    lines = [
+        (method, condition, metric, 5, value + more, value, value, 150, 32)
+        for method, condition, more in rows
+        for metric, value in METRICS.items()
+    ]
+    return pd.DataFrame(lines, columns=SUMMARY_COLUMNS)
+
+
+@pytest.fixture
+def pages(study) -> dict[str, str]:
+    write_pages(study, json.loads((study.view / "manifest.json").read_text()))
+    return {path.stem: path.read_text() for path in (study.view / "pages").glob("*.md")}
+
+
+def test_a_method_card_has_source_settings_numbers_and_a_command(pages):
+    text = pages["methods"]
+    assert "(method-bm25)=\n## BM25" in text
+    assert "{cite}`robertson2009bm25`" in text
+    assert "bm25: {k1: 1.5, b: 0.75}" in text
+    assert """make notebook NB=03_baselines PARAMS='-p methods "[bm25]"'""" in text
+    assert "| standard | 1.00 \\[1.00,&nbsp;1.00\\]" in text
+
+
+@pytest.mark.parametrize("row", METHODS.values(), ids=list(METHODS))
+def test_every_method_has_a_card_without_numbers_too(study, row):
+    text = card(study, row, pd.DataFrame(columns=SUMMARY_COLUMNS))
+    assert f"## {row.title}\n" in text
+    assert ":func:" not in text
+
+
+def test_a_docstring_becomes_markdown():
+    text = "Fuse ``1 / k``, see :func:`lib.runs.rank`.\n\nMore.\n\nArgs:\n    runs: lists.\n"
+    assert as_markdown(text) == "Fuse `1 / k`, see `lib.runs.rank`.\n\nMore."
+
+
+def test_the_appendix_names_what_the_numbers_were_made_from(pages, study):
+    text = pages["appendix"]
+    for needed in (study.dataset.fingerprint, "significance.seed", "numpy", "runs", "@software{retrievalgap"):
+        assert needed in text
+    assert re.search(r"\| `qwen2.5-coder|Qwen2\\\.5\\-Coder", text)
+
+
+def test_seconds_are_summed_and_memory_is_the_peak():
+    stages = [
+        {"stage": "runs/standard/bm25", "origin": "computed", "wall_s": 1.5, "peak_mib": 10.0},
+        {"stage": "runs/standard/dense", "origin": "reused", "wall_s": 2.0, "peak_mib": 30.0},
+    ]
+    row = stages_table(stages).iloc[0]
+    assert row.to_dict() == {
+        "Stage": "`runs`",
+        "Results": 2,
+        "Origin": "computed, reused",
+        "Seconds": "3.5",
+        "MiB": "30",
+    }
+    assert len(stages_table(stages, whole=True)) == 2
+
+
+def test_citations_come_from_the_citation_file():
+    text = how_to_cite()
+    assert "author = {Kobeissi, Amine and Langlais, Philippe}" in text
+    assert text.count("@") == 3
+
+
+def test_the_headline_has_the_best_baseline_and_the_best_that_is_told_the_filing():
+    rows = headline_rows(
+        summary(("bm25", "standard", 0.0), ("dense", "standard", 0.1), ("bm25", "oracle-document", 0.2))
+    )
+    assert [(row["label"], row["method"], row["condition"]) for row in rows] == [
+        ("best baseline", "dense", "standard"),
+        ("told the filing", "bm25", "oracle-document"),
+    ]
+
+
+def test_the_sentences_take_their_numbers_from_the_table():
+    told = summary(("dense", "standard", 0.0), ("dense", "oracle-document", 0.1))
+    first, second, _ = sentences(told)
+    assert "is the right filing for 90% of the questions, but only 40% of the gold pages" in first
+    assert (
+        "finds 50% of the gold pages: 50% are lost with the right filing in hand, against 60% without"
+        in second
+    )
+    assert headline_table(told, with_published=False)["Page recall"].tolist() == [
+        "0.40 [0.40, 0.40]",
+        "0.50 [0.40, 0.40]",
+    ]
+
+
+def test_the_headline_fragment_numbers_its_table(pages, study):
+    assert ":name: tab-headline" in pages["headline"]
+    assert (study.view / "tables" / "headline.csv").is_file()
+    assert len(headline_table(read_summary(study))) == 2
+
+
+def test_a_readme_without_its_marks_is_refused(tmp_path, study):
+    (tmp_path / "README.md").write_text(f"{BEGIN}\n")
+    with pytest.raises(StudyError, match=f"needs one line '{BEGIN}' and one line '{END}'"):
+        fill_headline(tmp_path / "README.md", read_summary(study), {})
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_a_workflow_runs_nothing_that_make_does_not(path):
+    steps = [step for job in yaml.safe_load(path.read_text())["jobs"].values() for step in job["steps"]]
+    commands = [step["run"] for step in steps if "run" in step]
+    assert commands
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
+    for command in commands:
+        assert re.fullmatch(r"make [\w-]+( [A-Z_]+=\S+)*", command), command
+        assert command.split()[1] in targets
+
+
+def test_every_written_page_is_in_the_table_of_contents():
+    listed = set(re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text()))
+    written = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
+    chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")}
+    assert written | chapters | {"pages/methods", "pages/appendix"} == listed
