@@ -15,7 +15,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt | sha256sum | cut -c1-12)
 
-.PHONY: help env book demo notebook publish verify methods test test-all lint format clean
+.PHONY: help env book demo notebook publish verify preflight methods test test-all lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -50,6 +50,9 @@ publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncom
 
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all
 	@$(RUN) verify $(OPTIONS) --methods "$(METHODS)"
+
+preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
+	@$(RUN) preflight $(OPTIONS)
 
 methods: $(STAMP)  ## print the method table
 	@$(RUN) methods

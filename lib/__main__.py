@@ -1,4 +1,4 @@
-"""The commands behind the Makefile: ``python -m lib book``, ``notebook``, ``methods``, ``publish``, ``verify``."""
+"""The commands behind the Makefile: ``python -m lib book`` and the others; ``--help`` lists them."""
 
 import argparse
 import os
@@ -19,10 +19,13 @@ def build_book(args: argparse.Namespace) -> None:
     from lib.book.pages import write_pages
     from lib.book.results import write_results
     from lib.book.site import compile_book
+    from lib.models.preflight import needs_preflight
     from lib.study import Study
 
     started = time.perf_counter()
     study = Study.open(args.dataset, args.profile, args.results, chapter="book")
+    if study.has_filings and needs_preflight(study.profile):
+        look_before(study)
     (study.view / "stages.jsonl").unlink(missing_ok=True)
     given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
     for name in notebooks.chapters():
@@ -36,6 +39,20 @@ def build_book(args: argparse.Namespace) -> None:
     counted = ", ".join(f"{origins.count(origin)} {origin}" for origin in ("computed", "reused", "published"))
     print(f"results: {counted}")
     print(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def look_before(study) -> None:
+    """Say what a profile's models need, and stop where that is not there."""
+    from lib.models.preflight import preflight
+
+    preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
+
+
+def check_profile(args: argparse.Namespace) -> None:
+    """Say what a profile would download, whether GPU and disk suffice, and roughly how long it takes."""
+    from lib.study import Study
+
+    look_before(Study.open(args.dataset, args.profile, args.results))
 
 
 def run_notebook(args: argparse.Namespace) -> None:
@@ -88,6 +105,7 @@ def command_line() -> argparse.ArgumentParser:
         "methods": list_methods,
         "publish": publish_results,
         "verify": verify_results,
+        "preflight": check_profile,
     }
     for name, function in functions.items():
         command = commands.add_parser(name, help=function.__doc__)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from lib.models import hub
+from lib.models import hub, snapshots
 from lib.store import digest_of, digest_of_file
 from lib.words import StudyError
 
@@ -61,6 +61,8 @@ def weights_hash(name: str) -> str:
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
     record = locked(name)
+    if snapshots.is_snapshot(record):
+        return digest_of(record["hub"])[:20]
     return digest_of({file: entry["sha256"] for file, entry in record["files"].items()})[:20]
 
 
@@ -77,6 +79,8 @@ def fetch(name: str, say=print) -> Path:
     if Path(name).is_dir():
         return Path(name)
     record, target = locked(name), cache_root() / name
+    if snapshots.is_snapshot(record):
+        return snapshots.fetch_snapshot(record, say)
     if all(_is_sound(target / file, entry["sha256"]) for file, entry in record["files"].items()):
         return target
     say(f"weights: fetching {record['title']} into {target}")

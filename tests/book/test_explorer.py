@@ -94,7 +94,8 @@ def listed(browser) -> list[str]:
 def choose(browser, label: str, value: str) -> None:
     """Choose an option of the control that has this label."""
     code = """
-        const label = [...document.querySelectorAll('.filters label')].find(l => l.firstChild.textContent === arguments[0]);
+        const labels = [...document.querySelectorAll('.filters label')];
+        const label = labels.find(l => l.firstChild.textContent === arguments[0]);
         const box = document.getElementById(label.htmlFor);
         box.value = arguments[1];
         box.dispatchEvent(new Event(box.tagName === 'INPUT' ? 'input' : 'change'));
@@ -170,7 +171,7 @@ def test_the_keyboard_reaches_everything(browser, page):
     assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)
     browser.find_element("css selector", ".questions a").send_keys(Keys.ENTER)
     assert browser.execute_script("return location.hash") == "#q=q1"
-    following = [b for b in browser.find_elements("css selector", ".steps button") if "Next" in b.text][0]
+    following = next(b for b in browser.find_elements("css selector", ".steps button") if "Next" in b.text)
     following.send_keys(Keys.ENTER)
     assert browser.execute_script("return location.hash") == "#q=q2"
 

@@ -1,0 +1,176 @@
+"""Profile ``paper``: its models as hub snapshots of tiny random ones, and the look before the run."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lib.models import hub, preflight, snapshots
+from lib.models.weights import fetch, lock, locked, weights_hash
+from lib.profile import load_profile
+from lib.words import StudyError
+
+PAPER = ("bge-m3", "splade-cocondenser", "bge-reranker-v2-m3", "qwen2.5-7b-instruct")
+CHAT = "{% for m in messages %}{{ m['content'] }} {% endfor %}"
+
+
+@pytest.fixture
+def hub_cache(tmp_path, monkeypatch) -> Path:
+    """An empty hub cache, and no hub."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return tmp_path / "hub"
+
+
+def put(hub_cache: Path, name: str, model: Path) -> Path:
+    """Lay a model out as the hub's cache has it."""
+    about = locked(name)["hub"]
+    place = hub_cache / f"models--{about['id'].replace('/', '--')}" / "snapshots" / about["revision"]
+    shutil.copytree(model, place)
+    return place
+
+
+@pytest.fixture
+def paper_models(tiny_of, hub_cache) -> dict[str, Path]:
+    """The four models, tiny, of the published ones' architectures."""
+    classes = {
+        "bge-m3": ("XLMRobertaConfig", "XLMRobertaModel", {}),
+        "splade-cocondenser": ("DistilBertConfig", "DistilBertForMaskedLM", {}),
+        "bge-reranker-v2-m3": ("XLMRobertaConfig", "XLMRobertaForSequenceClassification", {"num_labels": 1}),
+        "qwen2.5-7b-instruct": ("Qwen2Config", "Qwen2ForCausalLM", {}),
+    }
+    return {name: put(hub_cache, name, tiny_of(*classes[name])) for name in PAPER}
+
+
+@pytest.fixture(scope="session")
+def tiny_of(wordpiece, tmp_path_factory):
+    """Save a random model of a class, with its tokenizer."""
+
+    def make(config: str, architecture: str, settings: dict) -> Path:
+        import torch
+        import transformers
+
+        torch.manual_seed(13)
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+        sizes |= {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 64} if "Distil" in config else {}
+        sizes |= {"num_key_value_heads": 2} if "Qwen" in config else {}
+        made = getattr(transformers, config)(
+            vocab_size=wordpiece.get_vocab_size(),
+            max_position_embeddings=600,
+            pad_token_id=0,
+            **sizes,
+            **settings,
+        )
+        path = tmp_path_factory.mktemp("tiny")
+        getattr(transformers, architecture)(made).eval().save_pretrained(path)
+        marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+        tokenizer = transformers.PreTrainedTokenizerFast(
+            tokenizer_object=wordpiece, model_max_length=512, eos_token="[SEP]", **marks
+        )
+        tokenizer.chat_template = CHAT
+        tokenizer.save_pretrained(path)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_hub_model_is_pinned_to_a_commit_that_identifies_it(name):
+    record = lock()[name]
+    assert snapshots.COMMIT.fullmatch(record["hub"]["revision"])
+    assert len(weights_hash(name)) == 20
+    assert {"gib", "parameters", "licence"} <= set(record)
+
+
+def test_the_profile_differs_from_the_default_in_its_models():
+    paper, default = load_profile("paper"), load_profile("default")
+    assert [paper[role].weights for role in ("embedder", "splade", "rerank", "generator")] == list(PAPER)
+    assert paper.chunks == default.chunks
+    assert preflight.needs_preflight(paper)
+    assert not preflight.needs_preflight(default)
+
+
+def test_a_snapshot_in_the_hub_s_cache_is_used_without_a_hub(hub_cache, tmp_path):
+    (tmp_path / "model").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / "model" / name).write_text("{}")
+    place = put(hub_cache, "bge-m3", tmp_path / "model")
+    assert fetch("bge-m3") == place
+
+
+def test_a_snapshot_without_weights_is_not_used(hub_cache, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    put(hub_cache, "bge-m3", tmp_path / "model")
+    with pytest.raises(StudyError, match="BAAI/bge-m3 is not on this machine and the hub cannot be reached"):
+        fetch("bge-m3")
+
+
+def test_a_revision_that_may_move_is_refused():
+    record = lock()["bge-m3"] | {"hub": {"id": "BAAI/bge-m3", "revision": "main"}}
+    with pytest.raises(StudyError, match="revision 'main' is no commit"):
+        snapshots.fetch_snapshot(record)
+
+
+def look(said: list, monkeypatch, tmp_path, graphics=("GPU of tests", 24.0), reachable=True, free=1000.0):
+    monkeypatch.setattr(preflight, "gpu", lambda: graphics)
+    monkeypatch.setattr(preflight, "free_gib", lambda place: free)
+    monkeypatch.setattr(hub, "is_reachable", lambda name: reachable)
+    return preflight.preflight(load_profile("paper"), 84, 150, tmp_path, said.append)
+
+
+def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_path):
+    said = []
+    plan = look(said, monkeypatch, tmp_path)
+    text = "\n".join(said)
+    assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
+    assert "GPU: GPU of tests with 24 GiB; Qwen/Qwen2.5-7B-Instruct needs 18" in text
+    assert "hours for 84 filings and 150 questions" in text
+    assert [model["here"] for model in plan.models] == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"graphics": None},
+            "there is no GPU, and Qwen/Qwen2.5-7B-Instruct needs one of 18 GiB; take PROFILE=default",
+        ),
+        ({"graphics": ("Small GPU", 8.0)}, "Small GPU has 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18"),
+        ({"free": 3.0}, r"has 3.0 GiB free and 19.1 are needed"),
+        ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
+    ],
+)
+def test_one_wrong_thing_ends_in_a_sentence(hub_cache, monkeypatch, tmp_path, change, sentence):
+    with pytest.raises(StudyError, match=sentence):
+        look([], monkeypatch, tmp_path, **change)
+
+
+def test_more_filings_take_longer():
+    profile = load_profile("paper")
+    models = [
+        {"role": role, "record": locked(profile[role].weights)}
+        for role in ("embedder", "rerank", "generator")
+    ]
+    few, many = (preflight.estimate_s(profile, models, n, 150) for n in (10, 100))
+    assert 0 < few < many
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dense", "splade", "rerank", "hyde"])
+def test_the_published_models_path_end_to_end(method, paper_models, make_study, monkeypatch):
+    study = make_study()
+    small = {"embedder.window": 64, "embedder.precision": "float32", "chunks.size": 32, "chunks.overlap": 0}
+    small |= {"splade.window": 64, "splade.precision": "float32", "rerank.window": 128}
+    small |= {"hyde.n_passages": 1, "hyde.max_tokens": 8, "generator.context": 512}
+    paper = load_profile("paper").replaced(small)
+    study.profile.update(
+        {name: paper[name] for name in ("embedder", "splade", "rerank", "generator", "hyde", "chunks")}
+    )
+    study.store.say = lambda line: None
+    run = study.run(method)
+    assert set(run["question_id"]) == set(study.questions["question_id"])
+    if method == "hyde":
+        records = [json.loads(line) for line in (study.home / "generations.jsonl").read_text().splitlines()]
+        assert {record["model"]["name"] for record in records} == {"qwen2.5-7b-instruct"}
