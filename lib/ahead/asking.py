@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from lib.ahead.page_kinds import STATEMENTS, kinds, question_wants
 
-SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[A-Z\"'“(]|\bwhat\b|\bhow\b)")
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?=(?:what|how|which|who|when|where|did|does|is|was)\b)", re.I)
 DEFINITION = re.compile(r"\b(?:defined? as|define|equals?|calculated as|means)\b", re.I)
 QUERIES = ("full", "core", "expanded")
 

@@ -64,7 +64,7 @@ def _standard(values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.nda
 
 
 def fit_linear(
-    table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, l2: float, features: Sequence[str] = FEATURES
+    table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, l2: float
 ) -> LinearRanker:
     """Fit by L-BFGS: the mean over questions and their gold pages of ``-log softmax``, plus ``l2 |w|² / 2``.
 
@@ -73,8 +73,8 @@ def fit_linear(
         gold: whether the pair's page is gold, boolean.
         rows: the question of each pair, the pairs of a question together; one without gold here is left out.
         l2: penalty.
-        features: columns of the table that are used.
     """
+    features = [name for name in FEATURES if name in table]
     values = _values(table, features)
     mean, scale = values.mean(axis=0), values.std(axis=0) + 1e-6
     inputs = _standard(values, mean, scale)

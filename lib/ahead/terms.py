@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from lib.ahead.page_kinds import stem
 
 TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
+POSSESSIVE = re.compile(r"'s\b")
 STOP_WORDS = frozenset(
     "a an the of in on at for to from by with and or is are was were be been being has have had do does did what which"
     " who whom whose when where how why that this these those it its as if then than so not no any all each other such"
@@ -18,7 +19,7 @@ PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fis
 
 def terms(text: str) -> list[str]:
     """Stems of the words that are not stop words, and numbers without thousands' commas."""
-    words = TERM.findall(text.lower().replace("’", "'"))
+    words = TERM.findall(POSSESSIVE.sub("", text.lower().replace("’", "'")))
     return [
         stem(word) if word[0].isalpha() else word.replace(",", "") for word in words if word not in STOP_WORDS
     ]

@@ -1,0 +1,60 @@
+"""A study whose embedder is a bag of words: no weights, and texts that share words are alike."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from lib.data.dataset import read_dataset
+from lib.models import index
+from lib.profile import load_profile
+from lib.study import Study
+
+BALANCE = """Consolidated Balance Sheets (in millions) 2021 2020
+Cash and cash equivalents 120 110 Accounts receivable 40 30 Inventories 25 20 Total current assets 185 160
+Property, plant and equipment 300 280 Goodwill 50 50 Total assets 535 490 Accounts payable 60 55
+Total current liabilities 90 85 Long-term debt 150 150 Total liabilities 240 235 Retained earnings 295 255"""
+INCOME = """Consolidated Statements of Income (in millions) 2021 2020
+Net sales 900 850 Cost of sales 500 480 Gross profit 400 370 Selling, general and administrative expenses 200 190
+Operating income 200 180 Interest expense 8 8 Income before taxes 192 172 Provision for income taxes 40 36
+Net income 152 136 Earnings per share diluted 1.52 1.36"""
+CASH = """Consolidated Statements of Cash Flows (in millions) 2021 2020
+Net income 152 136 Depreciation and amortization 45 44 Net cash provided by operating activities 190 170
+Capital expenditures (60) (55) Net cash used in investing activities (60) (55) Dividends paid (30) (28)
+Net cash used in financing activities (120) (100)"""
+LEGAL = "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
+
+
+def bag_of_words(texts) -> np.ndarray:
+    """Unit vectors in which each word has a place."""
+    vectors = np.full((len(texts), 256), 1e-3, np.float32)
+    for vector, text in zip(vectors, texts, strict=True):
+        for word in text.lower().split():
+            vector[hashlib.sha256(word.encode()).digest()[0]] += 1
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def study_of(tokenizer_folder, tmp_path, monkeypatch):
+    """Open a written dataset folder as a study without weights."""
+    monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, role="document": bag_of_words(list(texts)))
+
+    def open_study(root) -> Study:
+        profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
+        profile["name"] = "words"
+        return Study(read_dataset(root, "words"), profile, tmp_path / "artifacts")
+
+    return open_study
+
+
+def cover(name: str, form: str, ended: str) -> str:
+    """A filing's first page."""
+    return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
+
+
+@pytest.fixture
+def two_companies(folder):
+    """A folder with two annual reports of invented companies."""
+    for doc_name, name in (("GLIMMERFEN_2021_10K", "GLIMMERFEN MILLS, INC."), ("OSKARVALE_2021_10K", "OSKARVALE PLC")):
+        folder.pdf(doc_name, cover(name, "10-K", "December 31, 2021"), BALANCE, INCOME, CASH, LEGAL, "")
+    return folder
