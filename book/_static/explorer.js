@@ -95,9 +95,10 @@
     return question.gold.map((page) => `p. ${page}`).join(", ");
   }
 
-  function rankCell(ranks) {
+  function rankCell(question, method, condition) {
+    const ranks = (question.ranks[condition] || {})[method];
     if (!ranks) return make("td", { class: "rank" }, "–");
-    const text = ranks.map((rank) => rank || `> ${data.depth}`).join(", ");
+    const text = ranks.map((rank) => rank || `> ${data.depths[method][condition]}`).join(", ");
     const all = ranks.every(isHit), some = ranks.some(isHit);
     return make("td", { class: `rank ${all ? "is-hit" : some ? "" : "is-miss"}` }, `${text} ${all ? "✓" : some ? "◐" : "✗"}`);
   }
@@ -105,7 +106,7 @@
   function rankTable(question) {
     const head = make("tr", {}, make("th", { scope: "col" }, "Method"), ...data.conditions.map((condition) => make("th", { scope: "col" }, condition)));
     const rows = data.methods.map((method) => make("tr", {}, make("th", { scope: "row" }, method.title),
-      ...data.conditions.map((condition) => rankCell((question.ranks[condition] || {})[method.name]))));
+      ...data.conditions.map((condition) => rankCell(question, method.name, condition))));
     const caption = `Rank of the first chunk of each gold page (${pages(question)}); ✓ among the first ${data.k}`;
     return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ranks by method and condition" },
       make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...rows)));

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from lib.ahead.page_kinds import STATEMENTS, kinds, question_wants
 
-SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?=(?:what|how|which|who|when|where|did|does|is|was)\b)", re.I)
+ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
+ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
+SENTENCE = re.compile(rf"{ABBREVIATION}(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?={ASKING_WORD})")
 DEFINITION = re.compile(r"\b(?:defined? as|define|equals?|calculated as|means)\b", re.I)
 QUERIES = ("full", "core", "expanded")
 

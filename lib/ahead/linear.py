@@ -63,9 +63,7 @@ def _standard(values: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.nda
     return np.clip((values - mean) / scale, -CLIP, CLIP)
 
 
-def fit_linear(
-    table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, l2: float
-) -> LinearRanker:
+def fit_linear(table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, l2: float) -> LinearRanker:
     """Fit by L-BFGS: the mean over questions and their gold pages of ``-log softmax``, plus ``l2 |w|² / 2``.
 
     Args:

@@ -43,7 +43,7 @@ def explorer_data(study) -> dict:
     """All that the explorer shows but the pictures, JSON-able.
 
     ``ranks[condition][method]`` has for each gold page the rank of its first chunk, 0 where none was retrieved;
-    a run that is not there is left out; ``top[method]`` is where the first chunks under ``standard`` stand.
+    a run that is not there is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]`` is where the first chunks under ``standard`` stand.
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     runs = _runs(study)
@@ -69,7 +69,7 @@ def explorer_data(study) -> dict:
         "profile": study.profile.name,
         "provenance": study.provenance.strip(),
         "k": K,
-        "depth": study.profile.run.depth,
+        "depths": {m: {c: int(run["rank"].max()) for (n, c), run in runs.items() if n == m} for m, _ in runs},
         "best": best(at_k)["method"],
         "conditions": [condition for condition in CONDITIONS if any(c == condition for _, c in runs)],
         "methods": [

@@ -7,6 +7,7 @@ mapped too, is chosen inside the training questions of each fold, by folds of th
 """
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -81,12 +82,13 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
             pairs that are sampled several times into a batch do.
     """
     logits = SCALE * scores
-    others = logits.masked_fill(gold, -torch.inf).logsumexp(dim=1, keepdim=True)
-    rivals = torch.logaddexp(logits, others)
+    row, column = gold.nonzero(as_tuple=True)
+    found = logits[row, column]
+    rivals = torch.logaddexp(found, logits.masked_fill(gold, -torch.inf).logsumexp(dim=1)[row])
     if n_copies:
-        copies = logits.masked_fill(~gold, -torch.inf).logsumexp(dim=1, keepdim=True) + np.log(n_copies)
-        rivals = torch.logaddexp(rivals, copies)
-    return (((rivals - logits) * gold).sum(dim=1) / gold.sum(dim=1)).mean()
+        copies = logits.masked_fill(~gold, -torch.inf).logsumexp(dim=1)[row]
+        rivals = torch.logaddexp(rivals, copies + math.log(n_copies))
+    return ((rivals - found) / gold.sum(dim=1)[row]).sum() / len(gold)
 
 
 class Plan(NamedTuple):

@@ -21,7 +21,9 @@ def made_pool(n_questions: int = 20, n_pages: int = 12, seed: int = 0) -> tuple[
     """Pairs in which the gold page is the one whose ``window`` is largest."""
     rng = np.random.default_rng(seed)
     rows = np.repeat(np.arange(n_questions), n_pages)
-    table = pd.DataFrame(rng.normal(size=(len(rows), len(FEATURES))), columns=list(FEATURES)).astype(np.float32)
+    table = pd.DataFrame(rng.normal(size=(len(rows), len(FEATURES))), columns=list(FEATURES)).astype(
+        np.float32
+    )
     best = table["window"].to_numpy().reshape(n_questions, n_pages).argmax(axis=1)
     gold = np.tile(np.arange(n_pages), n_questions) == best[rows]
     return Pool(rows, np.tile(np.arange(n_pages), n_questions), table), gold

@@ -12,7 +12,9 @@ def test_ranks_best_and_standing_are_within_the_filing():
     groups = FilingGroups(FILING)
     assert np.array_equal(groups.ranks(VALUES), [[2, 0, 1, 0, 1]])
     assert np.array_equal(groups.best(VALUES), [[3, 3, 3, 5, 5]])
-    assert np.allclose(groups.standing(VALUES)[0, :3], (np.array([1, 3, 2]) - 2) / np.std([1, 2, 3]), atol=1e-4)
+    assert np.allclose(
+        groups.standing(VALUES)[0, :3], (np.array([1, 3, 2]) - 2) / np.std([1, 2, 3]), atol=1e-4
+    )
     assert np.allclose(groups.standing(VALUES)[0, 3:], 0)
 
 

@@ -25,7 +25,9 @@ def test_then_the_name():
 
 
 def test_then_the_cover():
-    found = filing_identity("report", None, "other", None, cover("Oskarvale plc", "10-Q", "September 30, 2022"))
+    found = filing_identity(
+        "report", None, "other", None, cover("Oskarvale plc", "10-Q", "September 30, 2022")
+    )
     assert (found.company, found.year, found.quarter, found.doc_type) == ("Oskarvale plc", 2022, 3, "10-Q")
 
 

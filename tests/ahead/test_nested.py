@@ -46,7 +46,9 @@ def test_training_reads_only_training_companies(task):
 
 def test_a_question_of_the_test_fold_in_training_is_refused(task):
     first, second = folds_of(task)[:2]
-    spoilt = dataclasses.replace(first, train=first.train + first.test[:1], train_filings=second.train_filings)
+    spoilt = dataclasses.replace(
+        first, train=first.train + first.test[:1], train_filings=second.train_filings
+    )
     with pytest.raises(LeakError, match="questions in training and in test"):
         training_part(task, spoilt)
 
@@ -76,7 +78,9 @@ def test_choice_does_not_depend_on_the_test_questions_gold(task, settings):
 
 def test_ndcg_of_a_gold_page_at_rank_two_and_of_one_that_is_missing(task):
     one = task.part(task.pool.rows == 0)
-    scores = np.where(one.gold, 1.0, np.arange(len(one.gold)) == (one.gold.argmax() + 1) % 12) + 0.5 * ~one.gold
+    scores = (
+        np.where(one.gold, 1.0, np.arange(len(one.gold)) == (one.gold.argmax() + 1) % 12) + 0.5 * ~one.gold
+    )
     assert ndcg(one, scores) == pytest.approx([1 / np.log2(3)])
     two = dataclasses.replace(one, n_gold=np.full(20, 2))
     assert ndcg(two, one.gold.astype(float)) == pytest.approx([1 / (1 + 1 / np.log2(3))])

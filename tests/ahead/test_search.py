@@ -29,9 +29,15 @@ def test_chunks_that_are_no_candidates_are_not_scored():
 @pytest.fixture
 def asked(two_companies):
     folder = two_companies
-    folder.question("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?")
-    folder.question("q2", "OSKARVALE_2021_10K", (3, CASH), question="What is Oskarvale's capital expenditure?")
-    folder.question("q3", "OSKARVALE_2021_10K", (4, LEGAL), question="Is there any lawsuit against Oskarvale?")
+    folder.question(
+        "q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?"
+    )
+    folder.question(
+        "q2", "OSKARVALE_2021_10K", (3, CASH), question="What is Oskarvale's capital expenditure?"
+    )
+    folder.question(
+        "q3", "OSKARVALE_2021_10K", (4, LEGAL), question="Is there any lawsuit against Oskarvale?"
+    )
     return folder.write()
 
 
@@ -64,7 +70,9 @@ def test_the_same_question_alone_has_the_same_order(study_of, asked):
     assert np.allclose(mine.table, alone.table, atol=1e-4, equal_nan=True)
 
 
-def test_questions_that_it_was_trained_on_are_not_answered_by_the_saved_combiner(study_of, asked, monkeypatch):
+def test_questions_that_it_was_trained_on_are_not_answered_by_the_saved_combiner(
+    study_of, asked, monkeypatch
+):
     study = study_of(asked)
     monkeypatch.setattr(pools, "saved_record", lambda: {"question_ids": ["q2"]})
     assert pools.is_own(study)
@@ -73,7 +81,9 @@ def test_questions_that_it_was_trained_on_are_not_answered_by_the_saved_combiner
 
 
 def test_income_statement_of_a_report_without_records(study_of, folder):
-    folder.pdf("report", "FORM 10-Q quarterly report\nOskarvale plc\n(Exact name of registrant)", INCOME, CASH)
+    folder.pdf(
+        "report", "FORM 10-Q quarterly report\nOskarvale plc\n(Exact name of registrant)", INCOME, CASH
+    )
     folder.documents.clear()
     folder.question("q1", "report", (1, INCOME), question="What was net income?")
     study = study_of(folder.write())

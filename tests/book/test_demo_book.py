@@ -19,6 +19,7 @@ from lib.words import CONDITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 VIEW = ROOT / "artifacts" / "demo" / "default"
+pytestmark = pytest.mark.timeout(1200)  # the whole book may be built, weights fetched
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 
 
