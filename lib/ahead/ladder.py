@@ -21,7 +21,8 @@ from lib.profile import Settings
 #: Ingredients and the columns that hold them (regular expressions of whole names).
 INGREDIENTS = {
     "routing": r"chosen",
-    "identity": r"company(?:_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date|identity(?:_gap)?",
+    "identity": r"company(?:_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date"
+    r"|identity(?:_gap)?",
     "windows": r"window(?!.*beside).*",
     "heads": r"head(?!.*beside).*",
     "words": r"words(?!.*beside).*",

@@ -43,7 +43,8 @@ def explorer_data(study) -> dict:
     """All that the explorer shows but the pictures, JSON-able.
 
     ``ranks[condition][method]`` has for each gold page the rank of its first chunk, 0 where none was retrieved;
-    a run that is not there is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]`` is where the first chunks under ``standard`` stand.
+    a run that is not there is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]`` is
+    where the first chunks under ``standard`` stand.
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     runs = _runs(study)

@@ -49,5 +49,6 @@ def headline_block(summary: pd.DataFrame, manifest: dict, root: Path) -> str:
         f"{' '.join(sentences(summary))}\n\n{table}{drawn}\n\n"
         f"Means over {manifest['n_questions']} questions at 5 chunks with 95 % intervals; published: document recall / "
         f"page recall / BLEU / ROUGE-L of the study that this one reproduces. Run of {manifest['date']}, commit "
-        f"{manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes of computing in all."
+        f"{manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes in the "
+        "stages of the store, as timed in their last sitting; what the language model wrote is not counted."
     )
