@@ -59,7 +59,7 @@ class FilingIdentity:
 
     @property
     def header(self) -> str:
-        """One line that says it: ``3M 2023 Q2 10-Q``."""
+        """One line that says it: ``Oskarvale 2023 Q2 10-Q``."""
         quarter = f"Q{self.quarter}" if self.quarter else ""
         kind = {"earnings": "earnings release", "other": ""}.get(self.doc_type, self.doc_type)
         return " ".join(str(part) for part in (self.company, self.year or "", quarter, kind) if part)

@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
+
+from lib.queries.expansion import acronyms
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
 LEGAL_FORMS = frozenset(
@@ -11,6 +15,7 @@ LEGAL_FORMS = frozenset(
     " the of and international".split()
 )
 REGISTRANT = re.compile(r"([^\n]{2,80})\n[\s(]*exact\s+name\s+of\s+registrant", re.I)
+OFFICES = frozenset("ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split())
 LISTED = re.compile(
     r"\((?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American)[^():]{0,20}:\s*([A-Z][A-Z.]{0,5})\b"
 )
@@ -19,12 +24,12 @@ NAMED_FULL, NAMED_SHORT, NAMED_INITIALS = 1.0, 0.9, 0.8
 
 
 def words_of(name: str) -> list[str]:
-    """A name's words in lower case, signs dropped, ``&`` kept as a word: ``Johnson & Johnson``."""
+    """A name's words in lower case, signs dropped, ``&`` kept as a word."""
     return [word.lower().replace("'", "").replace("’", "") for word in re.findall(r"[A-Za-z0-9'’.]+|&", name)]
 
 
 def bare(name: str) -> str:
-    """A name's letters and digits alone, in lower case: ``Best Buy`` and ``BESTBUY`` are the same."""
+    """A name's letters and digits alone, in lower case: ``Quill Quarry`` and ``QUILLQUARRY`` are the same."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
@@ -34,19 +39,32 @@ def core_words(name: str) -> list[str]:
     return [word for word in words if word and word not in LEGAL_FORMS] or words
 
 
+@cache
+def common_acronyms() -> frozenset[str]:
+    """Acronyms of finance, which are no company's initials: those that the queries spell out, and some of offices."""
+    return frozenset(bare(row.acronym) for row in acronyms()) | OFFICES
+
+
 def abbreviates(token: str, name: str) -> bool:
     """Whether a token is made of the beginnings of a name's words, one or more letters each, in order.
 
-    ``JnJ`` and ``J&J`` for Johnson & Johnson, ``JPM`` for JPMorgan Chase, ``AmEx`` for American Express. The token
-    must have two letters, be written with a capital and not be one of the name's words itself.
+    ``QnQ`` and ``Q&Q`` for Quill & Quarry, ``NorEl`` for Norrin Electric. The token must have two capitals and be
+    neither one of the name's words nor an acronym of finance.
     """
-    letters = bare(token)
-    words = [bare(word) or "n" for word in words_of(name)]
-    if len(letters) < 2 or not token[0].isupper() or sum(map(str.isupper, token)) < 2 or letters in words:
+    return _may_abbreviate(token) and _abbreviates(bare(token), forms(name).words)
+
+
+def _may_abbreviate(token: str) -> bool:
+    return token[0].isupper() and sum(map(str.isupper, token)) > 1 and bare(token) not in common_acronyms()
+
+
+@lru_cache(maxsize=100_000)
+def _abbreviates(letters: str, words: tuple[str, ...]) -> bool:
+    if letters in words:
         return False
-    return any(_made_of(letters, words[:stop]) for stop in range(1, len(words) + 1)) or (
-        "n" in words and _made_of(letters, [word for word in words if word != "n"])
-    )
+    without = tuple(word for word in words if word != "n")
+    starts = (words[:stop] for stop in range(1, len(words) + 1))
+    return any(_made_of(letters, start) for start in starts) or _made_of(letters, without)
 
 
 def _made_of(letters: str, words: Sequence[str]) -> bool:
@@ -59,11 +77,51 @@ def _made_of(letters: str, words: Sequence[str]) -> bool:
     return any(_made_of(letters[n:], words[1:]) for n in range(longest, 0, -1))
 
 
+class Forms(NamedTuple):
+    """A name's written forms: its first own word, the whole without spaces, and its words with ``n`` for ``&``."""
+
+    first: str
+    whole: frozenset[str]
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=100_000)
+def forms(name: str) -> Forms:
+    """The forms of a name."""
+    words, core = words_of(name), core_words(name)
+    whole = {bare(name), bare("".join(core)), bare("".join(words))} - {""}
+    return Forms(core[0] if core else "", frozenset(whole), tuple(bare(word) or "n" for word in words))
+
+
 def cover_names(cover: str) -> list[str]:
     """What a filing's first page calls its company: the registrant's line and exchange symbols."""
     lines = [" ".join(line.split()).strip(" ,") for line in REGISTRANT.findall(cover)]
     sound = [line for line in lines if set(words_of(line)) - LEGAL_FORMS and not NOT_A_NAME.search(line)]
     return sound[:1] + LISTED.findall(cover)[:1]
+
+
+class Mentions:
+    """The words of a question that may name a company.
+
+    Args:
+        question: the text.
+    """
+
+    def __init__(self, question: str):
+        tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
+        pieces = [bare(token) for token in tokens]
+        self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, 6)}
+        self.written = {bare(token) for token in tokens if token[0].isupper() or token[0].isdigit()}
+        self.short = [bare(token) for token in tokens if _may_abbreviate(token)]
+
+    def naming(self, name: Forms, common: frozenset[str]) -> float:
+        """How surely they name a company by one of its names, see :func:`match`."""
+        whole = name.whole & self.joined
+        if any(len(form) > 2 for form in whole) or whole & self.written:
+            return NAMED_FULL
+        if name.first and name.first not in common and name.first in self.written:
+            return NAMED_SHORT
+        return NAMED_INITIALS if any(_abbreviates(letters, name.words) for letters in self.short) else 0.0
 
 
 def match(question: str, names: Iterable[str], common: frozenset[str] = frozenset()) -> float:
@@ -75,28 +133,10 @@ def match(question: str, names: Iterable[str], common: frozenset[str] = frozense
         common: words that stand in the names of several companies here; alone they name none of them.
 
     Returns:
-        1 for a whole name, 0.9 for its first own word or a symbol, 0.8 for an abbreviation, else 0.
+        1 for a whole name, 0.9 for its first own word, 0.8 for an abbreviation, else 0.
     """
-    tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
-    pieces = [bare(token) for token in tokens]
-    joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, 6)}
-    best = 0.0
-    for name in names:
-        core = core_words(name)
-        whole = {bare(name), "".join(core), "".join(words_of(name)).replace("&", "")} - {""}
-        if (whole & joined) and (len(max(whole & joined, key=len)) > 2 or _written(tokens, whole)):
-            best = max(best, NAMED_FULL)
-        first = core[0] if core else ""
-        if first and first not in common and _written(tokens, {first}):
-            best = max(best, NAMED_SHORT)
-        if any(abbreviates(token, name) for token in tokens):
-            best = max(best, NAMED_INITIALS)
-    return best
-
-
-def _written(tokens: Sequence[str], words: set[str]) -> bool:
-    """Whether one of the words stands in the text with a capital or a digit, as names do."""
-    return any(bare(token) in words and (token[0].isupper() or token[0].isdigit()) for token in tokens)
+    mentions = Mentions(question)
+    return max((mentions.naming(forms(name), common) for name in names), default=0.0)
 
 
 def match_all(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.ndarray:
@@ -105,13 +145,14 @@ def match_all(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.nd
     A question that names one company wholly does not also name another by a single word or by initials: values
     below a question's best are halved.
     """
-    seen: dict[str, set[int]] = {}
+    owners: dict[str, set[int]] = {}
     for number, aliases in enumerate(names):
-        for alias in aliases:
-            for word in core_words(alias):
-                seen.setdefault(word, set()).add(number)
-    common = frozenset(word for word, owners in seen.items() if len(owners) > 1)
-    scores = np.array([[match(question, aliases, common) for aliases in names] for question in questions])
+        for word in {word for alias in aliases for word in core_words(alias)}:
+            owners.setdefault(word, set()).add(number)
+    common = frozenset(word for word, numbers in owners.items() if len(numbers) > 1)
+    known = [[forms(alias) for alias in aliases] for aliases in names]
+    asked = [Mentions(question) for question in questions]
+    scores = np.array([[max((m.naming(n, common) for n in ns), default=0.0) for ns in known] for m in asked])
     scores = scores.reshape(len(questions), len(names))
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)

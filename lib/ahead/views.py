@@ -32,7 +32,7 @@ def identities(study) -> list[FilingIdentity]:
 
 
 def head_texts(study) -> list[str]:
-    """Each page behind its filing's identity: ``3M 2018 10-K`` and the beginning of the page.
+    """Each page behind its filing's identity: ``Oskarvale 2018 10-K`` and the beginning of the page.
 
     A contextual header costs nothing at indexing, and tells apart the same statement in filings of other years.
     """
@@ -111,7 +111,8 @@ def view_scores(
         Name to float32 (n_questions, n_pages). A page without text has the view's least value.
     """
     asked = queries(questions)
-    vectors = {name: encode(study, texts) for name, texts in asked.items()}
+    parts = np.split(encode(study, [text for texts in asked.values() for text in texts]), len(asked))
+    vectors = dict(zip(asked, parts, strict=True))
     owners, windows = index.window_vectors(study)
     pages, n_pages = pages_of_chunks(study)[owners], len(study.pages)
     heads, words = head_vectors(study), page_words(study)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from lib.data.locate import financebench_root, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
-from lib.methods import chosen
+from lib.methods import METHODS, chosen
 from lib.metrics.retrieval import retrieval_metrics
 from lib.profile import load_profile
 from lib.published import Published
@@ -57,8 +57,12 @@ def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -
         runs = []
     else:
         with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-            study = fresh_study(name, profile, published, Path(folder), say)
+            study = fresh_study(name, profile, published, Path(folder))
             names = chosen(names)
+            if any("generator" in METHODS[name].settings for name in names):
+                say(
+                    "What language models wrote is taken from the published generations; all else is computed."
+                )
             fresh = pd.concat([evaluate(study, m, c) for m in names for c in CONDITIONS], ignore_index=True)
             rows = compare_metrics(published.metrics, fresh)
             runs = [
@@ -69,7 +73,7 @@ def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -
     return not (rows["verdict"] == "differs").any()
 
 
-def fresh_study(name: str, profile: str, published: Published, folder: Path, say=print) -> Study:
+def fresh_study(name: str, profile: str, published: Published, folder: Path) -> Study:
     """A study whose store is empty and that reuses nothing but what language models wrote.
 
     Raises:
@@ -83,8 +87,7 @@ def fresh_study(name: str, profile: str, published: Published, folder: Path, say
             f"{published.manifest['fingerprint']}: the results cannot be compared"
         )
     study = Study(found, settings, folder, chapter="verify")
-    if published.whole_generations(study.questions, study.home / "generations.jsonl"):
-        say("What language models wrote is taken from the published generations; all else is computed.")
+    published.whole_generations(study.questions, study.home / "generations.jsonl")
     return study
 
 

@@ -18,9 +18,9 @@ SORTS = (
 
 
 def figures_of(text: str) -> set[str]:
-    """The figures of an answer as they would stand on a page: without thousands' commas, no years, no single digits."""
+    """The figures of an answer as they would stand on a page: no thousands' commas, no years, three signs or more."""
     found = {figure.replace(",", "").rstrip(".") for figure in FIGURE.findall(text)}
-    return {figure for figure in found if len(figure) > 1 and not YEAR.fullmatch(figure)}
+    return {figure for figure in found if len(figure) > 2 and not YEAR.fullmatch(figure)}
 
 
 def missed(study, run: pd.DataFrame, k: int = 5, next_k: int = 20) -> pd.DataFrame:

@@ -107,10 +107,14 @@ def dataset_folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def bm25_alone(monkeypatch):
-    """The method table with BM25 and nothing else."""
-    for name in set(methods.METHODS) - {"bm25"}:
-        monkeypatch.delitem(methods.METHODS, name)
+def bm25_alone():
+    """The method table with BM25 and nothing else; afterwards the whole table, in its order."""
+    whole = dict(methods.METHODS)
+    for name in set(whole) - {"bm25"}:
+        del methods.METHODS[name]
+    yield
+    methods.METHODS.clear()
+    methods.METHODS.update(whole)
 
 
 @pytest.fixture

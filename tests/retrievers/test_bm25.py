@@ -13,7 +13,9 @@ TEXTS = st.lists(st.lists(TERMS, max_size=8), min_size=1, max_size=12)
 QUERY = st.lists(TERMS | st.sampled_from(["unknown", "other"]), max_size=8)
 
 
-@given(TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 1))
+@given(
+    TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 0.99)
+)  # at b = 1 the library divides 0 by 0 for an empty text
 def test_scores_are_those_of_rank_bm25(texts, query, k1, b):
     assume(any(texts))  # the library divides by the number of terms
     reference = BM25Okapi(texts, k1=k1, b=b)
