@@ -17,6 +17,8 @@ from lib.ahead.names import abbreviates, cover_names, match, match_all
         ("NE", "Norrin Electric", True),
         ("EN", "Norrin Electric", False),
         ("Norrin", "Norrin Electric", False),
+        ("CEO", "Ceo Energy Oskarvale", False),
+        ("EPS", "Ember Power Systems", False),
         ("in", "Ilmen Nickel", False),
         ("N", "Norrin", False),
     ],
