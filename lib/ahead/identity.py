@@ -5,14 +5,13 @@ PDFs without records has identities too. A question's comes from its words alone
 """
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
 import pandas as pd
 
-from lib.ahead.names import cover_names, match_all
+from lib.ahead.names import core_words, cover_names, match_all
 from lib.ahead.periods import dates_in, quarters_in, years_in
 
 TYPES = ("10-K", "10-Q", "8-K", "earnings")
@@ -139,10 +138,9 @@ def _period_end(cover: str) -> date | None:
 
 
 def _cover_year(cover: str) -> int | None:
-    if end := _period_end(cover):
-        return end.year
-    years = Counter(years_in(cover))
-    return max(years, default=None)
+    if dates := [end for end in (_period_end(cover), *dates_in(cover)) if end]:
+        return dates[0].year
+    return max(years_in(cover), default=None)
 
 
 def _cover_quarter(cover: str) -> int | None:
@@ -161,9 +159,10 @@ def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame) -> list[Filing
 
 def company_match(questions: list[str], identities: list[FilingIdentity]) -> np.ndarray:
     """How surely each question names each filing's company, shape (n_questions, n_filings)."""
+    keys = [" ".join(core_words(identity.company)) for identity in identities]
     names: dict[str, dict[str, None]] = {}
-    for identity in identities:
-        names.setdefault(identity.company, {}).update(dict.fromkeys(identity.names))
+    for key, identity in zip(keys, identities, strict=True):
+        names.setdefault(key, {}).update(dict.fromkeys(identity.names))
     matches = match_all(questions, [list(forms) for forms in names.values()])
-    column = {company: number for number, company in enumerate(names)}
-    return matches[:, [column[identity.company] for identity in identities]]
+    column = {key: number for number, key in enumerate(names)}
+    return matches[:, [column[key] for key in keys]]

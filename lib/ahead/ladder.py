@@ -5,9 +5,8 @@ Every rung is trained and chosen within the same folds as the method itself, on 
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +14,20 @@ import pandas as pd
 
 from lib.ahead.linear import fit_linear
 from lib.ahead.nested import Task, fold_combiner, training_part
-from lib.ahead.pool import folds_of, task_of, training_params
+from lib.ahead.pool import folds_of, has_folds, pool_scores, task_of, training_params
+from lib.evaluation import METRIC_COLUMNS
+from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
+from lib.words import NeedsFilings
 
 #: Ingredients and the columns that hold them (regular expressions of whole names).
 INGREDIENTS = {
     "routing": r"chosen",
     "identity": r"company(?:_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date"
     r"|identity(?:_gap)?",
-    "windows": r"window(?!.*beside).*",
-    "heads": r"head(?!.*beside).*",
-    "words": r"words(?!.*beside).*",
+    "windows": r"window.*",
+    "heads": r"head.*",
+    "words": r"words.*",
     "kinds": r"statement.*|n_statements|asked_.*|implied_.*|(?:balance|income|cashflow)_.*|\w+_items|\w+_title",
     "page": r"place_share|length|digits|filing_type",
     "neighbours": r".*_beside",
@@ -37,43 +39,56 @@ class Rung:
     """A step of the ladder.
 
     Attributes:
-        name: what it adds, or what it leaves out.
+        name: in metrics, ``rung_page_recall/<name>``.
+        title: what it adds, or what it leaves out.
         ingredients: names of INGREDIENTS.
-        learner: ``linear``, ``trees`` or ``both``.
+        learner: ``plain`` (the order that chose the pool), ``linear``, ``trees`` or ``both``.
     """
 
     name: str
+    title: str
     ingredients: tuple[str, ...]
     learner: str
 
 
 ALL = tuple(INGREDIENTS)
+FIRST = ("windows", "identity")
+PLAIN = Rung("routed", "identity and windows added, nothing learnt", ("routing",), "plain")
 LADDER = (
-    Rung("weights learnt: windows and identity", ("windows", "identity"), "linear"),
-    Rung("+ words", ("windows", "identity", "words"), "linear"),
-    Rung("+ page heads behind an identity header", ("windows", "identity", "words", "heads"), "linear"),
-    Rung("+ page kinds", ("windows", "identity", "words", "heads", "kinds"), "linear"),
-    Rung("boosted trees in place of weights", ALL, "trees"),
+    PLAIN,
+    Rung("linear", "weights of windows and identity learnt (linear)", FIRST, "linear"),
+    Rung("words", "+ words (BM25 of stems, topic alone)", (*FIRST, "words"), "linear"),
+    Rung("heads", "+ page heads behind an identity header", (*FIRST, "words", "heads"), "linear"),
+    Rung("kinds", "+ page kinds", (*FIRST, "words", "heads", "kinds"), "linear"),
+    Rung("trees", "boosted trees over all numbers instead", ALL, "trees"),
 )
 WITHOUT = tuple(
-    Rung(f"without {left_out}", tuple(name for name in ALL if name not in (left_out, "routing")), "both")
-    for left_out in ("identity", "windows", "heads", "words", "kinds", "neighbours")
+    Rung(
+        f"no_{left}", f"without {left}", tuple(name for name in ALL if name not in (left, "routing")), "both"
+    )
+    for left in ("identity", "windows", "heads", "words", "kinds", "neighbours")
 )
 
 
 def columns_of(ingredients: Sequence[str], table: pd.DataFrame) -> list[str]:
-    """The table's columns that hold the ingredients; a column belongs to the first ingredient that claims it."""
-    owner = {}
+    """The table's columns that need no other ingredients than these.
+
+    Raises:
+        ValueError: a column belongs to no ingredient.
+    """
+    kept = []
     for column in table:
-        claims = [name for name, pattern in INGREDIENTS.items() if re.fullmatch(pattern, column)]
-        if not claims:
+        needed = {name for name, pattern in INGREDIENTS.items() if re.fullmatch(pattern, column)}
+        if not needed:
             raise ValueError(f"column {column!r} belongs to no ingredient")
-        owner[column] = claims[0]
-    return [column for column in table if owner[column] in ingredients]
+        kept += [column] if needed <= set(ingredients) else []
+    return kept
 
 
 def rung_scores(task: Task, rung: Rung, folds: Sequence, settings) -> np.ndarray:
     """The score of each pair under a rung, each question's by the fold that tests it, shape (n_pairs,)."""
+    if rung.learner == "plain":
+        return task.pool.table["chosen"].to_numpy(float)
     columns = columns_of(rung.ingredients, task.pool.table)
     masked = dataclasses.replace(task, pool=dataclasses.replace(task.pool, table=task.pool.table[columns]))
     shares = [0.0] if rung.learner == "trees" else settings.shares
@@ -92,7 +107,9 @@ def rung_scores(task: Task, rung: Rung, folds: Sequence, settings) -> np.ndarray
 
 
 def stored_scores(study, rung: Rung, seed: int) -> np.ndarray:
-    """:func:`rung_scores` under one seed of the outer folds, stored."""
+    """:func:`rung_scores` under one seed of the outer folds, stored where something is trained."""
+    if rung.learner == "plain":
+        return rung_scores(task_of(study), rung, (), study.profile.ahead)
 
     def compute(target: Path) -> None:
         scores = rung_scores(task_of(study), rung, folds_of(study, seed), study.profile.ahead)
@@ -116,22 +133,42 @@ def recalls(task: Task, scores: np.ndarray, n_questions: int, k: int) -> pd.Data
     return found
 
 
-def mean_recalls(study, scores: Callable[[int], np.ndarray], seeds: Sequence[int], k: int) -> pd.DataFrame:
-    """:func:`recalls` averaged over seeds of the outer folds, with one column more: ``spread``, over seeds.
+def ladder_metrics(study, k: int = 5) -> pd.DataFrame:
+    """Every rung's recall, and the whole method's under each seed of the outer folds, as metrics of ``ahead``.
+
+    A study without folds of its own has the plain rung alone.
 
     Args:
-        study: with gold pages.
-        scores: gives the scores of all pairs for a seed.
-        seeds: of the outer folds.
+        study: with filings, or with published metrics.
         k: pages.
+
+    Returns:
+        METRIC_COLUMNS; metric is ``rung_doc_recall/<name>`` or ``rung_page_recall/<name>``, ``whole_<seed>`` being the
+        method itself under a seed. A rung's value is the mean over the seeds.
+
+    Raises:
+        NeedsFilings: neither filings nor published values.
     """
-    task, n_questions = task_of(study), len(study.questions)
-    parts = [recalls(task, scores(seed), n_questions, k) for seed in seeds]
-    mean = sum(parts) / len(parts)
-    means = [part["page_recall"].mean() for part in parts]
-    return mean.assign(spread=max(means) - min(means)).set_index(study.questions["question_id"])
-
-
-def rung_recalls(study, rung: Rung, k: int = 5) -> pd.DataFrame:
-    """:func:`mean_recalls` of a rung under every seed of the profile."""
-    return mean_recalls(study, partial(stored_scores, study, rung), study.profile.ahead.fold_seeds, k)
+    if not study.has_filings:
+        known = study.published.metrics
+        known = known[known["metric"].str.startswith("rung_") & (known["k"] == k)]
+        if known.empty:
+            raise NeedsFilings("the ladder was not published")
+        return known
+    task, frames = task_of(study), {}
+    seeds = study.profile.ahead.fold_seeds if has_folds(study) else ()
+    for rung in (*LADDER, *WITHOUT) if seeds else ():
+        parts = [recalls(task, stored_scores(study, rung, seed), len(study.questions), k) for seed in seeds]
+        frames[rung.name] = sum(parts) / len(parts)
+    for seed in seeds:
+        frames[f"whole_{seed}"] = recalls(task, pool_scores(study, task.pool, seed), len(study.questions), k)
+    if seeds:
+        frames["whole"] = sum(frames[f"whole_{seed}"] for seed in seeds) / len(seeds)
+    else:
+        frames[PLAIN.name] = recalls(task, stored_scores(study, PLAIN, 0), len(study.questions), k)
+    rows = [
+        long_frame(frame[metric].set_axis(study.questions["question_id"]), f"rung_{metric}/{name}", k)
+        for name, frame in frames.items()
+        for metric in frame
+    ]
+    return pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")[METRIC_COLUMNS]

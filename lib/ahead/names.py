@@ -14,11 +14,11 @@ LEGAL_FORMS = frozenset(
     "inc incorporated corp corporation co company companies ltd limited plc llc lp nv sa ag se holdings holding group"
     " the of and international".split()
 )
-REGISTRANT = re.compile(r"([^\n]{2,80})\n[\s(]*exact\s+name\s+of\s+registrant", re.I)
+REGISTRANT = re.compile(r"\(?\s*exact\s+name\s+of\s+(?:the\s+)?registrant", re.I)
 OFFICES = frozenset("ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split())
-LISTED = re.compile(
-    r"\((?:NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American)[^():]{0,20}:\s*([A-Z][A-Z.]{0,5})\b"
-)
+EXCHANGES = "NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American"
+CAPITALISED = r"(?:[A-Z][\w&'’.-]*,? (?:(?:&|and|of) )?)"
+LISTED = re.compile(rf"({CAPITALISED}{{1,5}})\((?:{EXCHANGES})[^():]{{0,20}}: ?([A-Z][A-Z.]{{0,5}})\b")
 NOT_A_NAME = re.compile(r"\b(?:file|number|commission|report|period|ended|act)\b|\d{3}", re.I)
 NAMED_FULL, NAMED_SHORT, NAMED_INITIALS = 1.0, 0.9, 0.8
 
@@ -94,10 +94,22 @@ def forms(name: str) -> Forms:
 
 
 def cover_names(cover: str) -> list[str]:
-    """What a filing's first page calls its company: the registrant's line and exchange symbols."""
-    lines = [" ".join(line.split()).strip(" ,") for line in REGISTRANT.findall(cover)]
-    sound = [line for line in lines if set(words_of(line)) - LEGAL_FORMS and not NOT_A_NAME.search(line)]
-    return sound[:1] + LISTED.findall(cover)[:1]
+    """What a filing's first page calls its company: the registrant, or who is listed under which symbol."""
+    listed = LISTED.search(" ".join(cover.split()))
+    names = (_registrant(cover), *(listed.groups() if listed else ()))
+    return list(dict.fromkeys(name.strip(" ,") for name in names if name))
+
+
+def _registrant(cover: str) -> str:
+    """The name above ``(Exact name of registrant ...)``, which may take two lines or stand behind a file number."""
+    if not (mark := REGISTRANT.search(cover)):
+        return ""
+    above = re.split(r"\n|\d[\d-]{3,}", cover[max(0, mark.start() - 160) : mark.start()])
+    lines = [line for line in (" ".join(line.split()).strip(" ,_") for line in above) if line]
+    name = lines.pop() if lines else ""
+    while lines and not set(words_of(name)) - LEGAL_FORMS:
+        name = f"{lines.pop()} {name}"
+    return "" if NOT_A_NAME.search(name) or not set(words_of(name)) - LEGAL_FORMS else name
 
 
 class Mentions:

@@ -30,6 +30,7 @@ from lib.store import digest_of
 
 SAVED = Path(__file__).with_name("model")
 MIN_COMPANIES = 5
+MIN_QUESTIONS = 30
 MODULES = (asking, combiner, features, identity, linear, names, nested, page_kinds, periods, terms, views)
 
 
@@ -85,6 +86,12 @@ def is_own(study) -> bool:
     return record is None or bool(set(record["question_ids"]) & set(study.questions["question_id"]))
 
 
+def has_folds(study) -> bool:
+    """Whether this study's questions are scored by folds of their own, and not by the saved combiner."""
+    enough = study.questions["company"].nunique() >= MIN_COMPANIES and len(study.questions) >= MIN_QUESTIONS
+    return is_own(study) and enough
+
+
 def training_params(study) -> dict:
     """What a trained combiner depends on."""
     return {
@@ -125,11 +132,11 @@ def pool_scores(study, pool: Pool, seed: int | None = None) -> np.ndarray:
     """The score of each pair, shape (n_pairs,), each question's by a combiner that may answer it.
 
     A dataset of other questions is scored by the saved combiner. The dataset that it was trained on is scored by folds;
-    with fewer than MIN_COMPANIES of its companies nothing can be learnt, and the plain order that chose them stays.
+    where a part of it is too small for them, the plain order that chose the pages stays.
     """
     if not is_own(study):
         return Combiner.load(SAVED).scores(pool)
-    if study.questions["company"].nunique() < MIN_COMPANIES:
+    if not has_folds(study):
         return pool.table["chosen"].to_numpy(float)
     scores = np.empty(len(pool.rows))
     for test, trained in fold_combiners(study, seed):

@@ -11,18 +11,20 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from lib.ahead import page_kinds as kinds_module
+from lib.ahead import terms as terms_module
 from lib.ahead.asking import queries
 from lib.ahead.features import Pages, describe_pages
 from lib.ahead.identity import FilingIdentity, filing_identities
-from lib.ahead.page_kinds import page_strengths
+from lib.ahead.page_kinds import kinds, page_strengths
 from lib.ahead.terms import terms, topic_terms
+from lib.methods import code_hash
 from lib.models import index
 from lib.models.page_vectors import page_rows
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
+from lib.store import digest_of
 
-WORDS_VERSION = 1
-KINDS_VERSION = 1
 Encode = Callable[[object, Sequence[str]], np.ndarray]
 
 
@@ -72,8 +74,9 @@ def page_words(study) -> BM25:
         (target / "vocabulary.json").write_text(json.dumps(list(model.vocabulary)))
 
     def load() -> BM25:
-        params = {"pages": study.pages_digest, "k1": settings.k1, "b": settings.b}
-        path = study.store.get("ahead/words", params, compute, WORDS_VERSION).path
+        code = [code_hash(module) for module in (terms_module, kinds_module)]
+        params = {"pages": study.pages_digest, "k1": settings.k1, "b": settings.b, "code": code}
+        path = study.store.get("ahead/words", params, compute).path
         vocabulary = {
             term: row for row, term in enumerate(json.loads((path / "vocabulary.json").read_text()))
         }
@@ -90,7 +93,8 @@ def described_pages(study) -> Pages:
         np.savez(target / "kinds.npz", titles=titles, items=items)
 
     def load() -> Pages:
-        path = study.store.get("ahead/kinds", {"pages": study.pages_digest}, compute, KINDS_VERSION).path
+        params = {"pages": study.pages_digest, "kinds": digest_of(kinds()), "code": code_hash(kinds_module)}
+        path = study.store.get("ahead/kinds", params, compute).path
         with np.load(path / "kinds.npz") as arrays:
             return describe_pages(study.pages, study.filings, arrays["titles"], arrays["items"])
 

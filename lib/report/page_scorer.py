@@ -32,20 +32,27 @@ def recall_table(study, frame: pd.DataFrame, part: str, metric: str = "page_reca
     Args:
         study: gives companies and the bootstrap's settings.
         frame: from :func:`lib.report.page_scorer_measured.measurements`.
-        part: ``pages`` for the recall of the kept pages themselves, ``ablation`` for that of both stages.
+        part: ``pages`` for the recall of the kept pages themselves, ``ablation`` for that of both stages; the latter
+            has a last column for chunks in the order of their pages, where stage two only orders within a page.
         metric: ``page_recall`` or ``doc_recall``.
     """
-    chosen = frame[(frame["part"] == part) & (frame["metric"] == metric)]
+    chosen = frame[frame["part"].isin([part, "page order"]) & (frame["metric"] == metric)]
     rows = []
     for scorer, by in SCORERS:
-        own = chosen[(chosen["scorer"] == scorer) & (chosen["by"] == by)]
+        own = chosen[(chosen["scorer"] == scorer) & (chosen["by"] == by)].set_index("item")
         row = {"Page scorer": NAMES[scorer], "Folds by": by or "–"}
         for n_pages in PAGES:
-            row[f"P = {n_pages}"] = _interval(study, own[own["k"] == n_pages].set_index("item")["value"])
-        rows.append(row | {"n": own["item"].nunique()})
+            row[f"P = {n_pages}"] = _interval(
+                study, own[(own["part"] == part) & (own["k"] == n_pages)]["value"]
+            )
+        if part == "ablation":
+            row["In page order"] = _interval(study, own[own["part"] == "page order"]["value"])
+        rows.append(row | {"n": own.index.nunique()})
     if part == "ablation" and metric == "page_recall":
         known = published_study()["page_scorer_pages"]
-        published = {f"P = {n}": number(known[n]) if n in known else "–" for n in PAGES}
+        published = {f"P = {n}": number(known[n]) if n in known else "–" for n in PAGES} | {
+            "In page order": "–"
+        }
         rows.append(
             {"Page scorer": "Published", "Folds by": "filing"} | published | {"n": len(study.questions)}
         )

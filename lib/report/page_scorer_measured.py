@@ -9,7 +9,7 @@ import pandas as pd
 from lib import runs
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models import page_scorer, page_scorer_light
-from lib.retrievers.page_then_chunk import page_run, scorer_scores, search
+from lib.retrievers.page_then_chunk import page_run, scorer_scores, search, search_in_page_order
 from lib.words import NeedsFilings
 
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
@@ -25,7 +25,7 @@ SCORERS = (
 
 
 def measurements(study, k: int = 5) -> pd.DataFrame:
-    """COLUMNS: ``part`` is one of pages, ablation, fold, training, curve, slip; ``item`` a question, fold or epoch.
+    """COLUMNS: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
 
     Written to the view as ``page_scorer.csv``; without filings it is read from what was published.
 
@@ -49,12 +49,22 @@ def _recalls(study, k: int) -> Iterable[tuple]:
     for scorer, by in SCORERS:
         scores = scorer_scores(study, scorer, by or "company")
         ranked = page_run(study, scores, everything, max(PAGES))
+        ordered = search_in_page_order(study, scores, everything)
+        found = {("ablation", n_pages): search(study, scores, everything, n_pages) for n_pages in PAGES}
+        found["page order", study.profile.page_scorer.pages] = ordered
         for n_pages in PAGES:
-            found = runs.rank(search(study, scores, everything, n_pages), study.questions, study.chunks, k)
-            for part, run, depth in (("pages", ranked, n_pages), ("ablation", found, k)):
-                for metric in (doc_recall, page_recall):
-                    for question, value in metric(run, study.questions, depth).items():
-                        yield part, scorer, by, question, metric.__name__, n_pages, value
+            yield from _values(study, ranked, n_pages, "pages", scorer, by, n_pages)
+        for (part, n_pages), matrix in found.items():
+            run = runs.rank(matrix, study.questions, study.chunks, k)
+            yield from _values(study, run, k, part, scorer, by, n_pages)
+
+
+def _values(
+    study, run: pd.DataFrame, depth: int, part: str, scorer: str, by: str, n_pages: int
+) -> Iterable[tuple]:
+    for metric in (doc_recall, page_recall):
+        for question, value in metric(run, study.questions, depth).items():
+            yield part, scorer, by, question, metric.__name__, n_pages, value
 
 
 def _folds(study) -> Iterable[tuple]:

@@ -70,19 +70,8 @@ def rank_chunks(study, pool: Pool, scores: np.ndarray, candidates: np.ndarray) -
     return spread_pages(pool, scores, np.where(candidates, cosines, -np.inf), pages_of_chunks(study))
 
 
-def candidate_pool(study, candidates: np.ndarray) -> Pool:
-    """The pool of the study's questions among the pages of candidate chunks."""
-    allowed = allowed_pages(pages_of_chunks(study), candidates, len(study.pages))
-    return page_pool(study, study.questions["question"].tolist(), allowed)
-
-
 def score(study, candidates: np.ndarray) -> np.ndarray:
-    """The learnt order, shape (n_questions, n_chunks)."""
-    pool = candidate_pool(study, candidates)
+    """The learnt order of the pages on which candidate chunks lie, shape (n_questions, n_chunks)."""
+    allowed = allowed_pages(pages_of_chunks(study), candidates, len(study.pages))
+    pool = page_pool(study, study.questions["question"].tolist(), allowed)
     return rank_chunks(study, pool, pool_scores(study, pool), candidates)
-
-
-def score_routed(study, candidates: np.ndarray) -> np.ndarray:
-    """The plain order that chooses the pool: windows and the filing's identity, nothing trained."""
-    pool = candidate_pool(study, candidates)
-    return rank_chunks(study, pool, pool.table["chosen"].to_numpy(float), candidates)

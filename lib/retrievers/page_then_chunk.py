@@ -60,6 +60,25 @@ def search(study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int 
     return chunks_on_pages(base_chunk_scores(study), ranked, pages)
 
 
+def search_in_page_order(study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Stage one's order kept: chunks by their page's score, and only within a page by the base encoder's.
+
+    Args:
+        study, page_scores, candidates: as for :func:`search`.
+
+    Returns:
+        Minus the page's rank plus the chunk's cosine brought to less than 1; ``-inf`` off the kept pages.
+    """
+    pages = pages_of_chunks(study)
+    ranked = rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages)
+    scores = chunks_on_pages((base_chunk_scores(study) + 1) / 2.01, ranked, pages)
+    for row, rows in zip(scores, ranked, strict=True):
+        rank_of = np.zeros(len(study.pages), np.float32)
+        rank_of[rows] = np.arange(1, len(rows) + 1)
+        row -= rank_of[pages]
+    return scores
+
+
 def base_chunk_scores(study) -> np.ndarray:
     """Stage two's scores of all chunks: those of ``dense``, which do not depend on the candidates."""
     everything = study.candidates("standard")
@@ -100,6 +119,11 @@ def scorer_scores(study, name: str, by: str = "company") -> np.ndarray:
 def score(study, candidates: np.ndarray) -> np.ndarray:
     """The fine-tuned scorer, folds by company."""
     return search(study, scorer_scores(study, "full", "company"), candidates)
+
+
+def score_in_page_order(study, candidates: np.ndarray) -> np.ndarray:
+    """The fine-tuned scorer, folds by company, chunks in the order of their pages."""
+    return search_in_page_order(study, scorer_scores(study, "full", "company"), candidates)
 
 
 def score_filing_folds(study, candidates: np.ndarray) -> np.ndarray:

@@ -27,10 +27,23 @@ def test_abbreviations_are_beginnings_of_words_in_order(token, name, expected):
     assert abbreviates(token, name) is expected
 
 
-def test_registrant_line_and_symbol_are_read_from_a_cover():
-    cover = "FORM 10-Q\nGlimmerfen Mills, Inc.\n(Exact name of registrant as specified)\n(NYSE: GLM)"
-    assert cover_names(cover) == ["Glimmerfen Mills, Inc.", "GLM"]
-    assert cover_names("Commission file number 1-234\n(Exact name of registrant)") == []
+@pytest.mark.parametrize(
+    ("cover", "names"),
+    [
+        (
+            "FORM 10-Q\nGlimmerfen Mills, Inc.\n(Exact name of registrant as specified)",
+            ["Glimmerfen Mills, Inc."],
+        ),
+        ("(2022)\n \nOSKARVALE\nPLC\n(Exact\nname of registrant", ["OSKARVALE PLC"]),
+        ("file number 1-12345 Oskarvale Group plc(Exact Name of Registrant", ["Oskarvale Group plc"]),
+        ("Quill & Quarry (NYSE: QNQ) today announced", ["Quill & Quarry", "QNQ"]),
+        ("Commission File Number 001-02217\n(Exact name of registrant", []),
+        ("PLC\n(Exact name of registrant", []),
+        ("", []),
+    ],
+)
+def test_a_cover_says_what_the_company_is_called(cover, names):
+    assert cover_names(cover) == names
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The README's commands work as written, and its added retriever is real."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -14,6 +15,8 @@ from lib.__main__ import command_line
 from lib.book import notebooks
 from lib.book.pages import methods_page
 from lib.book.readme import BEGIN, END
+from lib.data.dataset import read_dataset
+from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all
 from lib.methods import Method
 from lib.report.tables import results_table, summary_at
@@ -73,6 +76,20 @@ def added(tmp_path, monkeypatch) -> Method:
     method = eval(row, {"Method": Method})
     monkeypatch.setitem(methods.METHODS, method.name, method)
     return method
+
+
+def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
+    document, question = (json.loads(block) for block in blocks("book/reproduce.md", "json"))
+    pages = [{"doc_name": document["doc_name"], "page": page, "text": ""} for page in range(42)]
+    pages[41]["text"] = question["evidence"][0]["evidence_text"]
+    for folder in ("data", "pages"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "pages" / f"{document['doc_name']}.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    (tmp_path / "data" / "my_document_information.jsonl").write_text(json.dumps(document))
+    (tmp_path / "data" / "my_questions.jsonl").write_text(json.dumps(question))
+    dataset = read_dataset(tmp_path, "mine")
+    assert dataset.questions["gold_pages"].tolist() == [[41]]
+    assert len(extract_pages(dataset)) == 42
 
 
 def test_the_added_retriever_is_ten_lines_of_code():

@@ -10,13 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
+from lib import runs
 from lib.folds import LeakError
 from lib.models import page_scorer, page_training
 from lib.models.page_batches import GoldAwareBatches, false_negatives
 from lib.models.page_scorer_final import export_final, model_card
 from lib.models.page_vectors import normalise_page, page_texts
 from lib.retrievers import dense
-from lib.retrievers.page_then_chunk import page_run, rank_pages, score, scorer_scores, search
+from lib.retrievers.page_then_chunk import (
+    page_run,
+    rank_pages,
+    score,
+    scorer_scores,
+    search,
+    search_in_page_order,
+)
 from lib.study import Study
 from lib.words import StudyError
 
@@ -221,6 +229,17 @@ def test_stage_two_searches_only_the_kept_pages_with_the_base_encoder(study):
         on_page = study.chunks.merge(kept, how="left", on=["doc_name", "page"])["rank"].notna().to_numpy()
         assert np.isfinite(found[row]).tolist() == on_page.tolist()
         assert (found[row][on_page] == base[row][on_page]).all()
+
+
+def test_in_page_order_chunks_follow_their_pages(study):
+    everything, page_scores = study.candidates("standard"), scorer_scores(study, "full", "company")
+    ranked = page_run(study, page_scores, everything, study.profile.page_scorer.pages)
+    found = runs.rank(search_in_page_order(study, page_scores, everything), study.questions, study.chunks, 50)
+    columns = ["question_id", "doc_name", "page"]
+    assert found.drop_duplicates(columns)[columns].values.tolist() == ranked[columns].values.tolist()
+    base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))
+    both = found.merge(base, on=["question_id", "chunk_id"], suffixes=("", "_base"))
+    assert all(part["rank_base"].is_monotonic_increasing for _, part in both.groupby(columns, sort=False))
 
 
 def test_under_an_oracle_only_its_pages_are_ranked(study):
