@@ -90,6 +90,20 @@ def _is_docstring(node: object) -> bool:
 
 
 _WINDOWS = ("embeddings/windows",)
+_PAGES = (
+    "lib.retrievers.dense",
+    "lib.folds",
+    *(
+        f"lib.models.{name}"
+        for name in ("page_scorer", "page_scores", "page_training", "page_batches", "page_vectors")
+    ),
+)
+_AHEAD = (
+    "asking", "combiner", "features", "identity", "linear", "names", "nested", "page_kinds", "periods", "pool", "terms",
+    "views",
+)  # fmt: skip
+_LIGHT = ("lib.models.page_scorer_light", *_PAGES)
+_TWO_STAGES = "question → {} ranks all pages → dense search of the chunks of the best P"
 _ROWS = (
     Method(
         "dense",
@@ -203,6 +217,82 @@ _ROWS = (
         query_stages=("embeddings/passages",),
         function="score_multi_hyde",
         code=("lib.models.cross_encoder",),
+    ),
+    Method(
+        "page_then_chunk",
+        "Page, then chunk",
+        _TWO_STAGES.format("the untrained encoder"),
+        "kobeissi2026",
+        "lib.retrievers.page_then_chunk",
+        ("embedder", "page_scorer", "page_scorer_light"),
+        index_stages=("embeddings/pages", *_WINDOWS),
+        query_stages=("embeddings/page_questions", "embeddings/queries"),
+        function="score_untrained",
+        code=_PAGES,
+    ),
+    Method(
+        "page_scorer_light",
+        "Light page scorer",
+        _TWO_STAGES.format("a small map over frozen vectors, trained in folds by company,"),
+        "kobeissi2026",
+        "lib.retrievers.page_then_chunk",
+        ("embedder", "page_scorer", "page_scorer_light"),
+        index_stages=("embeddings/pages", *_WINDOWS),
+        query_stages=("embeddings/page_questions", "embeddings/queries"),
+        function="score_light",
+        code=_LIGHT,
+        is_trained=True,
+    ),
+    Method(
+        "page_scorer_light_filing",
+        "Light page scorer, folds by filing",
+        _TWO_STAGES.format("a small map over frozen vectors, trained in folds by filing,"),
+        "kobeissi2026",
+        "lib.retrievers.page_then_chunk",
+        ("embedder", "page_scorer", "page_scorer_light"),
+        index_stages=("embeddings/pages", *_WINDOWS),
+        query_stages=("embeddings/page_questions", "embeddings/queries"),
+        function="score_light_filing_folds",
+        code=_LIGHT,
+        is_trained=True,
+    ),
+    Method(
+        "page_scorer",
+        "Page scorer",
+        _TWO_STAGES.format("an encoder fine-tuned in folds by company"),
+        "kobeissi2026,henderson2017mnrl",
+        "lib.retrievers.page_then_chunk",
+        ("embedder", "page_scorer"),
+        index_stages=("page_scorer/pages", *_WINDOWS),
+        query_stages=("page_scorer/questions", "embeddings/queries"),
+        code=_PAGES,
+        is_trained=True,
+    ),
+    Method(
+        "page_scorer_filing",
+        "Page scorer, folds by filing",
+        _TWO_STAGES.format("an encoder fine-tuned in folds by filing"),
+        "kobeissi2026,henderson2017mnrl",
+        "lib.retrievers.page_then_chunk",
+        ("embedder", "page_scorer"),
+        index_stages=("page_scorer/pages", *_WINDOWS),
+        query_stages=("page_scorer/questions", "embeddings/queries"),
+        function="score_filing_folds",
+        code=_PAGES,
+        is_trained=True,
+    ),
+    Method(
+        "ahead",
+        "Ahead",
+        "question → identity and windows choose pages → linear ranker and boosted trees → best chunk of each page",
+        "burges2010lambdamart,cao2007listnet",
+        "lib.retrievers.ahead",
+        ("embedder", "bm25", "ahead"),
+        index_stages=(*_WINDOWS, "embeddings/ahead-heads", "ahead/words", "ahead/kinds"),
+        query_stages=("embeddings/queries",),
+        code=("lib.retrievers.dense", *(f"lib.ahead.{name}" for name in _AHEAD)),
+        inputs="inputs",
+        is_trained=True,
     ),
 )
 

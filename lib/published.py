@@ -11,10 +11,18 @@ import pandas as pd
 from lib import runs
 from lib.data.layout import Dataset
 from lib.data.locate import financebench_root
-from lib.store import digest_of_file, write_atomically
+from lib.store import digest_of_file, sound_record, write_atomically
 from lib.words import Condition, NeedsFilings, StudyError
 
 RESULTS = Path(__file__).resolve().parent.parent / "book" / "results"
+SHARED = (
+    "page_scorer/scores",
+    "page_scorer/measured",
+    "page_scorer/slips/measured",
+    "page_scorer_light/scores",
+    "ahead/ladder",
+    "ahead/timing",
+)
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 QUESTION_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
@@ -135,6 +143,12 @@ class Published:
         if path is None:
             raise NeedsFilings(f"{method} under {condition} was not published")
         return runs.read_trec(path)
+
+    def result(self, stage: str, key: str | None = None) -> Path | None:
+        """The directory of a published entry of the store, one of SHARED; None for another key or damaged files."""
+        path = self.root / "stored" / stage
+        record = sound_record(path)
+        return path if record and key in (None, record.get("key")) else None
 
     def cost(self, stage: str) -> tuple[float, float]:
         """Seconds and MiB that a stage took where it was computed; 0 for a stage that was not recorded."""

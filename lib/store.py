@@ -103,7 +103,7 @@ class Store:
         path = self.root / stage / key
         if not path.exists():
             return None
-        record = _sound_record(path)
+        record = sound_record(path)
         if record is None:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
@@ -160,6 +160,7 @@ class Store:
         files = {name: digest_of_file(aside / name) for name in names}
         record = {
             "stage": stage,
+            "key": key,
             "params": params,
             "version": version,
             "files": files,
@@ -222,7 +223,7 @@ class Store:
         aside.replace(path)
 
 
-def _sound_record(path: Path) -> dict | None:
+def sound_record(path: Path) -> dict | None:
     """An entry's record; None when it is missing or broken, or when a file does not match its checksum."""
     try:
         record = json.loads((path / ENTRY_FILE).read_text())

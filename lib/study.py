@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import pandas as pd
@@ -26,7 +26,7 @@ from lib.models.generator import Generator, open_generator
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings, load_profile
 from lib.published import Published, PublishedDataset
-from lib.store import Entry, Store, digest_of, write_atomically
+from lib.store import Entry, Store, digest_of, sound_record, write_atomically
 from lib.words import Condition, NeedsFilings
 
 VIEW_VARIABLE = "RETRIEVAL_GAP_VIEW"
@@ -106,6 +106,11 @@ class Study:
             settings = settings.replaced(changed)
             view = view / "reruns" / digest_of(changed)[:12]
         return cls(found, settings, Path(artifacts), published, chapter, view)
+
+    def with_changes(self, changes: dict[str, object]) -> "Study":
+        """This study with dotted settings of its profile replaced; nothing published stands in for it."""
+        settings = self.profile.replaced(changes)
+        return Study(self.dataset, settings, self.store.root.parent, None, self.chapter, self.view)
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
         """A value that is kept while this process lives."""
@@ -231,8 +236,7 @@ class Study:
             return self._published_entry(name, condition)
         params = self.run_params(name, condition)
         stage = f"runs/{condition}/{name}"
-        stands_in = self.published and self.dataset.name != "demo"  # which is there to show everything live
-        shared = stands_in and self.published.run_file(name, condition, self.store.key(stage, params))
+        shared = self._stands_in and self._stands_in.run_file(name, condition, self.store.key(stage, params))
 
         def compute(target: Path) -> None:
             if shared:
@@ -244,6 +248,43 @@ class Study:
 
         cost = self.published.cost(stage) if shared else None
         return self.store.get(stage, params, compute, origin="published" if shared else "computed", cost=cost)
+
+    @property
+    def _stands_in(self) -> Published | None:
+        """The published results that stand in for computing; none for the demo, which shows everything live."""
+        return self.published if self.dataset.name != "demo" else None
+
+    def shared(
+        self, stage: str, params: Callable[[], dict], compute: Callable[[Path], None], version: int = 1
+    ) -> Entry:
+        """A stored result that is published beside the runs, as it is dear to compute, small, and without text.
+
+        Args:
+            stage: published if it is one of :data:`lib.published.SHARED` or below one.
+            params: gives all that the result depends on; not asked without filings.
+            compute: as for :meth:`lib.store.Store.get`.
+            version: the stage's own version.
+
+        Raises:
+            NeedsFilings: there are no filings, and it was not published.
+        """
+        if not self.has_filings:
+            found = self.published.result(stage)
+            if found is None:
+                raise NeedsFilings(f"{stage} was not published, and to compute it needs the filings")
+            given = {"published": sound_record(found)["digest"]}
+        else:
+            given = params()
+            found = self._stands_in and self._stands_in.result(stage, self.store.key(stage, given, version))
+        if not found:
+            return self.store.get(stage, given, compute, version)
+        record = sound_record(found)
+        cost = record["wall_s"], record["peak_mib"]
+        return self.store.get(stage, given, partial(_copy_files, found, record), version, "published", cost)
+
+    def is_shared(self, stage: str) -> bool:
+        """Whether a stage's result was published."""
+        return bool(self._stands_in and self._stands_in.result(stage))
 
     def _published_entry(self, name: str, condition: Condition) -> Entry:
         self.need_unchanged(name)
@@ -354,6 +395,12 @@ class Study:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a") as file:
             file.write(json.dumps(record) + "\n")
+
+
+def _copy_files(source: Path, record: dict, target: Path) -> None:
+    for name in record["files"]:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, target / name)
 
 
 def _with_hashes(settings: object) -> object:

@@ -18,8 +18,8 @@ from lib.ahead.pool import folds_of, has_folds, pool_scores, task_of, training_p
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
-from lib.words import NeedsFilings
 
+FILE = "ladder.csv"
 #: Ingredients and the columns that hold them (regular expressions of whole names).
 INGREDIENTS = {
     "routing": r"chosen",
@@ -147,14 +147,22 @@ def ladder_metrics(study, k: int = 5) -> pd.DataFrame:
         method itself under a seed. A rung's value is the mean over the seeds.
 
     Raises:
-        NeedsFilings: neither filings nor published values.
+        NeedsFilings: there are no filings, and the ladder was not published.
     """
-    if not study.has_filings:
-        known = study.published.metrics
-        known = known[known["metric"].str.startswith("rung_") & (known["k"] == k)]
-        if known.empty:
-            raise NeedsFilings("the ladder was not published")
-        return known
+
+    def params() -> dict:
+        rungs = [dataclasses.astuple(rung) for rung in (*LADDER, *WITHOUT)]
+        return training_params(study) | {"k": k, "rungs": rungs, "ingredients": INGREDIENTS}
+
+    def compute(target: Path) -> None:
+        climbed(study, k).to_csv(target / FILE, index=False)
+
+    entry = study.shared(f"ahead/ladder/{k}", params, compute)
+    return pd.read_csv(entry.path / FILE, dtype={"question_id": str, "k": "Int64"})
+
+
+def climbed(study, k: int) -> pd.DataFrame:
+    """:func:`ladder_metrics`, trained and measured now."""
     task, frames = task_of(study), {}
     seeds = study.profile.ahead.fold_seeds if has_folds(study) else ()
     for rung in (*LADDER, *WITHOUT) if seeds else ():

@@ -55,5 +55,5 @@ def measured(study) -> dict[str, float]:
         record = {"median_ms": median, "p95_ms": slow, "n": len(seconds), "peak_mib": peak_memory_mib()}
         (target / "timing.json").write_text(json.dumps(record))
 
-    entry = study.store.get("ahead/timing", training_params(study), compute)
+    entry = study.shared("ahead/timing", lambda: training_params(study), compute)
     return json.loads((entry.path / "timing.json").read_text())

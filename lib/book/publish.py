@@ -16,7 +16,7 @@ from lib.book.outgoing import check_texts, quotations_of, write_generations, wri
 from lib.book.readme import fill_headline
 from lib.book.results import read_metrics, read_summary
 from lib.methods import METHODS
-from lib.published import QUESTION_COLUMNS, RESULTS
+from lib.published import QUESTION_COLUMNS, RESULTS, SHARED
 from lib.store import digest_of_file
 from lib.words import CONDITIONS, StudyError
 
@@ -48,6 +48,7 @@ def publish(study, results: Path = RESULTS, readme: Path = ROOT / "README.md", s
     for place in manifest["runs"]:
         (aside / "runs" / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(study.view / "runs" / f"{place}.trec.gz", aside / "runs" / f"{place}.trec.gz")
+    copy_shared(study, manifest, aside)
     write_questions(study, aside)
     quotes = quotations_of(study)
     write_generations(study, aside, quotes[1], say)
@@ -97,6 +98,14 @@ def check_whole(study) -> dict:
                     f"the metrics of {name} under {condition} do not cover every question; {again}"
                 )
     return manifest
+
+
+def copy_shared(study, manifest: dict, target: Path) -> None:
+    """Copy the stored results that :meth:`lib.study.Study.shared` gave, as the manifest lists them."""
+    for record in manifest["stages"]:
+        if record["stage"].startswith(SHARED):
+            source = study.store.find(record["stage"], record["key"])
+            shutil.copytree(source.path, target / "stored" / record["stage"])
 
 
 def write_questions(study, target: Path) -> None:

@@ -10,13 +10,14 @@ The number of epochs is fixed beforehand; nothing here reads a test question bef
 import argparse
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from lib.folds import By, Fold, check_fold, make_folds
+from lib.models.page_scores import load_scores, stored_scores
 from lib.models.page_vectors import encode_with, page_rows, page_texts
 from lib.models.weights import weights_hash
 from lib.store import Entry, digest_of
@@ -138,8 +139,19 @@ def page_scores(study, by: By) -> np.ndarray:
         by: ``filing`` or ``company``.
 
     Returns:
-        float32, shape (n_questions, n_pages), rows and columns as ``study.questions`` and ``study.pages``.
+        float32, shape (n_questions, n_pages), rows and columns as ``study.questions`` and ``study.pages``; ``-inf`` for
+        pages whose score is not kept, see :mod:`lib.models.page_scores`.
     """
+    return load_scores(study, scores_entry(study, by))
+
+
+def fold_records(study, by: By) -> list[dict]:
+    """Each fold's record: the check, the model, seconds of training ``wall_s`` and the loss of each epoch ``curve``."""
+    return json.loads((scores_entry(study, by).path / "folds.json").read_text())
+
+
+def scores_entry(study, by: By) -> Entry:
+    """The stored scores and records of all folds, trained and computed if they are not there."""
     parts = folds(study, by)
     params = {
         "models": [model_params(study, checked_pairs(study, fold)[0]) for fold in parts],
@@ -149,47 +161,18 @@ def page_scores(study, by: By) -> np.ndarray:
     def score_fold(fold: Fold) -> tuple[np.ndarray, dict]:
         entry = fold_model(study, fold)
         record = json.loads((entry.path / "fold.json").read_text())
-        return scores_of_model(study, entry, fold.test), record | {"model": entry.digest}
+        record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses(entry)}
+        return scores_of_model(study, entry, fold.test), record
 
-    entry = stored_scores(study, "page_scorer/scores", params, parts, score_fold)
+    entry = stored_scores(study, f"page_scorer/scores/{by}", params, parts, score_fold)
     study.show(entry.path / "folds.json", f"folds/page_scorer-{by}.json")
-    return np.load(entry.path / "scores.npy")
+    return entry
 
 
-def stored_scores(study, stage: str, params: dict, parts: Sequence[Fold], score_fold: Callable) -> Entry:
-    """Page scores filled fold by fold.
-
-    Args:
-        study: gives the pages, the questions and the store.
-        stage: the store's stage.
-        params: what the scores depend on besides pages, questions and folds.
-        parts: the folds.
-        score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
-
-    Returns:
-        An entry with ``scores.npy`` (n_questions, n_pages) and ``folds.json``, the records.
-    """
-    params = scores_params(study, params, parts)
-
-    def compute(target: Path) -> None:
-        scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
-        for fold in parts:
-            scores[list(fold.test)], record = score_fold(fold)
-            records.append(record)
-        np.save(target / "scores.npy", scores)
-        (target / "folds.json").write_text(json.dumps(records, indent=1))
-
-    return study.store.get(stage, params, compute, VERSION)
-
-
-def scores_params(study, params: dict, parts: Sequence[Fold]) -> dict:
-    """All that stored page scores depend on: ``params``, the pages, the questions and the folds."""
-    return params | {
-        "tests": [list(fold.test) for fold in parts],
-        "questions": study.questions_digest,
-        "pages": digest_of(page_texts(study)),
-        "max_tokens": study.profile.page_scorer.max_tokens,
-    }
+def losses(entry: Entry) -> list[float]:
+    """The mean training loss of each epoch of a trained model."""
+    curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
+    return curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
 
 
 def main() -> None:
@@ -208,7 +191,7 @@ def main() -> None:
             if asked.fold in (None, fold.number):
                 scores_of_model(study, fold_model(study, fold), fold.test)
         if asked.fold is None:
-            page_scores(study, by)
+            scores_entry(study, by)
 
 
 if __name__ == "__main__":

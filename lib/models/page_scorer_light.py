@@ -17,7 +17,8 @@ import numpy as np
 import torch
 
 from lib.folds import By, Fold, assign_folds
-from lib.models.page_scorer import checked_pairs, folds, stored_scores
+from lib.models.page_scorer import checked_pairs, folds
+from lib.models.page_scores import load_scores, stored_scores
 from lib.models.page_vectors import base_vectors, page_rows, page_texts
 from lib.models.weights import weights_hash
 from lib.store import Entry
@@ -237,7 +238,7 @@ def groups_of(study, rows: Sequence[int], by: By) -> list[str]:
 
 def page_scores(study, by: By) -> np.ndarray:
     """The score of every page for every question, as :func:`lib.models.page_scorer.page_scores` gives it."""
-    return np.load(scores_entry(study, by).path / "scores.npy")
+    return load_scores(study, scores_entry(study, by))
 
 
 def choices(study, by: By) -> list[dict]:
@@ -254,6 +255,6 @@ def scores_entry(study, by: By) -> Entry:
         "precision": study.profile.embedder.precision,
         "by": by,
     }
-    entry = stored_scores(study, "page_scorer_light/scores", params, parts, partial(fold_scores, study))
+    entry = stored_scores(study, f"page_scorer_light/scores/{by}", params, parts, partial(fold_scores, study))
     study.show(entry.path / "folds.json", f"folds/page_scorer_light-{by}.json")
     return entry

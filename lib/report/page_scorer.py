@@ -116,6 +116,25 @@ def curves(frame: pd.DataFrame) -> plt.Figure:
     return drawn
 
 
+def tokens_table(study, frame: pd.DataFrame) -> pd.DataFrame:
+    """What reading more of a page brings and costs, one row a scorer and number of tokens."""
+    own, rows = frame[frame["part"] == "tokens"], []
+    minutes = own[own["metric"] == "wall_s"].set_index("k")["value"] / 60
+    for (n_tokens, scorer), part in own[own["metric"] != "wall_s"].groupby(["k", "scorer"], sort=False):
+        value = {metric: found.set_index("item")["value"] for metric, found in part.groupby("metric")}
+        rows.append(
+            {
+                "Page scorer": NAMES[scorer],
+                "Tokens of a page": n_tokens,
+                "Gold pages kept": _interval(study, value["page_recall_kept"]),
+                "Page recall": _interval(study, value["page_recall_both"]),
+                "Minutes of training": number(minutes[n_tokens], 1) if scorer == "full" else "–",
+                "n": len(value["page_recall_both"]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def slips_table(study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
     """What each slip adds to the honest run, one row a slip and scorer."""
     settings, rows = study.profile.significance, []

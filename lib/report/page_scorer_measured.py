@@ -1,19 +1,20 @@
 """What chapter 04 measures beside the runs, as one long frame without any text, so that it can be published."""
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.folds import By
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models import page_scorer, page_scorer_light
+from lib.models.page_vectors import base_vectors
 from lib.retrievers.page_then_chunk import page_run, scorer_scores, search, search_in_page_order
-from lib.words import NeedsFilings
 
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
-FILE = "page_scorer.csv"
+FILE = "measured.csv"
 PAGES = (5, 10, 20, 50)
 SCORERS = (
     ("untrained", ""),
@@ -24,24 +25,62 @@ SCORERS = (
 )
 
 
+SCORERS = {  # scorer and what its folds hold out: the row of the method table
+    ("untrained", ""): "page_then_chunk",
+    ("light", "filing"): "page_scorer_light_filing",
+    ("light", "company"): "page_scorer_light",
+    ("full", "filing"): "page_scorer_filing",
+    ("full", "company"): "page_scorer",
+}
+
+
 def measurements(study, k: int = 5) -> pd.DataFrame:
     """COLUMNS: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
 
-    Written to the view as ``page_scorer.csv``; without filings it is read from what was published.
+    The slips of the fine-tuned scorer are there only once ``python -m lib.slips.full`` has trained them.
 
     Raises:
-        NeedsFilings: there are none, and it was not published.
+        NeedsFilings: there are no filings, and it was not published.
     """
+    parts = [_stored(study, f"page_scorer/measured/{k}", k, _measured)]
+    slips = f"page_scorer/slips/measured/{k}"
+    if study.is_shared(slips) or (study.has_filings and _full().are_trained(study)):
+        parts.append(_stored(study, slips, k, _full_slips))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _stored(study, stage: str, k: int, rows: Callable[[object, int], Iterable[tuple]]) -> pd.DataFrame:
+    def params() -> dict:
+        used = [study.run_params(name, "standard") for name in SCORERS.values()]
+        return {"k": k, "runs": used}
+
+    def compute(target: Path) -> None:
+        frame = pd.DataFrame(rows(study, k), columns=COLUMNS)
+        frame.to_csv(target / FILE, index=False, float_format="%.6g")
+
     if not study.has_filings:
-        path = study.published.root / FILE
-        if not path.is_file():
-            raise NeedsFilings("the page scorer's measurements were not published")
-        frame = pd.read_csv(path, dtype={"item": str, "by": str}, keep_default_na=False)
-    else:
-        rows = [*_recalls(study, k), *_folds(study), *_slips(study, k)]
-        frame = pd.DataFrame(rows, columns=COLUMNS)
-    study.write(FILE, frame.to_csv(index=False, float_format="%.6g"))
-    return frame
+        for name in SCORERS.values():
+            study.need_unchanged(name)
+    entry = study.shared(stage, params, compute)
+    return pd.read_csv(entry.path / FILE, dtype={"item": str, "by": str}, keep_default_na=False)
+
+
+def _measured(study, k: int) -> list[tuple]:
+    from lib.slips import light
+
+    slips = _slip_rows("light", light.slips(study, "company", k), k)
+    folds = [row for by in ("filing", "company") for row in _folds(study, by)]
+    return [*_recalls(study, k), *folds, *_tokens(study, k), *slips]
+
+
+def _full():
+    from lib.slips import full
+
+    return full
+
+
+def _full_slips(study, k: int) -> list[tuple]:
+    return [*_slip_rows("full", _full().slips(study, "company", k), k)]
 
 
 def _recalls(study, k: int) -> Iterable[tuple]:
@@ -67,42 +106,60 @@ def _values(
             yield part, scorer, by, question, metric.__name__, n_pages, value
 
 
-def _folds(study) -> Iterable[tuple]:
-    for by in ("filing", "company"):
-        light = page_scorer_light.choices(study, by)
-        for fold, record in zip(page_scorer.folds(study, by), light, strict=True):
-            for row in fold.test:
-                yield "fold", "", by, study.questions["question_id"].iloc[row], "fold", 0, fold.number
-            entry = page_scorer.fold_model(study, fold)
-            curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
-            for epoch, loss in curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().items():
-                yield "curve", "full", by, f"{fold.number}:{epoch:.0f}", "loss", 0, loss
-            known = {
-                "n_pairs": record["n_train_pairs"],
-                "n_questions": record["n_test_questions"],
-                "wall_s": entry.wall_s,
-            }
-            known |= {"nearest": record["nearest_question_similarity"]}
-            known |= {
-                f"n_{side}_{what}": len(record[f"{side}_{what}"])
-                for side in ("train", "test")
-                for what in ("filings", "companies")
-            }
-            known |= {f"n_shared_{what}": len(record[f"shared_{what}"]) for what in ("filings", "companies")}
-            known |= {
-                "light_steps": record["plan"]["steps"],
-                "light_both_sides": record["plan"]["sides"] == "both",
-            }
-            for metric, value in known.items():
-                yield "training", "", by, str(fold.number), metric, 0, float(value)
+def _tokens(study, k: int) -> Iterable[tuple]:
+    """What reading more of a page brings, on the test questions of the first fold by company."""
+    settings = study.profile.page_scorer
+    for n_tokens in sorted({settings.max_tokens, settings.compare_tokens}):
+        other = study.with_changes(
+            {"page_scorer.max_tokens": n_tokens, "page_scorer_light.max_tokens": n_tokens}
+        )
+        fold = page_scorer.folds(other, "company")[0]
+        rows, entry = list(fold.test), page_scorer.fold_model(other, fold)
+        queries, pages = base_vectors(other)
+        yield "tokens", "full", "company", "0", "wall_s", n_tokens, entry.wall_s
+        for scorer, found in (
+            ("untrained", queries[rows] @ pages.T),
+            ("full", page_scorer.scores_of_model(other, entry, rows)),
+        ):
+            scores = np.full((len(other.questions), len(other.pages)), -np.inf, np.float32)
+            scores[rows] = found
+            everything, asked = other.candidates("standard"), other.questions.iloc[rows]
+            ranked = page_run(other, scores, everything, settings.pages)
+            run = runs.rank(search(other, scores, everything), other.questions, other.chunks, k)
+            for part, ranking, depth in (("kept", ranked, settings.pages), ("both", run, k)):
+                for question, value in page_recall(ranking, asked, depth).items():
+                    yield "tokens", scorer, "company", question, f"page_recall_{part}", n_tokens, value
 
 
-def _slips(study, k: int) -> Iterable[tuple]:
-    from lib.slips import full, light
+def _folds(study, by: By) -> Iterable[tuple]:
+    light, full = page_scorer_light.choices(study, by), page_scorer.fold_records(study, by)
+    for fold, record, plan in zip(page_scorer.folds(study, by), full, light, strict=True):
+        for row in fold.test:
+            yield "fold", "", by, study.questions["question_id"].iloc[row], "fold", 0, fold.number
+        for epoch, loss in enumerate(record["curve"], 1):
+            yield "curve", "full", by, f"{fold.number}:{epoch}", "loss", 0, loss
+        for metric, value in _known(record, plan["plan"]).items():
+            yield "training", "", by, str(fold.number), metric, 0, float(value)
 
-    measured = {"light": light.slips(study, "company", k)}
-    if full.are_trained(study, "company"):
-        measured["full"] = full.slips(study, "company", k)
-    for scorer, values in measured.items():
-        for row in values.itertuples():
-            yield f"slip {row.slip}", scorer, "company", row.question_id, row.metric, k, row.value
+
+def _known(record: dict, plan: dict) -> dict[str, float]:
+    sizes = {
+        f"n_{side}_{what}": len(record[f"{side}_{what}"])
+        for side in ("train", "test")
+        for what in ("filings", "companies")
+    }
+    return sizes | {
+        "n_pairs": record["n_train_pairs"],
+        "n_questions": record["n_test_questions"],
+        "wall_s": record["wall_s"],
+        "nearest": record["nearest_question_similarity"],
+        "n_shared_filings": len(record["shared_filings"]),
+        "n_shared_companies": len(record["shared_companies"]),
+        "light_steps": plan["steps"],
+        "light_both_sides": plan["sides"] == "both",
+    }
+
+
+def _slip_rows(scorer: str, values: pd.DataFrame, k: int) -> Iterable[tuple]:
+    for row in values.itertuples():
+        yield f"slip {row.slip}", scorer, "company", row.question_id, row.metric, k, row.value

@@ -16,7 +16,8 @@ from lib.store import digest_of_file
 
 def inputs(study) -> object:
     """The saved combiner's files, on which the scores depend."""
-    return {path.name: digest_of_file(path) for path in sorted(SAVED.glob("*")) if path.is_file()}
+    paths = sorted([*SAVED.glob("*.json"), *SAVED.glob("*.txt")])
+    return {path.name: digest_of_file(path) for path in paths}
 
 
 def allowed_pages(pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> np.ndarray:

@@ -7,6 +7,7 @@ trained in folds by company or by filing, fully or lightly, or not at all.
 import numpy as np
 import pandas as pd
 
+from lib.models.page_scores import check_n_pages
 from lib.models.page_vectors import page_rows
 from lib.retrievers import dense
 
@@ -56,7 +57,8 @@ def search(study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int 
         n_pages: pages kept; the profile's ``page_scorer.pages`` if not given.
     """
     pages = pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, candidates, n_pages or study.profile.page_scorer.pages)
+    n_pages = check_n_pages(study.profile.page_scorer.pages if n_pages is None else n_pages)
+    ranked = rank_pages(page_scores, pages, candidates, n_pages)
     return chunks_on_pages(base_chunk_scores(study), ranked, pages)
 
 

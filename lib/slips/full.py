@@ -19,16 +19,14 @@ from transformers import TrainerCallback
 from lib.folds import By, Fold
 from lib.models.index import windows
 from lib.models.page_scorer import (
-    VERSION,
     checked_pairs,
     fold_model,
     folds,
     model_params,
     scores_of_model,
-    scores_params,
-    stored_scores,
     trained,
 )
+from lib.models.page_scores import VERSION, load_scores, scores_params, stored_scores
 from lib.models.page_vectors import encode_with, page_rows, page_texts
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.page_then_chunk import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
@@ -72,7 +70,7 @@ def _slipped(study, by: By, slip: str, model: Callable[[object, Fold], Entry]) -
 
     parts = folds(study, by)
     entry = stored_scores(study, SCORES, _params(study, slip, parts), parts, score_fold)
-    return np.load(entry.path / "scores.npy")
+    return load_scores(study, entry)
 
 
 def _without_page_zero(study, fold: Fold) -> Entry:

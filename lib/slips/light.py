@@ -13,7 +13,8 @@ from lib.folds import By, Fold
 from lib.metrics.retrieval import page_recall
 from lib.models import page_scorer_light as light
 from lib.models.index import window_vectors
-from lib.models.page_scorer import folds, scores_params, stored_scores
+from lib.models.page_scorer import folds
+from lib.models.page_scores import load_scores, scores_params, stored_scores
 from lib.models.weights import weights_hash
 from lib.retrievers import dense
 from lib.retrievers.page_then_chunk import (
@@ -54,7 +55,7 @@ def _params(study, by: By) -> dict:
 def _slipped(study, by: By, slip: str, score_fold: Callable) -> np.ndarray:
     parts, params = folds(study, by), _params(study, by) | {"slip": slip}
     entry = stored_scores(study, "page_scorer_light/slips", params, parts, partial(score_fold, study))
-    return np.load(entry.path / "scores.npy")
+    return load_scores(study, entry)
 
 
 def _honest_plan(study, fold: Fold) -> light.Plan:

@@ -11,7 +11,15 @@ from lib.profile import load_profile
 from lib.study import Study
 
 COMPANIES = "ash birch cedar dogwood elm fir".split()
-SMALL = {"n_folds": 3, "epochs": 2, "batch_size": 4, "max_tokens": 32, "learning_rate": 1e-3, "pages": 3}
+SMALL = {
+    "n_folds": 3,
+    "epochs": 2,
+    "batch_size": 4,
+    "max_tokens": 32,
+    "compare_tokens": 16,
+    "learning_rate": 1e-3,
+    "pages": 3,
+}
 SMALL |= {"train_precision": "float32"}
 LETTERS = "abcdefghijklm"
 

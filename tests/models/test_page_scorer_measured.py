@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lib.report import page_scorer as report
-from lib.report.page_scorer_measured import FILE, PAGES, SCORERS, measurements
+from lib.report.page_scorer_measured import PAGES, SCORERS, measurements
 
 QUESTIONS = [f"q{n}" for n in range(4)]
 
@@ -27,7 +27,6 @@ def metrics_of(**values: list[float]) -> pd.DataFrame:
 
 def test_every_scorer_is_measured_at_every_number_of_pages(measured):
     study, frame = measured
-    assert (study.view / FILE).is_file()
     for part in ("pages", "ablation"):
         table = report.recall_table(study, frame, part)
         assert len(table) == len(SCORERS) + (part == "ablation")
@@ -52,6 +51,20 @@ def test_training_is_told_fold_by_fold(measured):
     assert table["Questions held out"].tolist() == [4] * 6
     assert (table["Filings in both"] == 0).all()
     assert table["Companies in both"].iloc[:3].tolist() == ["0 of 2"] * 3
+
+
+def test_more_tokens_are_compared_on_the_first_fold(measured):
+    study, frame = measured
+    table = report.tokens_table(study, frame)
+    assert table["Tokens of a page"].tolist() == [16, 16, 32, 32]
+    assert table["Page scorer"].tolist() == ["Untrained encoder", "Fine-tuned"] * 2
+    assert (table["n"] == 4).all()
+
+
+def test_measuring_twice_gives_the_stored_frame(measured):
+    study, frame = measured
+    again = measurements(study, k=3)
+    pd.testing.assert_frame_equal(again, frame)
 
 
 def test_slips_are_told_for_the_light_scorer_and_not_trained_for_the_other(measured):
