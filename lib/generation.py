@@ -13,7 +13,7 @@ import pandas as pd
 
 from lib.contexts import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import METRIC_COLUMNS, evaluate_all
-from lib.methods import METHODS, baselines
+from lib.methods import METHODS, TRAINED, baselines
 from lib.metrics.answers import answer_metrics
 from lib.models.generations import Filled, Item
 from lib.models.generator import Prompt, Sampling
@@ -49,10 +49,10 @@ def prompt(question: str, given: str) -> Prompt:
 
 
 def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
-    """The contexts of the chapter: none, best baseline, page scorer where it is among the methods, the two oracles."""
-    scorer = ["page_scorer"] if "page_scorer" in methods else []
+    """The contexts of the chapter: none, best baseline, TRAINED where they are among the methods, the two oracles."""
+    trained = [name for name in TRAINED if name in methods]
     oracle = "dense" if "dense" in methods else best_baseline
-    return [context(name, best_baseline, oracle) for name in (NONE, BEST_BASELINE, *scorer, *ORACLES)]
+    return [context(name, best_baseline, oracle) for name in (NONE, BEST_BASELINE, *trained, *ORACLES)]
 
 
 def best_baseline(metrics: pd.DataFrame, k: int) -> str:

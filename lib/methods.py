@@ -296,6 +296,8 @@ _ROWS = (
     ),
 )
 
+#: Trained methods that the breakdowns and the answers look at beside the best baseline.
+TRAINED = ("page_scorer", "ahead")
 METHODS: dict[str, Method] = {method.name: method for method in _ROWS}
 
 

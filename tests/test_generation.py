@@ -124,7 +124,7 @@ def test_a_context_knows_its_method_and_condition():
         context("google")
 
 
-def test_the_page_scorer_is_planned_only_where_it_is():
+def test_trained_methods_are_planned_only_where_they_are():
     assert [one.name for one in plan(["bm25"], "bm25")] == [
         "none",
         "best-baseline",
@@ -132,6 +132,8 @@ def test_the_page_scorer_is_planned_only_where_it_is():
         "oracle-page",
     ]
     assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
+    trained = plan(["ahead", "bm25", "page_scorer"], "bm25")
+    assert [one.method for one in trained] == ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]
 
 
 def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_first_name():

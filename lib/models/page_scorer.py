@@ -27,9 +27,10 @@ TRAINING = ("max_tokens", "learning_rate", "batch_size", "warmup", "seed", "trai
 
 
 def folds(study, by: By) -> list[Fold]:
-    """The study's folds by filing or by company."""
+    """The study's folds by filing or by company; fewer on the demo, which has three minutes."""
     settings = study.profile.page_scorer
-    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
+    n_folds = settings.demo_folds if study.dataset.name == "demo" else settings.n_folds
+    return make_folds(study.questions, study.filings, by, n_folds, settings.seed)
 
 
 def epochs_of(study) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from lib.methods import TRAINED
 from lib.metrics.significance import LEVEL, Interval, clustered_bootstrap, compare, holm
 from lib.report.display import with_interval
 from lib.report.tables import METRIC_TITLES, title, values_of
@@ -39,9 +40,9 @@ class Seen(NamedTuple):
 
 
 def seen_runs(best_baseline: str, methods: Sequence[str], oracle: str = "dense") -> list[Seen]:
-    """The runs that the breakdowns look at: best baseline, page scorer where there is one, oracle document."""
+    """The runs that the breakdowns look at: best baseline, TRAINED where they are, oracle document."""
     seen = [Seen("best_baseline", best_baseline)]
-    seen += [Seen("page_scorer", "page_scorer")] if "page_scorer" in methods else []
+    seen += [Seen(name, name) for name in TRAINED if name in methods]
     return [*seen, Seen("oracle_document", oracle if oracle in methods else best_baseline, "oracle-document")]
 
 

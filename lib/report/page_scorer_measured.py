@@ -107,9 +107,10 @@ def _values(
 
 
 def _tokens(study, k: int) -> Iterable[tuple]:
-    """What reading more of a page brings, on the test questions of the first fold by company."""
+    """What reading more of a page brings, on the test questions of the first fold by company; not on the demo."""
     settings = study.profile.page_scorer
-    for n_tokens in sorted({settings.max_tokens, settings.compare_tokens}):
+    lengths = {settings.max_tokens} | ({settings.compare_tokens} if study.dataset.name != "demo" else set())
+    for n_tokens in sorted(lengths):
         other = study.with_changes(
             {"page_scorer.max_tokens": n_tokens, "page_scorer_light.max_tokens": n_tokens}
         )

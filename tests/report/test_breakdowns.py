@@ -144,10 +144,10 @@ def test_differences_are_paired_and_leave_small_groups_out():
     assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
 
 
-def test_the_page_scorer_is_looked_at_only_where_it_is():
+def test_trained_methods_are_looked_at_only_where_they_are():
     assert [run.name for run in breakdowns.seen_runs("bm25", ["bm25"])] == [
         "best_baseline",
         "oracle_document",
     ]
-    runs = breakdowns.seen_runs("bm25", ["bm25", "dense", "page_scorer"])
-    assert [run.method for run in runs] == ["bm25", "page_scorer", "dense"]
+    runs = breakdowns.seen_runs("bm25", ["bm25", "dense", "ahead", "page_scorer"])
+    assert [run.method for run in runs] == ["bm25", "page_scorer", "ahead", "dense"]
