@@ -8,6 +8,7 @@ RESULTS ?= published
 NB ?= 03_baselines
 PARAMS ?=
 METHODS ?= bm25
+CHAPTER ?=
 TORCH_INDEX ?=
 TORCH := $(shell grep '^torch==' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
@@ -48,8 +49,8 @@ notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baseline
 publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncommitted changes and text of the dataset)
 	@$(RUN) publish $(OPTIONS)
 
-verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all
-	@$(RUN) verify $(OPTIONS) --methods "$(METHODS)"
+verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
+	@$(RUN) verify $(OPTIONS) --methods "$(METHODS)" --chapter "$(CHAPTER)"
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
 	@$(RUN) preflight $(OPTIONS)

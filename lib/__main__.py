@@ -89,9 +89,14 @@ def publish_results(args: argparse.Namespace) -> None:
 def verify_results(args: argparse.Namespace) -> None:
     """Compute results again and compare them row by row with the published ones."""
     from lib.book.verify import verify
+    from lib.book.verify_chapter import verify_chapter
 
     names = None if args.methods == "all" else args.methods.split()
-    if not verify(args.dataset, args.profile, names):
+    if args.chapter:
+        is_equal = verify_chapter(args.dataset, args.profile, args.chapter)
+    else:
+        is_equal = verify(args.dataset, args.profile, names)
+    if not is_equal:
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
 
 
@@ -116,6 +121,7 @@ def command_line() -> argparse.ArgumentParser:
             command.add_argument("--results", default="published", choices=["published", "fresh"])
         if name == "verify":
             command.add_argument("--methods", default="bm25", help="names, or all")
+            command.add_argument("--chapter", default="", help="compare a chapter's tables instead")
         if name == "notebook":
             command.add_argument("name")
             command.add_argument("-p", dest="parameters", nargs=2, action="append", metavar=("NAME", "VALUE"))

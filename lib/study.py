@@ -255,7 +255,12 @@ class Study:
         return self.published if self.dataset.name != "demo" else None
 
     def shared(
-        self, stage: str, params: Callable[[], dict], compute: Callable[[Path], None], version: int = 1
+        self,
+        stage: str,
+        params: Callable[[], dict],
+        compute: Callable[[Path], None],
+        version: int = 1,
+        settings: tuple[str, ...] = (),
     ) -> Entry:
         """A stored result that is published beside the runs, as it is dear to compute, small, and without text.
 
@@ -264,11 +269,13 @@ class Study:
             params: gives all that the result depends on; not asked without filings.
             compute: as for :meth:`lib.store.Store.get`.
             version: the stage's own version.
+            settings: sections of the profile that the result depends on.
 
         Raises:
-            NeedsFilings: there are no filings, and it was not published.
+            NeedsFilings: there are no filings, and it was not published, or with other settings.
         """
         if not self.has_filings:
+            self._need_settings(stage, settings)
             found = self.published.result(stage)
             if found is None:
                 raise NeedsFilings(f"{stage} was not published, and to compute it needs the filings")
@@ -304,14 +311,17 @@ class Study:
         Raises:
             NeedsFilings: a setting of the method was changed.
         """
-        row, published = methods.method(name), self.published.manifest["settings"]
-        for section in ("chunks", "run", *row.settings):
-            if self.profile[section] != published.get(section):
-                raise NeedsFilings(
-                    f"{name} with other settings ({section}) has to be run, which needs the filings"
-                )
+        row = methods.method(name)
+        self._need_settings(name, ("chunks", "run", *row.settings))
         for used in row.uses:
             self.need_unchanged(used)
+
+    def _need_settings(self, what: str, sections: tuple[str, ...]) -> None:
+        for section in sections:
+            if self.profile[section] != self.published.manifest["settings"].get(section):
+                raise NeedsFilings(
+                    f"{what} with other settings ({section}) has to be run, which needs the filings"
+                )
 
     def published_metrics(self, name: str, condition: Condition) -> pd.DataFrame:
         """The published metrics of a run, where there are no filings to compute them with.

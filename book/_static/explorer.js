@@ -65,7 +65,7 @@
     select("Outcome", "outcome", [["hit", "hit: every gold page"], ["part", "part: some gold pages"], ["miss", "miss: no gold page"]], "hits and misses"),
   );
   const count = make("p", { class: "count", role: "status", "aria-live": "polite" });
-  const list = make("ul", { class: "questions", "aria-label": "Questions" });
+  const list = make("ul", { class: "questions", role: "list", "aria-label": "Questions" });
   const detail = make("section", { class: "detail", "aria-label": "The chosen question", hidden: true });
 
   const linkOf = (question) => `#q=${encodeURIComponent(question.id)}`;
@@ -85,7 +85,8 @@
     const chosen = current();
     list.replaceChildren(...shown.map((question) => make("li", {},
       make("a", { href: linkOf(question), "aria-current": question === chosen ? "true" : null },
-        make("span", { class: "outcome" }, { hit: "✓ hit", part: "◐ part", miss: "✗ miss" }[outcome(question)] || "–"),
+        make("span", { class: "outcome" },
+          make("span", { "aria-hidden": "true" }, { hit: "✓ ", part: "◐ ", miss: "✗ " }[outcome(question)] || ""), outcome(question)),
         make("span", { class: "title" }, nameOf(question),
           make("span", { class: "where" }, `${question.company} · ${question.doc} · ${question.type}`))))));
     if (chosen) showSteps(chosen);
@@ -100,7 +101,9 @@
     if (!ranks) return make("td", { class: "rank" }, "–");
     const text = ranks.map((rank) => rank || `> ${data.depths[method][condition]}`).join(", ");
     const all = ranks.every(isHit), some = ranks.some(isHit);
-    return make("td", { class: `rank ${all ? "is-hit" : some ? "" : "is-miss"}` }, `${text} ${all ? "✓" : some ? "◐" : "✗"}`);
+    const [mark, said] = all ? ["✓", "found"] : some ? ["◐", "partly found"] : ["✗", "not found"];
+    return make("td", { class: `rank ${all ? "is-hit" : some ? "" : "is-miss"}` }, `${text} `,
+      make("span", { "aria-hidden": "true" }, mark), make("span", { class: "spoken" }, said));
   }
 
   function rankTable(question) {
@@ -167,7 +170,7 @@
     detail.replaceChildren(...[heading, steps, facts,
       data.provenance ? make("p", {}, data.provenance) : null,
       rankTable(question), topTable(question), written(question), pictures(question)].filter(Boolean));
-    if (focus) heading.focus();
+    if (focus) { heading.focus({ preventScroll: true }); heading.scrollIntoView(); }
   }
 
   window.addEventListener("hashchange", () => { refresh(); show(current(), true); });

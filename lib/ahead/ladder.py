@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lib import methods
+from lib.ahead.further import VIEWS, view_columns
 from lib.ahead.linear import fit_linear
 from lib.ahead.nested import Task, fold_combiner, training_part
 from lib.ahead.pool import folds_of, has_folds, pool_scores, task_of, training_params
@@ -43,12 +45,14 @@ class Rung:
         title: what it adds, or what it leaves out.
         ingredients: names of INGREDIENTS.
         learner: ``plain`` (the order that chose the pool), ``linear``, ``trees`` or ``both``.
+        view: one of :data:`lib.ahead.further.VIEWS` that is added, or empty.
     """
 
     name: str
     title: str
     ingredients: tuple[str, ...]
     learner: str
+    view: str = ""
 
 
 ALL = tuple(INGREDIENTS)
@@ -62,12 +66,21 @@ LADDER = (
     Rung("kinds", "+ page kinds", (*FIRST, "words", "heads", "kinds"), "linear"),
     Rung("trees", "boosted trees over all numbers instead", ALL, "trees"),
 )
+PARTS = tuple(name for name in ALL if name != "routing")
+#: What the rungs below are compared with: like them it has trees of one seed, and the pool's own order is not told.
+WHOLE = Rung("single", "all of it, with trees of one seed", PARTS, "both")
 WITHOUT = tuple(
-    Rung(
-        f"no_{left}", f"without {left}", tuple(name for name in ALL if name not in (left, "routing")), "both"
-    )
+    Rung(f"no_{left}", f"without {left}", tuple(name for name in PARTS if name != left), "both")
     for left in ("identity", "windows", "heads", "words", "kinds", "neighbours")
 )
+FURTHER = (
+    Rung("with_children", "with windows of 126 tokens (parent-child)", PARTS, "both", "children"),
+    Rung("with_sparse", "with SPLADE", PARTS, "both", "sparse"),
+    Rung("with_bare", "with page heads that have no identity header", PARTS, "both", "bare"),
+)
+
+
+RUNGS = (*LADDER, WHOLE, *WITHOUT, *FURTHER)
 
 
 def columns_of(ingredients: Sequence[str], table: pd.DataFrame) -> list[str]:
@@ -85,12 +98,17 @@ def columns_of(ingredients: Sequence[str], table: pd.DataFrame) -> list[str]:
     return kept
 
 
-def rung_scores(task: Task, rung: Rung, folds: Sequence, settings) -> np.ndarray:
-    """The score of each pair under a rung, each question's by the fold that tests it, shape (n_pairs,)."""
-    if rung.learner == "plain":
-        return task.pool.table["chosen"].to_numpy(float)
-    columns = columns_of(rung.ingredients, task.pool.table)
-    masked = dataclasses.replace(task, pool=dataclasses.replace(task.pool, table=task.pool.table[columns]))
+def rung_scores(task: Task, rung: Rung, table: pd.DataFrame, folds: Sequence, settings) -> np.ndarray:
+    """The score of each pair under a rung, each question's by the fold that tests it, shape (n_pairs,).
+
+    Args:
+        task: the study's.
+        rung: says who learns.
+        table: the columns to learn from, one row a pair.
+        folds: the outer folds.
+        settings: the profile's section ``ahead``.
+    """
+    masked = dataclasses.replace(task, pool=dataclasses.replace(task.pool, table=table))
     shares = [0.0] if rung.learner == "trees" else settings.shares
     chosen = Settings(settings | {"shares": shares, "seeds": settings.seeds[:1]})
     scores = np.empty(len(task.pool.rows))
@@ -108,15 +126,23 @@ def rung_scores(task: Task, rung: Rung, folds: Sequence, settings) -> np.ndarray
 
 def stored_scores(study, rung: Rung, seed: int) -> np.ndarray:
     """:func:`rung_scores` under one seed of the outer folds, stored where something is trained."""
+    task, settings = task_of(study), study.profile.ahead
     if rung.learner == "plain":
-        return rung_scores(task_of(study), rung, (), study.profile.ahead)
+        return task.pool.table["chosen"].to_numpy(float)
+    columns = columns_of(rung.ingredients, task.pool.table)
 
     def compute(target: Path) -> None:
-        scores = rung_scores(task_of(study), rung, folds_of(study, seed), study.profile.ahead)
+        table = task.pool.table[columns]
+        if rung.view:
+            added = study.memo(("ahead_further", rung.view), lambda: view_columns(study, rung.view))
+            table = pd.concat([table, added.set_axis(table.index)], axis=1)
+        scores = rung_scores(task, rung, table, folds_of(study, seed), settings)
         np.save(target / "scores.npy", scores)
 
-    columns = columns_of(rung.ingredients, task_of(study).pool.table)
     params = training_params(study) | {"seed": seed, "columns": columns, "learner": rung.learner}
+    if rung.view:
+        sections = methods.method(VIEWS[rung.view] or "page_then_chunk").settings
+        params |= {"view": rung.view, "view_settings": study.settings_of(sections)}
     return np.load(study.store.get("ahead/rungs", params, compute).path / "scores.npy")
 
 
@@ -151,13 +177,13 @@ def ladder_metrics(study, k: int = 5) -> pd.DataFrame:
     """
 
     def params() -> dict:
-        rungs = [dataclasses.astuple(rung) for rung in (*LADDER, *WITHOUT)]
+        rungs = [dataclasses.astuple(rung) for rung in RUNGS]
         return training_params(study) | {"k": k, "rungs": rungs, "ingredients": INGREDIENTS}
 
     def compute(target: Path) -> None:
         climbed(study, k).to_csv(target / FILE, index=False)
 
-    entry = study.shared(f"ahead/ladder/{k}", params, compute)
+    entry = study.shared(f"ahead/ladder/{k}", params, compute, settings=("ahead", "embedder", "bm25"))
     return pd.read_csv(entry.path / FILE, dtype={"question_id": str, "k": "Int64"})
 
 
@@ -165,7 +191,7 @@ def climbed(study, k: int) -> pd.DataFrame:
     """:func:`ladder_metrics`, trained and measured now."""
     task, frames = task_of(study), {}
     seeds = study.profile.ahead.fold_seeds if has_folds(study) else ()
-    for rung in (*LADDER, *WITHOUT) if seeds else ():
+    for rung in RUNGS if seeds else ():
         parts = [recalls(task, stored_scores(study, rung, seed), len(study.questions), k) for seed in seeds]
         frames[rung.name] = sum(parts) / len(parts)
     for seed in seeds:

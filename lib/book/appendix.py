@@ -1,9 +1,13 @@
 """The appendix: what the numbers were made from, how long it took, whose licences apply, and how to cite."""
 
+from importlib.metadata import PackageNotFoundError
+
 import pandas as pd
 import yaml
 
+from lib.book.manifest import licence_of
 from lib.book.notebooks import ROOT
+from lib.models.weights import lock
 from lib.report.display import escape, markdown_table
 
 
@@ -27,8 +31,7 @@ def appendix(study, manifest: dict) -> str:
             "Role": f"`{role}`",
             "Model": escape(model["title"]),
             "Licence": escape(model["licence"]),
-            "SHA-256 of the weights": "<br>".join(f"`{sha[:16]}…`" for sha in model["files"].values())
-            or f"`{model['weights']}`",
+            "What fixes the weights (SHA-256)": what_fixes(model),
         }
         for role, model in manifest["models"].items()
     ]
@@ -53,14 +56,25 @@ The weights are data: fetched, checked against `lib/models/weights.lock.yaml`, n
 
 {markdown_table(pd.DataFrame(models), plain=True)}
 
+:::{{dropdown}} Every model of the lock file and its licence
+{markdown_table(locked_models(), plain=True)}
+:::
+
 ## Packages and their licences
 
 {markdown_table(packages, plain=True)}
 
+:::{{dropdown}} Every package that `requirements.txt` pins
+Licences as the packages themselves say them, in the environment that built this book.
+
+{markdown_table(pinned_packages(), plain=True)}
+:::
+
 ## Time and memory of each stage
 
-Seconds are those of computing, whenever that was, without the stages that one asked for in turn; memory is the peak of
-the process that computed it.
+`computed` is what this run made, `reused` what an earlier run on the same machine had made from the same data,
+settings, weights and code, `published` what came from the repository. Seconds are those of computing, whenever that
+was, without the stages that one asked for in turn; memory is the peak of the process that computed it.
 
 {markdown_table(stages_table(manifest["stages"]), plain=True)}
 
@@ -72,6 +86,38 @@ the process that computed it.
 
 {how_to_cite()}
 """
+
+
+def what_fixes(model: dict) -> str:
+    """The hashes of a model's weight files, and the hub's commit where the files are had from there alone."""
+    record = lock().get(model["name"], {"files": {}, "hub": {}})
+    hub = record["hub"] or {}
+    is_snapshot = hub.get("revision") and not record["files"]
+    commit = [f"commit `{hub['revision']}` of `{hub['id']}`"] if is_snapshot else []
+    files = model["files"] or (hub.get("sha256", {}) if is_snapshot else {})
+    return "<br>".join([*commit, *(f"{escape(file)}: `{sha}`" for file, sha in files.items())]) or (
+        f"`{model['weights']}` over all files"
+    )
+
+
+def locked_models() -> pd.DataFrame:
+    """Every model that a profile may name, with its licence."""
+    rows = [(f"`{name}`", escape(row["title"]), escape(row["licence"])) for name, row in lock().items()]
+    return pd.DataFrame(rows, columns=["Name", "Model", "Licence"])
+
+
+def pinned_packages() -> pd.DataFrame:
+    """Every package of ``requirements.txt``: name, version, and licence where the package is installed."""
+    lines = [line.split("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
+    rows = []
+    for line in filter(None, lines):
+        name, version = line.split(";")[0].strip().split("==")
+        try:
+            licence = licence_of(name.split("[")[0])
+        except PackageNotFoundError:
+            licence = "not installed here"
+        rows.append((escape(name), escape(version), escape(licence)))
+    return pd.DataFrame(rows, columns=["Package", "Version", "Licence"])
 
 
 def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:

@@ -11,7 +11,7 @@ FIGURES = {
     "decomposition": "Where the gold evidence is lost: the filing, the page inside it, the chunk of the page.",
     "recall-at-k": "Document and page recall against the number of chunks that are read.",
 }
-FIGURE_ALT = "The main figure of the study; its numbers are in the CSV beside it and in the table above."
+LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
 
 
 def headline_rows(summary: pd.DataFrame) -> list[dict]:
@@ -95,19 +95,59 @@ def headline(study, summary: pd.DataFrame) -> str:
         else ""
     )
     study.write("tables/headline.csv", table.to_csv(index=False))
-    parts = [
-        " ".join(escape(sentence) for sentence in sentences(summary)),
+    shown_table = (
         f"::::{{table}} The headline: retrieval at {K} chunks on {len(study.questions)} questions "
         f"({study.dataset.name}), mean with 95 % interval{beside}.{study.provenance} "
         "{download}`CSV <../tables/headline.csv>`\n"
-        f":name: tab-headline\n:class: study-table\n\n{markdown_table(table)}\n::::",
-        "The rows come from {doc}`../notebooks/03_baselines` and {doc}`../notebooks/02_oracles`; the cells that make "
-        "them are there, one click away.",
-    ]
+        f":name: tab-headline\n:class: study-table\n\n{markdown_table(table)}\n::::"
+    )
+    found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
     name = next((name for name in FIGURES if (study.view / "figures" / f"{name}.png").is_file()), None)
-    if name:
-        parts.append(
-            f"::::{{figure}} ../figures/{name}.png\n:name: fig-headline\n:alt: {FIGURE_ALT}\n\n"
-            f"{FIGURES[name]}{study.provenance} {{download}}`CSV <../figures/{name}.csv>`\n::::"
+    columns = [shown_table] if name is None else [shown_table, shown_figure(study, name)]
+    items = "\n".join(f":::::{{grid-item}}\n{column}\n:::::" for column in columns)
+    grid = f"::::::{{grid}} 1 1 1 {len(columns)}\n:class-container: headline\n:gutter: 3\n\n{items}\n::::::"
+    return "\n\n".join([found, grid, made_by(study)]) + "\n"
+
+
+def shown_figure(study, name: str) -> str:
+    """The main figure, with what it says in words and its data."""
+    return (
+        f"::::{{figure}} ../figures/{name}.png\n:name: fig-headline\n:alt: {figure_alt(study, name)}\n\n"
+        f"{FIGURES[name]}{study.provenance} {{download}}`CSV <../figures/{name}.csv>`\n::::"
+    )
+
+
+def figure_alt(study, name: str) -> str:
+    """The main figure in words: of the best and the worst method, what was found and where the rest was lost."""
+    frame = pd.read_csv(study.view / "figures" / f"{name}.csv")
+    if name != "decomposition":
+        return "Curves, one a method, of document and page recall; the numbers are in the CSV beside it."
+    shares = frame[frame["condition"] == "standard"].pivot(index="method", columns="metric", values="mean")
+    ordered = shares.sort_values("evidence_found", kind="stable")
+
+    def told(method: str, row: pd.Series) -> str:
+        lost = ", ".join(
+            f"{row[f'lost_at_{step}']:.0%} at the {step}" for step in ("document", "page", "chunk")
         )
-    return "\n\n".join(parts) + "\n"
+        return f"{title(method)} finds {row['evidence_found']:.0%} and loses {lost}"
+
+    best_row, worst_row = ordered.iloc[-1], ordered.iloc[0]
+    return (
+        f"Stacked bars, one for each of {len(shares)} methods: the share of the gold evidence that is found, and that "
+        f"is lost at each step. {told(best_row.name, best_row)}; {told(worst_row.name, worst_row)}."
+    )
+
+
+def made_by(study) -> str:
+    """Where the cells are that made the headline: links to the tables and figures that stand under them."""
+    labels = [label for label in LABELS if _is_shown(study, label)]
+    links = ", ".join(f"{{numref}}`{label}`" for label in labels)
+    pages = "{doc}`../notebooks/03_baselines`, {doc}`../notebooks/02_oracles` and {doc}`../notebooks/05_breakdowns`"
+    return f"The numbers are those of {links or pages}; each stands under the notebook cell that made it."
+
+
+def _is_shown(study, label: str) -> bool:
+    """Whether a chapter of this very build has a table or figure of this label."""
+    marks = (f":name: {label}\\n", f":name: {label}\n")
+    chapters = (path.read_text() for path in (study.view / "notebooks").glob("[0-9]*.ipynb"))
+    return any(mark in text for text in chapters for mark in marks)

@@ -3,12 +3,14 @@
 import json
 import os
 import platform
+import shutil
 import subprocess
 import textwrap
 from importlib.metadata import metadata, version
 from pathlib import Path
 
 from lib import methods
+from lib.models.preflight import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
 from lib.store import digest_of_file
 from lib.words import CONDITIONS
@@ -29,7 +31,7 @@ def git_commit() -> str:
 
 
 def processor() -> str:
-    """The processor's name, cores and memory."""
+    """The processor's name, cores and memory, and the GPU where there is one."""
     info = Path("/proc/cpuinfo")
     names = [
         line.split(":", 1)[1].strip()
@@ -37,7 +39,9 @@ def processor() -> str:
         if line.startswith("model name")
     ]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB"
+    found = gpu() if shutil.which("nvidia-smi") else None  # torch, which tells, takes seconds to load
+    graphics = f"; {found[0]}, {found[1]:.0f} GiB" if found else ""
+    return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB{graphics}"
 
 
 def models_of(profile: dict) -> dict[str, dict]:

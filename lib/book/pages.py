@@ -8,7 +8,7 @@ import pandas as pd
 import yaml
 
 from lib.book.appendix import appendix
-from lib.book.headline import headline
+from lib.book.headline import headline, made_by
 from lib.book.results import read_summary
 from lib.methods import METHODS, Method
 from lib.report.display import markdown_table, with_interval
@@ -37,7 +37,7 @@ def methods_page(study, summary: pd.DataFrame) -> str:
     head = (
         "# Methods\n\nOne card a method. All search the same chunks; a card says what happens to a question, whose "
         f"idea it is, with which settings (profile `{study.profile.name}`), and how well it does at {K} chunks on "
-        f"{len(study.questions)} questions ({study.dataset.name}).{study.provenance}\n"
+        f"{len(study.questions)} questions ({study.dataset.name}).{study.provenance}\n\n{made_by(study)}\n"
     )
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
     return "\n".join(

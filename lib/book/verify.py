@@ -31,8 +31,8 @@ def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -
     """Compare a fresh computation with the published results.
 
     Args:
-        dataset: ``financebench``, a path, or empty for FinanceBench; without its filings only what needs no text is
-            computed again: recall and ranked measures of every published run.
+        dataset: ``financebench`` (downloaded if it is not here), a path, or empty: FinanceBench where it lies here,
+            and else only what needs no text is computed again: recall and ranked measures of every published run.
         profile: the profile's name.
         names: methods to compute again; None for all.
         say: told the table and the largest differences.
@@ -43,15 +43,16 @@ def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -
     Raises:
         StudyError: nothing was published, or the dataset here is another one.
     """
-    name = "financebench" if dataset == "" else dataset
+    name = dataset or "financebench"
     published = Published.of(Path(name).name, Path(profile).stem)
     if published is None:
         raise StudyError(f"nothing is published of {name} under profile {profile}; make publish does that")
     check_files(published)
-    if name == "financebench" and financebench_root() is None:
+    if not dataset and financebench_root() is None:
         say(
             "The filings are not here, so no method is run again. Checked instead: that the published files are those "
-            "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages."
+            "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages. "
+            "DATASET=financebench downloads the filings and runs the methods."
         )
         rows = compare_metrics(published.metrics, from_runs(published))
         runs = []
@@ -114,13 +115,15 @@ def from_runs(published: Published) -> pd.DataFrame:
 
 
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
-    """Compare two metrics frames on the rows that the fresh one has.
+    """Compare two metrics frames on the metrics that the fresh one has.
 
     Returns:
-        method, condition, question_id, what (metric and k), published, fresh, difference, verdict; a row that was not
-        published differs.
+        method, condition, question_id, what (metric and k), published, fresh, difference, verdict; a row that only one
+        of them has differs.
     """
-    both = fresh.merge(published, on=ROW, how="left", suffixes=("_fresh", "_published"))
+    kinds = ["method", "condition", "metric"]
+    wanted = published.merge(fresh[kinds].drop_duplicates(), on=kinds)
+    both = fresh.merge(wanted, on=ROW, how="outer", suffixes=("_fresh", "_published"))
     both["difference"] = (both["value_fresh"] - both["value_published"]).abs().fillna(float("inf"))
     tolerance = both["metric"].map(TOLERANCES).fillna(0.0)
     depth = both["k"].map(lambda k: "" if pd.isna(k) else f"@{k}")
@@ -160,13 +163,23 @@ def verdict(difference: float, tolerance: float, exact: float = EXACT) -> str:
     return "equal" if difference <= exact else "within" if difference <= tolerance else "differs"
 
 
-def report(rows: pd.DataFrame, say=print) -> None:
-    """Tell how many rows of each kind are equal, within tolerance, or differ, and name the largest differences."""
+def report(rows: pd.DataFrame, say=print, tolerance: float | None = None) -> None:
+    """Tell how many rows of each kind are equal, within tolerance, or differ, and name the largest differences.
+
+    Args:
+        rows: as compare_metrics and compare_runs give them.
+        say: told.
+        tolerance: of overlap scores, where ``what`` names no metric; by default each metric's own is told.
+    """
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
     table = pd.crosstab([rows["method"], rows["condition"], kind.rename("what")], rows["verdict"])
     table = table.reindex(columns=["equal", "within", "differs"], fill_value=0)
-    tolerance = table.index.get_level_values("what").map(TOLERANCES | {"ranked chunks": SCORE_TOLERANCE})
-    say(table.assign(tolerance=tolerance.fillna(0.0)).to_string())
+    if tolerance is None:
+        known = TOLERANCES | {"ranked chunks": SCORE_TOLERANCE}
+        table = table.assign(tolerance=table.index.get_level_values("what").map(known).fillna(0.0))
+    say(table.to_string())
+    if tolerance is not None:
+        say(f"tolerance of BLEU and ROUGE-L: {tolerance}; of everything else: 0")
     largest = rows[rows["verdict"] == "differs"].sort_values("difference", ascending=False, kind="stable")
     for row in largest.head(N_NAMED).itertuples():
         where = f"{row.method}, {row.condition}, {row.question_id}, {row.what}"

@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from lib.models.weights import fetch
+from lib.models.weights import fetch, weights_hash
 from lib.words import CHUNK_COLUMNS
 
 
@@ -114,8 +115,16 @@ def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap:
 
 def token_counts(study) -> dict[str, pd.Series]:
     """Tokens of every page and of every chunk of a study, by the embedder's tokenizer: ``pages`` and ``chunks``."""
-    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-    return {name: count_tokens(getattr(study, name)["text"], tokenizer) for name in ("pages", "chunks")}
+    weights = study.profile.embedder.weights
+
+    def compute(target: Path) -> None:
+        tokenizer = load_tokenizer(fetch(weights))
+        for name in ("pages", "chunks"):
+            np.save(target / f"{name}.npy", count_tokens(getattr(study, name)["text"], tokenizer).to_numpy())
+
+    params = {"chunks": study.chunks_digest, "pages": study.pages_digest, "tokenizer": weights_hash(weights)}
+    path = study.store.get("token_counts", params, compute).path
+    return {name: pd.Series(np.load(path / f"{name}.npy")) for name in ("pages", "chunks")}
 
 
 def count_tokens(texts: pd.Series, tokenizer: Tokenizer) -> pd.Series:

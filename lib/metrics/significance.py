@@ -10,6 +10,7 @@ by position; arrays are matched by position.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -77,10 +78,17 @@ def _differences(a: Values, b: Values) -> Values:
 def _resampled_means(sums: np.ndarray, sizes: np.ndarray, n_draws: int, seed: int) -> np.ndarray:
     # How often each cluster is drawn is multinomial; a resample's mean is then a ratio of two sums, because
     # clusters differ in size and a resample need not hold as many questions as the data.
-    counts = np.random.default_rng(seed).multinomial(
-        len(sums), np.full(len(sums), 1 / len(sums)), size=n_draws
-    )
+    counts = cluster_draws(len(sums), n_draws, seed)
     return (counts @ sums) / (counts @ sizes)
+
+
+@lru_cache(maxsize=16)
+def cluster_draws(n_clusters: int, n_draws: int, seed: int) -> np.ndarray:
+    """How often each draw holds each cluster, float64, shape (n_draws, n_clusters); read-only, as it is kept."""
+    shares = np.full(n_clusters, 1 / n_clusters)
+    counts = np.random.default_rng(seed).multinomial(n_clusters, shares, size=n_draws).astype(float)
+    counts.flags.writeable = False
+    return counts
 
 
 def clustered_bootstrap(

@@ -6,6 +6,8 @@ from typing import Literal
 
 import numpy as np
 
+from lib.models.batches import in_batches_that_fit
+
 Role = Literal["query", "document"]
 
 
@@ -14,8 +16,15 @@ def has_fast_bfloat16() -> bool:
     import torch
 
     if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported()
+        return torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
+def automatic_precision() -> str:
+    """``bfloat16`` where it is multiplied natively; else ``float16`` on a GPU and ``float32`` on a processor."""
+    import torch
+
+    return "bfloat16" if has_fast_bfloat16() else "float16" if torch.cuda.is_available() else "float32"
 
 
 class Encoder:
@@ -24,8 +33,8 @@ class Encoder:
     Args:
         weights: directory of the model.
         window: tokens that one text may have; longer texts are cut by the caller or truncated here.
-        precision: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the processor has it.
-        batch_size: texts encoded at once.
+        precision: ``float32``, ``bfloat16``, ``float16``, or ``auto``: see :func:`automatic_precision`.
+        batch_size: texts encoded at once; halved where memory does not suffice.
         device: ``cpu``, ``cuda`` or None for the best there is.
     """
 
@@ -43,7 +52,7 @@ class Encoder:
         self.model = SentenceTransformer(str(weights), device=device, local_files_only=True)
         self.model.max_seq_length = window
         if precision == "auto":
-            precision = "bfloat16" if has_fast_bfloat16() else "float32"
+            precision = automatic_precision()
         self.precision = precision
         self.model.to(getattr(torch, precision))
         self.batch_size = batch_size
@@ -54,8 +63,11 @@ class Encoder:
         The texts are encoded in order of length, so that a batch wastes little padding.
         """
         encode = self.model.encode_query if role == "query" else self.model.encode_document
-        vectors = encode(
-            list(texts), batch_size=self.batch_size, convert_to_tensor=True, show_progress_bar=False
+        vectors, self.batch_size = in_batches_that_fit(
+            lambda size: encode(
+                list(texts), batch_size=size, convert_to_tensor=True, show_progress_bar=False
+            ),
+            self.batch_size,
         )
         vectors = vectors.float().cpu().numpy()
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)

@@ -21,6 +21,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from lib.models.encoders import automatic_precision
 from lib.models.generator import Generation, GenerationError, OnDone, Request, Sampling
 
 
@@ -46,7 +47,7 @@ class TransformersGenerator:
         batch_size: prompts answered at once; halved where memory does not suffice.
         context: tokens that a prompt and its answer may have together.
         device: ``cpu``, ``cuda`` or None for the best there is.
-        precision: name of a torch dtype.
+        precision: name of a torch dtype, or ``auto``: see :func:`lib.models.encoders.automatic_precision`.
     """
 
     def __init__(
@@ -55,11 +56,11 @@ class TransformersGenerator:
         batch_size: int = 16,
         context: int = 8192,
         device: str | None = None,
-        precision: str = "bfloat16",
+        precision: str = "auto",
     ):
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, padding_side="left")
-        dtype = getattr(torch, precision)
+        dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
         self.model = AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, local_files_only=True)
         self.model.to(self.device).eval()
         self.batch_size, self.context = batch_size, context

@@ -66,8 +66,9 @@ def preflight(profile: dict, n_filings: int, n_questions: int, artifacts: Path, 
         plan.models.append(
             {"role": role, "title": record["title"], "gib": record["gib"], "here": here, "record": record}
         )
+        pickled = ", a PyTorch file that is read as tensors only" if snapshots.is_pickled(record) else ""
         plan.lines.append(
-            f"{role}: {record['title']}, {record['gib']} GiB, {'here' if here else 'to be downloaded'}"
+            f"{role}: {record['title']}, {record['gib']} GiB, {'here' if here else 'to be downloaded'}{pickled}"
         )
     missing = [model for model in plan.models if not model["here"]]
     if missing and not hub.is_reachable(missing[0]["record"]["hub"]["id"]):

@@ -1,12 +1,14 @@
 """Learned sparse encoders (SPLADE): texts to a few weighted vocabulary terms."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from lib.models.encoders import Role, has_fast_bfloat16
+from lib.models.batches import in_batches_that_fit
+from lib.models.encoders import Role, automatic_precision
 from lib.models.weights import fetch, weights_hash
 from lib.store import digest_of
 
@@ -45,7 +47,8 @@ class SpladeEncoder:
         window: tokens read of a text; the rest is cut.
         max_active_dims: heaviest terms kept of a text.
         precision: see :class:`lib.models.encoders.Encoder`.
-        batch_size: texts encoded at once; the logits of a batch take batch × window × vocabulary × 2 or 4 bytes.
+        batch_size: texts encoded at once; the logits of a batch take batch × window × vocabulary × 2 or 4 bytes. It is
+            halved where memory does not suffice.
         fast: whether the maximum is taken first.
     """
 
@@ -69,7 +72,7 @@ class SpladeEncoder:
                 if type(module) is SpladePooling:
                     setattr(self.model, name, max_first_pooling(module))
         if precision == "auto":
-            precision = "bfloat16" if has_fast_bfloat16() else "float32"
+            precision = automatic_precision()
         self.model.to(getattr(torch, precision))
         self.batch_size, self.max_active_dims = batch_size, max_active_dims
         self.n_terms = len(self.model.tokenizer)
@@ -83,13 +86,14 @@ class SpladeEncoder:
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for start in range(0, len(order), self.batch_size):
             part = order[start : start + self.batch_size]
-            vectors = encode(
+            compute = partial(
+                encode,
                 [texts[i] for i in part],
-                batch_size=self.batch_size,
                 convert_to_tensor=True,
                 convert_to_sparse_tensor=False,
                 show_progress_bar=False,
             )
+            vectors, _ = in_batches_that_fit(lambda size, run=compute: run(batch_size=size), self.batch_size)
             weights, terms = torch.topk(vectors.float(), min(self.max_active_dims, vectors.shape[1]), dim=1)
             rows["term"][part, : terms.shape[1]] = terms.cpu().numpy()
             rows["weight"][part, : terms.shape[1]] = weights.cpu().numpy()

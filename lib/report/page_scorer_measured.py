@@ -58,10 +58,8 @@ def _stored(study, stage: str, k: int, rows: Callable[[object, int], Iterable[tu
         frame = pd.DataFrame(rows(study, k), columns=COLUMNS)
         frame.to_csv(target / FILE, index=False, float_format="%.6g")
 
-    if not study.has_filings:
-        for name in SCORERS.values():
-            study.need_unchanged(name)
-    entry = study.shared(stage, params, compute)
+    sections = ("embedder", "page_scorer", "page_scorer_light")
+    entry = study.shared(stage, params, compute, settings=sections)
     return pd.read_csv(entry.path / FILE, dtype={"item": str, "by": str}, keep_default_na=False)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.contexts import Context
-from lib.metrics.significance import LEVEL, Interval
+from lib.metrics.significance import LEVEL, Interval, cluster_draws
 from lib.report.breakdowns import MARK, group_interval
 from lib.report.display import number, with_interval
 from lib.report.tables import values_of
@@ -108,10 +108,10 @@ def rank_correlation(x: pd.Series, y: pd.Series, clusters: Sequence, n_draws: in
     codes, names = pd.factorize(np.asarray(clusters))
     columns = [np.ones(len(a)), a, b, a * a, b * b, a * b]
     sums = np.stack([np.bincount(codes, column) for column in columns], axis=1)
-    counts = np.random.default_rng(seed).multinomial(
-        len(names), np.full(len(names), 1 / len(names)), size=n_draws
+    drawn, whole = (
+        _pearson(cluster_draws(len(names), n_draws, seed) @ sums),
+        float(_pearson(sums.sum(axis=0))),
     )
-    drawn, whole = _pearson(counts @ sums), float(_pearson(sums.sum(axis=0)))
     edges = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     low, high = np.nanquantile(drawn, edges) if np.isfinite(drawn).any() else (np.nan, np.nan)
     return Interval(whole, float(low), float(high), len(a), len(names))

@@ -9,6 +9,7 @@ import pandas as pd
 
 from lib import runs
 from lib.metrics.retrieval import doc_recall, page_recall
+from lib.metrics.significance import cluster_draws
 
 HONEST = "none"
 SLIPS = {
@@ -63,9 +64,7 @@ def slip_table(
         slip, metric, n, mean, added, low, high.
     """
     codes, names = pd.factorize(clusters)
-    counts = np.random.default_rng(seed).multinomial(
-        len(names), np.full(len(names), 1 / len(names)), size=n_draws
-    )
+    counts = cluster_draws(len(names), n_draws, seed)
     rows = []
     for metric, part in values.groupby("metric", sort=False):
         wide = part.pivot(index="question_id", columns="slip", values="value").reindex(clusters.index)

@@ -4,17 +4,19 @@ import json
 import re
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 import yaml
 
-from lib.book.appendix import how_to_cite, stages_table
-from lib.book.headline import headline_rows, headline_table, sentences
+from lib.book.appendix import how_to_cite, locked_models, pinned_packages, stages_table, what_fixes
+from lib.book.headline import figure_alt, headline_rows, headline_table, made_by, sentences
 from lib.book.pages import as_markdown, card, write_pages
 from lib.book.readme import BEGIN, END, fill_headline
 from lib.book.results import read_summary
 from lib.evaluation import SUMMARY_COLUMNS
 from lib.methods import METHODS
+from lib.models.weights import lock
 from lib.words import StudyError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +65,23 @@ def test_the_appendix_names_what_the_numbers_were_made_from(pages, study):
     for needed in (study.dataset.fingerprint, "significance.seed", "numpy", "runs", "@software{retrievalgap"):
         assert needed in text
     assert "| `generator` | Qwen2.5\\-Coder\\-0.5B" in text
+
+
+def test_weights_are_fixed_by_hashes_and_hub_models_by_their_commit():
+    record = lock()["bge-m3"]["hub"]
+    assert what_fixes({"name": "bge-m3", "files": {}, "weights": "00"}) == (
+        f"commit `{record['revision']}` of `BAAI/bge-m3`<br>"
+        f"pytorch\\_model.bin: `{record['sha256']['pytorch_model.bin']}`"
+    )
+    assert what_fixes({"name": "mine", "files": {}, "weights": "00"}) == "`00` over all files"
+    assert what_fixes({"name": "minilm", "files": {"a": "11"}, "weights": "00"}) == "a: `11`"
+
+
+def test_every_pinned_package_and_locked_model_has_a_licence():
+    packages = pinned_packages().set_index("Package")
+    assert packages.loc["numpy", "Version"]
+    assert "BSD" in packages.loc["numpy", "Licence"]
+    assert not locked_models()["Licence"].isin(["", "unknown"]).any()
 
 
 def test_seconds_are_summed_and_memory_is_the_peak():
@@ -115,6 +134,27 @@ def test_the_headline_fragment_numbers_its_table(pages, study):
     assert ":name: tab-headline" in pages["headline"]
     assert (study.view / "tables" / "headline.csv").is_file()
     assert len(headline_table(read_summary(study))) == 2
+
+
+def test_the_headline_links_to_the_cells_that_made_it(study):
+    assert "{doc}`../notebooks/03_baselines`" in made_by(study)
+    cell = nbformat.v4.new_markdown_cell("::::{table} T\n:name: tab-oracles\n:class: study-table\n::::")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), study.view / "notebooks" / "02_oracles.ipynb")
+    assert made_by(study) == (
+        "The numbers are those of {numref}`tab-oracles`; each stands under the notebook cell that made it."
+    )
+
+
+def test_the_figure_is_told_in_words(study):
+    shares = {"evidence_found": 0.3, "lost_at_document": 0.2, "lost_at_page": 0.5, "lost_at_chunk": 0.0}
+    rows = [("bm25", "standard", metric, value) for metric, value in shares.items()]
+    rows += [("bm25", "oracle-page", metric, 1.0) for metric in shares]
+    table = pd.DataFrame(rows, columns=["method", "condition", "metric", "mean"])
+    study.write("figures/decomposition.csv", table.to_csv(index=False))
+    assert "one for each of 1 methods" in figure_alt(study, "decomposition")
+    assert "BM25 finds 30% and loses 20% at the document, 50% at the page, 0% at the chunk" in figure_alt(
+        study, "decomposition"
+    )
 
 
 def test_a_readme_without_its_marks_is_refused(tmp_path, study):

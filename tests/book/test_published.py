@@ -10,11 +10,12 @@ import pytest
 
 from lib import absent, published
 from lib.book import notebooks, stand_in
+from lib.book.manifest import stages_of
 from lib.book.outgoing import quotations_of, write_generations, write_shown
-from lib.book.publish import write_questions
+from lib.book.publish import copy_shared, write_questions
 from lib.book.results import read_metrics, write_results
 from lib.evaluation import evaluate
-from lib.published import Published
+from lib.published import SHARED, Published
 from lib.study import Study
 from lib.words import NeedsFilings, StudyError
 
@@ -114,6 +115,42 @@ def test_with_filings_the_published_run_saves_computing_it(study, results, tmp_p
     assert entry.origin == "published"
     assert entry.wall_s == Published(results).cost("runs/standard/bm25")[0]
     assert again.provenance.startswith(" Published run of ")
+
+
+def shared_by(study: Study, text: str, **params) -> Path:
+    """A shared result of the study, which says ``text`` where it has to be computed."""
+    stage = f"{SHARED[0]}/test"
+    entry = study.shared(
+        stage, lambda: params, lambda place: (place / "it.txt").write_text(text), settings=("bm25",)
+    )
+    return entry.path / "it.txt"
+
+
+def test_a_shared_result_is_published_and_stands_in_where_it_depends_on_the_same(study, results, tmp_path):
+    assert shared_by(study, "first", a=1).read_text() == "first"
+    copy_shared(study, {"stages": stages_of(study)}, results)
+    again = Study(study.dataset, study.profile, tmp_path / "elsewhere", Published(results))
+    assert shared_by(again, "second", a=1).read_text() == "first"
+    assert shared_by(again, "second", a=2).read_text() == "second"
+
+
+def test_without_filings_a_shared_result_is_the_published_one(study, without, results, tmp_path, monkeypatch):
+    with pytest.raises(NeedsFilings, match="page_scorer/scores/test was not published"):
+        shared_by(without, "second")
+    shared_by(study, "first", a=1)
+    copy_shared(study, {"stages": stages_of(study)}, results)
+    assert shared_by(without, "second").read_text() == "first"
+    changed = Study.open("", artifacts=tmp_path / "other", changes={"bm25.k1": 9.0})
+    with pytest.raises(NeedsFilings, match=r"with other settings \(bm25\)"):
+        shared_by(changed, "second")
+
+
+def test_a_shared_result_whose_bytes_changed_is_not_used(study, results, tmp_path):
+    shared_by(study, "first", a=1)
+    copy_shared(study, {"stages": stages_of(study)}, results)
+    (results / "stored" / SHARED[0] / "test" / "it.txt").write_text("changed")
+    again = Study(study.dataset, study.profile, tmp_path / "elsewhere", Published(results))
+    assert shared_by(again, "second", a=1).read_text() == "second"
 
 
 def test_other_filings_under_the_same_name_use_nothing_published(study, results):

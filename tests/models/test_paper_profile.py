@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lib.models import hub, preflight, snapshots
+from lib.models import encoders, hub, preflight, snapshots
+from lib.models.batches import in_batches_that_fit
 from lib.models.weights import fetch, lock, locked, weights_hash
 from lib.profile import load_profile
 from lib.words import StudyError
@@ -32,11 +33,13 @@ def put(hub_cache: Path, name: str, model: Path) -> Path:
 
 
 @pytest.fixture
-def paper_models(tiny_of, hub_cache) -> dict[str, Path]:
+def paper_models(tiny_of, hub_cache, monkeypatch) -> dict[str, Path]:
     """The four models, tiny, of the published ones' architectures."""
+    for name in PAPER:
+        monkeypatch.setitem(locked(name)["hub"], "sha256", {})
     classes = {
         "bge-m3": ("XLMRobertaConfig", "XLMRobertaModel", {}),
-        "splade-cocondenser": ("DistilBertConfig", "DistilBertForMaskedLM", {}),
+        "splade-cocondenser": ("BertConfig", "BertForMaskedLM", {}),
         "bge-reranker-v2-m3": ("XLMRobertaConfig", "XLMRobertaForSequenceClassification", {"num_labels": 1}),
         "qwen2.5-7b-instruct": ("Qwen2Config", "Qwen2ForCausalLM", {}),
     }
@@ -53,7 +56,6 @@ def tiny_of(wordpiece, tmp_path_factory):
 
         torch.manual_seed(13)
         sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-        sizes |= {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 64} if "Distil" in config else {}
         sizes |= {"num_key_value_heads": 2} if "Qwen" in config else {}
         made = getattr(transformers, config)(
             vocab_size=wordpiece.get_vocab_size(),
@@ -91,20 +93,119 @@ def test_the_profile_differs_from_the_default_in_its_models():
     assert not preflight.needs_preflight(default)
 
 
+def model_of(folder: Path, **files: str) -> Path:
+    """A folder with a configuration, a tokenizer and these files; ``__`` in a name stands for a dot."""
+    folder.mkdir()
+    for name, text in ({"config__json": "{}", "tokenizer__json": "{}"} | files).items():
+        (folder / name.replace("__", ".")).write_text(text)
+    return folder
+
+
 def test_a_snapshot_in_the_hub_s_cache_is_used_without_a_hub(hub_cache, tmp_path):
-    (tmp_path / "model").mkdir()
-    for name in ("config.json", "model.safetensors"):
-        (tmp_path / "model" / name).write_text("{}")
-    place = put(hub_cache, "bge-m3", tmp_path / "model")
+    place = put(hub_cache, "bge-m3", model_of(tmp_path / "model", model__safetensors=""))
     assert fetch("bge-m3") == place
 
 
+SHARDS = json.dumps({"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}})
+
+
+@pytest.mark.parametrize(
+    ("files", "is_whole"),
+    [
+        ({}, False),
+        ({"model__safetensors": ""}, True),
+        ({"pytorch_model__bin": ""}, True),
+        ({"model__safetensors__index__json": SHARDS, "model-1__safetensors": ""}, False),
+        (
+            {
+                "model__safetensors__index__json": SHARDS,
+                "model-1__safetensors": "",
+                "model-2__safetensors": "",
+            },
+            True,
+        ),
+    ],
+)
+def test_a_download_that_broke_off_is_not_whole(tmp_path, files, is_whole):
+    assert snapshots.is_whole(model_of(tmp_path / "model", **files)) == is_whole
+
+
 def test_a_snapshot_without_weights_is_not_used(hub_cache, tmp_path):
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "config.json").write_text("{}")
-    put(hub_cache, "bge-m3", tmp_path / "model")
+    put(hub_cache, "bge-m3", model_of(tmp_path / "model"))
     with pytest.raises(StudyError, match="BAAI/bge-m3 is not on this machine and the hub cannot be reached"):
         fetch("bge-m3")
+
+
+def test_weights_that_are_not_those_of_the_lock_are_refused(hub_cache, tmp_path):
+    put(hub_cache, "bge-m3", model_of(tmp_path / "model", pytorch_model__bin="other bytes"))
+    with pytest.raises(StudyError, match="pytorch_model.bin is not the file that the lock names"):
+        fetch("bge-m3")
+
+
+class Runs:
+    """What a pickle may do that is not asked: opening it writes a file."""
+
+    def __init__(self, place: Path):
+        self.place = place
+
+    def __reduce__(self):
+        return Path.touch, (self.place,)
+
+
+@pytest.fixture
+def pickled(hub_cache, tmp_path, monkeypatch):
+    """Put an object where BGE-M3's PyTorch file is; gives the snapshot."""
+    import torch
+
+    monkeypatch.setitem(locked("bge-m3")["hub"], "sha256", {})
+
+    def save(held: object) -> Path:
+        torch.save(held, model_of(tmp_path / "model") / "pytorch_model.bin")
+        return put(hub_cache, "bge-m3", tmp_path / "model")
+
+    return save
+
+
+def test_a_pytorch_file_of_tensors_is_taken(pickled):
+    import torch
+
+    place = pickled({"weight": torch.ones(2)})
+    assert fetch("bge-m3") == place
+
+
+def test_a_pytorch_file_with_code_in_it_is_not_opened(pickled, tmp_path):
+    pickled({"weight": Runs(tmp_path / "ran")})
+    with pytest.raises(StudyError, match="does not hold tensors alone and is not opened"):
+        fetch("bge-m3")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("has_gpu", "is_native", "precision"),
+    [
+        (True, True, "bfloat16"),
+        (True, False, "float16"),
+        (False, True, "bfloat16"),
+        (False, False, "float32"),
+    ],
+)
+def test_precision_is_what_the_machine_is_fast_in(monkeypatch, has_gpu, is_native, precision):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: has_gpu)
+    monkeypatch.setattr(encoders, "has_fast_bfloat16", lambda: is_native)
+    assert encoders.automatic_precision() == precision
+
+
+def test_a_batch_that_does_not_fit_is_halved():
+    import torch
+
+    def compute(size: int) -> int:
+        if size > 5:
+            raise torch.OutOfMemoryError
+        return size
+
+    assert in_batches_that_fit(compute, 32) == (4, 4)
+    with pytest.raises(StudyError, match="does not hold the model and one text"):
+        in_batches_that_fit(lambda size: compute(9), 4)
 
 
 def test_a_revision_that_may_move_is_refused():
@@ -125,6 +226,10 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
     plan = look(said, monkeypatch, tmp_path)
     text = "\n".join(said)
     assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
+    assert (
+        "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only"
+        in text
+    )
     assert "GPU: GPU of tests with 24 GiB; Qwen/Qwen2.5-7B-Instruct needs 18" in text
     assert "hours for 84 filings and 150 questions" in text
     assert [model["here"] for model in plan.models] == [False] * 4
