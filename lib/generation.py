@@ -71,8 +71,15 @@ def best_baseline(metrics: pd.DataFrame, k: int) -> str:
     return means.sort_values(["value", "method"], ascending=[False, True])["method"].iloc[0]
 
 
+def asked(study) -> pd.DataFrame:
+    """The questions that are answered: all, but on the demo only the first ones of each type."""
+    if study.dataset.name != "demo":
+        return study.questions
+    return study.questions.groupby("question_type", sort=False).head(study.profile.answers.demo_questions)
+
+
 def answers(study, wanted: Context, limit: int | None = None) -> Answers:
-    """The answers of every question under one context, from the log or written now.
+    """The answers of the questions that are asked under one context, from the log or written now.
 
     Args:
         study: gives questions, runs, settings and the log.
@@ -81,7 +88,7 @@ def answers(study, wanted: Context, limit: int | None = None) -> Answers:
     """
     settings = study.profile.answers
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
-    given, questions = contexts(study, wanted), study.questions.head(limit or len(study.questions))
+    given, questions = contexts(study, wanted), asked(study).head(limit or len(study.questions))
     items = [
         Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
         for row in questions.itertuples()
@@ -92,7 +99,7 @@ def answers(study, wanted: Context, limit: int | None = None) -> Answers:
 
 def score(study, written: Answers) -> pd.DataFrame:
     """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all."""
-    questions = study.questions[["question_id", "question", "answer", "question_type"]]
+    questions = asked(study)[["question_id", "question", "answer", "question_type"]]
     frame = questions.assign(prediction=questions["question_id"].map(written.texts).fillna(""))
     table = answer_metrics(frame)
     table.loc[~table["question_id"].isin(written.texts), "value"] = 0.0

@@ -65,6 +65,7 @@ def study_of(texts: dict[str, list[str]], tmp_path, tokenizer_folder) -> SimpleN
     questions = pd.DataFrame({"question_id": list(texts)}).assign(**asked)
     writer = Writer()
     return SimpleNamespace(
+        dataset=SimpleNamespace(name="test"),
         questions=questions,
         chunks=chunks,
         profile=Settings(
@@ -161,6 +162,17 @@ def test_answers_are_written_once_and_what_failed_is_missing(tmp_path, tokenizer
     again = answers(study, Context("dense", "dense"))
     assert dict(again.filled.origins) == {"reused": 1}
     assert len(study.writer.asked) == 3  # the one that failed was tried again
+
+
+def test_the_demo_answers_the_first_questions_of_each_type(tmp_path, tokenizer_folder):
+    study = study_of({name: [f"${name}"] for name in "abcd"}, tmp_path, tokenizer_folder)
+    study.questions["question_type"] = ["x", "y", "x", "x"]
+    study.profile.answers["demo_questions"] = 2
+    assert len(answers(study, Context("dense", "dense")).texts) == 4
+    study.dataset.name = "demo"
+    written = answers(study, Context("dense", "dense"))
+    assert list(written.texts) == ["a", "b", "c"]
+    assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]
 
 
 def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_path, tokenizer_folder):

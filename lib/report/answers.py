@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib.contexts import BEST_BASELINE, NONE, Context, segments_read
-from lib.generation import Answers
+from lib.generation import Answers, asked
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.overlap import tokenize_rouge
 from lib.metrics.significance import compare
@@ -91,7 +91,7 @@ def context_table(study, written: Sequence[Answers]) -> pd.DataFrame:
             "retrieved": top.assign(text=top["chunk_id"].map(texts)),
             "read": segments_read(study, one.context),
         }
-        means = {name: _held(study.questions, part) for name, part in both.items()}
+        means = {name: _held(asked(study), part) for name, part in both.items()}
         row = {"Context": context_title(one.context)}
         for column in means["read"]:
             row |= {f"{column} {name}": number(found[column]) for name, found in means.items()}
