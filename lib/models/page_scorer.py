@@ -16,13 +16,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.folds import By, Fold, check_fold, make_folds
+from lib.folds import By, Fold, LeakError, check_fold, make_folds
 from lib.models.page_scores import load_scores, stored_scores
 from lib.models.page_vectors import encode_with, page_rows, page_texts
 from lib.models.weights import weights_hash
 from lib.store import Entry, digest_of
 
 VERSION = 1
+MIN_COMPANIES = 3
+MIN_QUESTIONS = 10
 TRAINING = ("max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
 
 
@@ -31,6 +33,23 @@ def folds(study, by: By) -> list[Fold]:
     settings = study.profile.page_scorer
     n_folds = settings.demo_folds if study.dataset.name == "demo" else settings.n_folds
     return make_folds(study.questions, study.filings, by, n_folds, settings.seed)
+
+
+def untrainable(study) -> str:
+    """Why no scorer can be trained and tested on a study's own questions, in a sentence; empty where one can."""
+    n_companies, n_questions = study.questions["company"].nunique(), len(study.questions)
+    if n_companies < MIN_COMPANIES or n_questions < MIN_QUESTIONS:
+        return (
+            f"{n_questions} questions about {n_companies} companies are too few to train on some and test on others; it "
+            f"takes {MIN_QUESTIONS} about {MIN_COMPANIES}"
+        )
+    try:
+        for by in ("filing", "company"):
+            for fold in folds(study, by):
+                checked_pairs(study, fold)
+    except LeakError as error:
+        return str(error)
+    return ""
 
 
 def epochs_of(study) -> int:

@@ -37,7 +37,8 @@ SCORERS = {  # scorer and what its folds hold out: the row of the method table
 def measurements(study, k: int = 5) -> pd.DataFrame:
     """COLUMNS: ``part`` is what was measured, ``item`` a question, fold or epoch, ``k`` the pages or chunks kept.
 
-    The slips of the fine-tuned scorer are there only once ``python -m lib.slips.full`` has trained them.
+    The slips of the fine-tuned scorer are there only once ``python -m lib.slips.full`` has trained them. Where nothing
+    can be trained, only the parts ``pages``, ``ablation`` and ``page order`` are there.
 
     Raises:
         NeedsFilings: there are no filings, and it was not published.
@@ -65,6 +66,9 @@ def _stored(study, stage: str, k: int, rows: Callable[[object, int], Iterable[tu
 
 def _measured(study, k: int) -> list[tuple]:
     from lib.slips import light
+
+    if page_scorer.untrainable(study):
+        return [*_recalls(study, k)]
 
     slips = _slip_rows("light", light.slips(study, "company", k), k)
     folds = [row for by in ("filing", "company") for row in _folds(study, by)]

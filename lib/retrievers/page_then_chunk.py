@@ -106,11 +106,13 @@ def scorer_scores(study, name: str, by: str = "company") -> np.ndarray:
         study: one dataset under one profile.
         name: ``full`` (fine-tuned), ``light`` (a map over frozen vectors) or ``untrained``.
         by: what the folds hold out; without meaning for ``untrained``.
+
+    Where the study's questions cannot train one, the untrained encoder stands for every scorer.
     """
     from lib.models import page_scorer, page_scorer_light, page_vectors
 
     def load() -> np.ndarray:
-        if name == "untrained":
+        if name == "untrained" or page_scorer.untrainable(study):
             queries, pages = page_vectors.base_vectors(study)
             return queries @ pages.T
         return {"full": page_scorer, "light": page_scorer_light}[name].page_scores(study, by)

@@ -258,3 +258,21 @@ def test_the_final_model_loads_and_its_card_holds_the_folds_scores(study, tmp_pa
     assert SentenceTransformer(str(target)).encode(["a page"]).shape == (1, 32)
     with pytest.raises(ValueError, match="needs the folds' scores"):
         model_card(study, scores.head(0))
+
+
+def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, monkeypatch):
+    study = make_study(epochs=1)
+    monkeypatch.setattr(page_scorer, "MIN_COMPANIES", 7)
+    assert page_scorer.untrainable(study).startswith(
+        "12 questions about 6 companies are too few to train on some"
+    )
+    assert (scorer_scores(study, "full", "company") == scorer_scores(study, "untrained")).all()
+
+
+def test_a_question_asked_of_two_companies_is_never_trained_on(make_study):
+    def spoil(questions, documents):
+        questions[0]["question"] = questions[-1]["question"]
+
+    study = make_study(spoil, epochs=1)
+    assert page_scorer.untrainable(study).endswith("training was not started")
+    assert (scorer_scores(study, "light", "filing") == scorer_scores(study, "untrained")).all()
