@@ -1,5 +1,6 @@
 """The appendix: what the numbers were made from, how long it took, whose licences apply, and how to cite."""
 
+import re
 from importlib.metadata import PackageNotFoundError
 
 import pandas as pd
@@ -95,9 +96,13 @@ def what_fixes(model: dict) -> str:
     is_snapshot = hub.get("revision") and not record["files"]
     commit = [f"commit `{hub['revision']}` of `{hub['id']}`"] if is_snapshot else []
     files = model["files"] or (hub.get("sha256", {}) if is_snapshot else {})
-    return "<br>".join([*commit, *(f"{escape(file)}: `{sha}`" for file, sha in files.items())]) or (
-        f"`{model['weights']}` over all files"
-    )
+    hashes = [f"{escape(file)}: {breakable(sha)}" for file, sha in files.items()]
+    return "<br>".join([*commit, *hashes]) or f"`{model['weights']}` over all files"
+
+
+def breakable(sha256: str) -> str:
+    """A hash as code that may be broken into lines and is copied whole."""
+    return f"<code>{'<wbr>'.join(re.findall('.{1,16}', sha256))}</code>"
 
 
 def locked_models() -> pd.DataFrame:

@@ -95,6 +95,8 @@ def headline(study, summary: pd.DataFrame) -> str:
         else ""
     )
     study.write("tables/headline.csv", table.to_csv(index=False))
+    if (table["n"] == len(study.questions)).all():
+        table = table.drop(columns="n")  # the caption says it
     shown_table = (
         f"::::{{table}} The headline: retrieval at {K} chunks on {len(study.questions)} questions "
         f"({study.dataset.name}), mean with 95 % interval{beside}.{study.provenance} "

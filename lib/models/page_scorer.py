@@ -40,8 +40,8 @@ def untrainable(study) -> str:
     n_companies, n_questions = study.questions["company"].nunique(), len(study.questions)
     if n_companies < MIN_COMPANIES or n_questions < MIN_QUESTIONS:
         return (
-            f"{n_questions} questions about {n_companies} companies are too few to train on some and test on others; it "
-            f"takes {MIN_QUESTIONS} about {MIN_COMPANIES}"
+            f"{n_questions} questions about {n_companies} companies are too few to train on some and test on others; "
+            f"it takes {MIN_QUESTIONS} about {MIN_COMPANIES}"
         )
     try:
         for by in ("filing", "company"):

@@ -98,21 +98,26 @@ def _hub_models(profile: dict) -> list[tuple[str, dict]]:
 def _check_disk(plan: Plan, download_gib: float, n_filings: int, artifacts: Path) -> None:
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    for place, needed in (
-        (Path(HF_HUB_CACHE), download_gib),
-        (Path(artifacts), DISK_GIB_A_FILING * n_filings),
-    ):
-        free = free_gib(place)
-        plan.lines.append(f"disk: {needed:.1f} GiB in {place.name}, {free:.0f} GiB free")
+    wanted = {Path(HF_HUB_CACHE): download_gib, Path(artifacts): DISK_GIB_A_FILING * n_filings}
+    disks: dict[int, list[Path]] = {}
+    for place in wanted:
+        disks.setdefault(_existing(place).stat().st_dev, []).append(place)
+    for places in disks.values():
+        needed, free = sum(wanted[place] for place in places), free_gib(places[0])
+        names = " and ".join(place.name for place in places)
+        plan.lines.append(f"disk: {needed:.1f} GiB in {names}, {free:.0f} GiB free")
         if free < needed:
-            plan.problems.append(f"{place} has {free:.1f} GiB free and {needed:.1f} are needed")
+            where = " and ".join(map(str, places))
+            plan.problems.append(f"the disk of {where} has {free:.1f} GiB free and {needed:.1f} are needed")
 
 
 def free_gib(place: Path) -> float:
     """Free space where a directory is, or will be made."""
-    while not place.exists():
-        place = place.parent
-    return shutil.disk_usage(place).free / GIB
+    return shutil.disk_usage(_existing(place)).free / GIB
+
+
+def _existing(place: Path) -> Path:
+    return next(folder for folder in (place, *place.absolute().parents) if folder.exists())
 
 
 def gpu() -> tuple[str, float] | None:

@@ -110,28 +110,31 @@ def _values(
 
 def _tokens(study, k: int) -> Iterable[tuple]:
     """What reading more of a page brings, on the test questions of the first fold by company; not on the demo."""
-    settings = study.profile.page_scorer
-    lengths = {settings.max_tokens} | ({settings.compare_tokens} if study.dataset.name != "demo" else set())
-    for n_tokens in sorted(lengths):
+    settings, light = study.profile.page_scorer, study.profile.page_scorer_light
+    others = set() if study.dataset.name == "demo" else {settings.compare_tokens, light.max_tokens}
+    for n_tokens in sorted({settings.max_tokens} | others):
         other = study.with_changes(
             {"page_scorer.max_tokens": n_tokens, "page_scorer_light.max_tokens": n_tokens}
         )
         fold = page_scorer.folds(other, "company")[0]
-        rows, entry = list(fold.test), page_scorer.fold_model(other, fold)
+        rows = list(fold.test)
         queries, pages = base_vectors(other)
-        yield "tokens", "full", "company", "0", "wall_s", n_tokens, entry.wall_s
-        for scorer, found in (
-            ("untrained", queries[rows] @ pages.T),
-            ("full", page_scorer.scores_of_model(other, entry, rows)),
-        ):
-            scores = np.full((len(other.questions), len(other.pages)), -np.inf, np.float32)
-            scores[rows] = found
-            everything, asked = other.candidates("standard"), other.questions.iloc[rows]
-            ranked = page_run(other, scores, everything, settings.pages)
-            run = runs.rank(search(other, scores, everything), other.questions, other.chunks, k)
-            for part, ranking, depth in (("kept", ranked, settings.pages), ("both", run, k)):
-                for question, value in page_recall(ranking, asked, depth).items():
-                    yield "tokens", scorer, "company", question, f"page_recall_{part}", n_tokens, value
+        yield from _read(other, rows, queries[rows] @ pages.T, k, "untrained")
+        if n_tokens in (settings.max_tokens, settings.compare_tokens):
+            entry = page_scorer.fold_model(other, fold)
+            yield "tokens", "full", "company", "0", "wall_s", n_tokens, entry.wall_s
+            yield from _read(other, rows, page_scorer.scores_of_model(other, entry, rows), k, "full")
+
+
+def _read(study, rows: list[int], found: np.ndarray, k: int, scorer: str) -> Iterable[tuple]:
+    settings, everything = study.profile.page_scorer, study.candidates("standard")
+    scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
+    scores[rows] = found
+    ranked = page_run(study, scores, everything, settings.pages)
+    run = runs.rank(search(study, scores, everything), study.questions, study.chunks, k)
+    for part, ranking, depth in (("kept", ranked, settings.pages), ("both", run, k)):
+        for question, value in page_recall(ranking, study.questions.iloc[rows], depth).items():
+            yield "tokens", scorer, "company", question, f"page_recall_{part}", settings.max_tokens, value
 
 
 def _folds(study, by: By) -> Iterable[tuple]:

@@ -111,8 +111,10 @@ def test_the_manifest_says_what_the_results_were_made_from(book):
     assert {"computed", "reused", "published"} >= {stage["origin"] for stage in manifest["stages"]}
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
-def test_pages_open_in_a_browser(book, tmp_path):
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if BROWSER is None:
+        pytest.skip("no Chromium on this machine")
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -120,17 +122,61 @@ def test_pages_open_in_a_browser(book, tmp_path):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
         options.add_argument(f"--{flag}")
-    for flag in ("disable-background-networking", "disable-component-update", f"user-data-dir={tmp_path}"):
+    for flag in ("disable-background-networking", "disable-component-update"):
         options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
     service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), env=os.environ.copy())
-    browser = webdriver.Chrome(options=options, service=service)
-    try:
-        for page in ("book/intro", "notebooks/01_data", "notebooks/03_baselines"):
-            browser.get((book / f"{page}.html").as_uri())
-            assert browser.title
-            broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
-            assert browser.execute_script(broken) == []
-            errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
-            assert errors == []
-    finally:
-        browser.quit()
+    found = webdriver.Chrome(options=options, service=service)
+    yield found
+    found.quit()
+
+
+def look(browser, width: int, height: int, is_phone: bool = False) -> None:
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def pages_of(book: Path) -> list[Path]:
+    return sorted(
+        path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html")
+    )
+
+
+def test_pages_open_in_a_browser(book, browser):
+    look(browser, 1440, 900)
+    for page in pages_of(book):
+        browser.get(page.as_uri())
+        assert browser.title
+        broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+        assert browser.execute_script(broken) == [], page.name
+        assert browser.execute_script("return [...document.images].filter(i => !i.alt).length") == 0, (
+            page.name
+        )
+        errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
+        assert errors == [], page.name
+
+
+def test_no_page_is_wider_than_a_phone(book, browser):
+    look(browser, 390, 844, is_phone=True)
+    for page in pages_of(book):
+        browser.get(page.as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390, page.name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
+    look(browser, 1440, 1000)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get((book / "book" / "intro.html").as_uri())
+    for place in ("#tab-headline", "#fig-headline"):
+        code = f"return document.querySelector('{place}').getBoundingClientRect().bottom"
+        assert browser.execute_script(code) <= 1000, place
+    assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+
+
+def test_the_index_links_to_the_tables_that_its_numbers_are_from(book, browser):
+    browser.get((book / "book" / "intro.html").as_uri())
+    links = browser.execute_script("return [...document.querySelectorAll('a.reference')].map(a => a.href)")
+    for label in ("03_baselines.html#tab-baselines", "02_oracles.html#tab-oracles", "#fig-decomposition"):
+        assert any(link.endswith(label) for link in links), label

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from lib.book.appendix import how_to_cite, locked_models, pinned_packages, stages_table, what_fixes
+from lib.book.appendix import breakable, how_to_cite, locked_models, pinned_packages, stages_table, what_fixes
 from lib.book.headline import figure_alt, headline_rows, headline_table, made_by, sentences
 from lib.book.pages import as_markdown, card, write_pages
 from lib.book.readme import BEGIN, END, fill_headline
@@ -71,10 +71,11 @@ def test_weights_are_fixed_by_hashes_and_hub_models_by_their_commit():
     record = lock()["bge-m3"]["hub"]
     assert what_fixes({"name": "bge-m3", "files": {}, "weights": "00"}) == (
         f"commit `{record['revision']}` of `BAAI/bge-m3`<br>"
-        f"pytorch\\_model.bin: `{record['sha256']['pytorch_model.bin']}`"
+        f"pytorch\\_model.bin: {breakable(record['sha256']['pytorch_model.bin'])}"
     )
+    assert breakable("0123456789abcdef01") == "<code>0123456789abcdef<wbr>01</code>"
     assert what_fixes({"name": "mine", "files": {}, "weights": "00"}) == "`00` over all files"
-    assert what_fixes({"name": "minilm", "files": {"a": "11"}, "weights": "00"}) == "a: `11`"
+    assert what_fixes({"name": "minilm", "files": {"a": "11"}, "weights": "00"}) == "a: <code>11</code>"
 
 
 def test_every_pinned_package_and_locked_model_has_a_licence():

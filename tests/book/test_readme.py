@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from lib.book import notebooks
 from lib.book.pages import methods_page
 from lib.book.readme import BEGIN, END
 from lib.data.dataset import read_dataset
+from lib.data.locate import financebench_root
 from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all
 from lib.methods import Method
@@ -37,6 +39,7 @@ def commands(page: str) -> list[str]:
     return sorted({line for line in [*lines, *inline] if line})
 
 
+REVIEWER = [c for c in commands("README.md") if re.match("make (verify|notebook)", c)]
 COMMANDS = [command for page in PAGES for command in commands(page)]
 
 
@@ -63,6 +66,40 @@ def test_a_cheap_command_runs(command):
     done = subprocess.run(shlex.split(command), cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "bm25" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    "command", [c for c in commands("README.md") if c.startswith(("make verify", "make notebook"))]
+)
+def test_a_reviewer_s_command_runs(command):
+    is_download = "DATASET=financebench" in command and financebench_root() is None
+    if is_download or ("CHAPTER" in command and financebench_root() is None):
+        pytest.skip("FinanceBench is not on this machine")
+    done = subprocess.run(shlex.split(command), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_practitioner_s_command_builds_a_book(dataset_folder, tmp_path):
+    """The README's command with a folder of its own in the place of its example."""
+    mine = shutil.copytree(dataset_folder, tmp_path / "my-filings")
+    command = next(c for c in commands("README.md") if "path/to/my-filings" in c)
+    done = subprocess.run(
+        shlex.split(command.replace("path/to/my-filings", str(mine))),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        assert (ROOT / "book" / "_build" / "my-filings" / "html" / "index.html").is_file()
+    finally:
+        for place in (ROOT / "book" / "_build" / "my-filings", ROOT / "artifacts" / "my-filings"):
+            shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture

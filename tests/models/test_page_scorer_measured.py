@@ -56,8 +56,8 @@ def test_training_is_told_fold_by_fold(measured):
 def test_more_tokens_are_compared_on_the_first_fold(measured):
     study, frame = measured
     table = report.tokens_table(study, frame)
-    assert table["Tokens of a page"].tolist() == [16, 16, 32, 32]
-    assert table["Page scorer"].tolist() == ["Untrained encoder", "Fine-tuned"] * 2
+    assert table["Tokens of a page"].tolist() == [16, 16, 32, 32, 256]
+    assert table["Page scorer"].tolist() == ["Untrained encoder", "Fine-tuned"] * 2 + ["Untrained encoder"]
     assert (table["n"] == 4).all()
 
 

@@ -243,7 +243,7 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
             "there is no GPU, and Qwen/Qwen2.5-7B-Instruct needs one of 18 GiB; take PROFILE=default",
         ),
         ({"graphics": ("Small GPU", 8.0)}, "Small GPU has 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18"),
-        ({"free": 3.0}, r"has 3.0 GiB free and 19.1 are needed"),
+        ({"free": 3.0}, r"the disk of .* and .* has 3.0 GiB free and 20.8 are needed"),
         ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
     ],
 )
@@ -263,7 +263,7 @@ def test_more_filings_take_longer():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["dense", "splade", "rerank", "hyde"])
+@pytest.mark.parametrize("method", ["dense", "splade", "rerank", "hyde", "page_scorer"])
 def test_the_published_models_path_end_to_end(method, paper_models, make_study, monkeypatch):
     study = make_study()
     small = {"embedder.window": 64, "embedder.precision": "float32", "chunks.size": 32, "chunks.overlap": 0}
