@@ -63,13 +63,13 @@ def models_of(profile: dict) -> dict[str, dict]:
     return found
 
 
-def seeds_of(settings: dict, prefix: str = "") -> dict[str, int]:
+def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:
     """Every seed of a profile by its dotted name."""
     found = {}
     for name, value in settings.items():
         if isinstance(value, dict):
             found |= seeds_of(value, f"{prefix}{name}.")
-        elif name == "seed":
+        elif name in ("seed", "seeds", "fold_seeds"):
             found[prefix + name] = value
     return found
 
@@ -101,6 +101,19 @@ def stages_of(study) -> list[dict]:
     return list(records.values())
 
 
+def folds_of(study) -> dict[str, list[dict]]:
+    """What each fold trained on and tested, and what the two share (checked before training): scorer to its folds."""
+    found = dict(study.published.manifest.get("folds", {})) if study.published else {}
+    for path in sorted((study.view / "folds").glob("*.json")):
+        records = json.loads(path.read_text())
+        records = records if isinstance(records, list) else [records]
+        found[path.stem] = [
+            {name: value for name, value in record.items() if name not in ("curve", "train_filings")}
+            for record in records
+        ]
+    return found
+
+
 def write_manifest(study) -> dict:
     """Write ``manifest.json`` of the view and return it."""
     stages = stages_of(study)
@@ -129,6 +142,7 @@ def write_manifest(study) -> dict:
         "models": models_of(study.profile),
         "n_questions": len(study.questions),
         "runs": runs,
+        "folds": folds_of(study),
         "stages": stages,
     }
     study.write("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
