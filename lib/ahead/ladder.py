@@ -170,7 +170,7 @@ def ladder_metrics(study, k: int = 5) -> pd.DataFrame:
 
     Returns:
         METRIC_COLUMNS; metric is ``rung_doc_recall/<name>`` or ``rung_page_recall/<name>``, ``whole_<seed>`` being the
-        method itself under a seed. A rung's value is the mean over the seeds.
+        method itself under a seed. A value of LADDER is the mean over the seeds, of the others that of the first seed.
 
     Raises:
         NeedsFilings: there are no filings, and the ladder was not published.
@@ -192,7 +192,8 @@ def climbed(study, k: int) -> pd.DataFrame:
     task, frames = task_of(study), {}
     seeds = study.profile.ahead.fold_seeds if has_folds(study) else ()
     for rung in RUNGS if seeds else ():
-        parts = [recalls(task, stored_scores(study, rung, seed), len(study.questions), k) for seed in seeds]
+        drawn = seeds if rung in LADDER else seeds[:1]
+        parts = [recalls(task, stored_scores(study, rung, seed), len(study.questions), k) for seed in drawn]
         frames[rung.name] = sum(parts) / len(parts)
     for seed in seeds:
         frames[f"whole_{seed}"] = recalls(task, pool_scores(study, task.pool, seed), len(study.questions), k)

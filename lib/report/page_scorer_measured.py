@@ -111,8 +111,9 @@ def _values(
 def _tokens(study, k: int) -> Iterable[tuple]:
     """What reading more of a page brings, on the test questions of the first fold by company; not on the demo."""
     settings, light = study.profile.page_scorer, study.profile.page_scorer_light
-    others = set() if study.dataset.name == "demo" else {settings.compare_tokens, light.max_tokens}
-    for n_tokens in sorted({settings.max_tokens} | others):
+    trained = {settings.max_tokens, settings.compare_tokens} - {0}
+    lengths = {settings.max_tokens} if study.dataset.name == "demo" else trained | {light.max_tokens}
+    for n_tokens in sorted(lengths):
         other = study.with_changes(
             {"page_scorer.max_tokens": n_tokens, "page_scorer_light.max_tokens": n_tokens}
         )
@@ -120,7 +121,7 @@ def _tokens(study, k: int) -> Iterable[tuple]:
         rows = list(fold.test)
         queries, pages = base_vectors(other)
         yield from _read(other, rows, queries[rows] @ pages.T, k, "untrained")
-        if n_tokens in (settings.max_tokens, settings.compare_tokens):
+        if n_tokens in trained:
             entry = page_scorer.fold_model(other, fold)
             yield "tokens", "full", "company", "0", "wall_s", n_tokens, entry.wall_s
             yield from _read(other, rows, page_scorer.scores_of_model(other, entry, rows), k, "full")
