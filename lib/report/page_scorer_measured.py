@@ -44,7 +44,10 @@ def measurements(study, k: int = 5) -> pd.DataFrame:
         NeedsFilings: there are no filings, and it was not published.
     """
     if study.has_filings and not page_scorer.untrainable(study):
-        for by in ("filing", "company"):  # looked up even where the measurements are there, so that both are published
+        for by in (
+            "filing",
+            "company",
+        ):  # looked up even where the measurements are there, so that both are published
             page_scorer.scores_entry(study, by)
             page_scorer_light.scores_entry(study, by)
     parts = [_stored(study, f"page_scorer/measured/{k}", k, _measured)]
