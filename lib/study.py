@@ -99,6 +99,8 @@ class Study:
             absent.tell_instead_of_failing()
         else:
             found = open_dataset(dataset, Path(artifacts))
+            if found.name == "demo":
+                settings = settings.replaced(settings.demo)
             published = Published.matching(found, settings.name) if results == "published" else None
         changed = {name: value for name, value in (changes or {}).items() if value is not None}
         view = Path(os.environ.get(VIEW_VARIABLE) or Path(artifacts) / found.name / settings.name)
