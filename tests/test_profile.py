@@ -76,3 +76,10 @@ def test_broken_yaml_names_the_file(write):
 def test_yaml_without_settings_names_the_file(write, text):
     with pytest.raises(StudyError, match=r"mine\.yaml: no settings"):
         load_profile(write(text))
+
+
+def test_what_the_demo_changes_are_settings_that_there_are():
+    profile = load_profile("default")
+    demo = profile.replaced(profile.demo)
+    assert demo.rerank.n < profile.rerank.n
+    assert demo.bm25 == profile.bm25
