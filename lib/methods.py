@@ -1,15 +1,12 @@
 """The method table: name → pipeline → source paper. A new retriever is one function and one row here."""
 
-import ast
-import hashlib
 import importlib
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 
+from lib.code import code_hash
 from lib.words import StudyError
 
 Score = Callable[[object, np.ndarray], np.ndarray]
@@ -66,29 +63,6 @@ class Method:
         return getattr(importlib.import_module(self.module), self.inputs)(study) if self.inputs else None
 
 
-def code_hash(module: ModuleType) -> str:
-    """A hash of a module's syntax tree without docstrings: it changes when the code changes its meaning."""
-    return hashlib.sha256(repr(_shape(ast.parse(inspect.getsource(module)))).encode()).hexdigest()[:16]
-
-
-def _shape(node: object) -> object:
-    """A syntax tree as tuples, without docstrings and empty fields: later Pythons add fields that are empty here."""
-    if isinstance(node, list):
-        return [_shape(item) for item in node if not _is_docstring(item)]
-    if not isinstance(node, ast.AST):
-        return node
-    fields = [(name, value) for name, value in ast.iter_fields(node) if value is not None and value != []]
-    return type(node).__name__, [(name, _shape(value)) for name, value in fields]
-
-
-def _is_docstring(node: object) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
 _WINDOWS = ("embeddings/windows",)
 _PAGES = (
     "lib.retrievers.dense",
@@ -103,7 +77,29 @@ _AHEAD = (
     "views",
 )  # fmt: skip
 _LIGHT = ("lib.models.page_scorer_light", *_PAGES)
-_TWO_STAGES = "question → {} ranks all pages → dense search of the chunks of the best P"
+
+
+def _page_scorer(name: str, title: str, scorer: str, function: str) -> Method:
+    """A row that ranks pages first: the untrained and the light ones by frozen vectors, the others by their own."""
+    is_tuned, is_light = "fine-tuned" in scorer, "light" in name
+    return Method(
+        name,
+        title,
+        f"question → {scorer} ranks all pages → dense search of the chunks of the best P",
+        "kobeissi2026,henderson2017mnrl" if is_tuned else "kobeissi2026",
+        "lib.retrievers.page_then_chunk",
+        ("embedder", "page_scorer") if is_tuned else ("embedder", "page_scorer", "page_scorer_light"),
+        index_stages=("page_scorer/pages" if is_tuned else "embeddings/pages", *_WINDOWS),
+        query_stages=(
+            "page_scorer/questions" if is_tuned else "embeddings/page_questions",
+            "embeddings/queries",
+        ),
+        function=function,
+        code=_LIGHT if is_light else _PAGES,
+        is_trained=is_tuned or is_light,
+    )
+
+
 _ROWS = (
     Method(
         "dense",
@@ -218,68 +214,25 @@ _ROWS = (
         function="score_multi_hyde",
         code=("lib.models.cross_encoder",),
     ),
-    Method(
-        "page_then_chunk",
-        "Page, then chunk",
-        _TWO_STAGES.format("the untrained encoder"),
-        "kobeissi2026",
-        "lib.retrievers.page_then_chunk",
-        ("embedder", "page_scorer", "page_scorer_light"),
-        index_stages=("embeddings/pages", *_WINDOWS),
-        query_stages=("embeddings/page_questions", "embeddings/queries"),
-        function="score_untrained",
-        code=_PAGES,
-    ),
-    Method(
+    _page_scorer("page_then_chunk", "Page, then chunk", "the untrained encoder", "score_untrained"),
+    _page_scorer(
         "page_scorer_light",
         "Light page scorer",
-        _TWO_STAGES.format("a small map over frozen vectors, trained in folds by company,"),
-        "kobeissi2026",
-        "lib.retrievers.page_then_chunk",
-        ("embedder", "page_scorer", "page_scorer_light"),
-        index_stages=("embeddings/pages", *_WINDOWS),
-        query_stages=("embeddings/page_questions", "embeddings/queries"),
-        function="score_light",
-        code=_LIGHT,
-        is_trained=True,
+        "a small map over frozen vectors, trained in folds by company,",
+        "score_light",
     ),
-    Method(
+    _page_scorer(
         "page_scorer_light_filing",
         "Light page scorer, folds by filing",
-        _TWO_STAGES.format("a small map over frozen vectors, trained in folds by filing,"),
-        "kobeissi2026",
-        "lib.retrievers.page_then_chunk",
-        ("embedder", "page_scorer", "page_scorer_light"),
-        index_stages=("embeddings/pages", *_WINDOWS),
-        query_stages=("embeddings/page_questions", "embeddings/queries"),
-        function="score_light_filing_folds",
-        code=_LIGHT,
-        is_trained=True,
+        "a small map over frozen vectors, trained in folds by filing,",
+        "score_light_filing_folds",
     ),
-    Method(
-        "page_scorer",
-        "Page scorer",
-        _TWO_STAGES.format("an encoder fine-tuned in folds by company"),
-        "kobeissi2026,henderson2017mnrl",
-        "lib.retrievers.page_then_chunk",
-        ("embedder", "page_scorer"),
-        index_stages=("page_scorer/pages", *_WINDOWS),
-        query_stages=("page_scorer/questions", "embeddings/queries"),
-        code=_PAGES,
-        is_trained=True,
-    ),
-    Method(
+    _page_scorer("page_scorer", "Page scorer", "an encoder fine-tuned in folds by company", "score"),
+    _page_scorer(
         "page_scorer_filing",
         "Page scorer, folds by filing",
-        _TWO_STAGES.format("an encoder fine-tuned in folds by filing"),
-        "kobeissi2026,henderson2017mnrl",
-        "lib.retrievers.page_then_chunk",
-        ("embedder", "page_scorer"),
-        index_stages=("page_scorer/pages", *_WINDOWS),
-        query_stages=("page_scorer/questions", "embeddings/queries"),
-        function="score_filing_folds",
-        code=_PAGES,
-        is_trained=True,
+        "an encoder fine-tuned in folds by filing",
+        "score_filing_folds",
     ),
     Method(
         "ahead",

@@ -1,6 +1,8 @@
 """A small study with filings as text, computed once: two filings, three questions, BM25 alone, no model."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -14,6 +16,7 @@ from lib.profile import load_profile
 from lib.store import write_atomically
 from lib.study import Study
 
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 PAGES = {
     "ACME_2020_10K": [
         "Annual report of Acme for the year 2020",
@@ -133,3 +136,24 @@ def study(bm25_alone, dataset_folder, tokenizer_folder, tmp_path) -> Study:
     executed_chapter(found.view)
     write_manifest(found)
     return found
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless Chromium of the module's own."""
+    if BROWSER is None:
+        pytest.skip("no Chromium on this machine")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
+        options.add_argument(f"--{flag}")
+    for flag in ("disable-background-networking", "disable-component-update"):
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), env=os.environ.copy())
+    found = webdriver.Chrome(options=options, service=service)
+    yield found
+    found.quit()

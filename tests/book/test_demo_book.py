@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +18,6 @@ from lib.words import CONDITIONS
 ROOT = Path(__file__).resolve().parents[2]
 VIEW = ROOT / "artifacts" / "demo" / "default"
 pytestmark = pytest.mark.timeout(1200)  # the whole book may be built, weights fetched
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 
 
 @pytest.fixture(scope="module")
@@ -109,26 +106,6 @@ def test_the_manifest_says_what_the_results_were_made_from(book):
     assert len(manifest["runs"]) == len(CONDITIONS) * len(METHODS)
     assert all(model["weights"] for model in manifest["models"].values())
     assert {"computed", "reused", "published"} >= {stage["origin"] for stage in manifest["stages"]}
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if BROWSER is None:
-        pytest.skip("no Chromium on this machine")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
-        options.add_argument(f"--{flag}")
-    for flag in ("disable-background-networking", "disable-component-update"):
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), env=os.environ.copy())
-    found = webdriver.Chrome(options=options, service=service)
-    yield found
-    found.quit()
 
 
 def look(browser, width: int, height: int, is_phone: bool = False) -> None:

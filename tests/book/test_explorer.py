@@ -1,7 +1,6 @@
 """The question explorer: every question and rank, hostile text shown as text, usable by keyboard and on a phone."""
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from lib.book.explorer import as_script, explorer_data, gold_ranks, write_explorer
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
 
 
@@ -65,26 +63,6 @@ def page(study, tmp_path) -> str:
         f"<!doctype html><html lang=en><head>{head}</head><body>{html}</body></html>"
     )
     return (site / "book" / "explorer.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if BROWSER is None or shutil.which("chromedriver") is None:
-        pytest.skip("no Chromium with its driver on this machine")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
-        options.add_argument(f"--{flag}")
-    for flag in ("disable-background-networking", "disable-component-update"):
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), env=os.environ.copy())
-    found = webdriver.Chrome(options=options, service=service)
-    yield found
-    found.quit()
 
 
 def listed(browser) -> list[str]:
