@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.methods import code_hash
+from lib.code import code_hash
 from lib.metrics import overlap, retrieval
 from lib.metrics.significance import clustered_bootstrap
 from lib.store import digest_of

@@ -72,10 +72,9 @@ def best_baseline(metrics: pd.DataFrame, k: int) -> str:
 
 
 def asked(study) -> pd.DataFrame:
-    """The questions that are answered: all, but on the demo only the first ones of each type."""
-    if study.dataset.name != "demo":
-        return study.questions
-    return study.questions.groupby("question_type", sort=False).head(study.profile.answers.demo_questions)
+    """The questions that are answered: the first ones of each type as the profile says, or all."""
+    n_each = study.profile.answers.of_each_type
+    return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
 
 
 def answers(study, wanted: Context, limit: int | None = None) -> Answers:

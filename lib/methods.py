@@ -76,7 +76,7 @@ _AHEAD = (
     "asking", "combiner", "features", "identity", "linear", "names", "nested", "page_kinds", "periods", "pool", "terms",
     "views",
 )  # fmt: skip
-_LIGHT = ("lib.models.page_scorer_light", *_PAGES)
+_LIGHT = ("lib.models.page_scorer_light", "lib.models.residual_map", *_PAGES)
 
 
 def _page_scorer(name: str, title: str, scorer: str, function: str) -> Method:

@@ -20,7 +20,7 @@ from lib.report.answers import answers_table, summarise_answers, word_share
 from lib.report.retrieval_and_answers import rank_correlation, split_by_page
 from lib.words import NeedsFilings, StudyError
 
-SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "seed": 13}
+SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
 
 
 class Words:
@@ -65,7 +65,6 @@ def study_of(texts: dict[str, list[str]], tmp_path, tokenizer_folder) -> SimpleN
     questions = pd.DataFrame({"question_id": list(texts)}).assign(**asked)
     writer = Writer()
     return SimpleNamespace(
-        dataset=SimpleNamespace(name="test"),
         questions=questions,
         chunks=chunks,
         profile=Settings(
@@ -164,12 +163,11 @@ def test_answers_are_written_once_and_what_failed_is_missing(tmp_path, tokenizer
     assert len(study.writer.asked) == 3  # the one that failed was tried again
 
 
-def test_the_demo_answers_the_first_questions_of_each_type(tmp_path, tokenizer_folder):
+def test_the_first_questions_of_each_type_are_answered(tmp_path, tokenizer_folder):
     study = study_of({name: [f"${name}"] for name in "abcd"}, tmp_path, tokenizer_folder)
     study.questions["question_type"] = ["x", "y", "x", "x"]
-    study.profile.answers["demo_questions"] = 2
     assert len(answers(study, Context("dense", "dense")).texts) == 4
-    study.dataset.name = "demo"
+    study.profile.answers["of_each_type"] = 2
     written = answers(study, Context("dense", "dense"))
     assert list(written.texts) == ["a", "b", "c"]
     assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]

@@ -29,10 +29,9 @@ TRAINING = ("max_tokens", "learning_rate", "batch_size", "warmup", "seed", "trai
 
 
 def folds(study, by: By) -> list[Fold]:
-    """The study's folds by filing or by company; fewer on the demo, which has three minutes."""
+    """The study's folds by filing or by company."""
     settings = study.profile.page_scorer
-    n_folds = settings.demo_folds if study.dataset.name == "demo" else settings.n_folds
-    return make_folds(study.questions, study.filings, by, n_folds, settings.seed)
+    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
 
 
 def untrainable(study) -> str:
@@ -50,12 +49,6 @@ def untrainable(study) -> str:
     except LeakError as error:
         return str(error)
     return ""
-
-
-def epochs_of(study) -> int:
-    """Epochs to train: the profile's, and fewer on the demo, which shows that training runs, not how well."""
-    settings = study.profile.page_scorer
-    return settings.demo_epochs if study.dataset.name == "demo" else settings.epochs
 
 
 def training_pairs(study, rows: Sequence[int]) -> pd.DataFrame:
@@ -95,7 +88,7 @@ def model_params(study, pairs: pd.DataFrame) -> dict:
     return {
         "weights": weights_hash(study.profile.embedder.weights),
         "pairs": digest_of(pairs[["question", "text"]].values.tolist()),
-        "epochs": epochs_of(study),
+        "epochs": settings.epochs,
         **{name: settings[name] for name in TRAINING},
     }
 
@@ -130,7 +123,7 @@ def trained(
     def compute(target: Path) -> None:
         from lib.models.page_training import train
 
-        model, curve = train(study, pairs, epochs_of(study), checkpoints, title, **changes)
+        model, curve = train(study, pairs, study.profile.page_scorer.epochs, checkpoints, title, **changes)
         model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1))
         (target / "fold.json").write_text(json.dumps(record, indent=1))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.models.page_scorer import epochs_of, trained, training_pairs
+from lib.models.page_scorer import trained, training_pairs
 from lib.models.weights import lock
 from lib.store import Entry, write_atomically
 
@@ -96,7 +96,7 @@ def model_card(study, scores: pd.DataFrame) -> str:
     is_financebench = study.dataset.name == "financebench"
     return CARD.format(
         **{key: value for key, value in settings.items() if key != "epochs"},
-        epochs=epochs_of(study),
+        epochs=study.profile.page_scorer.epochs,
         licence="cc-by-nc-4.0" if is_financebench else "other",
         data_licence=FINANCEBENCH if is_financebench else "",
         base=base["title"],

@@ -116,11 +116,10 @@ def _values(
 
 
 def _tokens(study, k: int) -> Iterable[tuple]:
-    """What reading more of a page brings, on the test questions of the first fold by company; not on the demo."""
+    """What reading more of a page brings, on the test questions of the first fold by company."""
     settings, light = study.profile.page_scorer, study.profile.page_scorer_light
     trained = {settings.max_tokens, settings.compare_tokens} - {0}
-    lengths = {settings.max_tokens} if study.dataset.name == "demo" else trained | {light.max_tokens}
-    for n_tokens in sorted(lengths):
+    for n_tokens in sorted(trained | {light.max_tokens}):
         other = study.with_changes(
             {"page_scorer.max_tokens": n_tokens, "page_scorer_light.max_tokens": n_tokens}
         )

@@ -7,17 +7,8 @@ import pytest
 import torch
 
 from lib.folds import assign_folds
-from lib.models.page_scorer_light import (
-    SCALE,
-    LightScorer,
-    Plan,
-    ResidualMap,
-    Vectors,
-    choose,
-    gold_loss,
-    score_rows,
-    scorer_of,
-)
+from lib.models.page_scorer_light import Vectors, choose, score_rows, scorer_of
+from lib.models.residual_map import SCALE, LightScorer, Plan, ResidualMap, gold_loss
 from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
