@@ -40,7 +40,7 @@ $(STAMP): requirements.txt
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(RUN) book $(OPTIONS)
 
-demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in about three minutes
+demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in three to four minutes
 	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)"
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
