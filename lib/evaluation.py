@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.code import code_hash
+from lib.methods import METHODS
 from lib.metrics import overlap, retrieval
 from lib.metrics.significance import clustered_bootstrap
 from lib.store import digest_of
@@ -22,21 +23,21 @@ def evaluate(study, method: str, condition: Condition = "standard") -> pd.DataFr
     Returns:
         METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved.
     """
-    if not study.has_filings:
+    if not study.has_filings or study.has_published_metrics(method, condition):
         return study.published_metrics(method, condition)[METRIC_COLUMNS]
-    entry = study.run_entry(method, condition)
+    entry, searched = study.run_entry(method, condition), study.over(METHODS[method].corpus)
     params = {
         "run": entry.digest,
         "questions": study.questions_digest,
         "evidence": digest_of(study.questions["evidence"].tolist()),
-        "chunks": study.chunks_digest,
+        "chunks": searched.chunks_digest,
         "ks": list(study.profile.metrics.ks),
         "code": [code_hash(retrieval), code_hash(overlap)],
     }
 
     def compute(target: Path) -> None:
         run, questions = study.run(method, condition), study.questions
-        texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+        texts = searched.memo("chunk_texts", lambda: searched.chunks.set_index("chunk_id")["text"].to_dict())
         scorer = study.memo("pair_scorer", lambda: _load_scorer(study))
         ranked = retrieval.retrieval_metrics(run, questions, study.profile.metrics.ks)
         read = overlap.overlap_metrics(run, texts, questions, study.profile.metrics.ks, scorer)

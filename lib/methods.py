@@ -1,67 +1,13 @@
 """The method table: name → pipeline → source paper. A new retriever is one function and one row here."""
 
-import importlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-import numpy as np
-
-from lib.code import code_hash
-from lib.words import StudyError
-
-Score = Callable[[object, np.ndarray], np.ndarray]
-
-
-@dataclass(frozen=True)
-class Method:
-    """A named retrieval pipeline.
-
-    Attributes:
-        name: as in file names and tables.
-        title: as a reader sees it.
-        pipeline: what happens to a question, step by step.
-        source: keys of the bibliography.
-        module: module whose ``score(study, candidates)`` gives the score matrix (n_questions, n_chunks).
-        settings: sections of the profile that the scores depend on.
-        uses: methods whose runs this one reads.
-        index_stages: stages of the store that index the filings for this method.
-        query_stages: stages of the store that prepare its questions.
-        function: name of the function in the module.
-        code: other modules whose code the scores depend on.
-        inputs: name of a function in the module, ``inputs(study)``, that gives what else the scores depend on.
-        is_trained: whether it learns from questions (in folds).
-    """
-
-    name: str
-    title: str
-    pipeline: str
-    source: str
-    module: str
-    settings: tuple[str, ...]
-    uses: tuple[str, ...] = ()
-    index_stages: tuple[str, ...] = ()
-    query_stages: tuple[str, ...] = ()
-    function: str = "score"
-    code: tuple[str, ...] = ()
-    inputs: str = ""
-    is_trained: bool = False
-
-    def score(self, study, candidates: np.ndarray) -> np.ndarray:
-        """The score matrix under the given candidates; see :mod:`lib.study` for what a study offers."""
-        return getattr(importlib.import_module(self.module), self.function)(study, candidates)
-
-    def citation(self) -> str:
-        """The sources as the book cites them."""
-        return f"{{cite}}`{self.source}`"
-
-    def code_version(self) -> str:
-        """A hash of the code behind the method, blind to comments, docstrings and layout."""
-        return "-".join(code_hash(importlib.import_module(name)) for name in (self.module, *self.code))
-
-    def other_inputs(self, study) -> object:
-        """What the scores depend on beside settings and code, JSON-able; None for most methods."""
-        return getattr(importlib.import_module(self.module), self.inputs)(study) if self.inputs else None
-
+from lib.code import (
+    code_hash as code_hash,
+)  # also had from here, by code whose own hash is part of stored keys
+from lib.method import MAIN, Method
+from lib.sibling_rows import SIBLING_ROWS
+from lib.words import Condition, StudyError
 
 _WINDOWS = ("embeddings/windows",)
 _PAGES = (
@@ -251,7 +197,7 @@ _ROWS = (
 
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")
-METHODS: dict[str, Method] = {method.name: method for method in _ROWS}
+METHODS: dict[str, Method] = {method.name: method for method in (*_ROWS, *SIBLING_ROWS)}
 
 
 def method(name: str) -> Method:
@@ -265,19 +211,37 @@ def method(name: str) -> Method:
     return METHODS[name]
 
 
+def of_family(family: str = MAIN) -> list[str]:
+    """The methods of the study itself, or those of one sibling study."""
+    return [name for name, row in METHODS.items() if row.family == family]
+
+
 def chosen(names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> list[str]:
-    """The methods that were asked for, or all of ``otherwise`` (by default the whole table).
+    """The methods that were asked for, or all of ``otherwise`` (by default those of the study itself).
 
     Raises:
         StudyError: a name that the table does not have.
     """
     if names is None:
-        return list(METHODS if otherwise is None else otherwise)
+        return of_family() if otherwise is None else list(otherwise)
     if isinstance(names, str):
         raise StudyError(f"methods is {names!r}: give a list, such as [{names}]")
     return [method(name).name for name in names]
 
 
 def baselines() -> list[str]:
-    """The methods that are not trained on questions."""
-    return [name for name, row in METHODS.items() if not row.is_trained]
+    """The study's own methods that are not trained on questions."""
+    return [name for name in of_family() if not METHODS[name].is_trained]
+
+
+def siblings(profile) -> list[str]:
+    """The sibling studies' methods that a profile runs: ``siblings.rows`` is ``all`` or a list of names."""
+    wanted = profile.siblings.rows
+    names = [name for name, row in METHODS.items() if row.family != MAIN]
+    return names if wanted == "all" else [name for name in names if name in wanted]
+
+
+def measured(profile) -> list[tuple[str, Condition]]:
+    """Every run of a study under a profile: name and condition."""
+    names = [*of_family(), *siblings(profile)]
+    return [(name, condition) for name in names for condition in METHODS[name].conditions]

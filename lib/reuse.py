@@ -28,8 +28,8 @@ class Reuse:
             if shared:
                 shutil.copyfile(shared, target / "run.trec.gz")
                 return
-            allowed = self.candidates(condition)
-            run = self.rank_method(name, allowed, self.profile.run.depth)
+            searched = self.over(methods.method(name).corpus)
+            run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             runs.write_trec(run, target / "run.trec.gz", name)
 
         cost = self.published.cost(stage) if shared else None
@@ -117,6 +117,16 @@ class Reuse:
         """
         self.run(name, condition)
         return self.published.metrics_of(name, condition)
+
+    def has_published_metrics(self, name: str, condition: Condition) -> bool:
+        """Whether a sibling study's run was published and is measured there: its chunk table then need not be made."""
+        if methods.METHODS[name].family == methods.MAIN or not self._stands_in:
+            return False
+        known = self.published.manifest["settings"].get("metrics")
+        entry = self.run_entry(name, condition)
+        return known == self.profile.metrics and bool(
+            self.published.run_file(name, condition, entry.key) and entry.origin == "published"
+        )
 
     @property
     def seconds(self) -> dict[str, float]:

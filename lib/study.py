@@ -4,6 +4,7 @@ This is what notebooks and retrievers hold. It offers the frames (``filings``, `
 ``run(method, condition)`` and the settings (``profile``), and writes the files of the contract to ``view``.
 """
 
+import copy
 import io
 import json
 import os
@@ -17,6 +18,7 @@ import pandas as pd
 import pymupdf
 
 from lib import absent, conditions, methods, runs
+from lib.corpora.table import chunk_table, table_params
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.dataset import Dataset
 from lib.data.locate import open_dataset
@@ -61,6 +63,8 @@ class Study(Reuse):
         self.profile = profile
         self.published = published
         self.chapter = chapter
+        self.corpus = ""
+        self.base = self
         self.home = Path(artifacts) / dataset.name / profile.name
         self.view = Path(view or self.home)
         self.store = Store(Path(artifacts) / "store", on_entry=self._log_stage)
@@ -114,6 +118,23 @@ class Study(Reuse):
         """This study with dotted settings of its profile replaced; nothing published stands in for it."""
         settings = self.profile.replaced(changes)
         return Study(self.dataset, settings, self.store.root.parent, None, self.chapter, self.view)
+
+    def over(self, corpus: str) -> "Study":
+        """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
+
+        Args:
+            corpus: a name of :data:`lib.corpora.CORPORA`; the study's own chunks when empty.
+        """
+        if not corpus:
+            return self.base
+        return self.base.memo(("over", corpus), lambda: self.base._over(corpus))
+
+    def _over(self, corpus: str) -> "Study":
+        other = copy.copy(self)
+        other.corpus, other._memo = corpus, {}
+        other.__dict__.pop("chunks_digest", None)
+        other.__dict__["chunks"] = chunk_table(self, corpus)  # in place of the cached property
+        return other
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
         """A value that is kept while this process lives."""
@@ -214,7 +235,7 @@ class Study(Reuse):
     def run_params(self, name: str, condition: Condition) -> dict:
         """All that a method's run depends on."""
         method = methods.method(name)
-        return {
+        params = {
             "method": name,
             "condition": condition,
             "chunks": self.chunks_digest,
@@ -225,6 +246,11 @@ class Study(Reuse):
             "inputs": self.memo(("inputs", name), lambda: digest_of(method.other_inputs(self))[:20]),
             "uses": [self.run_params(used, condition) for used in method.uses],
         }
+        if method.options:
+            params["options"] = dict(method.options)
+        if method.corpus:
+            params["corpus"] = table_params(self, method.corpus)
+        return params
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
         """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from lib import methods, runs
+from lib import method, runs
 from lib.published import Published
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
@@ -179,12 +179,12 @@ def test_a_misspelt_change_lists_the_settings(open_study):
 
 
 def test_changed_code_recomputes_its_method_and_those_that_use_it(computed, open_study, monkeypatch):
-    true_hash = methods.code_hash
+    true_hash = method.code_hash
 
     def code_hash(module) -> str:
         return "changed" if module.__name__ == "lib.retrievers.bm25" else true_hash(module)
 
-    monkeypatch.setattr(methods, "code_hash", code_hash)
+    monkeypatch.setattr(method, "code_hash", code_hash)
     origins = run_all(open_study())
     assert [origins[f"standard/{name}"] for name in NAMES] == ["reused", "computed", "computed"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.book.results import read_summary
-from lib.methods import METHODS
+from lib.methods import of_family
 from lib.metrics.retrieval import gold_pages
 from lib.report.pictures import page_raster
 from lib.report.tables import best, title
@@ -74,7 +74,7 @@ def explorer_data(study) -> dict:
         "best": best(at_k)["method"],
         "conditions": [condition for condition in CONDITIONS if any(c == condition for _, c in runs)],
         "methods": [
-            {"name": name, "title": title(name)} for name in METHODS if any(m == name for m, _ in runs)
+            {"name": name, "title": title(name)} for name in of_family() if any(m == name for m, _ in runs)
         ],
         "questions": questions,
     }
@@ -91,7 +91,7 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int
 def _runs(study) -> dict[tuple[str, str], pd.DataFrame]:
     """Every run that there is, by method and condition: where results were published, those that were."""
     known = study.published.manifest["runs"] if not study.has_filings else None
-    wanted = [(name, condition) for condition in CONDITIONS for name in METHODS]
+    wanted = [(name, condition) for condition in CONDITIONS for name in of_family()]
     return {(m, c): study.run(m, c) for m, c in wanted if known is None or f"{c}/{m}" in known}
 
 

@@ -13,7 +13,6 @@ from lib import methods
 from lib.models.preflight import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
 from lib.store import digest_of_file
-from lib.words import CONDITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
@@ -119,14 +118,13 @@ def write_manifest(study) -> dict:
     stages = stages_of(study)
     keys = {record["stage"]: record["key"] for record in stages}
     runs = {}
-    for condition in CONDITIONS:
-        for name in methods.METHODS:
-            path = study.view / "runs" / condition / f"{name}.trec.gz"
-            if path.is_file() and f"runs/{condition}/{name}" in keys:
-                runs[f"{condition}/{name}"] = {
-                    "key": keys[f"runs/{condition}/{name}"],
-                    "sha256": digest_of_file(path),
-                }
+    for name, condition in methods.measured(study.profile):
+        path = study.view / "runs" / condition / f"{name}.trec.gz"
+        if path.is_file() and f"runs/{condition}/{name}" in keys:
+            runs[f"{condition}/{name}"] = {
+                "key": keys[f"runs/{condition}/{name}"],
+                "sha256": digest_of_file(path),
+            }
     manifest = {
         "dataset": study.dataset.name,
         "fingerprint": study.dataset.fingerprint,

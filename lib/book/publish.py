@@ -15,10 +15,10 @@ from lib.book.notebooks import ROOT
 from lib.book.outgoing import check_texts, quotations_of, write_generations, write_shown
 from lib.book.readme import fill_headline
 from lib.book.results import read_metrics, read_summary
-from lib.methods import METHODS
+from lib.methods import measured
 from lib.published import QUESTION_COLUMNS, RESULTS, SHARED
 from lib.store import digest_of_file
-from lib.words import CONDITIONS, StudyError
+from lib.words import StudyError
 
 
 def publish(study, results: Path = RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
@@ -85,18 +85,13 @@ def check_whole(study) -> dict:
     if manifest["fingerprint"] != study.dataset.fingerprint:
         raise StudyError(f"the results were made from other files of {study.dataset.name}; {again}")
     metrics = read_metrics(study).groupby(["condition", "method"])["question_id"].nunique()
-    for condition in CONDITIONS:
-        for name in METHODS:
-            place, path = f"{condition}/{name}", study.view / "runs" / condition / f"{name}.trec.gz"
-            record = manifest["runs"].get(place)
-            if record is None or not path.is_file() or digest_of_file(path) != record["sha256"]:
-                raise StudyError(
-                    f"the run of {name} under {condition} is missing or not the manifest's; {again}"
-                )
-            if metrics.get((condition, name), 0) != len(study.questions):
-                raise StudyError(
-                    f"the metrics of {name} under {condition} do not cover every question; {again}"
-                )
+    for name, condition in measured(study.profile):
+        place, path = f"{condition}/{name}", study.view / "runs" / condition / f"{name}.trec.gz"
+        record = manifest["runs"].get(place)
+        if record is None or not path.is_file() or digest_of_file(path) != record["sha256"]:
+            raise StudyError(f"the run of {name} under {condition} is missing or not the manifest's; {again}")
+        if metrics.get((condition, name), 0) != len(study.questions):
+            raise StudyError(f"the metrics of {name} under {condition} do not cover every question; {again}")
     return manifest
 
 

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from lib.evaluation import evaluate_all, merge_metrics, write_summary
-from lib.methods import METHODS
-from lib.words import CONDITIONS
+from lib.evaluation import evaluate, merge_metrics, write_summary
+from lib.methods import METHODS, measured
 
 
 def write_results(study) -> None:
@@ -15,10 +14,10 @@ def write_results(study) -> None:
     if not study.has_filings:
         copy_published(study)
         return
-    for condition in CONDITIONS:
-        for name in METHODS:
-            study.run(name, condition)
-    metrics = merge_metrics(study, evaluate_all(study, METHODS))
+    wanted = measured(study.profile)
+    for name, condition in wanted:
+        study.run(name, condition)
+    metrics = merge_metrics(study, pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True))
     write_summary(study, metrics)
     study.show_inputs()
 
