@@ -5,6 +5,7 @@ VENV := .venv
 DATASET ?=
 PROFILE ?= default
 RESULTS ?= published
+JOBS ?= 0
 NB ?= 03_baselines
 PARAMS ?=
 METHODS ?= bm25
@@ -23,7 +24,8 @@ help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
 	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | paper | smoke | a .yaml file;"
-	@echo "RESULTS= published | fresh. Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
+	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides)."
+	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
 
 env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
 
@@ -38,10 +40,10 @@ $(STAMP): requirements.txt
 	@rm -f $(VENV)/.ready-* && touch $@
 
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
-	@$(RUN) book $(OPTIONS)
+	@$(RUN) book $(OPTIONS) --jobs $(JOBS)
 
 demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in three to four minutes
-	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)"
+	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
 	@$(RUN) notebook $(NB) $(OPTIONS) $(PARAMS)

@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from lib.book import notebooks
+from lib.models.preflight import needs_preflight
 from lib.words import StudyError
 
 
@@ -19,7 +20,6 @@ def build_book(args: argparse.Namespace) -> None:
     from lib.book.pages import write_pages
     from lib.book.results import write_results
     from lib.book.site import compile_book
-    from lib.models.preflight import needs_preflight
     from lib.study import Study
 
     started = time.perf_counter()
@@ -28,8 +28,7 @@ def build_book(args: argparse.Namespace) -> None:
         look_before(study)
     (study.view / "stages.jsonl").unlink(missing_ok=True)
     given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
-    for name in notebooks.chapters():
-        notebooks.run(name, given, study.view / "notebooks")
+    notebooks.run_all(notebooks.chapters(), given, study.view / "notebooks", args.jobs or at_once(study))
     write_results(study)
     manifest = write_manifest(study)
     write_pages(study, manifest if study.has_filings else study.published.manifest)
@@ -39,6 +38,11 @@ def build_book(args: argparse.Namespace) -> None:
     counted = ", ".join(f"{origins.count(origin)} {origin}" for origin in ("computed", "reused", "published"))
     print(f"results: {counted}")
     print(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def at_once(study) -> int:
+    """Chapters that run at the same time: two, but one where there is one core or models fill a GPU."""
+    return 1 if needs_preflight(study.profile) else min(2, os.cpu_count() or 1)
 
 
 def look_before(study) -> None:
@@ -119,6 +123,8 @@ def command_line() -> argparse.ArgumentParser:
             command.add_argument("--dataset", default="")
             command.add_argument("--profile", default="default")
             command.add_argument("--results", default="published", choices=["published", "fresh"])
+        if name == "book":
+            command.add_argument("--jobs", type=int, default=0, help="chapters at the same time; 0 decides")
         if name == "verify":
             command.add_argument("--methods", default="bm25", help="names, or all")
             command.add_argument("--chapter", default="", help="compare a chapter's tables instead")

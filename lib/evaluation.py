@@ -1,6 +1,7 @@
 """From runs to metrics: every method under every condition, one row a question, stored and written to the view."""
 
 import io
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from lib.code import code_hash
 from lib.methods import METHODS
 from lib.metrics import overlap, retrieval
 from lib.metrics.significance import clustered_bootstrap
-from lib.store import digest_of
+from lib.store import digest_of, exclusively
 from lib.words import CONDITIONS, Condition
 
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
@@ -66,7 +67,7 @@ def _load_scorer(study) -> overlap.PairScorer:
 def _save_scorer(study, scorer: overlap.PairScorer) -> None:
     path = _scorer_file(study)
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".aside.parquet")
+    aside = path.with_suffix(f".{uuid.uuid4().hex[:8]}.parquet")
     scorer.save(aside)
     aside.replace(path)
 
@@ -104,7 +105,11 @@ def merge_metrics(study, fresh: pd.DataFrame) -> pd.DataFrame:
     Returns:
         All metrics of the view.
     """
-    path = study.view / "metrics.csv.gz"
+    with exclusively(study.view / "metrics.csv.gz", study.store.say):
+        return _merged(study, study.view / "metrics.csv.gz", fresh)
+
+
+def _merged(study, path: Path, fresh: pd.DataFrame) -> pd.DataFrame:
     table = fresh.astype({"k": "Int64", "value": float})
     if path.is_file():
         old = pd.read_csv(path, dtype={"question_id": str, "k": "Int64"})

@@ -2,7 +2,8 @@
 
 An entry is a directory ``<root>/<stage>/<key>/`` that holds the stage's files and ``entry.json``: parameters,
 checksums, wall time and peak memory. It is written beside its place and renamed into it, so that it is either whole
-or absent; an entry whose files do not match their checksums is set aside and computed again.
+or absent; an entry whose files do not match their checksums is set aside and computed again. Two processes that
+want the same entry compute it once: the second waits for the first.
 """
 
 import hashlib
@@ -12,14 +13,17 @@ import resource
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 ENTRY_FILE = "entry.json"
+PATIENCE_S = 10
 
 
 def digest_of(value: object) -> str:
@@ -43,6 +47,22 @@ def write_atomically(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)
+
+
+@contextmanager
+def exclusively(path: Path, say: Callable[[str], None] = print) -> Iterator[None]:
+    """Hold a lock beside ``path`` that other processes respect; a wait of more than a few seconds is told."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.with_name(f"{path.name}.lock"))
+    try:
+        lock.acquire(timeout=PATIENCE_S)
+    except Timeout:
+        say(f"{path.name}: another process is at it; waiting for it to end")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def peak_memory_mib() -> float:
@@ -136,11 +156,23 @@ class Store:
         key = self.key(stage, params, version)
         if (stage, key) in self.log:
             return self.log[stage, key]
-        entry = self.find(stage, key) or self._compute(stage, key, params, version, compute, origin, cost)
+        entry = self.find(stage, key)
+        if entry is None:
+            with self._turn(stage, key):
+                entry = self.find(stage, key)
+                entry = entry or self._compute(stage, key, params, version, compute, origin, cost)
         self.log[stage, key] = entry
         if self.on_entry:
             self.on_entry(entry)
         return entry
+
+    @contextmanager
+    def _turn(self, stage: str, key: str) -> Iterator[None]:
+        """One process at a time; waiting for another is no part of what the stage that waits costs."""
+        started = time.perf_counter()
+        with exclusively(self.root / "locks" / f"{stage.replace('/', '-')}-{key}", self.say):
+            self._inner_s[-1] += time.perf_counter() - started
+            yield
 
     def _compute(self, stage, key, params, version, compute, origin, cost) -> Entry:
         aside = self.root / stage / f".{key}.{uuid.uuid4().hex[:8]}"
@@ -171,9 +203,6 @@ class Store:
         }
         write_atomically(aside / ENTRY_FILE, json.dumps(record, indent=1).encode())
         target = self.root / stage / key
-        if first := self.find(stage, key):  # another process was faster
-            shutil.rmtree(aside)
-            return first
         aside.replace(target)
         return Entry(stage, key, target, record["digest"], origin, record["wall_s"], record["peak_mib"])
 

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import time
+import uuid
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -289,8 +290,7 @@ class Study(Reuse):
         target = self.view / (name or path.name)
         if not (target.exists() and target.stat().st_ino == path.stat().st_ino):
             target.parent.mkdir(parents=True, exist_ok=True)
-            aside = target.with_name(f".{target.name}.aside")
-            aside.unlink(missing_ok=True)
+            aside = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
             try:
                 aside.hardlink_to(path)
             except OSError:

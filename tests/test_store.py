@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lib.store import ENTRY_FILE, Store, digest_of, write_atomically
+from lib.store import ENTRY_FILE, Store, digest_of, exclusively, write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -124,18 +126,44 @@ def test_failed_computation_leaves_nothing(open_store, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         open_store().get("stage", {}, fail)
-    assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    left = [path for path in (tmp_path / "store").rglob("*") if path.is_file() and path.suffix != ".lock"]
+    assert not left
     assert open_store().get("stage", {}, Computation()).origin == "computed"
 
 
-def test_result_of_a_faster_process_is_kept(open_store):
-    def slow(target: Path) -> None:
-        open_store().get("stage", {}, Computation("the faster one's"))
-        (target / "result.txt").write_text("the slower one's")
+WORKER = """
+import sys, time
+from pathlib import Path
+from lib.store import Store
 
-    entry = open_store().get("stage", {}, slow)
-    assert (entry.path / "result.txt").read_text() == "the faster one's"
-    assert open_store().get("stage", {}, Computation()).digest == entry.digest
+def compute(target):
+    with open(sys.argv[2], "a") as file:
+        file.write("computed ")
+    time.sleep(1)
+    (target / "result.txt").write_text("once")
+
+entry = Store(Path(sys.argv[1])).get("stage", {"a": 1}, compute)
+print(entry.origin, entry.wall_s < 2, (entry.path / "result.txt").read_text())
+"""
+
+
+def test_two_processes_compute_an_entry_once(tmp_path):
+    command = [sys.executable, "-c", WORKER, str(tmp_path / "store"), str(tmp_path / "count")]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = sorted(process.communicate(timeout=60)[0].strip() for process in both)
+    assert said == ["computed True once", "reused True once"]
+    assert (tmp_path / "count").read_text() == "computed "
+
+
+def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):
+    monkeypatch.setattr("lib.store.PATIENCE_S", 0.05)
+    with exclusively(tmp_path / "entry"):
+        waiting = threading.Thread(target=lambda: exclusively(tmp_path / "entry", told.append).__enter__())
+        waiting.start()
+        while not told:
+            time.sleep(0.01)
+    waiting.join(10)
+    assert told == ["entry: another process is at it; waiting for it to end"]
 
 
 def test_write_atomically_replaces_whole_files_and_leaves_no_other(tmp_path):

@@ -1,6 +1,10 @@
 """Running the chapters: papermill into the view, whole or not at all."""
 
+import os
 import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from multiprocessing import get_context
 from pathlib import Path
 
 import nbformat
@@ -101,6 +105,29 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
     failed.unlink(missing_ok=True)
     say(f"chapter {name} took {time.perf_counter() - started:.0f} s")
     return done
+
+
+def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
+    """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
+
+    Args:
+        names: such as ``03_baselines``; begun in this order.
+        given, target: see :func:`run`.
+        n_at_once: chapters that run at the same time.
+
+    Raises:
+        StudyError: that of the first chapter that failed; those that run are finished, the others not begun.
+    """
+    # threads that wait must sleep, not spin, or they take the time that another chapter needs
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    with ProcessPoolExecutor(n_at_once, mp_context=get_context("spawn")) as pool:
+        running = [pool.submit(run, name, given, target) for name in names]
+        wait(running, return_when=FIRST_EXCEPTION)
+        for chapter in running:
+            chapter.cancel()
+        for chapter in running:
+            if not chapter.cancelled():
+                chapter.result()
 
 
 def _stands_in(given: dict[str, object]) -> Published | None:

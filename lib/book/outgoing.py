@@ -29,22 +29,25 @@ def quotations_of(study) -> tuple[Quotations, Quotations]:
 def write_generations(study, target: Path, filings: Quotations, say=print) -> None:
     """Write ``generations.jsonl``: echoes of the question as references, no record that quotes a filing at length."""
     path, question_of = study.view / "generations.jsonl", study.questions.set_index("question_id")["question"]
+    doc_names = set(study.filings["doc_name"])
     n_left, lines = 0, []
     for line in path.read_text().splitlines() if path.is_file() else []:
         record = json.loads(line)
-        if (
-            record["question_id"] not in question_of.index
-            or len(filings.longest(record["text"]).split()) > LONG_QUOTE
-        ):
+        about = record["question_id"]
+        is_known = about in question_of.index or about in doc_names
+        if not is_known or len(filings.longest(record["text"]).split()) > LONG_QUOTE:
             n_left += 1
             continue
-        pieces = as_pieces(record["text"], question_of[record["question_id"]], QUESTION_WORDS)
-        if any(not isinstance(piece, str) for piece in pieces):
-            record |= {"text": with_gaps(pieces), "pieces": pieces}
+        if about in question_of.index:
+            pieces = as_pieces(record["text"], question_of[about], QUESTION_WORDS)
+            if any(not isinstance(piece, str) for piece in pieces):
+                record |= {"text": with_gaps(pieces), "pieces": pieces}
         record.pop("origin", None)
         lines.append(json.dumps(record, ensure_ascii=False))
     if n_left:
-        say(f"publish: {n_left} texts that quote a filing at length, or are of no question, stay here")
+        say(
+            f"publish: {n_left} texts that quote a filing at length, or are of no question or filing, stay here"
+        )
     if lines:
         (target / "generations.jsonl").write_text("\n".join(lines) + "\n")
 

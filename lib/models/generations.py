@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 
 from lib.models.generation_records import append_records, key_of, read_records
 from lib.models.generator import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
-from lib.store import digest_of
+from lib.store import digest_of, exclusively
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,25 @@ class GenerationLog:
         if copies:
             append_records(self.path, copies.values())
         if wanted:
-            self._write(kind, list(wanted.values()), make_generator, filled)
+            with exclusively(self.path, self.say):
+                self._write_missing(kind, wanted, make_generator, filled)
         filled.records = {item.id: filled.records[item.id] for item in items if item.id in filled.records}
         self._report(kind, by_id, filled)
         return filled
+
+    def _write_missing(
+        self, kind: str, wanted: dict[str, list[Item]], make_generator, filled: Filled
+    ) -> None:
+        """Have written what is still not in the log: another process may have written it meanwhile."""
+        here = read_records(
+            self.path, lambda _: None, self.uses_published
+        )  # damage was told by the first reading
+        for key in [key for key in wanted if key in here]:
+            same = wanted.pop(key)
+            filled.records.update((item.id, here[key]) for item in same)
+            filled.origins["reused"] += len(same)
+        if wanted:
+            self._write(kind, list(wanted.values()), make_generator, filled)
 
     def _write(self, kind: str, wanted: list[list[Item]], make_generator, filled: Filled) -> None:
         requests = [Request(same[0].prompt, same[0].sampling) for same in wanted]

@@ -16,7 +16,7 @@ from pathlib import Path
 import yaml
 
 from lib.models import hub, snapshots
-from lib.store import digest_of, digest_of_file
+from lib.store import digest_of, digest_of_file, exclusively
 from lib.words import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")
@@ -81,13 +81,23 @@ def fetch(name: str, say=print) -> Path:
     record, target = locked(name), cache_root() / name
     if snapshots.is_snapshot(record):
         return snapshots.fetch_snapshot(record, say)
-    if all(_is_sound(target / file, entry["sha256"]) for file, entry in record["files"].items()):
+    if _is_whole(record, target):
+        return target
+    with exclusively(target, say):
+        return _fetched(name, record, target, say)
+
+
+def _fetched(name: str, record: dict, target: Path, say) -> Path:
+    if _is_whole(record, target):  # another process was faster
         return target
     say(f"weights: fetching {record['title']} into {target}")
-    cache_root().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".fetching-") as folder:
         _fetch_into(Path(folder), target, name, record, say)
     return target
+
+
+def _is_whole(record: dict, target: Path) -> bool:
+    return all(_is_sound(target / file, entry["sha256"]) for file, entry in record["files"].items())
 
 
 def _fetch_into(folder: Path, target: Path, name: str, record: dict, say) -> None:

@@ -19,6 +19,8 @@ from lib.published import SHARED, Published
 from lib.study import Study
 from lib.words import NeedsFilings, StudyError
 
+from .conftest import generation
+
 HAS_NO_FILINGS = """
 import lib.published
 from pathlib import Path
@@ -66,6 +68,19 @@ def test_runs_and_metrics_are_the_published_ones(without, study):
     both = ours.merge(theirs, on=keys, suffixes=("_ours", "_theirs"))
     assert len(both) == len(theirs) > 0
     np.testing.assert_allclose(both["value_ours"], both["value_theirs"], rtol=1e-9)
+
+
+def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(study, tmp_path):
+    log = study.view / "generations.jsonl"
+    about = [generation("ACME_2020_10K", "Acme makes anvils."), generation("q99", "Of no question.")]
+    log.write_text(log.read_text() + "\n".join(about) + "\n")
+    said = []
+    write_generations(study, tmp_path, quotations_of(study)[1], said.append)
+    records = [json.loads(line) for line in (tmp_path / "generations.jsonl").read_text().splitlines()]
+    assert {record["question_id"] for record in records} == {"q1", "q2", "ACME_2020_10K"}
+    assert said == [
+        "publish: 1 texts that quote a filing at length, or are of no question or filing, stay here"
+    ]
 
 
 def test_every_caption_says_where_the_numbers_come_from(without, study):

@@ -77,7 +77,11 @@ class Shelf:
     def kept(self) -> dict[str, bytes]:
         """Every file in the cache."""
         root = self.root / "cache"
-        return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+        return {
+            p.relative_to(root).as_posix(): p.read_bytes()
+            for p in root.rglob("*")
+            if p.is_file() and p.suffix != ".lock"
+        }
 
 
 WHOLE = {f"toy/{name}": content for name, content in GOOD.items()}
