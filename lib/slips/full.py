@@ -132,7 +132,8 @@ class KeepBest(TrainerCallback):
             model.encode, normalize_embeddings=True, show_progress_bar=False, convert_to_tensor=True
         )
         with torch.autocast(model.device.type, torch.bfloat16, enabled=args.bf16):
-            cosines = (encode(self.questions).float() @ encode(self.pages).float().T).cpu().numpy()
+            questions, pages = encode(self.questions), encode(self.pages)
+        cosines = (questions.float() @ pages.float().T).cpu().numpy()  # autocast would multiply in bfloat16
         model.train()
         best_gold = np.where(self.gold, cosines, -np.inf).max(axis=1, keepdims=True)
         value = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())

@@ -71,8 +71,9 @@ def test_repeated_batches_hold_pairs_twice():
     assert any(len(set(batch)) < len(batch) for batch in batches)
 
 
-def test_the_best_epoch_on_the_test_fold_is_kept(make_study):
-    study = make_study(epochs=3)
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_best_epoch_on_the_test_fold_is_kept(make_study, precision):
+    study = make_study(epochs=3, train_precision=precision)
     seen = []
 
     class Watched(full.KeepBest):
