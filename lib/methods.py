@@ -6,7 +6,7 @@ from lib.code import (
     code_hash as code_hash,
 )  # also had from here, by code whose own hash is part of stored keys
 from lib.method import MAIN, Method
-from lib.sibling_rows import SIBLING_ROWS
+from lib.rows import SIBLING_ROWS
 from lib.words import Condition, StudyError
 
 _WINDOWS = ("embeddings/windows",)

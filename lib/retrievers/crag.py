@@ -1,0 +1,92 @@
+"""Corrective RAG (Yan et al., 2024) as Akarsu et al. (2026) build it: a poor first round is followed by another.
+
+Where a small model judges none of the first five chunks RELEVANT, it rewrites the question, hybrid retrieval is
+repeated, and the round with more RELEVANT chunks wins (then with more AMBIGUOUS ones; the first round where both are
+equal). Both rounds are judged for the question as it was asked.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lib import runs
+from lib.code import code_hash
+from lib.retrievers import bm25, dense, fusion, hybrid_texts
+from lib.siblings.judge import first_ranks, judgements
+from lib.siblings.texts import one_line, questions_of, write
+from lib.store import digest_of
+
+FIRST_STAGE = "hybrid_rrf"
+
+
+def counts(study, run: pd.DataFrame) -> pd.DataFrame:
+    """How many of each question's first chunks are RELEVANT and AMBIGUOUS; by question id, in the study's order."""
+    judged = judgements(study, first_ranks(run, study.profile.sibling_texts.crag.top))
+    by_label = pd.crosstab(judged["question_id"], judged["label"])
+    return by_label.reindex(
+        index=study.questions["question_id"], columns=["RELEVANT", "AMBIGUOUS"], fill_value=0
+    )
+
+
+def corrected(study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The better round of each question.
+
+    Args:
+        study: gives questions, chunks, the log and the settings.
+        first: the first round's run.
+        candidates: of the second round.
+
+    Returns:
+        The run, and one row a question: RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite, empty
+        where there is no second round), RELEVANT_again and AMBIGUOUS_again, ``is_second`` (whether it won).
+    """
+    table = counts(study, first)
+    asked = questions_of(study)
+    poor = {question_id: asked[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
+    written = write(study, "correction", poor).of if poor else {}
+    table["query"] = [one_line(written.get(question_id, "")) for question_id in table.index]
+    again = second_round(study, table["query"], candidates) if poor else first[:0]
+    table = table.join(counts(study, again).add_suffix("_again"))
+    is_more = table["RELEVANT_again"] > table["RELEVANT"]
+    is_as_many = table["RELEVANT_again"] == table["RELEVANT"]
+    table["is_second"] = is_more | (is_as_many & (table["AMBIGUOUS_again"] > table["AMBIGUOUS"]))
+    table["is_second"] &= table["query"] != ""
+    won = set(table.index[table["is_second"]])
+    rounds = [first[~first["question_id"].isin(won)], again[again["question_id"].isin(won)]]
+    return pd.concat(rounds, ignore_index=True), table.reset_index(names="question_id")
+
+
+def second_round(study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFrame:
+    """The run of the rewritten questions, stored; nothing for a question whose query is empty."""
+    allowed = candidates & (queries != "").to_numpy()[:, None]
+    params = {
+        "queries": queries.tolist(),
+        "chunks": digest_of([study.chunks["chunk_id"].tolist(), study.chunks["key"].tolist()]),
+        "candidates": digest_of(np.packbits(allowed).tobytes().hex()),
+        "settings": study.settings_of(("hybrid_rrf", "embedder", "bm25", "run")),
+        "code": [code_hash(module) for module in (dense, bm25, fusion, hybrid_texts)],
+    }
+
+    def compute(target: Path) -> None:
+        scores = hybrid_texts.hybrid_scores(study, queries.tolist(), allowed)
+        run = runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
+        runs.write_trec(run, target / "run.trec.gz", "crag")
+
+    return runs.read_trec(study.store.get("siblings/second_round", params, compute).path / "run.trec.gz")
+
+
+def score(study, candidates: np.ndarray) -> np.ndarray:
+    """The better round's hybrid score, shape (n_questions, n_chunks)."""
+    first = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
+    return runs.to_matrix(corrected(study, first, candidates)[0], study.questions, study.chunks)
+
+
+def verdicts(study) -> pd.DataFrame:
+    """What was judged and decided for each question under the standard condition, see :func:`corrected`."""
+    return corrected(study, study.run(FIRST_STAGE, "standard"), study.candidates("standard"))[1]
+
+
+def inputs(study) -> list[dict]:
+    """What the scores depend on beside settings."""
+    return verdicts(study).to_dict("records")

@@ -1,0 +1,80 @@
+"""All that the small model writes for the sibling studies: ``python -m lib.siblings.written --dataset financebench``.
+
+Each text is kept as it is written; a killed run goes on where it was. Kinds are filled in the order of KINDS, as later
+ones need what earlier ones gave: ``crag`` rewrites the questions whose first chunks ``judge`` found useless.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from lib.contexts import BEST_BASELINE, context
+from lib.evaluation import evaluate_all
+from lib.generation import answers, best_baseline
+from lib.methods import METHODS, baselines
+from lib.retrievers import crag, selection
+from lib.siblings.answer_relevance import questions_from
+from lib.siblings.texts import write
+from lib.words import StudyError
+
+
+def fill_texts(kind: str) -> Callable[[object], str]:
+    """What has the texts of one kind written for every question."""
+
+    def fill(study) -> str:
+        return f"{kind}: {len(write(study, kind).of)} of {len(study.questions)} questions"
+
+    return fill
+
+
+def fill_judgements(study) -> str:
+    """Judge the first chunks of hybrid retrieval."""
+    return f"judge: {selection.judged_pairs(study)['label'].value_counts().to_dict()}"
+
+
+def fill_crag(study) -> str:
+    """Rewrite, search again and judge again where corrective RAG does."""
+    table = crag.verdicts(study)
+    return f"crag: {(table['query'] != '').sum()} questions rewritten, {table['is_second'].sum()} won by it"
+
+
+def fill_answer_questions(study) -> str:
+    """Write the question of every answer of the best baseline and of ``ahead``."""
+    best = best_baseline(evaluate_all(study, baselines(), ["standard"]), study.profile.sibling_texts.crag.top)
+    named = [context(name, best) for name in (BEST_BASELINE, "ahead") if name in (BEST_BASELINE, *METHODS)]
+    counts = {one.method: len(questions_from(study, answers(study, one)).texts) for one in named}
+    return f"answer_question: {counts}"
+
+
+KINDS: dict[str, Callable[[object], str]] = {
+    "rewrites": fill_texts("rewrites"),
+    "keywords": fill_texts("keywords"),
+    "expansion": fill_texts("expansion"),
+    "judge": fill_judgements,
+    "crag": fill_crag,
+    "answer_question": fill_answer_questions,
+}
+
+
+def main() -> int:
+    """Have the texts of all kinds, or of one, written; what is there already is not written again."""
+    from lib.study import Study
+
+    parser = argparse.ArgumentParser(prog="python -m lib.siblings.written", description=main.__doc__)
+    parser.add_argument("--dataset", default="")
+    parser.add_argument("--profile", default="default")
+    parser.add_argument("--results", default="published", choices=["published", "fresh"])
+    parser.add_argument("--only", choices=list(KINDS))
+    args = parser.parse_args()
+    try:
+        study = Study.open(args.dataset, args.profile, args.results, chapter="08_siblings")
+        for kind in [args.only] if args.only else KINDS:
+            print(KINDS[kind](study), flush=True)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

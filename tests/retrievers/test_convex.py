@@ -1,0 +1,71 @@
+"""Convex combination: scaling by hand and at random, and the two ends of alpha are dense and BM25."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from lib import runs
+from lib.retrievers import convex
+from lib.retrievers.convex import min_max, mix
+
+NONE = -np.inf
+SCORES = arrays(
+    np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32)
+)
+
+
+def test_scores_are_scaled_by_the_least_and_the_greatest_candidate():
+    allowed = np.array([[True, True, True, False], [False, True, True, True]])
+    scaled = min_max(np.array([[2.0, 4.0, 3.0, 99.0], [99.0, -1.0, 0.0, 3.0]]), allowed)
+    assert scaled.tolist() == [[0, 1, 0.5, 0], [0, 0, 0.25, 1]]
+
+
+def test_what_was_not_scored_counts_as_the_least():
+    assert min_max(np.array([[NONE, 1.0, 3.0]]), np.ones((1, 3), bool)).tolist() == [[0, 0, 1]]
+
+
+@pytest.mark.parametrize("row", [[5.0, 5.0], [NONE, NONE], [NONE, 7.0]])
+def test_candidates_without_a_range_are_all_zero(row):
+    assert min_max(np.array([row]), np.ones((1, 2), bool)).tolist() == [[0, 0]]
+
+
+@given(SCORES, st.data())
+def test_scaling_keeps_the_order_and_spans_zero_to_one(scores, data):
+    allowed = data.draw(arrays(bool, scores.shape))
+    scaled = min_max(scores, allowed)
+    assert (scaled >= 0).all()
+    assert (scaled <= 1).all()
+    assert (scaled[~allowed] == 0).all()
+    for row, values, mask in zip(scaled, scores, allowed, strict=True):
+        if mask.any() and np.ptp(values[mask]) > 0:
+            assert (row[mask].min(), row[mask].max()) == (0, 1)
+            order = np.argsort(values[mask], kind="stable")
+            assert (np.diff(row[mask][order]) >= 0).all()
+
+
+def test_alpha_weighs_dense_against_bm25():
+    dense, sparse = np.array([[1.0, 0.0, 0.5]]), np.array([[0.0, 1.0, 0.5]])
+    assert mix(dense, sparse, np.array([[True, True, False]]), 0.3).tolist() == [[0.3, 0.7, NONE]]
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 1.1])
+def test_alpha_is_a_weight(alpha):
+    with pytest.raises(ValueError, match="give a weight from 0 to 1"):
+        mix(np.zeros((1, 1)), np.zeros((1, 1)), np.ones((1, 1), bool), alpha)
+
+
+@pytest.mark.parametrize(("alpha", "name"), [(1.0, "dense"), (0.0, "bm25")])
+def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, monkeypatch, alpha, name):
+    rng = np.random.default_rng(3)
+    matrices = {
+        which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))
+    }
+    study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
+    for which in ("dense", "bm25"):
+        monkeypatch.setattr(getattr(convex, which), "score", lambda *_, w=which: matrices[w])
+    allowed = rng.random((5, 40)) < 0.7
+    mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
+    alone = study.rank_method(name, allowed, 20)
+    assert mixed["chunk_id"].tolist() == alone["chunk_id"].tolist()
