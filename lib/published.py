@@ -22,6 +22,8 @@ SHARED = (
     "page_scorer_light/scores",
     "ahead/ladder",
     "ahead/timing",
+    "siblings/alpha",
+    "preference/counts",
 )
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 QUESTION_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]

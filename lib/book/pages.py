@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+from collections.abc import Sequence
 
 import pandas as pd
 import yaml
@@ -10,7 +11,7 @@ import yaml
 from lib.book.appendix import appendix
 from lib.book.headline import headline, made_by
 from lib.book.results import read_summary
-from lib.methods import METHODS, Method
+from lib.methods import METHODS, Method, of_family, siblings
 from lib.report.display import markdown_table, with_interval
 from lib.report.tables import HEADLINE, METRIC_TITLES, published_study
 from lib.words import CONDITIONS
@@ -20,29 +21,31 @@ ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
 
 
 def write_pages(study, manifest: dict) -> None:
-    """Write ``pages/methods.md``, ``pages/appendix.md`` and ``pages/headline.md`` of the view.
+    """Write ``pages/methods.md``, ``siblings.md``, ``appendix.md`` and ``headline.md`` of the view.
 
     Args:
         study: one dataset under one profile, its results written.
         manifest: what the numbers were made from: the view's, or the published one where there are no filings.
     """
     summary = read_summary(study)
-    study.write("pages/methods.md", methods_page(study, summary))
+    study.write("pages/methods.md", methods_page(study, summary, "Methods", of_family()))
+    study.write(
+        "pages/siblings.md",
+        methods_page(study, summary, "Methods of the sibling studies", siblings(study.profile)),
+    )
     study.write("pages/appendix.md", appendix(study, manifest))
     study.write("pages/headline.md", headline(study, summary))
 
 
-def methods_page(study, summary: pd.DataFrame) -> str:
+def methods_page(study, summary: pd.DataFrame, heading: str, names: Sequence[str]) -> str:
     """One card a method: what happens to a question, source, settings, numbers, and how to run it alone."""
     head = (
-        "# Methods\n\nOne card a method. All search the same chunks; a card says what happens to a question, whose "
+        f"# {heading}\n\nOne card a method. All search the same chunks; a card says what happens to a question, whose "
         f"idea it is, with which settings (profile `{study.profile.name}`), and how well it does at {K} chunks on "
         f"{len(study.questions)} questions ({study.dataset.name}).{study.provenance}\n\n{made_by(study)}\n"
     )
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
-    return "\n".join(
-        [head, *(card(study, row, at_k[at_k["method"] == name]) for name, row in METHODS.items())]
-    )
+    return "\n".join([head, *(card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names)])
 
 
 def card(study, method: Method, summary: pd.DataFrame) -> str:

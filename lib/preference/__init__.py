@@ -1,0 +1,1 @@
+"""Preference training of the generator: the pairs, what a run needs, the training, and what it changes."""

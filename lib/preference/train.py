@@ -1,0 +1,121 @@
+"""Preference training of a study's generator, one model a fold by company; each is stored and training is resumed.
+
+``python -m lib.preference.train --dataset financebench --profile paper`` trains all folds, has each answer the
+questions that it never saw, and goes on where it was killed; ``--pairs`` only counts the pairs, with any profile.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from lib.folds import Fold
+from lib.models.preflight import needs_preflight, preflight
+from lib.models.weights import fetch, weights_hash
+from lib.preference.needs import check_machine, estimate
+from lib.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
+from lib.preference.told import counts, paragraph
+from lib.profile import load_profile
+from lib.store import Entry, digest_of
+from lib.words import StudyError
+
+STAGE = "preference/model"
+VERSION = 1
+TRAINING = ("method", "beta", "learning_rate", "epochs", "batch_size", "warmup", "seed", "train_precision")
+ADAPTERS = ("rank", "alpha")
+
+
+def model_params(study, table: pd.DataFrame) -> dict:
+    """All that a trained model depends on."""
+    settings = study.profile.preference
+    names = TRAINING + (ADAPTERS if settings.method == "lora" else ())
+    return {
+        "weights": weights_hash(study.profile.generator.weights),
+        "pairs": digest_of(table[["messages", "chosen", "rejected"]].values.tolist()),
+        **{name: settings[name] for name in names},
+    }
+
+
+def fold_model(study, fold: Fold) -> Entry:
+    """The model of a fold, trained if it is not stored: its directory also holds ``curves.json`` and ``fold.json``.
+
+    Raises:
+        LeakError: the training pairs hold something of the test fold.
+        StudyError: the model cannot be trained here.
+    """
+    table, record = fold_pairs(study, fold)
+    params = model_params(study, table)
+    checkpoints = study.store.root / STAGE / f"checkpoints-{study.store.key(STAGE, params, VERSION)}"
+
+    def compute(target: Path) -> None:
+        check_machine(study.profile)
+        from lib.preference.dpo import save, train
+
+        weights, title = study.profile.generator.weights, f"fold {fold.number} by company"
+        model, tokenizer, curve = train(fetch(weights), table, study.profile.preference, checkpoints, title)
+        save(model, tokenizer, weights, target)
+        (target / "curves.json").write_text(json.dumps(curve, indent=1))
+        (target / "fold.json").write_text(json.dumps(record, indent=1))
+
+    entry = study.store.get(STAGE, params, compute, VERSION)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    return entry
+
+
+def train_all(study, say=print) -> dict[int, Entry]:
+    """Every fold's model by the fold's number; what is stored is not trained again."""
+    models = {}
+    for fold in folds(study):
+        entry = models[fold.number] = fold_model(study, fold)
+        curve = json.loads((entry.path / "curves.json").read_text())
+        n_pairs = json.loads((entry.path / "fold.json").read_text())["n_train_pairs"]
+        say(
+            f"fold {fold.number}: {n_pairs} pairs, {len(curve)} steps, loss {curve[0]['loss']:.3f} to "
+            f"{curve[-1]['loss']:.3f}, {entry.origin}"
+        )
+    return models
+
+
+def main() -> int:
+    """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
+    parser = argparse.ArgumentParser(prog="python -m lib.preference.train", description=main.__doc__)
+    parser.add_argument("--dataset", default="")
+    parser.add_argument("--profile", default="paper")
+    parser.add_argument("--results", default="published", choices=["published", "fresh"])
+    parser.add_argument("--pairs", action="store_true", help="count the pairs and stop; any profile will do")
+    args = parser.parse_args()
+    try:
+        run(args)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run(args: argparse.Namespace) -> None:
+    """What the command line asks for; the comparison is written to ``preference.csv`` of the view."""
+    from lib.preference.tuned import compared
+    from lib.study import Study
+
+    study = Study.open(args.dataset, args.profile, args.results, chapter="preference")
+    if args.pairs:
+        print(paragraph(study, load_profile("paper")))
+        return
+    needed = check_machine(study.profile)
+    if needs_preflight(study.profile):
+        preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
+    n_characters = counts(study)["n_characters"]
+    hours = estimate(needed.n_parameters, study.profile.preference, n_characters).hours
+    print(f"training takes {needed.memory_gib:.1f} GiB and, on one GPU, roughly {hours:.1f} hours")
+    models = train_all(study)
+    wanted = (prompt_context(study), rejected_context(study))
+    found = pd.concat([compared(study, one, models) for one in wanted], ignore_index=True)
+    study.write("preference.csv", found.to_csv(index=False))
+    print(found.round(3).to_string(index=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

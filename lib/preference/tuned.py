@@ -1,0 +1,78 @@
+"""What preference training changes: the answers of each fold's model to questions about companies it never saw."""
+
+import pandas as pd
+
+from lib.contexts import Context, contexts
+from lib.generation import ANSWER_METRICS, Answers, answers, asked, prompt, score
+from lib.metrics.significance import compare
+from lib.models.generations import Filled, GenerationLog, Item, Model
+from lib.models.generator import Generator, Sampling, open_generator
+from lib.models.weights import fetch
+from lib.preference.pairs import folds
+from lib.store import Entry
+
+LOG = "generations.preference.jsonl"
+
+
+def open_tuned(study, entry: Entry) -> Generator:
+    """The profile's generator with the weights of a fold's model."""
+    settings = study.profile.generator
+    if not (entry.path / "adapter_config.json").is_file():
+        return open_generator(settings, entry.path)
+    from peft import PeftModel
+
+    generator = open_generator(settings, fetch(settings.weights))
+    generator.model = PeftModel.from_pretrained(generator.model, str(entry.path)).merge_and_unload().eval()
+    return generator
+
+
+def tuned_answers(study, wanted: Context, models: dict[int, Entry]) -> Answers:
+    """The answers under one context, each by the model of the fold that the question's company was held out of.
+
+    Args:
+        study: gives questions, runs and settings; what is written is kept beside its own log.
+        wanted: the context.
+        models: fold number to the fold's model.
+    """
+    settings, given = study.profile.answers, contexts(study, wanted)
+    sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
+    all_asked, whole = set(asked(study)["question_id"]), Filled()
+    for fold in folds(study):
+        entry = models[fold.number]
+        log = GenerationLog(
+            study.home / LOG,
+            Model(f"{study.profile.generator.weights}-dpo", entry.digest),
+            say=study.store.say,
+        )
+        items = [
+            Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
+            for row in study.questions.iloc[list(fold.test)].itertuples()
+            if row.question_id in all_asked
+        ]
+        filled = log.fill("answer", items, lambda entry=entry: open_tuned(study, entry))
+        whole.records.update(filled.records)
+        whole.missing.update(filled.missing)
+        whole.origins.update(filled.origins)
+    return Answers(wanted, whole.texts, whole)
+
+
+def compared(study, wanted: Context, models: dict[int, Entry]) -> pd.DataFrame:
+    """The tuned answers against the untuned ones, on the same questions and contexts.
+
+    Returns:
+        metric, context, n, untuned and tuned (means), difference, low, high (95 %, clustered by company), p_holm.
+    """
+    settings, companies = study.profile.significance, study.questions.set_index("question_id")["company"]
+    before, after = (
+        score(study, written).set_index(["metric", "question_id"])["value"]
+        for written in (answers(study, wanted), tuned_answers(study, wanted, models))
+    )
+    parts = []
+    for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):
+        base, tuned = before[metric], after[metric]
+        found = compare(base, {"tuned": tuned}, companies[base.index], settings.n_draws, settings.seed)
+        parts.append(
+            found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric)
+        )
+    columns = ["metric", "context", "n", "untuned", "tuned", "difference", "low", "high", "p_holm"]
+    return pd.concat(parts, ignore_index=True).assign(context=wanted.name)[columns]

@@ -1,0 +1,103 @@
+"""Which questions give a pair, what is in it, and that no company is trained on and tested."""
+
+import re
+
+import pytest
+
+from lib.folds import LeakError
+from lib.generation import SYSTEM
+from lib.models.generator import Generation, GenerationError
+from lib.preference.pairs import fold_pairs, folds, is_right, pairs
+from lib.words import StudyError
+
+
+class Writer:
+    """A generator that answers questions of one company right, fails at another's, and else writes $1."""
+
+    def generate(self, requests, on_done):
+        for number, request in enumerate(requests):
+            asked = request.prompt.user.split("Question:")[1]
+            text = "It was $2020.50, or $2021.50." if "ash" in asked else "It was $1.00."
+            died = GenerationError("it died")
+            on_done(number, died if "birch_2020" in asked else Generation(text, 10, 6, "stop", 0.1))
+
+
+@pytest.fixture
+def study(make_study):
+    study = make_study()
+    study.make_generator = Writer
+    return study
+
+
+@pytest.mark.parametrize(
+    ("question_type", "answer", "written", "right"),
+    [
+        ("metrics-generated", "$1577.00", "It was $1,577 in 2018.", True),
+        ("metrics-generated", "$1577.00", "It was $1,677 in 2018.", False),
+        ("domain-relevant", "Sales fell", "sales fell sharply", True),  # F1 = 2 * 2 / (2 + 3) = 0.8
+        ("domain-relevant", "Sales fell", "Sales rose by far", False),  # 2 * 1 / (2 + 4) = 0.33
+        (
+            "domain-relevant",
+            "Sales fell by 12",
+            "12 it was of all that they sold",
+            False,
+        ),  # a number is not all
+    ],
+)
+def test_an_answer_is_right_by_its_number_or_by_its_words(question_type, answer, written, right):
+    assert is_right(question_type, "What were sales in USD?", answer, written, 0.5) is right
+
+
+def test_a_wrong_answer_gives_a_pair_and_the_others_are_counted(study):
+    found = pairs(study)
+    assert dict(found.counts) == {"right": 2, "missing": 1, "pair": 5}
+    assert found.table["question_id"].tolist() == [
+        "birch_2021",
+        "cedar_2020",
+        "cedar_2021",
+        "dogwood_2020",
+        "dogwood_2021",
+    ]
+    first = found.table.iloc[0]
+    assert (first["chosen"], first["rejected"]) == ("$2121.50", "It was $1.00.")
+    system, user = first["messages"]
+    assert system == {"role": "system", "content": SYSTEM}
+    assert user["content"].startswith("Context:\nbirch sales 2121 cash\n\nQuestion:")  # the gold page alone
+
+
+def test_no_company_is_in_both_parts_of_a_fold(study):
+    company_of = study.questions.set_index("question_id")["company"]
+    tested = set()
+    for fold in folds(study):
+        table, record = fold_pairs(study, fold)
+        test = set(study.questions["company"].iloc[list(fold.test)])
+        assert not set(company_of[table["question_id"]]) & test
+        assert not set(record["train_companies"]) & set(record["test_companies"])
+        assert record["n_train_pairs"] == len(table) > 0
+        assert not re.search("|".join(rf"\b{name}[_ ]" for name in test), str(table["messages"].tolist()))
+        tested |= test
+    assert tested == set(company_of)
+
+
+def test_a_test_question_that_is_asked_in_training_too_stops_the_training(make_study):
+    def spoil(folder):
+        for line in folder.questions:
+            line["question"] = "What were net sales?"
+
+    study = make_study(spoil)
+    with pytest.raises(LeakError, match="near copy in training"):
+        fold_pairs(study, folds(study)[0])
+
+
+def test_a_prompt_with_retrieved_pages_is_refused(make_study):
+    study = make_study(context="best-baseline")
+    with pytest.raises(StudyError, match="say oracle-document or oracle-page"):
+        pairs(study)
+
+
+def test_a_fold_without_a_pair_says_so(make_study):
+    study = make_study(right_from=0.0, rejected="none")
+    study.questions["question_type"] = "domain-relevant"  # with F1 from 0 every answer is right
+    study.make_generator = Writer
+    with pytest.raises(StudyError, match=r"fold 0 by company: no training question gives a pair .*'right'"):
+        fold_pairs(study, folds(study)[0])

@@ -1,0 +1,155 @@
+"""From a study to its trained folds and their answers: stored, resumed, compared, and told from the command line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lib.preference import needs
+from lib.preference.pairs import folds, pairs, prompt_context
+from lib.preference.told import paragraph
+from lib.profile import load_profile
+from lib.study import Study
+
+pytest.importorskip("trl", reason="trl is not installed; run make env")
+
+from lib.preference import dpo
+from lib.preference import train as training
+from lib.preference.tuned import LOG, compared, open_tuned, tuned_answers
+
+LORA = {"method": "lora", "learning_rate": 1e-2}
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    monkeypatch.setattr(needs, "gpu", lambda: None)
+
+
+def tensors(folder) -> dict:
+    from safetensors.torch import load_file
+
+    return {name: part for path in folder.glob("*.safetensors") for name, part in load_file(path).items()}
+
+
+@pytest.fixture(scope="module", params=["full", "lora"])
+def trained(request, make_study):
+    """A study, its folds' models and what was said; trained once for all tests that only read."""
+    study, said = make_study(**(LORA if request.param == "lora" else {})), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(needs, "gpu", lambda: None)
+        return study, training.train_all(study, said.append), said
+
+
+def test_every_fold_is_trained_once_and_stored_as_safetensors(trained):
+    study, models, said = trained
+    assert sorted(models) == [fold.number for fold in folds(study)] == [0, 1]
+    for entry in models.values():
+        kinds = {path.suffix for path in entry.path.iterdir()}
+        assert ".safetensors" in kinds
+        assert not kinds & {".bin", ".pt", ".pth", ".md"}
+        assert json.loads((entry.path / "curves.json").read_text())[0]["loss"] == pytest.approx(
+            np.log(2), abs=1e-3
+        )
+        assert json.loads((entry.path / "fold.json").read_text())["shared_companies"] == []
+        assert not list(entry.path.parent.glob("checkpoints-*"))
+    assert models[0].digest != models[1].digest
+    assert "fold 0: " in said[0]
+    assert said[0].endswith("computed")
+    again = Study(study.dataset, study.profile, study.store.root.parent)
+    assert {entry.origin for entry in training.train_all(again, said.append).values()} == {"reused"}
+
+
+def test_a_fold_that_was_killed_is_resumed(make_study, no_gpu, monkeypatch):
+    class Killed(dpo.TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            if state.global_step == 3:
+                raise KeyboardInterrupt
+
+    study, whole = make_study(epochs=4), make_study(epochs=4)
+    expected = tensors(training.fold_model(whole, folds(whole)[0]).path)
+    progress = dpo.Progress
+    monkeypatch.setattr(dpo, "Progress", lambda title: Killed())
+    with pytest.raises(KeyboardInterrupt):
+        training.fold_model(study, folds(study)[0])
+    kept = [path.name for path in (study.store.root / training.STAGE).glob("checkpoints-*/checkpoint-*")]
+    assert kept == ["checkpoint-2"]
+    monkeypatch.setattr(dpo, "Progress", progress)
+    found = tensors(training.fold_model(study, folds(study)[0]).path)
+    assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+def test_held_out_questions_are_answered_by_the_trained_model(trained):
+    study, models, _ = trained
+    wanted = prompt_context(study)
+    written = tuned_answers(study, wanted, models)
+    assert set(written.texts) | set(written.filled.missing) == set(study.questions["question_id"])
+    records = [json.loads(line) for line in (study.home / LOG).read_text().splitlines()]
+    held_out = {entry.digest: set() for entry in models.values()}
+    for record in records:
+        held_out[record["model"]["sha256"]].add(record["question_id"])
+    for fold in folds(study):
+        tested = set(study.questions["question_id"].iloc[list(fold.test)])
+        assert held_out[models[fold.number].digest] <= tested
+    again = tuned_answers(study, wanted, models)
+    assert again.texts == written.texts
+    assert set(again.filled.origins) == {"reused"}
+    found = compared(study, wanted, models).set_index("metric")
+    assert found["n"].to_dict()["token_f1"] == len(study.questions)
+    moved = (found["tuned"] - found["untuned"]).to_numpy()
+    assert found["difference"].to_numpy() == pytest.approx(moved)
+
+
+@pytest.mark.parametrize("trained", ["lora"], indirect=True)
+def test_the_tuned_generator_has_the_trained_weights(trained):
+    import torch
+
+    study, models, _ = trained
+    entry = models[0]
+    before, after = study.make_generator().model, open_tuned(study, entry).model
+    assert before.state_dict().keys() == after.state_dict().keys()
+    name = "model.layers.0.self_attn.q_proj"
+    parts = tensors(entry.path)
+    low, high = (parts[f"base_model.model.{name}.lora_{part}.weight"] for part in "AB")
+    moved = after.state_dict()[f"{name}.weight"] - before.state_dict()[f"{name}.weight"]
+    scale = study.profile.preference.alpha / study.profile.preference.rank
+    assert torch.allclose(
+        moved.float(), scale * high @ low, atol=1e-2 if moved.dtype != torch.float32 else 1e-5
+    )
+    assert moved.abs().max() > 0
+
+
+def test_the_command_trains_compares_and_writes(make_study, settings, no_gpu, monkeypatch, capsys):
+    study = make_study()
+    paper = load_profile("paper").updated({"preference": settings})
+    monkeypatch.setattr(Study, "open", lambda *_, **__: study)
+    monkeypatch.setattr(training, "load_profile", lambda name: paper)
+    monkeypatch.setattr("sys.argv", ["train", "--pairs"])
+    assert training.main() == 0
+    said = capsys.readouterr().out
+    assert "Of 8 questions" in said
+    assert "7.6 billion parameters" in said
+    monkeypatch.setattr("sys.argv", ["train"])
+    assert training.main() == 0
+    assert "training takes 0.0 GiB" in capsys.readouterr().out
+    lines = (study.view / "preference.csv").read_text().splitlines()
+    assert lines[0] == "metric,context,n,untuned,tuned,difference,low,high,p_holm"
+    assert {line.split(",")[1] for line in lines[1:]} == {"oracle-page", "bm25"}
+
+
+def test_the_command_says_in_a_sentence_what_cannot_be_trained(make_study, monkeypatch, capsys):
+    study = make_study()
+    study.profile = study.profile.replaced({"generator.backend": "llama.cpp"})
+    monkeypatch.setattr(Study, "open", lambda *_, **__: study)
+    monkeypatch.setattr("sys.argv", ["train"])
+    assert training.main() == 1
+    assert "error: the generator" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("trained", ["full"], indirect=True)
+def test_the_paragraph_counts_the_pairs_and_computes_what_a_run_takes(trained, settings):
+    study, _, _ = trained
+    pair, right = (pairs(study).counts[name] for name in ("pair", "right"))
+    said = paragraph(study, load_profile("paper").updated({"preference": settings}))
+    assert f"Of 8 questions {pair} give a pair, {right} were answered right" in said
+    assert "147 GiB" in said  # 1.3 * 16 bytes * 7.6 billion
+    assert "19 GiB" in said  # 1.3 * (2 + 16 * 0.0004 * 4) bytes * 7.6 billion = 18.6
