@@ -47,6 +47,13 @@ def hand_labels() -> pd.DataFrame:
     return pd.read_csv(LABELS)
 
 
+def labelled_pairs() -> pd.DataFrame:
+    """The labelled pairs as a run names chunks: question_id, chunk_id, doc_name and page."""
+    pairs = hand_labels()[["question_id", "chunk_id"]]
+    place = pairs["chunk_id"].str.extract(r"^(?P<doc_name>.+)#p(?P<page>\d+)#c\d+$").astype({"page": int})
+    return pairs.join(place)
+
+
 def kappa_of(tables: np.ndarray) -> np.ndarray:
     """Cohen's kappa (1960) of 2 x 2 counts, shape (..., 2, 2); 0 where chance alone would agree always."""
     total = tables.sum(axis=(-2, -1))

@@ -14,6 +14,8 @@ from lib.generation import answers, best_baseline
 from lib.methods import METHODS, baselines
 from lib.retrievers import crag, selection
 from lib.siblings.answer_relevance import questions_from
+from lib.siblings.hand import labelled_pairs
+from lib.siblings.judge import judgements
 from lib.siblings.texts import write
 from lib.words import StudyError
 
@@ -28,7 +30,9 @@ def fill_texts(kind: str) -> Callable[[object], str]:
 
 
 def fill_judgements(study) -> str:
-    """Judge the first chunks of hybrid retrieval."""
+    """Judge the first chunks of hybrid retrieval, and the pairs that were labelled by hand."""
+    if study.dataset.name == "financebench":
+        judgements(study, labelled_pairs())
     return f"judge: {selection.judged_pairs(study)['label'].value_counts().to_dict()}"
 
 
