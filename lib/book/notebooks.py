@@ -88,7 +88,9 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             progress_bar=False,
             log_output=False,
             stderr_file=None,
-            extra_arguments=["--IPKernelApp.log_level=40"],  # it warns that it speaks TCP, to this machine alone
+            extra_arguments=[
+                "--IPKernelApp.log_level=40"
+            ],  # it warns that it speaks TCP, to this machine alone
             allow_error_names=list(absent.ERRORS) if published else [],
         )
     except papermill.PapermillExecutionError as error:

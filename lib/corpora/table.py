@@ -12,12 +12,13 @@ from lib.code import code_hash
 from lib.words import CHUNK_COLUMNS, StudyError
 
 SETTINGS = ("chunks", "embedder", "parent_child", "corpora")
+NOT_TABLES = {"build", "embedding", "metadata", "table"}  # they make no table
 
 
 @cache
 def _code() -> dict[str, str]:
     """The code that makes chunk tables: a hash a module of this package."""
-    names = sorted(module.name for module in pkgutil.iter_modules(corpora.__path__))
+    names = sorted({module.name for module in pkgutil.iter_modules(corpora.__path__)} - NOT_TABLES)
     return {name: code_hash(importlib.import_module(f"lib.corpora.{name}")) for name in names}
 
 

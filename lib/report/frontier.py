@@ -96,8 +96,7 @@ def cost(study, name: str) -> Cost:
     known, n_questions = study.seconds, len(study.questions)
     for used in chain(name):
         row = METHODS[used]
-        prefix = f"{row.corpus}/" if row.corpus else ""  # the stages of another chunk table
-        index |= {stage: known.get(prefix + stage) for stage in row.index_stages}
+        index |= {stage: known.get(stage) for stage in row.index_stages}
         query |= {stage: known.get(stage) for stage in (*row.query_stages, f"runs/standard/{used}")}
         for kind, share in WRITTEN.get(used, {}).items():
             into = index if kind in FOR_FILINGS else query

@@ -67,5 +67,21 @@ _CHOSEN = (
         conditions=("standard",),
     ),
 )
+_CORPORA = tuple(
+    _row(
+        f"{corpus}_bm25",
+        f"BM25, {title}",
+        f"question → finance tokens → BM25 over pages with {title}",
+        f"{KEY},robertson2009bm25",
+        "lib.retrievers.bm25",
+        ("bm25",),
+        corpus=corpus,
+    )
+    for corpus, title in (
+        ("markdown", "titles and tables in markdown"),
+        ("annotated_tables", "annotated tables"),
+        ("extracted_tables", "tables taken out"),
+    )
+)
 
-KIM_ROWS = (*_WRITTEN, *_CHOSEN)
+KIM_ROWS = (*_WRITTEN, *_CHOSEN, *_CORPORA)

@@ -1,0 +1,111 @@
+"""Pages that tests typeset themselves, and a study over them with a tokenizer of letters and made-up vectors."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pymupdf
+import pytest
+
+from lib.data.dataset import read_dataset
+from lib.profile import load_profile
+from lib.store import digest_of
+from lib.study import Study
+
+TITLE, BODY = 14, 9
+
+
+def typeset(pdf: pymupdf.Document, *pieces: tuple) -> pymupdf.Page:
+    """Write a page: pieces are ("title", text), ("text", lines) and ("table", rows of a label and figures)."""
+    page, y = pdf.new_page(), 60
+    for kind, content in pieces:
+        y += 24
+        if kind == "title":
+            page.insert_text((50, y), content, fontsize=TITLE, fontname="hebo")
+        for line in content if kind == "text" else []:
+            page.insert_text((50, y), line, fontsize=BODY)
+            y += 11
+        for row in content if kind == "table" else []:
+            page.insert_text((50, y), row[0], fontsize=BODY)
+            for column, figure in enumerate(row[1:]):
+                width = pymupdf.get_text_length(figure, fontsize=BODY)
+                page.insert_text((360 + 90 * column - width, y), figure, fontsize=BODY)
+            y += 12
+    return page
+
+
+SALES = [
+    ("(Millions)", "2018", "2017"),
+    ("Continuing operations", "", ""),
+    ("Net sales", "$32,765", "$31,657"),
+    ("Cost of sales", "16,682", "16,055"),
+    ("Operating loss", "(7,207)", "-"),
+]
+PROSE = [
+    "Net sales rose in the year as the company sold more of what it makes, and",
+    "cash flow rose with them.",
+]
+
+
+@pytest.fixture(scope="session")
+def sales() -> list[tuple[str, ...]]:
+    """A table with heads, a section's label and three rows of figures."""
+    return SALES
+
+
+@pytest.fixture(scope="session")
+def prose() -> list[str]:
+    """A paragraph of two lines, the first of which is long."""
+    return PROSE
+
+
+@pytest.fixture
+def page_of() -> Callable[..., pymupdf.Page]:
+    """Make a page of pieces, see :func:`typeset`."""
+    with pymupdf.open() as pdf:
+        yield lambda *pieces: typeset(pdf, *pieces)
+
+
+class MadeUp:
+    """An encoder whose vectors follow from the text alone.
+
+    Attributes:
+        seen: all texts that it encoded.
+    """
+
+    def __init__(self):
+        self.seen: list[str] = []
+
+    def encode(self, texts, role: str = "document") -> np.ndarray:
+        self.seen += texts
+        made = [np.random.default_rng(int(digest_of(text)[:12], 16)).normal(size=8) for text in texts]
+        vectors = np.asarray(made, np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def study_of(folder, tokenizer_folder, tmp_path) -> Callable[..., Study]:
+    """Make a study of one filing, ``DOC``: pages of pieces (see :func:`typeset`), or of text where they are strings."""
+
+    def make(*pages) -> Study:
+        if isinstance(pages[0], str):
+            folder.text("DOC", *pages)
+        else:
+            with pymupdf.open() as pdf:
+                for pieces in pages:
+                    typeset(pdf, *pieces)
+                pdf.save(folder.root / "pdfs" / "DOC.pdf")
+            folder.document("DOC")
+        folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
+        changes = {
+            "embedder.weights": str(tokenizer_folder),
+            "embedder.window": 256,
+            "chunks.size": 1024,
+        }
+        settings = load_profile("default").replaced(changes)
+        settings["name"] = "default"
+        study = Study(read_dataset(folder.write(), "tiny"), settings, tmp_path / "artifacts")
+        study.store.say = lambda line: None
+        study.memo("encoder", MadeUp)
+        return study
+
+    return make
