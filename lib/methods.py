@@ -235,9 +235,12 @@ def baselines() -> list[str]:
 
 
 def siblings(profile) -> list[str]:
-    """The sibling studies' methods that a profile runs: ``siblings.rows`` is ``all`` or a list of names."""
-    wanted = profile.siblings.rows
-    names = [name for name, row in METHODS.items() if row.family != MAIN]
+    """The sibling studies' methods that a profile runs.
+
+    ``siblings.rows`` is ``all`` or a list of names; those of ``siblings.without`` are left out.
+    """
+    wanted, unwanted = profile.siblings.rows, profile.siblings.without
+    names = [name for name, row in METHODS.items() if row.family != MAIN and name not in unwanted]
     return names if wanted == "all" else [name for name in names if name in wanted]
 
 
