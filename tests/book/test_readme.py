@@ -20,7 +20,7 @@ from lib.data.dataset import read_dataset
 from lib.data.locate import financebench_root
 from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all
-from lib.methods import Method
+from lib.methods import Method, of_family
 from lib.report.tables import results_table, summary_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,7 +142,7 @@ def test_the_added_retriever_appears_in_the_table(study, added):
     table = results_table(summary, "standard", ["bm25", "overlap"])
     assert table["Method"].tolist() == ["BM25", "Word overlap"]
     assert table["n"].tolist() == [3, 3]
-    assert "## Word overlap" in methods_page(study, summary)
+    assert "## Word overlap" in methods_page(study, summary, "Methods", of_family())
 
 
 def test_the_added_retriever_scores_what_it_says(study, added):
