@@ -1,5 +1,6 @@
 """Where a study's results come from: stored here, published with the repository, or computed now."""
 
+import json
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -129,10 +130,21 @@ class Reuse:
         )
 
     @property
+    def times(self) -> Path:
+        """The log of what was computed for this dataset and profile, which is never begun anew."""
+        return self.home / "times.jsonl"
+
+    def computed_before(self) -> list[dict]:
+        """The records of the stages that were computed here, the last of each, as ``stages.jsonl`` has them."""
+        lines = self.times.read_text().splitlines() if self.times.is_file() else []
+        records = [json.loads(line) for line in lines if line.endswith("}")]
+        return list({record["stage"]: record for record in records}.values())
+
+    @property
     def seconds(self) -> dict[str, float]:
         """Seconds that each stage took to compute, here or where its result was published."""
         stages = self.published.manifest["stages"] if self.published else []
-        known = {record["stage"]: record["wall_s"] for record in stages}
+        known = {record["stage"]: record["wall_s"] for record in [*stages, *self.computed_before()]}
         return known | {stage: entry.wall_s for (stage, _), entry in self.store.log.items()}
 
     @property

@@ -314,10 +314,11 @@ class Study(Reuse):
             "peak_mib": entry.peak_mib,
             "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
         }
-        log = self.view / "stages.jsonl"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a") as file:
-            file.write(json.dumps(record) + "\n")
+        logs = [self.view / "stages.jsonl"] + ([self.times] if entry.origin == "computed" else [])
+        for log in logs:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            with log.open("a") as file:
+                file.write(json.dumps(record) + "\n")
 
 
 def _with_hashes(settings: object) -> object:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from lib import corpora, methods
+from lib.book.manifest import stages_of
 from lib.data.chunks import chunk_key
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
@@ -101,3 +102,13 @@ def test_siblings_are_neither_baselines_nor_chosen_unasked(study):
     assert ("bm25_flat", "standard") in methods.measured(study.profile)
     few = study.profile.replaced({"siblings.rows": ["bm25_steep"]})
     assert [name for name, _ in methods.measured(few) if name.startswith("bm25_")] == ["bm25_steep"]
+
+
+def test_what_a_stage_took_is_known_when_nothing_needs_it_any_more(study, tmp_path):
+    study.store.get("embeddings/windows", {"a": 1}, lambda target: (target / "x").write_text("x"))
+    (study.view / "stages.jsonl").unlink()  # as every book begins
+    again = Study(study.dataset, study.profile, tmp_path / "artifacts")
+    assert again.seconds.keys() >= {"embeddings/windows"}
+    [record] = [record for record in stages_of(again) if record["stage"] == "embeddings/windows"]
+    assert record["origin"] == "reused"
+    assert "embeddings/windows" not in {stage for stage, _ in again.store.log}

@@ -97,7 +97,16 @@ def stages_of(study) -> list[dict]:
         if record["origin"] == "reused" and earlier.get("key") == record["key"]:
             record["origin"] = earlier["origin"]
         records[record["stage"]] = record
-    return list(records.values())
+    return [*records.values(), *_indexed_before(study, records)]
+
+
+def _indexed_before(study, records: dict[str, dict]) -> list[dict]:
+    """Stages behind a method that this run had no need of, as its runs are stored: what they took is still its cost."""
+    rows = [methods.METHODS[name] for name, _ in methods.measured(study.profile)]
+    wanted = {stage for row in rows for stage in (*row.index_stages, *row.query_stages)} - set(records)
+    earlier = [*(study.published.manifest["stages"] if study.published else []), *study.computed_before()]
+    known = {record["stage"]: record for record in earlier if record["stage"] in wanted}
+    return [record | {"origin": "reused"} for record in known.values()]
 
 
 def folds_of(study) -> dict[str, list[dict]]:

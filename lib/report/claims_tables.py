@@ -2,6 +2,7 @@
 
 import math
 import re
+import textwrap
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -150,13 +151,13 @@ def forest(board: pd.DataFrame) -> plt.Figure:
             axes.plot([row["bound"]] * 2, [place - 0.3, place + 0.3], color="#333333", lw=1)
     axes.axvline(0, color="#333333", lw=0.8)
     labels = [re.sub(r"\.$", "", shown[name].claim) for name in part.index]
-    axes.set_yticks(range(len(part)), [text if len(text) < 66 else text[:64] + "…" for text in labels])
+    axes.set_yticks(range(len(part)), [textwrap.fill(text, 62) for text in labels])
     axes.set_ylim(len(part) - 0.5, -0.5)
     axes.set(xlabel="difference of the two sides of the claim, with 95 % interval")
     axes.grid(axis="y", visible=False)
     handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in VERDICT_COLOURS.items()]
     handles += [plt.Line2D([], [], ls="", marker="D", mfc="white", mec="#333333", label="as claimed")]
-    drawn.legend(handles=handles, loc="upper center", ncols=4, frameon=False, bbox_to_anchor=(0.3, 1.02))
+    axes.legend(handles=handles, loc="lower center", ncols=4, frameon=False, bbox_to_anchor=(0.3, 1.0))
     return drawn
 
 
