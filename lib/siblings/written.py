@@ -31,8 +31,9 @@ def fill_texts(kind: str) -> Callable[[object], str]:
 
 def fill_judgements(study) -> str:
     """Judge the first chunks of hybrid retrieval, and the pairs that were labelled by hand."""
-    if study.dataset.name == "financebench":
-        judgements(study, labelled_pairs())
+    pairs = labelled_pairs()
+    if len(pairs := pairs[pairs["question_id"].isin(study.questions["question_id"])]):
+        judgements(study, pairs.reset_index(drop=True))
     return f"judge: {selection.judged_pairs(study)['label'].value_counts().to_dict()}"
 
 

@@ -52,7 +52,7 @@ def study(tmp_path, monkeypatch):
         "first": Method("first", "First", "", "", "m", (), index_stages=("vectors",)),
         "written": Method("written", "Written", "", "", "m", (), uses=("first",), query_stages=("queries",)),
         "other_rerank": Method("other_rerank", "Rerank", "", "", "m", (), uses=("first",), options={"n": 8}),
-        "sized": Method("sized", "Sized", "", "", "m", (), index_stages=("vectors",), corpus="small"),
+        "sized": Method("sized", "Sized", "", "", "m", (), index_stages=("small vectors",), corpus="small"),
     }
     for name, row in rows.items():
         monkeypatch.setitem(METHODS, name, row)
@@ -64,7 +64,7 @@ def study(tmp_path, monkeypatch):
     ]
     (tmp_path / "generations.jsonl").write_text("\n".join(map(json.dumps, records)))
     (tmp_path / "benchmarks.csv").write_text("part,variant,value,unit\nReranking,ours,4.0,pairs a second\n")
-    seconds = {"vectors": 100.0, "queries": 2.0, "small/vectors": 70.0}
+    seconds = {"vectors": 100.0, "queries": 2.0, "small vectors": 70.0}
     seconds |= {f"runs/standard/{name}": 1.0 for name in rows}
     profile = Settings({"rerank": Settings({"n": 20})})
     return SimpleNamespace(
@@ -85,8 +85,8 @@ def test_a_reranker_pays_for_its_candidates(study):
 
 def test_another_chunk_table_has_stages_of_its_own(study):
     assert cost(study, "sized").index_s == 70.0
-    del study.seconds["small/vectors"]
-    assert cost(study, "sized").index_missing == ("vectors",)
+    del study.seconds["small vectors"]
+    assert cost(study, "sized").index_missing == ("small vectors",)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
