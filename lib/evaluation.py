@@ -8,10 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from lib.code import code_hash
+from lib.locks import exclusively
 from lib.methods import METHODS
 from lib.metrics import overlap, retrieval
 from lib.metrics.significance import clustered_bootstrap
-from lib.store import digest_of, exclusively
+from lib.store import digest_of
 from lib.words import CONDITIONS, Condition
 
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
+from lib.locks import exclusively
+
 ENTRY_FILE = "entry.json"
-PATIENCE_S = 10
 
 
 def digest_of(value: object) -> str:
@@ -47,22 +47,6 @@ def write_atomically(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)
-
-
-@contextmanager
-def exclusively(path: Path, say: Callable[[str], None] = print) -> Iterator[None]:
-    """Hold a lock beside ``path`` that other processes respect; a wait of more than a few seconds is told."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path.with_name(f"{path.name}.lock"))
-    try:
-        lock.acquire(timeout=PATIENCE_S)
-    except Timeout:
-        say(f"{path.name}: another process is at it; waiting for it to end")
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def peak_memory_mib() -> float:

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lib.store import ENTRY_FILE, Store, digest_of, exclusively, write_atomically
+from lib.locks import exclusively
+from lib.store import ENTRY_FILE, Store, digest_of, write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -156,7 +157,7 @@ def test_two_processes_compute_an_entry_once(tmp_path):
 
 
 def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):
-    monkeypatch.setattr("lib.store.PATIENCE_S", 0.05)
+    monkeypatch.setattr("lib.locks.PATIENCE_S", 0.05)
     with exclusively(tmp_path / "entry"):
         waiting = threading.Thread(target=lambda: exclusively(tmp_path / "entry", told.append).__enter__())
         waiting.start()

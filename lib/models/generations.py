@@ -12,9 +12,10 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from lib.locks import exclusively
 from lib.models.generation_records import append_records, key_of, read_records
 from lib.models.generator import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
-from lib.store import digest_of, exclusively
+from lib.store import digest_of
 
 
 @dataclass(frozen=True)

@@ -75,28 +75,6 @@ def tiny_qwen(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_bert(wordpiece, tmp_path_factory) -> Path:
-    """A random two-layer BERT to retrieve with."""
-    import torch
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    torch.manual_seed(13)
-    config = BertConfig(
-        vocab_size=wordpiece.get_vocab_size(),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-    )
-    path = tmp_path_factory.mktemp("tiny-bert")
-    BertModel(config).save_pretrained(path)
-    marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    PreTrainedTokenizerFast(tokenizer_object=wordpiece, model_max_length=128, **marks).save_pretrained(path)
-    return path
-
-
-@pytest.fixture(scope="session")
 def settings() -> Settings:
     return Settings(SETTINGS)
 
@@ -116,8 +94,10 @@ def pairs() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def make_study(dataset_folder, tiny_qwen, tiny_bert, tmp_path_factory):
+def make_study(dataset_folder, tiny_qwen, tiny, tmp_path_factory):
     """Make a study of four companies with two filings each, of two pages; ``spoil`` changes its folder's records."""
+
+    tiny_bert = tiny("BertModel")
 
     def make(spoil=lambda folder: None, **changes) -> Study:
         root = tmp_path_factory.mktemp("study")
