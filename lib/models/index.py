@@ -1,6 +1,7 @@
 """The shared index: vectors of every chunk's windows, stored once, searched exactly, and mirrored in Chroma."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from lib.store import digest_of
 from lib.words import StudyError
 
 SPECIAL_TOKENS = 2
+WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
 
 def _encoder(study) -> Encoder:
@@ -31,18 +33,25 @@ def windows(study) -> pd.DataFrame:
     """
     settings = study.profile.embedder
 
-    def split() -> pd.DataFrame:
+    def split(target: Path) -> None:
         tokenizer = load_tokenizer(fetch(settings.weights))
         table = split_chunks(
             study.chunks, tokenizer, settings.window - SPECIAL_TOKENS, settings.window_overlap
         )
         if settings.long_chunks == "truncate":
-            return table.groupby("chunk", as_index=False).first()
-        if settings.long_chunks != "windows":
+            table = table.groupby("chunk", as_index=False).first()
+        elif settings.long_chunks != "windows":
             raise StudyError(f"embedder.long_chunks is {settings.long_chunks!r}: say windows or truncate")
-        return table
+        table.to_parquet(target / "windows.parquet", index=False)
 
-    return study.memo("windows", split)
+    def load() -> pd.DataFrame:
+        read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
+        params = {"chunks": study.chunks_digest, "tokenizer": weights_hash(settings.weights), **read}
+        return pd.read_parquet(
+            study.store.get("windows", params, split, WINDOWS_VERSION).path / "windows.parquet"
+        )
+
+    return study.memo("windows", load)
 
 
 def encode_texts(study, stage: str, texts: Sequence[str], role: Role = "document") -> np.ndarray:

@@ -74,12 +74,16 @@ def checked_pairs(study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     Raises:
         LeakError: they do.
     """
-    pairs = training_pairs(study, fold.train)
-    texts, rows = page_texts(study), page_rows(study)
-    test = study.questions.iloc[list(fold.test)]
-    gold = [(row.doc_name, page) for row in test.itertuples() for page in row.gold_pages]
-    pages = {key: texts[rows[key]] for key in gold}
-    return pairs, check_fold(fold, pairs, study.questions, study.filings, pages)
+
+    def check() -> tuple[pd.DataFrame, dict]:
+        pairs = training_pairs(study, fold.train)
+        texts, rows = page_texts(study), page_rows(study)
+        test = study.questions.iloc[list(fold.test)]
+        gold = [(row.doc_name, page) for row in test.itertuples() for page in row.gold_pages]
+        pages = {key: texts[rows[key]] for key in gold}
+        return pairs, check_fold(fold, pairs, study.questions, study.filings, pages)
+
+    return study.memo(("checked pairs", fold), check)
 
 
 def model_params(study, pairs: pd.DataFrame) -> dict:

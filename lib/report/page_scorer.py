@@ -149,17 +149,6 @@ def slips_table(study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.D
     return pd.DataFrame(rows, columns=["Scorer", "Slip", "Page recall", "Added by the slip", "n"])
 
 
-def untrained_slips(frame: pd.DataFrame) -> str:
-    """A sentence for each scorer that some slip was not trained for; empty where all were."""
-    own = frame[frame["part"].str.startswith("slip ")]
-    told = []
-    for scorer, part in own.groupby("scorer", sort=False):
-        left = [slip_tables.SLIPS[s] for s in slip_tables.SLIPS if f"slip {s}" not in set(part["part"])]
-        if left:
-            told.append(f"{NAMES[scorer]}, not trained: {'; '.join(left)}.")
-    return " ".join(told)
-
-
 def gains_table(
     metrics: pd.DataFrame, questions: pd.DataFrame, method: str, baseline: str, k: int
 ) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What chapter 04 measures beside the runs, as one long frame without any text, so that it can be published."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +13,11 @@ from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models import page_scorer, page_scorer_light
 from lib.models.page_vectors import base_vectors
 from lib.retrievers.page_then_chunk import page_run, scorer_scores, search, search_in_page_order
+from lib.slips.table import PAGES as PAGES_OF_SLIPS
 
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
 FILE = "measured.csv"
 PAGES = (5, 10, 20, 50)
-SCORERS = (
-    ("untrained", ""),
-    ("light", "filing"),
-    ("light", "company"),
-    ("full", "filing"),
-    ("full", "company"),
-)
-
-
 SCORERS = {  # scorer and what its folds hold out: the row of the method table
     ("untrained", ""): "page_then_chunk",
     ("light", "filing"): "page_scorer_light_filing",
@@ -50,16 +43,23 @@ def measurements(study, k: int = 5) -> pd.DataFrame:
         ):  # looked up even where the measurements are there, so that both are published
             page_scorer.scores_entry(study, by)
             page_scorer_light.scores_entry(study, by)
-    parts = [_stored(study, f"page_scorer/measured/{k}", k, _measured)]
-    slips = f"page_scorer/slips/measured/{k}"
-    if study.is_shared(slips) or (study.has_filings and _full().are_trained(study)):
-        parts.append(_stored(study, slips, k, _full_slips))
+    parts = [_stored(study, f"page_scorer/measured/{k}", k, _measured, lambda params: params)]
+    for scorer in ("light", "full"):
+        stage = f"page_scorer/slips/measured/{scorer}/{k}"
+        if study.is_shared(stage) or (study.has_filings and _can_slip(study, scorer)):
+            parts.append(_stored(study, stage, k, partial(_slips, scorer=scorer), _at_the_pages_of_slips))
     return pd.concat(parts, ignore_index=True)
 
 
-def _stored(study, stage: str, k: int, rows: Callable[[object, int], Iterable[tuple]]) -> pd.DataFrame:
+def _stored(
+    study,
+    stage: str,
+    k: int,
+    rows: Callable[[object, int], Iterable[tuple]],
+    changed: Callable[[dict], dict],
+) -> pd.DataFrame:
     def params() -> dict:
-        used = [study.run_params(name, "standard") for name in SCORERS.values()]
+        used = [changed(study.run_params(name, "standard")) for name in SCORERS.values()]
         return {"k": k, "runs": used}
 
     def compute(target: Path) -> None:
@@ -72,24 +72,31 @@ def _stored(study, stage: str, k: int, rows: Callable[[object, int], Iterable[tu
 
 
 def _measured(study, k: int) -> list[tuple]:
-    from lib.slips import light
-
     if page_scorer.untrainable(study):
         return [*_recalls(study, k)]
-
-    slips = _slip_rows("light", light.slips(study, "company", k), k)
     folds = [row for by in ("filing", "company") for row in _folds(study, by)]
-    return [*_recalls(study, k), *folds, *_tokens(study, k), *slips]
+    return [*_recalls(study, k), *folds, *_tokens(study, k)]
 
 
-def _full():
+def _can_slip(study, scorer: str) -> bool:
     from lib.slips import full
 
-    return full
+    return not page_scorer.untrainable(study) and (scorer == "light" or full.are_trained(study))
 
 
-def _full_slips(study, k: int) -> list[tuple]:
-    return [*_slip_rows("full", _full().slips(study, "company", k), k)]
+def _at_the_pages_of_slips(params: dict) -> dict:
+    settings = params["settings"]
+    return params | {
+        "settings": settings | {"page_scorer": settings["page_scorer"] | {"pages": PAGES_OF_SLIPS}}
+    }
+
+
+def _slips(study, k: int, scorer: str) -> Iterable[tuple]:
+    from lib.slips import full, light
+
+    values = {"light": light, "full": full}[scorer].slips(study, "company", k)
+    for row in values.itertuples():
+        yield f"slip {row.slip}", scorer, "company", row.question_id, row.metric, k, row.value
 
 
 def _recalls(study, k: int) -> Iterable[tuple]:
@@ -126,22 +133,23 @@ def _tokens(study, k: int) -> Iterable[tuple]:
         fold = page_scorer.folds(other, "company")[0]
         rows = list(fold.test)
         queries, pages = base_vectors(other)
-        yield from _read(other, rows, queries[rows] @ pages.T, k, "untrained")
+        yield from _read(study, n_tokens, rows, queries[rows] @ pages.T, k, "untrained")
         if n_tokens in trained:
             entry = page_scorer.fold_model(other, fold)
             yield "tokens", "full", "company", "0", "wall_s", n_tokens, entry.wall_s
-            yield from _read(other, rows, page_scorer.scores_of_model(other, entry, rows), k, "full")
+            found = page_scorer.scores_of_model(other, entry, rows)
+            yield from _read(study, n_tokens, rows, found, k, "full")
 
 
-def _read(study, rows: list[int], found: np.ndarray, k: int, scorer: str) -> Iterable[tuple]:
-    settings, everything = study.profile.page_scorer, study.candidates("standard")
+def _read(study, n_tokens: int, rows: list[int], found: np.ndarray, k: int, scorer: str) -> Iterable[tuple]:
+    n_pages, everything = study.profile.page_scorer.pages, study.candidates("standard")
     scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
     scores[rows] = found
-    ranked = page_run(study, scores, everything, settings.pages)
+    ranked = page_run(study, scores, everything, n_pages)
     run = runs.rank(search(study, scores, everything), study.questions, study.chunks, k)
-    for part, ranking, depth in (("kept", ranked, settings.pages), ("both", run, k)):
+    for part, ranking, depth in (("kept", ranked, n_pages), ("both", run, k)):
         for question, value in page_recall(ranking, study.questions.iloc[rows], depth).items():
-            yield "tokens", scorer, "company", question, f"page_recall_{part}", settings.max_tokens, value
+            yield "tokens", scorer, "company", question, f"page_recall_{part}", n_tokens, value
 
 
 def _folds(study, by: By) -> Iterable[tuple]:
@@ -171,8 +179,3 @@ def _known(record: dict, plan: dict) -> dict[str, float]:
         "light_steps": plan["steps"],
         "light_both_sides": plan["sides"] == "both",
     }
-
-
-def _slip_rows(scorer: str, values: pd.DataFrame, k: int) -> Iterable[tuple]:
-    for row in values.itertuples():
-        yield f"slip {row.slip}", scorer, "company", row.question_id, row.metric, k, row.value

@@ -33,9 +33,11 @@ def rank_pages(
     Returns:
         For each question its page rows by falling score, ties by row; fewer than P where there are fewer.
     """
-    ranked = []
+    ranked, is_open = [], np.zeros(page_scores.shape[1], bool)
     for scores, allowed in zip(page_scores, candidates, strict=True):
-        open_pages = np.unique(pages[allowed])
+        is_open[:] = False
+        is_open[pages[allowed]] = True
+        open_pages = np.flatnonzero(is_open)
         order = np.argsort(-scores[open_pages], kind="stable")[:n_pages]
         ranked.append(open_pages[order])
     return ranked

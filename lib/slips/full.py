@@ -1,4 +1,4 @@
-"""The slips on the fine-tuned scorer: those of MEASURED train every fold again, so they run in the background.
+"""The slips on the fine-tuned scorer: three of them train every fold again, so they run in the background.
 
 ``python -m lib.slips.full --dataset financebench`` computes them and goes on where it was killed.
 """
@@ -30,24 +30,21 @@ from lib.models.page_scores import VERSION, load_scores, scores_params, stored_s
 from lib.models.page_vectors import encode_with, page_rows, page_texts
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.page_then_chunk import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
-from lib.slips.table import HONEST, SLIPS, slip_values
+from lib.slips.table import HONEST, PAGES, SLIPS, slip_values
 from lib.store import Entry, digest_of
 
 STAGE = "page_scorer/slips"
 SCORES = "page_scorer/slips/scores"
-LEAST_PAGES = 20
 
 
-def slips(
-    study, by: By = "company", k: int = 5, trained_slips: tuple[str, ...] | None = None
-) -> pd.DataFrame:
-    """The slips on the fine-tuned scorer, of MODELS those of MEASURED if not said: slip, question_id, metric, value."""
+def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
+    """Every slip on the fine-tuned scorer: slip, question_id, metric, value."""
     everything, honest = study.candidates("standard"), scorer_scores(study, "full", by)
-    matrices = {HONEST: search(study, honest, everything)}
-    for slip in trained_slips or MEASURED:
-        matrices[slip] = search(study, _slipped(study, by, slip, MODELS[slip]), everything)
+    matrices = {HONEST: search(study, honest, everything, PAGES)}
+    for slip, model in MODELS.items():
+        matrices[slip] = search(study, _slipped(study, by, slip, model), everything, PAGES)
     matrices["chunks"] = _chunks_by_the_scorer(study, honest, everything, by)
-    return slip_values(study, {slip: matrices[slip] for slip in SLIPS if slip in matrices}, k)
+    return slip_values(study, {slip: matrices[slip] for slip in SLIPS}, k)
 
 
 def are_trained(study, by: By = "company") -> bool:
@@ -55,7 +52,7 @@ def are_trained(study, by: By = "company") -> bool:
     parts = folds(study, by)
     keys = [
         study.store.key(SCORES, scores_params(study, _params(study, s, parts), parts), VERSION)
-        for s in MEASURED
+        for s in MODELS
     ]
     return all(study.store.find(SCORES, key) for key in keys)
 
@@ -165,18 +162,12 @@ def _with_the_best_epoch(study, fold: Fold) -> Entry:
 
 
 MODELS = {"page-zero": _without_page_zero, "repeats": _with_repeats, "epoch": _with_the_best_epoch}
-#: Those that chapter 04 reports; ``repeats`` adds nothing to the light scorer, and is left out as training it is dear.
-MEASURED = ("page-zero", "epoch")
 
 
 def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray, by: By) -> np.ndarray:
-    """Stage two with each fold's own model; only chunks on the kept pages are embedded.
-
-    Those of LEAST_PAGES pages at least, so that fewer pages need no new embedding.
-    """
+    """Stage two with each fold's own model; only chunks on the kept pages are embedded."""
     table, pages = windows(study), pages_of_chunks(study)
-    n_pages = study.profile.page_scorer.pages
-    ranked = rank_pages(page_scores, pages, candidates, max(n_pages, LEAST_PAGES))
+    ranked = rank_pages(page_scores, pages, candidates, PAGES)
     owners, asked = table["chunk"].to_numpy(), study.questions["question"]
     scores = np.full(candidates.shape, -np.inf, np.float32)
     for fold in folds(study, by):
@@ -189,7 +180,7 @@ def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray
             "page_scorer/windows", texts=texts, role="document", window=study.profile.embedder.window
         )
         scores[rows] = best_window_scores(queries, vectors, owners[used], len(study.chunks))
-    return chunks_on_pages(scores, [rows[:n_pages] for rows in ranked], pages)
+    return chunks_on_pages(scores, ranked, pages)
 
 
 def main() -> None:

@@ -25,18 +25,16 @@ from lib.retrievers.page_then_chunk import (
     scorer_scores,
     search,
 )
-from lib.slips.table import HONEST, slip_values
-
-MOST_PAGES = 50
+from lib.slips.table import HONEST, PAGES, slip_values
 
 
 def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
     """Every slip on the light scorer: slip, question_id, metric, value."""
     everything, honest = study.candidates("standard"), scorer_scores(study, "light", by)
     matrices = {
-        HONEST: search(study, honest, everything),
-        "page-zero": search(study, _slipped(study, by, "page-zero", _without_page_zero), everything),
-        "repeats": search(study, _slipped(study, by, "repeats", _with_repeats), everything),
+        HONEST: search(study, honest, everything, PAGES),
+        "page-zero": search(study, _slipped(study, by, "page-zero", _without_page_zero), everything, PAGES),
+        "repeats": search(study, _slipped(study, by, "repeats", _with_repeats), everything, PAGES),
         "epoch": _best_on_test(study, by, k),
         "chunks": _chunks_by_the_scorer(study, honest, everything, by),
     }
@@ -79,12 +77,12 @@ def _with_repeats(study, fold: Fold) -> tuple[np.ndarray, dict]:
 
 def _best_on_test(study, by: By, k: int) -> np.ndarray:
     """The slip itself: each fold takes the plan with the best page recall of both stages on its test questions."""
-    pages, base, n_pages = pages_of_chunks(study), base_chunk_scores(study), study.profile.page_scorer.pages
+    pages, base = pages_of_chunks(study), base_chunk_scores(study)
     scores, tops = np.empty_like(base), _pages_of_every_plan(study, by)
     for fold in folds(study, by):
         rows, best = list(fold.test), -1.0
         questions = study.questions.iloc[rows]
-        for top in tops[:, rows, :n_pages]:
+        for top in tops[:, rows]:
             found = chunks_on_pages(base[rows], list(top), pages)
             recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()
             if recall > best:
@@ -93,7 +91,7 @@ def _best_on_test(study, by: By, k: int) -> np.ndarray:
 
 
 def _pages_of_every_plan(study, by: By) -> np.ndarray:
-    """The best pages of each question under each plan of its fold, shape (n_plans, n_questions, MOST_PAGES)."""
+    """The best pages of each question under each plan of its fold, shape (n_plans, n_questions, PAGES)."""
     parts, settings, pages = folds(study, by), study.profile.page_scorer_light, pages_of_chunks(study)
 
     def compute(target: Path) -> None:
@@ -104,12 +102,12 @@ def _pages_of_every_plan(study, by: By) -> np.ndarray:
             for longest in light.plans(settings):
                 for plan, scorer in vectors.train(fold.train, settings, longest):
                     page_scores = light.score_rows(scorer, vectors, rows)
-                    ranked = rank_pages(page_scores, pages, everything, MOST_PAGES)
+                    ranked = rank_pages(page_scores, pages, everything, PAGES)
                     kept = tops.setdefault(plan, np.zeros((len(study.questions), len(ranked[0])), int))
                     kept[rows] = ranked
         np.save(target / "tops.npy", np.stack(list(tops.values())))
 
-    params = scores_params(study, _params(study, by) | {"slip": "epoch"}, parts)
+    params = scores_params(study, _params(study, by) | {"slip": "epoch", "pages": PAGES}, parts)
     return np.load(study.store.get("page_scorer_light/plans", params, compute).path / "tops.npy")
 
 
@@ -127,5 +125,5 @@ def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray
             mapped = (scorer.page(windows) if scorer.page else windows).numpy()
         scores[rows] = dense.best_window_scores(queries, mapped, owners, len(study.chunks))
     pages = pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages)
+    ranked = rank_pages(page_scores, pages, candidates, PAGES)
     return chunks_on_pages(scores, ranked, pages)

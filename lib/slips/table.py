@@ -12,6 +12,7 @@ from lib.metrics.retrieval import doc_recall, page_recall
 from lib.metrics.significance import cluster_draws
 
 HONEST = "none"
+PAGES = 20  # that stage two searches in every slip, as published, whatever the profile keeps
 SLIPS = {
     HONEST: "none: the honest run",
     "page-zero": "gold page 0 is lost (`if page` on a number), in training and in the gold standard",

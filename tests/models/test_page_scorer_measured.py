@@ -6,6 +6,7 @@ import pytest
 
 from lib.report import page_scorer as report
 from lib.report.page_scorer_measured import PAGES, SCORERS, measurements
+from lib.slips import light
 
 QUESTIONS = [f"q{n}" for n in range(4)]
 
@@ -73,6 +74,19 @@ def test_slips_are_told_for_the_light_scorer_and_not_trained_for_the_other(measu
     assert table["Scorer"].unique().tolist() == ["Light map"]
     assert table["Added by the slip"].tolist()[0] == "–"
     assert table["n"].tolist() == [12, 6, 12, 12, 12]
+
+
+def test_slips_are_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
+    study, frame = measured
+
+    def measured_again(*_):
+        raise AssertionError("the slips were measured again")
+
+    monkeypatch.setattr(light, "slips", measured_again)
+    other = measurements(study.with_changes({"page_scorer.pages": 2}), k=3)
+    slips, same = (table[table["part"].str.startswith("slip ")] for table in (frame, other))
+    assert len(slips) and slips.reset_index(drop=True).equals(same.reset_index(drop=True))
+    assert (other.loc[other["part"] == "page order", "k"] == 2).all()
 
 
 def test_published_figures_stand_below_the_ablation(measured):

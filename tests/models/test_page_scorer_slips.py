@@ -51,8 +51,7 @@ def test_losing_page_zero_drops_the_questions_that_have_no_other(study):
 
 @pytest.mark.parametrize("scorer", [light, pytest.param(full, marks=pytest.mark.slow)], ids=["light", "full"])
 def test_every_slip_is_measured_beside_the_honest_run(study, scorer):
-    every = {"trained_slips": tuple(full.MODELS)} if scorer is full else {}
-    found = scorer.slips(study, "company", k=3, **every)
+    found = scorer.slips(study, "company", k=3)
     assert list(found["slip"].unique()) == list(SLIPS)
     assert found["value"].between(0, 1).all()
     table = slip_table(found, study.questions.set_index("question_id")["company"], n_draws=50, seed=1)
