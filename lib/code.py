@@ -2,13 +2,27 @@
 
 import ast
 import hashlib
+import importlib.util
 import inspect
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 
 
-def code_hash(module: ModuleType) -> str:
-    """A hash of a module's syntax tree without docstrings: it changes when the code changes its meaning."""
-    return hashlib.sha256(repr(_shape(ast.parse(inspect.getsource(module)))).encode()).hexdigest()[:16]
+def code_hash(module: ModuleType | str) -> str:
+    """A hash of a module's syntax tree without docstrings: it changes when the code changes its meaning.
+
+    Args:
+        module: a module, or the dotted name of one, which then is read and not imported.
+    """
+    if isinstance(module, str):
+        return _hash_of(Path(importlib.util.find_spec(module).origin).read_text())
+    return _hash_of(inspect.getsource(module))
+
+
+@cache
+def _hash_of(source: str) -> str:
+    return hashlib.sha256(repr(_shape(ast.parse(source))).encode()).hexdigest()[:16]
 
 
 def _shape(node: object) -> object:

@@ -66,7 +66,7 @@ class Method:
 
     def code_version(self) -> str:
         """A hash of the code behind the method, blind to comments, docstrings and layout."""
-        return "-".join(code_hash(importlib.import_module(name)) for name in (self.module, *self.code))
+        return "-".join(code_hash(name) for name in (self.module, *self.code))
 
     def other_inputs(self, study) -> object:
         """What the scores depend on beside settings and code, JSON-able; None for most methods."""

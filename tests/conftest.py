@@ -17,7 +17,7 @@ import pytest
 
 from lib import runs
 from lib.profile import Settings
-from lib.store import Store
+from lib.store import Store, digest_of
 
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
 hypothesis.settings.load_profile("steady")
@@ -162,6 +162,10 @@ class FakeStudy:
         self.profile = Settings({name: Settings(section) for name, section in profile.items()})
         self.store = Store(root / "store", say=lambda line: None)
         self.scores, self.kept = scores, {}
+
+    @property
+    def chunks_digest(self) -> str:
+        return digest_of(self.chunks[["chunk_id", "key", "text"]].to_numpy().tolist())
 
     def memo(self, key, compute):
         if key not in self.kept:

@@ -2,9 +2,11 @@
 
 import importlib.util
 import itertools
+import sys
 
 import pytest
 
+from lib import code
 from lib.methods import METHODS, code_hash, method
 from lib.profile import load_profile
 from lib.words import StudyError
@@ -58,6 +60,13 @@ def test_code_hash_sees_a_change_of_meaning(hash_of, old, new):
 
 def test_code_hash_is_the_same_under_every_python(hash_of):
     assert hash_of(ORIGINAL) == "51c0b9511b79120f"
+
+
+def test_code_hash_of_a_name_is_that_of_the_module_which_need_not_be_imported(monkeypatch):
+    assert code_hash("lib.code") == code_hash(code)
+    monkeypatch.delitem(sys.modules, "lib.models.page_training", raising=False)
+    assert len(code_hash("lib.models.page_training")) == 16
+    assert "lib.models.page_training" not in sys.modules
 
 
 def test_unknown_method_lists_the_known():

@@ -1,6 +1,5 @@
 """A corpus's chunk table, stored under what it depends on."""
 
-import importlib
 import pkgutil
 from functools import cache
 from pathlib import Path
@@ -19,7 +18,7 @@ NOT_TABLES = {"build", "embedding", "metadata", "table"}  # they make no table
 def _code() -> dict[str, str]:
     """The code that makes chunk tables: a hash a module of this package."""
     names = sorted({module.name for module in pkgutil.iter_modules(corpora.__path__)} - NOT_TABLES)
-    return {name: code_hash(importlib.import_module(f"lib.corpora.{name}")) for name in names}
+    return {name: code_hash(f"lib.corpora.{name}") for name in names}
 
 
 def table_params(study, name: str) -> dict:

@@ -14,7 +14,7 @@ from lib.models.weights import fetch
 from lib.queries.filing_context import Context, contexts
 from lib.retrievers.bm25 import BM25, tokenize
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.rrf import fused
+from lib.retrievers.fusion import fused_scores
 
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk
 
@@ -93,4 +93,4 @@ def score_hybrid(study, candidates: np.ndarray, *, context: Context) -> np.ndarr
         runs.rank(np.where(candidates, scores, -np.inf), study.questions, study.chunks, settings.depth)
         for scores in matrices
     ]
-    return fused(study, candidates, lists, settings.k_rrf)
+    return fused_scores(study, lists, settings.k_rrf)

@@ -34,15 +34,33 @@ def reciprocal_rank_fusion(
     return fused
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
-    """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks)."""
+def fused_scores(study, lists: Sequence[pd.DataFrame], k_rrf: int) -> np.ndarray:
+    """Ranked lists fused question by question; they need not cover the same questions.
+
+    Args:
+        study: gives questions and chunks.
+        lists: runs over the study's questions.
+        k_rrf: smoothing constant; a small one lets the first ranks decide.
+
+    Returns:
+        Shape (n_questions, n_chunks); ``-inf`` for a chunk that no list holds.
+    """
+    keys = study.chunks.set_index("chunk_id")["key"]
+    first_of = {key: column for column, key in reversed(list(enumerate(study.chunks["key"])))}
+    parts = [dict(list(run.groupby("question_id"))) for run in lists]
+    scores = np.full((len(study.questions), len(study.chunks)), -np.inf, np.float32)
+    for row, question_id in enumerate(study.questions["question_id"]):
+        held = [part[question_id] for part in parts if question_id in part]
+        for (_, key), value in reciprocal_rank_fusion(held, keys, k_rrf).items():
+            scores[row, first_of[key]] = value
+    return scores
+
+
+def score(study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
+    """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks).
+
+    ``k_rrf`` is the profile's if it is not given (60 in the source; 10 to 100 in Akarsu et al., 2026).
+    """
     settings = study.profile.hybrid_rrf
     lists = [study.rank_method(name, candidates, settings.depth) for name in ("dense", "bm25")]
-    chunks = study.chunks.set_index("chunk_id")["key"]
-    fused = reciprocal_rank_fusion(lists, chunks, settings.k_rrf)
-    first_of = {key: column for column, key in reversed(list(enumerate(study.chunks["key"])))}
-    row_of = {question_id: row for row, question_id in enumerate(study.questions["question_id"])}
-    scores = np.full(candidates.shape, -np.inf, np.float32)
-    for (question_id, key), value in fused.items():
-        scores[row_of[question_id], first_of[key]] = value
-    return scores
+    return fused_scores(study, lists, settings.k_rrf if k_rrf is None else k_rrf)

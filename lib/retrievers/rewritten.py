@@ -8,7 +8,8 @@ stands alone.
 
 import numpy as np
 
-from lib.retrievers.hybrid_texts import dense_run, fused_scores, hybrid_scores
+from lib.retrievers.fusion import fused_scores
+from lib.retrievers.hybrid_texts import dense_run, hybrid_scores
 from lib.siblings.texts import questions_of, rewrites, terms, write
 
 
@@ -26,7 +27,7 @@ def score_multi_query(study, candidates: np.ndarray) -> np.ndarray:
         is_there = np.array([number < len(row) for row in texts])
         asked = [row[number] if number < len(row) else row[0] for row in texts]
         lists.append(dense_run(study, asked, candidates & is_there[:, None]))
-    return fused_scores(study, lists)
+    return fused_scores(study, lists, study.profile.hybrid_rrf.k_rrf)
 
 
 def lengthened(study, kind: str) -> list[str]:

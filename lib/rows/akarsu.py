@@ -36,9 +36,9 @@ _FUSION = (
             f"Hybrid RRF, k = {k_rrf}",
             f"dense and BM25 → reciprocal rank fusion with k = {k_rrf}",
             f"{KEY},cormack2009rrf",
-            "lib.retrievers.rrf",
+            RRF,
             FUSED,
-            code=(RRF, DENSE, SPARSE),
+            code=(DENSE, SPARSE),
             options={"k_rrf": k_rrf},
             **_VECTORS,
         )
@@ -101,7 +101,7 @@ _CONTEXTS = tuple(
         index_stages=(f"embeddings/contextual-{context}",),
         query_stages=QUERIES,
         function=f"score_{how}",
-        code=(DENSE, SPARSE, RRF, "lib.retrievers.rrf", "lib.queries.filing_context"),
+        code=(DENSE, SPARSE, RRF, "lib.queries.filing_context"),
         inputs=f"{context}_inputs",
         options={"context": context},
     )

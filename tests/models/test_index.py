@@ -31,7 +31,6 @@ def make(fake_study, tokenizer_folder):
             "precision": "float32",
         }
         made = fake_study(["?"], texts, {"embedder": settings | embedder})
-        made.chunks_digest = "0" * 20
         made.kept["encoder"] = CountingEncoder()
         return made
 

@@ -85,7 +85,8 @@ def test_slips_are_not_measured_again_for_another_number_of_pages(measured, monk
     monkeypatch.setattr(light, "slips", measured_again)
     other = measurements(study.with_changes({"page_scorer.pages": 2}), k=3)
     slips, same = (table[table["part"].str.startswith("slip ")] for table in (frame, other))
-    assert len(slips) and slips.reset_index(drop=True).equals(same.reset_index(drop=True))
+    assert len(slips)
+    assert slips.reset_index(drop=True).equals(same.reset_index(drop=True))
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
 
 

@@ -86,3 +86,39 @@ def test_score_gives_equal_texts_of_a_page_one_place(fake_study):
     study.chunks["key"] = ["K", "K", "L"]
     got = fusion.score(study, np.ones((1, 3), bool))
     assert got[0].tolist() == [np.float32(2 / 61), -np.inf, np.float32(2 / 62)]
+
+
+@pytest.fixture
+def any_study(fake_study):
+    rng = np.random.default_rng(5)
+    matrices = {name: rng.normal(size=(6, 30)) for name in ("dense", "bm25")}
+    made = fake_study(["?"] * 6, ["text"] * 30, {"hybrid_rrf": {"k_rrf": 60, "depth": 10}}, matrices)
+    made.chunks.loc[7, "key"] = made.chunks.loc[3, "key"]
+    return made
+
+
+def test_the_profile_s_constant_is_taken_where_none_is_given(any_study):
+    allowed = np.random.default_rng(6).random((6, 30)) < 0.8
+    given, other = (fusion.score(any_study, allowed, k_rrf=k) for k in (60, 10))
+    np.testing.assert_array_equal(given, fusion.score(any_study, allowed))
+    assert not np.array_equal(given, other)
+
+
+def test_a_small_constant_prefers_one_first_rank_to_two_middle_ones(fake_study):
+    matrices = {"dense": np.array([[9.0, 8, 7, 6]]), "bm25": np.array([[1.0, 8, 9, 7]])}
+    study = fake_study(["?"], list("abcd"), {"hybrid_rrf": {"k_rrf": 60, "depth": 10}}, matrices)
+    every = np.ones((1, 4), bool)
+    small, large = (fusion.score(study, every, k_rrf=k)[0] for k in (1, 100))
+    assert small[:2] == pytest.approx([1 / 2 + 1 / 5, 1 / 3 + 1 / 3])
+    assert small[0] > small[1]
+    assert large[:2] == pytest.approx([1 / 101 + 1 / 104, 1 / 102 + 1 / 102])
+    assert large[0] < large[1]
+
+
+def test_a_list_without_a_question_adds_nothing_to_it(fake_study):
+    study = fake_study(["?", "?"], ["a", "b"], {"hybrid_rrf": {"k_rrf": 60, "depth": 10}}, {})
+    ids, chunks = study.questions["question_id"], study.chunks["chunk_id"]
+    lists = [run(ids[0], [chunks[1]]), run(ids[1], [chunks[0]]), run(ids[0], [chunks[1], chunks[0]])]
+    got = fusion.fused_scores(study, lists, 60)
+    assert got[0].tolist() == [np.float32(1 / 62), np.float32(2 / 61)]
+    assert got[1].tolist() == [np.float32(1 / 61), -np.inf]

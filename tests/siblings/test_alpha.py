@@ -69,7 +69,7 @@ def test_the_sweep_is_stored_and_read_back_exactly(tmp_path, fake_study, monkeyp
     made.questions["gold_pages"] = [[0], [1]]
     made.questions["doc_name"] = "DOC"
     made.kept |= {("matrix", "dense"): np.eye(2), ("matrix", "bm25"): 1 - np.eye(2)}
-    made.chunks_digest = made.questions_digest = "x"
+    made.questions_digest = "x"
     made.settings_of = lambda sections: {name: "x" for name in sections}
     made.candidates = lambda condition: np.ones((2, 2), bool)
     made.shared = lambda stage, params, compute, settings: made.store.get(stage, params(), compute)

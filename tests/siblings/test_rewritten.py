@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from lib.retrievers import bm25, dense, fusion, rewritten
-from lib.retrievers.hybrid_texts import dense_run, fused_scores, hybrid_scores
+from lib.retrievers.fusion import fused_scores
+from lib.retrievers.hybrid_texts import dense_run, hybrid_scores
 
 CHUNKS = ["net sales", "cash flow", "profit"]
 EVERY = np.ones((2, 3), bool)
@@ -32,7 +33,7 @@ def test_fusion_sums_over_the_lists_that_hold_the_question(judged_study):
     study = judged_study(["net", "profit"], CHUNKS, lambda asked: None)
     only_first = np.array([[True] * 3, [False] * 3])
     lists = [dense_run(study, ["net", "profit"], EVERY), dense_run(study, ["cash", "net"], only_first)]
-    fused = fused_scores(study, lists)
+    fused = fused_scores(study, lists, 60)
     assert fused[0].tolist() == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 61, 1 / 63 + 1 / 63])
     assert fused[1].tolist() == pytest.approx([1 / 62, 1 / 63, 1 / 61])
 
@@ -40,7 +41,7 @@ def test_fusion_sums_over_the_lists_that_hold_the_question(judged_study):
 def test_chunks_with_one_key_are_fused_as_the_first_of_them(judged_study):
     study = judged_study(["net"], [*CHUNKS, "net sales"], lambda asked: None)
     study.chunks["key"] = ["a", "b", "c", "a"]
-    fused = fused_scores(study, [dense_run(study, ["net"], np.ones((1, 4), bool))])
+    fused = fused_scores(study, [dense_run(study, ["net"], np.ones((1, 4), bool))], 60)
     assert fused[0, 0] == pytest.approx(1 / 61)
     assert fused[0, 3] == -np.inf
 
