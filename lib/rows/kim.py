@@ -1,6 +1,18 @@
 """Rows of Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, tables, weights."""
 
-from lib.rows.parts import BOTH, DENSE, JUDGE, JUDGED, LENGTHENED, QUERIES, SPARSE, TEXTS, WINDOWS, of_family
+from lib.rows.parts import (
+    BOTH,
+    DENSE,
+    JUDGE,
+    JUDGED,
+    LENGTHENED,
+    QUERIES,
+    SPARSE,
+    TEXTS,
+    WINDOWS,
+    dense_over,
+    of_family,
+)
 
 KIM = "kim2025"
 KEY = "kim2025financial"
@@ -67,21 +79,36 @@ _CHOSEN = (
         conditions=("standard",),
     ),
 )
-_CORPORA = tuple(
-    _row(
-        f"{corpus}_bm25",
-        f"BM25, {title}",
-        f"question → finance tokens → BM25 over pages with {title}",
-        f"{KEY},robertson2009bm25",
-        "lib.retrievers.bm25",
-        ("bm25",),
-        corpus=corpus,
-    )
-    for corpus, title in (
-        ("markdown", "titles and tables in markdown"),
-        ("annotated_tables", "annotated tables"),
-        ("extracted_tables", "tables taken out"),
-    )
+_PAGES = (
+    ("markdown", "titles and tables in markdown"),
+    ("annotated_tables", "annotated tables"),
+    ("extracted_tables", "tables taken out"),
+)
+_CORPORA = (
+    *(
+        dense_over(
+            _row,
+            KEY,
+            f"{corpus}_dense",
+            f"Dense, {title}",
+            f"chunks of pages with {title}",
+            corpus,
+            (f"corpora/{corpus}", "elements", *WINDOWS, f"embeddings/{corpus}"),
+        )
+        for corpus, title in _PAGES
+    ),
+    *(
+        _row(
+            f"{corpus}_bm25",
+            f"BM25, {title}",
+            f"question → finance tokens → BM25 over pages with {title}",
+            f"{KEY},robertson2009bm25",
+            "lib.retrievers.bm25",
+            ("bm25",),
+            corpus=corpus,
+        )
+        for corpus, title in _PAGES
+    ),
 )
 
 KIM_ROWS = (*_WRITTEN, *_CHOSEN, *_CORPORA)

@@ -1,28 +1,14 @@
 """Rows of Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is."""
 
-from lib.rows.parts import DENSE, QUERIES, WINDOWS, of_family
+from functools import partial
+
+from lib.rows.parts import WINDOWS, dense_over, of_family
 
 YEPES = "yepes2024"
 KEY = "yepes2024chunking"
 _row = of_family(YEPES)
+_dense = partial(dense_over, _row, KEY)
 _CHILDREN, _ELEMENTS = ("embeddings/children",), ("elements", "embeddings/elements")
-
-
-def _dense(name: str, title: str, what: str, corpus: str, index_stages: tuple[str, ...], **more):
-    """A row that searches the vectors of another chunk table."""
-    return _row(
-        name,
-        title,
-        f"question → embedding → cosine with {what}",
-        f"{KEY},karpukhin2020dpr",
-        "lib.retrievers.dense_corpus",
-        ("embedder", "parent_child") if "embeddings/children" in index_stages else ("embedder",),
-        corpus=corpus,
-        index_stages=index_stages,
-        query_stages=QUERIES,
-        code=(DENSE, "lib.corpora.embedding", "lib.corpora.aggregate"),
-        **more,
-    )
 
 
 _SIZES = (
@@ -48,6 +34,15 @@ _SIZES = (
 )
 _LAYOUT = (
     _dense("element_chunks", "Element chunks", "titles, text and whole tables", "elements", _ELEMENTS),
+    _dense(
+        "element_metadata",
+        "Element chunks with metadata",
+        "titles, text and whole tables, or with their keywords, summary and first sentences, whichever is nearer",
+        "elements",
+        (*_ELEMENTS, "embeddings/metadata"),
+        "lib.retrievers.element_metadata",
+        ("lib.retrievers.dense_corpus", "lib.corpora.metadata"),
+    ),
     _row(
         "element_bm25",
         "BM25, element chunks",

@@ -10,7 +10,7 @@ from lib.contexts import Context
 from lib.generation import Answers
 from lib.models.generations import Filled
 from lib.siblings.answer_relevance import answer_relevance
-from lib.siblings.context_precision import context_precision, precision_of
+from lib.siblings.context_precision import context_precision, gold_precision, precision_of
 from lib.siblings.judge import judgements, label_of
 from lib.siblings.passages import passages
 
@@ -86,6 +86,15 @@ def test_context_precision_of_a_run_looks_at_its_first_chunks_only(judged_study)
     run = pairs_of(("q0", 1), ("q0", 2), ("q1", 1), ("q1", 2))
     assert context_precision(study, run, 2).to_dict() == {"q0": 1 / 2, "q1": 1 / 2}
     assert context_precision(study, run, 1).to_dict() == {"q0": 0, "q1": 0}
+
+
+def test_gold_precision_takes_the_gold_pages_for_the_judge(judged_study):
+    study = judged_study(["cash flow", "profit"], CHUNKS, lambda asked: None)
+    study.questions["doc_name"], study.questions["gold_pages"] = "DOC", [[0, 2], [9]]
+    run = pairs_of(("q0", 0), ("q0", 1), ("q0", 2), ("q1", 2))
+    assert gold_precision(study, run, 3).to_dict() == {"q0": (1 + 2 / 3) / 2, "q1": 0}
+    assert gold_precision(study, run, 2).to_dict() == {"q0": 1, "q1": 0}
+    assert not study.generator.asked
 
 
 def test_an_answer_is_as_relevant_as_the_question_written_from_it_is_near(judged_study):
