@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from lib.book import notebooks
+from lib.command import status_of
 from lib.models.preflight import needs_preflight
 from lib.words import StudyError
 
@@ -137,12 +138,7 @@ def command_line() -> argparse.ArgumentParser:
 def main() -> int:
     """Run a command; errors that a person can mend end in one sentence."""
     args = command_line().parse_args()
-    try:
-        args.function(args)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of(args.function, args)
 
 
 if __name__ == "__main__":

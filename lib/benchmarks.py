@@ -1,6 +1,7 @@
 """How fast the parts are, each beside its reference: ``python -m lib.benchmarks --dataset financebench``."""
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +10,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
+from lib.command import open_study, status_of, study_parser
 from lib.models.weights import fetch
 from lib.retrievers import bm25
 from lib.store import write_atomically
-from lib.study import Study
 from lib.words import StudyError
 
 FILE = "benchmarks.csv"
@@ -180,17 +181,19 @@ def measured(study) -> pd.DataFrame | None:
     return pd.read_csv(found[0]) if found else None
 
 
-def main() -> None:
+def main() -> int:
     """Run the benchmarks and keep them as ``benchmarks.csv`` of the view."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
-    args = parser.parse_args()
-    study = Study.open(args.dataset, args.profile, chapter="benchmarks")
+    parser = study_parser("lib.benchmarks", main.__doc__)
+    return status_of(run_and_keep, parser.parse_args())
+
+
+def run_and_keep(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "benchmarks")
     table = run_all(study)
     write_atomically(Path(study.home) / FILE, table.to_csv(index=False).encode())
     print(table.to_string(index=False))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

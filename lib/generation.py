@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from lib.command import open_study, status_of, study_parser
 from lib.contexts import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import METRIC_COLUMNS, evaluate_all
 from lib.methods import METHODS, TRAINED, baselines
@@ -131,30 +132,18 @@ def scores(study, wanted: Sequence[Context]) -> tuple[dict[str, Answers], pd.Dat
 
 def main() -> int:
     """Write the answers of one context; what is there already is not written again."""
-    parser = argparse.ArgumentParser(prog="python -m lib.generation", description=main.__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
-    parser.add_argument("--results", default="published", choices=["published", "fresh"])
+    parser = study_parser("lib.generation", main.__doc__)
     parser.add_argument(
         "--context", default=NONE, help=f"none, best-baseline, {', '.join(ORACLES)}, or a method"
     )
     parser.add_argument("--k", type=int, default=5, help="depth at which the best baseline is chosen")
     parser.add_argument("--limit", type=int, help="only the first questions")
-    args = parser.parse_args()
-    try:
-        write_answers(args)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of(write_answers, parser.parse_args())
 
 
 def write_answers(args: argparse.Namespace) -> None:
     """What the command line asks for."""
-    from lib.study import Study
-
-    study = Study.open(args.dataset, args.profile, args.results, chapter="06_generation")
-    best = ""
+    study, best = open_study(args, "06_generation"), ""
     if args.context == BEST_BASELINE:
         best = best_baseline(evaluate_all(study, baselines(), ["standard"]), args.k)
     oracle = "dense" if "dense" in METHODS else best

@@ -1,11 +1,12 @@
 """Train the combiner that other datasets use, on every question of a study: ``python -m lib.ahead.train``."""
 
 import argparse
+import sys
 
 from lib.ahead.combiner import fit_combiner
 from lib.ahead.nested import choose
 from lib.ahead.pool import SAVED, task_of
-from lib.study import Study
+from lib.command import open_study, status_of, study_parser
 
 
 def train(study, target=SAVED) -> dict:
@@ -35,12 +36,19 @@ def train(study, target=SAVED) -> dict:
     return about
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dataset", default="financebench")
-    parser.add_argument("--profile", default="default")
-    asked = parser.parse_args()
-    about = train(Study.open(asked.dataset, asked.profile, chapter="07_ahead"))
+def main() -> int:
+    """Train the combiner that other questions are asked of, and keep it with the code."""
+    parser = study_parser("lib.ahead.train", main.__doc__)
+    return status_of(train_and_tell, parser.parse_args())
+
+
+def train_and_tell(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    about = train(open_study(args, "07_ahead"))
     print(
         f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

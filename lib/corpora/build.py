@@ -4,29 +4,30 @@ Everything goes into the store as it is made, so a killed call goes on where it 
 """
 
 import argparse
+import sys
 import time
 
+from lib.command import open_study, status_of, study_parser
 from lib.corpora import CORPORA
 from lib.corpora.embedding import reused, window_vectors_of
 from lib.retrievers.element_metadata import metadata_vectors
-from lib.study import Study
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Make what was asked for, and say of each table how large it is and how long it took."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--dataset", default="", help="financebench, demo or a folder; empty: the first there is"
-    )
-    parser.add_argument("--profile", default="default")
+def main() -> int:
+    """Make chunk tables ahead of the runs, and say of each how large it is and how long it took."""
+    parser = study_parser("lib.corpora.build", main.__doc__)
     parser.add_argument("--only", nargs="+", choices=list(CORPORA), default=list(CORPORA))
     parser.add_argument("--tables", action="store_true", help="the tables only, without vectors")
     parser.add_argument("--metadata", action="store_true", help="the vectors of the elements' metadata too")
-    given = parser.parse_args(arguments)
-    study = Study.open(given.dataset, given.profile, chapter="corpora")
-    for name in given.only:
-        print(build(study, name, with_vectors=not given.tables), flush=True)
-    if given.metadata:
+    return status_of(build_all, parser.parse_args())
+
+
+def build_all(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "corpora")
+    for name in args.only:
+        print(build(study, name, with_vectors=not args.tables), flush=True)
+    if args.metadata:
         n_texts = len(metadata_vectors(study.over("elements"))[0])
         print(f"element metadata: {n_texts} texts", flush=True)
 
@@ -50,4 +51,4 @@ def build(study, name: str, with_vectors: bool = True) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,12 +10,14 @@ The number of epochs is fixed beforehand; nothing here reads a test question bef
 import argparse
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from lib.command import open_study, status_of, study_parser
 from lib.folds import By, Fold, LeakError, check_fold, make_folds
 from lib.models.page_scores import load_scores, stored_scores
 from lib.models.page_vectors import encode_with, page_rows, page_texts
@@ -192,24 +194,24 @@ def losses(entry: Entry) -> list[float]:
     return curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
 
 
-def main() -> None:
+def main() -> int:
     """Train and score every fold; what is stored is not done again."""
-    from lib.study import Study
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
+    parser = study_parser("lib.models.page_scorer", main.__doc__)
     parser.add_argument("--by", nargs="+", default=["company", "filing"], choices=["company", "filing"])
     parser.add_argument("--fold", type=int, help="this fold only")
-    asked = parser.parse_args()
-    study = Study.open(asked.dataset, asked.profile, chapter="page_scorer")
-    for by in asked.by:
+    return status_of(train_folds, parser.parse_args())
+
+
+def train_folds(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "page_scorer")
+    for by in args.by:
         for fold in folds(study, by):
-            if asked.fold in (None, fold.number):
+            if args.fold in (None, fold.number):
                 scores_of_model(study, fold_model(study, fold), fold.test)
-        if asked.fold is None:
+        if args.fold is None:
             scores_entry(study, by)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,11 +7,13 @@ Its scores are those of the folds, never its own: there is no question left that
 
 import argparse
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from lib.command import open_study, status_of, study_parser
 from lib.models.page_scorer import trained, training_pairs
 from lib.models.weights import lock
 from lib.store import Entry, write_atomically
@@ -140,18 +142,18 @@ def scores_of_folds(study, k: int = 5) -> pd.DataFrame:
     return table.pivot(index="Measure", columns="folds", values="value").reset_index()
 
 
-def main() -> None:
+def main() -> int:
     """Train the final model and write it with its card."""
-    from lib.study import Study
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
+    parser = study_parser("lib.models.page_scorer_final", main.__doc__)
     parser.add_argument("--target", type=Path, required=True)
-    asked = parser.parse_args()
-    study = Study.open(asked.dataset, asked.profile, chapter="04_page_scorer")
-    print(export_final(study, scores_of_folds(study), asked.target))
+    return status_of(export, parser.parse_args())
+
+
+def export(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "04_page_scorer")
+    print(export_final(study, scores_of_folds(study), args.target))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.command import open_study, status_of, study_parser
 from lib.folds import Fold
 from lib.models.preflight import needs_preflight, preflight
 from lib.models.weights import fetch, weights_hash
@@ -20,7 +21,6 @@ from lib.preference.pairs import fold_pairs, folds, prompt_context, rejected_con
 from lib.preference.told import counts, paragraph
 from lib.profile import load_profile
 from lib.store import Entry, digest_of
-from lib.words import StudyError
 
 STAGE = "preference/model"
 VERSION = 1
@@ -81,26 +81,16 @@ def train_all(study, say=print) -> dict[int, Entry]:
 
 def main() -> int:
     """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
-    parser = argparse.ArgumentParser(prog="python -m lib.preference.train", description=main.__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="paper")
-    parser.add_argument("--results", default="published", choices=["published", "fresh"])
+    parser = study_parser("lib.preference.train", main.__doc__, profile="paper")
     parser.add_argument("--pairs", action="store_true", help="count the pairs and stop; any profile will do")
-    args = parser.parse_args()
-    try:
-        run(args)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of(run, parser.parse_args())
 
 
 def run(args: argparse.Namespace) -> None:
     """What the command line asks for; the comparison is written to ``preference.csv`` of the view."""
     from lib.preference.tuned import compared
-    from lib.study import Study
 
-    study = Study.open(args.dataset, args.profile, args.results, chapter="preference")
+    study = open_study(args, "preference")
     if args.pairs:
         print(paragraph(study, load_profile("paper")))
         return

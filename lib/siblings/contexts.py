@@ -5,10 +5,11 @@ killed run was.
 """
 
 import argparse
+import sys
 
+from lib.command import open_study, status_of, study_parser
 from lib.queries.filing_context import written
 from lib.retrievers.contextual import window_vectors
-from lib.study import Study
 
 
 def write_contexts(study) -> str:
@@ -24,16 +25,18 @@ def embed(study, context: str) -> str:
     return f"embeddings/contextual-{context}: {len(vectors)} windows of {len(set(owners))} chunks"
 
 
-def main() -> None:
-    """Run one part."""
-    parser = argparse.ArgumentParser(prog="python -m lib.siblings.contexts", description=__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
-    parser.add_argument("--embed", choices=["header", "written"])
-    args = parser.parse_args()
-    study = Study.open(args.dataset, args.profile, chapter="siblings")
+def main() -> int:
+    """Have the contexts written, or windows with them encoded."""
+    parser = study_parser("lib.siblings.contexts", main.__doc__)
+    parser.add_argument("--embed", choices=["header", "written"], help="encode the windows behind it")
+    return status_of(make, parser.parse_args())
+
+
+def make(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "siblings")
     print(embed(study, args.embed) if args.embed else write_contexts(study))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,12 +4,13 @@ Scores are kept pair by pair, so a killed run goes on where it was, and a depth 
 """
 
 import argparse
+import sys
 
 import pandas as pd
 
+from lib.command import open_study, status_of, study_parser
 from lib.retrievers.rerank import pool_scores
 from lib.retrievers.rerank_depth import HEAD_TOKENS
-from lib.study import Study
 from lib.words import CONDITIONS, Condition
 
 #: First stage and the most chunks of it that are reranked.
@@ -24,19 +25,21 @@ def pool(study, condition: Condition) -> pd.DataFrame:
     return table.drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
 
 
-def main() -> None:
+def main() -> int:
     """Score the pairs of the given condition."""
-    parser = argparse.ArgumentParser(prog="python -m lib.siblings.depths", description=__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
+    parser = study_parser("lib.siblings.depths", main.__doc__)
     parser.add_argument("--condition", default="standard", choices=CONDITIONS)
     parser.add_argument("--limit", type=int, help="score so many pairs only, to see how long they take")
-    args = parser.parse_args()
-    study = Study.open(args.dataset, args.profile, chapter="siblings")
+    return status_of(score_pairs, parser.parse_args())
+
+
+def score_pairs(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "siblings")
     pairs = pool(study, args.condition)[: args.limit]
     pool_scores(study, pairs, HEAD_TOKENS)
     print(f"{args.condition}: {len(pairs)} pairs scored")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

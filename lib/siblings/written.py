@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from lib.command import open_study, status_of, study_parser
 from lib.contexts import BEST_BASELINE, context
 from lib.evaluation import evaluate_all
 from lib.generation import answers, best_baseline
@@ -17,7 +18,6 @@ from lib.siblings.answer_relevance import questions_from
 from lib.siblings.hand import labelled_pairs
 from lib.siblings.judge import judgements
 from lib.siblings.texts import write
-from lib.words import StudyError
 
 
 def fill_texts(kind: str) -> Callable[[object], str]:
@@ -63,22 +63,16 @@ KINDS: dict[str, Callable[[object], str]] = {
 
 def main() -> int:
     """Have the texts of all kinds, or of one, written; what is there already is not written again."""
-    from lib.study import Study
-
-    parser = argparse.ArgumentParser(prog="python -m lib.siblings.written", description=main.__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
-    parser.add_argument("--results", default="published", choices=["published", "fresh"])
+    parser = study_parser("lib.siblings.written", main.__doc__)
     parser.add_argument("--only", choices=list(KINDS))
-    args = parser.parse_args()
-    try:
-        study = Study.open(args.dataset, args.profile, args.results, chapter="08_siblings")
-        for kind in [args.only] if args.only else KINDS:
-            print(KINDS[kind](study), flush=True)
-    except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of(write_kinds, parser.parse_args())
+
+
+def write_kinds(args: argparse.Namespace) -> None:
+    """What the command line asks for."""
+    study = open_study(args, "08_siblings")
+    for kind in [args.only] if args.only else KINDS:
+        print(KINDS[kind](study), flush=True)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 ``python -m lib.slips.full --dataset financebench`` computes them and goes on where it was killed.
 """
 
-import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from safetensors.torch import load_model, save_model
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from transformers import TrainerCallback
 
+from lib.command import open_study, status_of, study_parser
 from lib.folds import By, Fold
 from lib.models.index import windows
 from lib.models.page_scorer import (
@@ -183,17 +184,12 @@ def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray
     return chunks_on_pages(scores, ranked, pages)
 
 
-def main() -> None:
+def main() -> int:
     """Compute every slip on the fine-tuned scorer; what is stored is not done again."""
-    from lib.study import Study
-
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--dataset", default="")
-    parser.add_argument("--profile", default="default")
+    parser = study_parser("lib.slips.full", main.__doc__)
     parser.add_argument("--by", default="company", choices=["company", "filing"])
-    asked = parser.parse_args()
-    slips(Study.open(asked.dataset, asked.profile, chapter="page_scorer"), asked.by)
+    return status_of(lambda args: slips(open_study(args, "page_scorer"), args.by), parser.parse_args())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""Every command of a module: a study that cannot be opened ends in one sentence and status 1."""
+
+import importlib
+
+import pytest
+
+from lib.command import status_of
+from lib.words import StudyError
+
+COMMANDS = {
+    "lib.ahead.train": [],
+    "lib.benchmarks": [],
+    "lib.corpora.build": ["--only", "fixed_128"],
+    "lib.generation": ["--context", "none"],
+    "lib.models.page_scorer": ["--fold", "0"],
+    "lib.models.page_scorer_final": ["--target", "nowhere"],
+    "lib.preference.train": ["--pairs"],
+    "lib.siblings.contexts": ["--embed", "header"],
+    "lib.siblings.depths": ["--limit", "1"],
+    "lib.siblings.written": ["--only", "judge"],
+    "lib.slips.full": ["--by", "company"],
+}
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_dataset_that_is_not_there_is_told_in_one_sentence(module, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", [module, "--dataset", "no/such/folder", *COMMANDS[module]])
+    assert importlib.import_module(module).main() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: no/such/folder: ")
+    assert len(said.splitlines()) == 1
+
+
+def test_another_error_is_not_hidden():
+    def broken(args):
+        raise KeyError("a defect")
+
+    with pytest.raises(KeyError):
+        status_of(broken, None)
+
+
+def test_a_command_that_ends_well_has_status_0(capsys):
+    assert status_of(print, "done") == 0
+    assert status_of(lambda args: (_ for _ in ()).throw(StudyError("mend this")), None) == 1
+    assert capsys.readouterr() == ("done\n", "error: mend this\n")
