@@ -5,12 +5,7 @@ This is what notebooks and retrievers hold. It offers the frames (``filings``, `
 """
 
 import copy
-import io
-import json
 import os
-import shutil
-import time
-import uuid
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +25,8 @@ from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings, load_profile
 from lib.published import Published, PublishedDataset
 from lib.reuse import Reuse
-from lib.store import Entry, Store, digest_of, write_atomically
+from lib.store import Store, digest_of
+from lib.view import ViewFiles
 from lib.words import Condition, NeedsFilings
 
 VIEW_VARIABLE = "RETRIEVAL_GAP_VIEW"
@@ -39,7 +35,7 @@ PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 
 
-class Study(Reuse):
+class Study(Reuse, ViewFiles):
     """One dataset under one profile.
 
     Args:
@@ -203,15 +199,6 @@ class Study(Reuse):
         self.show(entry.path / "chunks.parquet")
         return pd.read_parquet(entry.path / "chunks.parquet")
 
-    def show_inputs(self) -> None:
-        """Put the pages, chunks and questions into the view, under their contract names."""
-        if self.has_filings:
-            packed = io.BytesIO()
-            self.questions.to_parquet(packed, index=False)
-            self.write("questions.parquet", packed.getvalue())
-            for name in ("pages", "chunks"):
-                getattr(self, name)
-
     @cached_property
     def pages_digest(self) -> str:
         """What identifies the pages' content."""
@@ -284,41 +271,6 @@ class Study(Reuse):
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""
         return open_generator(self.profile.generator, fetch(self.profile.generator.weights))
-
-    def show(self, path: Path, name: str | None = None) -> Path:
-        """Put a stored file under its contract name in the view (a hard link where the disk allows it)."""
-        target = self.view / (name or path.name)
-        if not (target.exists() and target.stat().st_ino == path.stat().st_ino):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            aside = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
-            try:
-                aside.hardlink_to(path)
-            except OSError:
-                shutil.copyfile(path, aside)
-            aside.replace(target)
-        return target
-
-    def write(self, name: str, content: str | bytes) -> Path:
-        """Write a file of the view, whole or not at all."""
-        target = self.view / name
-        write_atomically(target, content.encode() if isinstance(content, str) else content)
-        return target
-
-    def _log_stage(self, entry: Entry) -> None:
-        record = {
-            "chapter": self.chapter,
-            "stage": entry.stage,
-            "key": entry.key,
-            "origin": entry.origin,
-            "wall_s": entry.wall_s,
-            "peak_mib": entry.peak_mib,
-            "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
-        }
-        logs = [self.view / "stages.jsonl"] + ([self.times] if entry.origin == "computed" else [])
-        for log in logs:
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("a") as file:
-                file.write(json.dumps(record) + "\n")
 
 
 def _with_hashes(settings: object) -> object:
