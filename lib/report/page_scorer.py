@@ -1,6 +1,6 @@
 """The tables and figures of chapter 04, from its measurements and the runs' metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -135,18 +135,41 @@ def tokens_table(study, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def slips_table(study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
-    """What each slip adds to the honest run, one row a slip and scorer."""
-    settings, rows = study.profile.significance, []
+def _slips(study, frame: pd.DataFrame, metric: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each scorer and what the slips add to its honest run."""
+    settings = study.profile.significance
     own = frame[frame["part"].str.startswith("slip ") & (frame["metric"] == metric)]
     for scorer, part in own.groupby("scorer", sort=False):
         values = part.assign(slip=part["part"].str.removeprefix("slip "), question_id=part["item"])
-        table = slip_tables.slip_table(values, _companies(study), settings.n_draws, settings.seed)
+        yield (
+            scorer,
+            slip_tables.slip_table(values, _companies(study), settings.n_draws, settings.seed),
+        )
+
+
+def slips_table(study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
+    """What each slip adds to the honest run, one row a slip and scorer."""
+    rows = []
+    for scorer, table in _slips(study, frame, metric):
         for row in table.itertuples():
             added = "–" if row.slip == slip_tables.HONEST else with_interval(row.added, row.low, row.high)
             told = slip_tables.SLIPS[row.slip]
             rows.append((NAMES[scorer], told, number(row.mean), added, row.n))
     return pd.DataFrame(rows, columns=["Scorer", "Slip", "Page recall", "Added by the slip", "n"])
+
+
+def slips_takeaway(study, frame: pd.DataFrame, metric: str = "page_recall") -> str:
+    """For each scorer the slip that adds most, and those whose interval lies above 0."""
+    told = []
+    for scorer, table in _slips(study, frame, metric):
+        slips = table[table["slip"] != slip_tables.HONEST]
+        top = slips.loc[slips["added"].idxmax()]
+        sure = [slip_tables.SLIPS[slip] for slip in slips.loc[slips["low"] > 0, "slip"]] or ["none"]
+        told.append(
+            f"{NAMES[scorer]}: most is added ({top['added']:+.2f}) where {slip_tables.SLIPS[top['slip']]}; "
+            f"its interval is above 0 for: {'; '.join(sure)}."
+        )
+    return " ".join(told)
 
 
 def gains_table(

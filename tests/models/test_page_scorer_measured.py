@@ -74,6 +74,10 @@ def test_slips_are_told_for_the_light_scorer_and_not_trained_for_the_other(measu
     assert table["Scorer"].unique().tolist() == ["Light map"]
     assert table["Added by the slip"].tolist()[0] == "–"
     assert table["n"].tolist() == [12, 6, 12, 12, 12]
+    told = report.slips_takeaway(study, frame)
+    largest = table["Added by the slip"].iloc[1:].str[:5].astype(float).max()
+    assert told.startswith(f"Light map: most is added ({largest:+.2f}) where ")
+    assert "its interval is above 0 for: " in told
 
 
 def test_slips_are_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
