@@ -15,6 +15,7 @@ from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers.convex import mix, scaled
 
 ALPHAS = tuple(number / 40 for number in range(41))
+EVEN = 0.5  # where all questions are of one company, and none can choose for another
 RECALL_K = 5
 CHOSEN_BY = "ndcg"
 METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
@@ -59,11 +60,12 @@ def score(study, candidates: np.ndarray, *, n_folds: int, seed: int) -> np.ndarr
     Args:
         study: gives questions, filings and chunks.
         candidates: boolean, (n_questions, n_chunks).
-        n_folds, seed: of the folds by company.
+        n_folds, seed: of the folds by company; questions of one company are all weighted EVEN.
     """
-    folds = make_folds(study.questions, study.filings, "company", n_folds, seed)
-    values = alpha_values(study, candidates)
-    alphas = np.empty(len(study.questions))
-    for fold, alpha in zip(folds, chosen_alphas(values, folds, study.questions["question_id"]), strict=True):
-        alphas[list(fold.test)] = alpha
+    alphas, ids = np.full(len(study.questions), EVEN), study.questions["question_id"]
+    if study.questions["company"].nunique() > 1:
+        folds = make_folds(study.questions, study.filings, "company", n_folds, seed)
+        values = alpha_values(study, candidates)
+        for fold, alpha in zip(folds, chosen_alphas(values, folds, ids), strict=True):
+            alphas[list(fold.test)] = alpha
     return mix(*scaled(study, candidates), candidates, alphas[:, None])

@@ -17,6 +17,7 @@ from lib.retrievers import bm25, convex, convex_folds, dense
 from lib.retrievers.convex_folds import ALPHAS, CHOSEN_BY, METRICS, alpha_values, best_alpha, chosen_alphas
 
 STAGE = "siblings/alpha"
+HEADS = ("Document recall@5", "Page recall@5", "nDCG@10")  # of METRICS
 
 
 def sweep(study) -> pd.DataFrame:
@@ -39,11 +40,6 @@ def sweep(study) -> pd.DataFrame:
 
     path = study.shared(STAGE, params, compute, settings=settings).path / "values.csv"
     return pd.read_csv(path, dtype={"question_id": str}, float_precision="round_trip")
-
-
-def by_alpha(values: pd.DataFrame) -> pd.DataFrame:
-    """The mean of every metric at every ``alpha``: alpha and METRICS."""
-    return values.groupby("alpha", as_index=False)[list(METRICS)].mean()
 
 
 def best_interval(values: pd.DataFrame, companies: pd.Series, n_draws: int, seed: int) -> tuple[float, float]:

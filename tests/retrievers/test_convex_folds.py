@@ -17,6 +17,7 @@ def study(fake_study):
     made = fake_study(["a?", "a?", "b?", "b?"], ["text"] * 4, {"run": {"depth": 4}})
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT"]
     made.questions["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT"]
+    made.questions["company"] = ["Acme", "Acme", "Bolt", "Bolt"]
     made.questions["gold_pages"] = [[0], [1], [2], [3]]
     made.filings = pd.DataFrame({"doc_name": ["ACME", "BOLT"], "company": ["Acme", "Bolt"]})
     right, wrong = np.eye(4), 1 - np.eye(4)
@@ -54,6 +55,13 @@ def test_a_company_is_scored_with_what_the_other_one_chose(study):
     right, wrong = np.eye(4), 1 - np.eye(4)
     np.testing.assert_allclose(scores[:2], acme * right[:2] + (1 - acme) * wrong[:2])
     np.testing.assert_allclose(scores[2:], bolt * wrong[2:] + (1 - bolt) * right[2:])
+
+
+def test_questions_of_one_company_weigh_both_alike(study):
+    study.questions["company"] = "Acme"
+    scores = convex_folds.score(study, EVERY, n_folds=5, seed=13)
+    np.testing.assert_allclose(scores, np.full((4, 4), 0.5))  # one of the two has it, in either company
+    assert not [key for key in study.kept if "alpha_values" in key]
 
 
 def test_what_is_no_candidate_is_not_retrieved(study):

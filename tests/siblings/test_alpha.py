@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lib.siblings import alpha
-from lib.siblings.alpha import best_interval, by_alpha, held_out, summary
+from lib.siblings.alpha import best_interval, held_out, summary
 
 IDS = ["a0", "a1", "b0", "b1"]
 QUESTIONS = pd.DataFrame({"question_id": IDS, "doc_name": ["A", "A", "B", "B"]})
@@ -32,10 +32,6 @@ class Study:
         self.questions = QUESTIONS
         self.filings = pd.DataFrame({"doc_name": ["A", "B"], "company": ["Acme", "Bolt"]})
         self.store = store
-
-
-def test_means_by_alpha():
-    assert by_alpha(VALUES)["ndcg"].tolist() == pytest.approx([0.5, 0.65, 0.5])
 
 
 def test_the_held_out_value_is_that_of_the_weight_the_other_company_chose():
