@@ -86,7 +86,7 @@ def scoreboard_table(study, metrics: pd.DataFrame, board: pd.DataFrame, source: 
                 "Their numbers": escape_cell(claim.numbers or NOT_FOUND),
                 "Here": escape_cell(f"{_ours(claim, row)} ({compared(claim, row['rival'])})")
                 if is_measured
-                else escape_cell(f"no run of {row['missing']} in this profile"),
+                else escape_cell(row["missing"]),
                 "p Holm / Bonf.": _tests(row) if is_measured else "–",
                 "Verdict": verdict_text(row),
                 "Why": why(study, metrics, claim) if is_measured else "–",

@@ -56,12 +56,17 @@ def statistic_test(
         statistic: means, shape (n_draws, n_columns), to one number a draw; NaN where it is undefined.
         bound: what it is tested against.
         n_draws, seed: of the bootstrap.
+
+    Returns:
+        Without an interval (NaN) where the statistic is undefined in every draw.
     """
     estimate = float(statistic(values.mean().to_numpy()[None])[0])
     draws = _defined(statistic(resampled_means(values, clusters, n_draws, seed)))
+    n_clusters = clusters.reindex(values.index).nunique()
+    if not len(draws):
+        return Finding(estimate, math.nan, math.nan, len(values), n_clusters, True, bound, 1.0, 1.0)
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     p = tail_p(draws, bound)
-    n_clusters = clusters.reindex(values.index).nunique()
     return Finding(estimate, float(low), float(high), len(values), n_clusters, True, bound, p, p)
 
 
@@ -87,6 +92,8 @@ def questions_until(
     """The questions at which the statistic's interval at ``1 - alpha`` leaves the bound; infinite after MOST_TIMES."""
     for times in range(1, MOST_TIMES + 1):
         draws = _defined(statistic(resampled_means(values, clusters, n_draws, seed, times)))
+        if not len(draws):
+            return math.inf
         low, high = np.quantile(draws, [alpha / 2, 1 - alpha / 2])
         if low > bound or high < bound:
             return float(times * len(values))

@@ -1,5 +1,6 @@
 """What the rows of the method table say about every claim: tests, corrections, verdicts."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -34,19 +35,21 @@ class Board:
 
         Returns:
             Indexed by claim: the columns of :func:`lib.report.verdicts.decide`, ``rival`` (the row that a claim of
-            being best is decided by) and ``missing`` (rows that were not measured, for verdict *not measured*).
+            being best is decided by) and ``missing`` (why, for verdict *not measured*).
         """
         found, tests, rows = claims(), {}, {}
         for claim in found:
             absent = missing(claim, self.metrics)
             if claim.kind == "argmax" and self.sweep is None:
                 absent = absent or list(claim.a)
-            if not absent and not self._ids(claim).empty:
-                tests[claim.id], rival = self._test(claim)
-                rows[claim.id] = {"rival": rival, "missing": ""}
-            else:
-                reason = ", ".join(absent) or "questions of type " + ", ".join(claim.question_types)
-                rows[claim.id] = {"rival": "", "missing": reason}
+            reason, rival = self._unmeasurable(claim, absent), ""
+            if not reason:
+                tested, rival = self._test(claim)
+                if math.isnan(tested.low):
+                    reason, rival = "undefined here, as the rows are too much alike", ""
+                else:
+                    tests[claim.id] = tested
+            rows[claim.id] = {"rival": rival, "missing": reason}
         extra = pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")
         board = extra.join(decide(tests)) if tests else extra.assign(verdict=NOT_MEASURED)
         board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
@@ -62,6 +65,11 @@ class Board:
                     values, self._companies(values), statistic, claim.bound, ALPHA / n_tests, **self.draws
                 )
         return board
+
+    def _unmeasurable(self, claim: Claim, absent: list[str]) -> str:
+        if absent:
+            return f"no run of {', '.join(absent)} in this profile"
+        return f"no questions of type {', '.join(claim.question_types)}" if self._ids(claim).empty else ""
 
     def _ids(self, claim: Claim) -> pd.Index:
         is_meant = self.questions["question_type"].isin(claim.question_types) | (not claim.question_types)

@@ -101,7 +101,17 @@ def test_a_claim_without_its_rows_is_not_measured_and_not_dropped():
     board = scoreboard.Board(STUDY, metrics_of(dense=HALF, bm25=HALF)).scores()
     assert list(board.index) == [claim.id for claim in claims()]
     assert set(board["verdict"]) == {NOT_MEASURED}
-    assert board.loc["main-dense", "missing"] == "splade"
+    assert board.loc["main-dense", "missing"] == "no run of splade in this profile"
+
+
+def test_a_correlation_of_rows_that_are_all_alike_is_not_measured():
+    follow = next(claim for claim in claims() if claim.id == "main-follow")
+    metrics = metrics_of(**dict.fromkeys(follow.a, HALF))
+    metrics = metrics[metrics["metric"] == "page_recall"]
+    metrics = pd.concat([metrics, metrics.assign(metric="doc_recall")])
+    board = scoreboard.Board(STUDY, metrics).scores()
+    assert board.loc["main-follow", "verdict"] == NOT_MEASURED
+    assert board.loc["main-follow", "missing"] == "undefined here, as the rows are too much alike"
 
 
 def test_the_scoreboard_on_clear_rows():
