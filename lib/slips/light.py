@@ -107,7 +107,7 @@ def _pages_of_every_plan(study, by: By) -> np.ndarray:
                     kept[rows] = ranked
         np.save(target / "tops.npy", np.stack(list(tops.values())))
 
-    params = scores_params(study, _params(study, by) | {"slip": "epoch", "pages": PAGES}, parts)
+    params = scores_params(study, _params(study, by) | {"slip": "epoch", "n_pages": PAGES}, parts)
     return np.load(study.store.get("page_scorer_light/plans", params, compute).path / "tops.npy")
 
 

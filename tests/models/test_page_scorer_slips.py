@@ -90,3 +90,13 @@ def test_the_best_epoch_on_the_test_fold_is_kept(make_study, precision):
     [(epoch, mrr, last)] = seen
     assert 1 <= epoch <= last == 3
     assert 0 < mrr <= 1
+
+
+def test_pages_of_every_plan_are_kept_for_the_slips_number_of_pages(study, monkeypatch):
+    """Fewer pages are another entry of the store: it is not cut out of, nor taken for, one with more."""
+    shapes = []
+    for n_pages in (7, 3):
+        monkeypatch.setattr(light, "PAGES", n_pages)
+        shapes.append(light._pages_of_every_plan(study, "company").shape)
+    assert [shape[-1] for shape in shapes] == [7, 3]
+    assert shapes[0][:2] == shapes[1][:2]
