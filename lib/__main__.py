@@ -20,21 +20,27 @@ def build_book(args: argparse.Namespace) -> None:
     from lib.book.manifest import stages_of, write_manifest
     from lib.book.pages import write_pages
     from lib.book.results import write_results
-    from lib.book.site import compile_book
+    from lib.book.site import built_book, compile_book
+    from lib.book.unchanged import is_unchanged, remember
     from lib.study import Study
 
     started = time.perf_counter()
     study = Study.open(args.dataset, args.profile, args.results, chapter="book")
+    given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
+    if is_unchanged(study, given):
+        print("nothing has changed since this book was built; to build it all the same, say make clean first")
+        print(f"book: {built_book(study) / 'index.html'}\n{time.perf_counter() - started:.0f} s")
+        return
     if study.has_filings and needs_preflight(study.profile):
         look_before(study)
     (study.view / "stages.jsonl").unlink(missing_ok=True)
-    given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
     notebooks.run_all(notebooks.chapters(), given, study.view / "notebooks", args.jobs or at_once(study))
     write_results(study)
     manifest = write_manifest(study)
     write_pages(study, manifest if study.has_filings else study.published.manifest)
     write_explorer(study)
     index = compile_book(study)
+    remember(study, given)
     origins = [record["origin"] for record in stages_of(study)]
     counted = ", ".join(f"{origins.count(origin)} {origin}" for origin in ("computed", "reused", "published"))
     print(f"results: {counted}")

@@ -28,6 +28,11 @@ def banner_of(study) -> str:
     return "" if study.has_filings else f"<strong>{html.escape(study.published.sentence)}</strong>"
 
 
+def built_book(study) -> Path:
+    """Where a study's book lies when it is compiled."""
+    return ROOT / "book" / "_build" / study.dataset.name / "html"
+
+
 def stage(study, target: Path) -> None:
     """Lay out the book's sources: configuration, pages, executed chapters, figures, tables, explorer."""
     if target.exists():
@@ -70,7 +75,7 @@ def compile_book(study, say=print) -> Path:
             line for line in (done.stdout + done.stderr).splitlines() if "WARNING" in line or "ERROR" in line
         ]
         raise StudyError("jupyter-book: " + ("\n".join(lines) or (done.stdout + done.stderr)[-3000:]))
-    built = ROOT / "book" / "_build" / study.dataset.name / "html"
+    built = built_book(study)
     aside = built.with_name("html.aside")
     shutil.rmtree(aside, ignore_errors=True)
     built.parent.mkdir(parents=True, exist_ok=True)

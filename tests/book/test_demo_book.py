@@ -34,6 +34,14 @@ def book() -> Path:
     return ROOT / "book" / "_build" / "demo" / "html"
 
 
+def test_a_second_build_has_nothing_to_do(book):
+    command = [sys.executable, "-m", "lib", "book", "--dataset", "demo"]
+    before = (book / "index.html").stat().st_mtime_ns
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "nothing has changed since this book was built" in done.stdout
+    assert (book / "index.html").stat().st_mtime_ns == before
+
+
 def test_every_chapter_is_there(book):
     toc = (ROOT / "_toc.yml").read_text()
     for page in re.findall(r"file: (\S+)", toc):
