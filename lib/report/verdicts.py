@@ -129,7 +129,7 @@ def questions_needed(effect: float, spread: float, alpha: float = ALPHA, power: 
 
     Args:
         effect: distance of θ from the bound.
-        spread: see :func:`spread_of`.
+        spread: see :func:`spread_of`; without any, as where all questions score alike, nothing can be said.
         alpha: level of the test, corrected.
         power: probability of finding it.
     """
@@ -137,6 +137,8 @@ def questions_needed(effect: float, spread: float, alpha: float = ALPHA, power: 
         return math.nan
     if effect == 0:
         return math.inf
+    if spread < 1e-12:
+        return math.nan
     return float(math.ceil((norm.ppf(1 - alpha / 2) + norm.ppf(power)) ** 2 * spread / effect**2))
 
 

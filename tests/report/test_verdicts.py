@@ -104,6 +104,9 @@ def test_questions_needed_is_the_textbook_formula():
     assert questions_needed(0.1, 1.0) == 785
     assert questions_needed(-0.1, 1.0) == 785
     assert questions_needed(0.0, 1.0) == math.inf
+    assert math.isnan(
+        questions_needed(0.1, 0.0)
+    )  # every question says the same: none of them is known to be typical
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
