@@ -77,7 +77,7 @@ def table(
     data: pd.DataFrame | None = None,
     plain: bool = False,
 ) -> Shown:
-    """A numbered table.
+    """A numbered table; one without rows has a row of dashes.
 
     Args:
         study: whose view gets ``tables/<name>.csv``.
@@ -89,9 +89,10 @@ def table(
         plain: whether the cells are markup already.
     """
     study.write(f"tables/{name}.csv", (frame if data is None else data).to_csv(index=False))
+    shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
     body = (
         f"::::{{table}} {caption}{study.provenance} {{download}}`CSV <../tables/{name}.csv>`\n:name: tab-{name}\n"
-        f":class: study-table\n\n{markdown_table(frame, plain)}\n::::\n"
+        f":class: study-table\n\n{markdown_table(shown, plain)}\n::::\n"
     )
     return Shown(body + (f"\n**{takeaway}**\n" if takeaway else ""))
 
