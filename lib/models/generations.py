@@ -97,13 +97,20 @@ class GenerationLog:
             "params": params,
         }
 
-    def fill(self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator]) -> Filled:
+    def fill(
+        self,
+        kind: str,
+        items: Sequence[Item],
+        make_generator: Callable[[], Generator],
+        may_be_cut: bool = False,
+    ) -> Filled:
         """Look items up, and have what is not there written.
 
         Args:
             kind: what the texts are, such as ``hyde`` or ``answer``; kept in the records.
             items: the texts wanted; ids must differ.
             make_generator: called only if a text is missing.
+            may_be_cut: whether a text's beginning is enough, as a label's is; else it is told how many were cut.
 
         Returns:
             The records, and for every item without one the reason. What is missing is tried again next time.
@@ -130,7 +137,7 @@ class GenerationLog:
             with exclusively(self.path, self.say):
                 self._write_missing(kind, wanted, make_generator, filled)
         filled.records = {item.id: filled.records[item.id] for item in items if item.id in filled.records}
-        self._report(kind, by_id, filled)
+        self._report(kind, by_id, filled, may_be_cut)
         return filled
 
     def _write_missing(
@@ -182,8 +189,8 @@ class GenerationLog:
             "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
 
-    def _report(self, kind: str, by_id: dict[str, Item], filled: Filled) -> None:
-        if filled.cut:
+    def _report(self, kind: str, by_id: dict[str, Item], filled: Filled, may_be_cut: bool) -> None:
+        if filled.cut and not may_be_cut:
             self.say(
                 f"{kind}: {len(filled.cut)} of {len(by_id)} texts were cut at the most tokens they may have"
             )

@@ -55,7 +55,7 @@ def judgements(study, pairs: pd.DataFrame) -> pd.DataFrame:
             pairs["question_id"], pairs["chunk_id"], passages(study, pairs), strict=True
         )
     ]
-    texts = study.generation_log().fill("judge", items, study.make_generator).texts
+    texts = study.generation_log().fill("judge", items, study.make_generator, may_be_cut=True).texts
     return pairs.assign(label=[label_of(texts.get(item.id)) for item in items])
 
 

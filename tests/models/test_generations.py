@@ -158,6 +158,13 @@ def test_a_text_cut_at_its_limit_is_kept_and_told(open_log, said):
     assert said == ["hyde: 1 of 3 texts were cut at the most tokens they may have"]
 
 
+def test_a_label_that_may_be_cut_is_not_told(open_log, said):
+    cut = Generation("IRRELEV", 3, 10, "length", 0.1)
+    filled = open_log().fill("judge", ITEMS, lambda: Writer(b=cut), may_be_cut=True)
+    assert filled.cut == ["b"]
+    assert said == []
+
+
 def test_a_generator_that_stops_leaves_the_rest_missing(open_log):
     filled = open_log().fill("hyde", ITEMS, StoppedWriter)
     assert filled.texts == {"a": "A"}
