@@ -90,7 +90,7 @@ def list_methods(args: argparse.Namespace) -> None:
 
 def publish_results(args: argparse.Namespace) -> None:
     """Copy the results of a whole run to book/results/, where they stand in for computing."""
-    from lib.book.publish import publish
+    from lib.publish.publish import publish
     from lib.study import Study
 
     study = Study.open(args.dataset, args.profile, args.results)
@@ -99,8 +99,8 @@ def publish_results(args: argparse.Namespace) -> None:
 
 def verify_results(args: argparse.Namespace) -> None:
     """Compute results again and compare them row by row with the published ones."""
-    from lib.book.verify import verify
-    from lib.book.verify_chapter import verify_chapter
+    from lib.publish.verify import verify
+    from lib.publish.verify_chapter import verify_chapter
 
     names = None if args.methods == "all" else args.methods.split()
     if args.chapter:

@@ -11,7 +11,7 @@ def study_parser(module: str, description: str, profile: str = "default") -> arg
     """A command line that names a study.
 
     Args:
-        module: such as ``lib.generation``.
+        module: such as ``lib.answers.answers``.
         description: what the command does.
         profile: taken where none is said.
     """

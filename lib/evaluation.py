@@ -11,7 +11,7 @@ from lib.code import code_hash
 from lib.locks import exclusively
 from lib.methods import METHODS
 from lib.metrics import overlap, retrieval
-from lib.metrics.significance import clustered_bootstrap
+from lib.stats import clustered_bootstrap
 from lib.store import digest_of
 from lib.words import CONDITIONS, Condition
 

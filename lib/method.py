@@ -32,7 +32,7 @@ class Method:
         inputs: name of a function in the module, ``inputs(study)``, that gives what else the scores depend on.
         is_trained: whether it learns from questions (in folds).
         options: keyword arguments of the function, JSON-able: what tells the rows of one function apart.
-        corpus: name of another chunk table that is searched, see :mod:`lib.corpora`; empty for the study's own chunks.
+        corpus: name of another chunk table that is searched (:mod:`lib.chunkings`); empty for the study's own.
         family: ``main``, or the key of the sibling study that the row is from.
         conditions: those that it is measured under.
     """

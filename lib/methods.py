@@ -22,7 +22,7 @@ _AHEAD = (
     "asking", "combiner", "features", "identity", "linear", "names", "nested", "page_kinds", "periods", "pool", "terms",
     "views",
 )  # fmt: skip
-_LIGHT = ("lib.models.page_scorer_light", "lib.models.residual_map", *_PAGES)
+_LIGHT = ("lib.page_scorer.light", "lib.page_scorer.residual_map", *_PAGES)
 
 
 def _page_scorer(name: str, title: str, scorer: str, function: str) -> Method:
@@ -33,7 +33,7 @@ def _page_scorer(name: str, title: str, scorer: str, function: str) -> Method:
         title,
         f"question → {scorer} ranks all pages → dense search of the chunks of the best P",
         "kobeissi2026,henderson2017mnrl" if is_tuned else "kobeissi2026",
-        "lib.retrievers.page_then_chunk",
+        "lib.page_scorer.search",
         ("embedder", "page_scorer") if is_tuned else ("embedder", "page_scorer", "page_scorer_light"),
         index_stages=("page_scorer/pages" if is_tuned else "embeddings/pages", *_WINDOWS),
         query_stages=(
@@ -106,7 +106,7 @@ _ROWS = (
         index_stages=_WINDOWS,
         query_stages=("embeddings/queries",),
         function="score_expansion",
-        code=("lib.retrievers.dense", "lib.queries.expansion"),
+        code=("lib.retrievers.dense", "lib.retrievers.expansion"),
         inputs="expanded_questions",
     ),
     Method(
@@ -185,7 +185,7 @@ _ROWS = (
         "Ahead",
         "question → identity and windows choose pages → linear ranker and boosted trees → best chunk of each page",
         "burges2010lambdamart,cao2007listnet",
-        "lib.retrievers.ahead",
+        "lib.ahead.search",
         ("embedder", "bm25", "ahead"),
         index_stages=(*_WINDOWS, "embeddings/ahead-heads", "ahead/words", "ahead/kinds"),
         query_stages=("embeddings/queries",),

@@ -87,10 +87,7 @@ class Store:
     """
 
     def __init__(
-        self,
-        root: Path,
-        say: Callable[[str], None] = print,
-        on_entry: Callable[[Entry], None] | None = None,
+        self, root: Path, say: Callable[[str], None] = print, on_entry: Callable[[Entry], None] | None = None
     ):
         self.root = Path(root)
         self.say = say

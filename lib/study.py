@@ -14,14 +14,14 @@ import pandas as pd
 import pymupdf
 
 from lib import absent, conditions, methods, runs
-from lib.corpora.table import chunk_table, table_params
+from lib.chunkings.table import chunk_table, table_params
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.dataset import Dataset
 from lib.data.locate import open_dataset
 from lib.data.pages import extract_pages
-from lib.models.generations import GenerationLog, Model
 from lib.models.generator import Generator, open_generator
 from lib.models.weights import fetch, weights_hash
+from lib.models.written import GenerationLog, Model
 from lib.profile import Settings, load_profile
 from lib.published import Published, PublishedDataset
 from lib.reuse import Reuse
@@ -120,7 +120,7 @@ class Study(Reuse, ViewFiles):
         """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
 
         Args:
-            corpus: a name of :data:`lib.corpora.CORPORA`; the study's own chunks when empty.
+            corpus: a name of :data:`lib.chunkings.CORPORA`; the study's own chunks when empty.
         """
         if not corpus:
             return self.base

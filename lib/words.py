@@ -22,13 +22,7 @@ QUESTION_COLUMNS = (
 )
 FILING_COLUMNS = ("doc_name", "company", "sector", "doc_type", "doc_period", "n_pages")
 
-DOC_TYPES = {
-    "10k": "10-K",
-    "10k_annualreport": "10-K",
-    "10q": "10-Q",
-    "8k": "8-K",
-    "earnings": "earnings",
-}
+DOC_TYPES = {"10k": "10-K", "10k_annualreport": "10-K", "10q": "10-Q", "8k": "8-K", "earnings": "earnings"}
 
 
 class StudyError(Exception):

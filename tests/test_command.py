@@ -9,16 +9,16 @@ from lib.words import StudyError
 
 COMMANDS = {
     "lib.ahead.train": [],
-    "lib.benchmarks": [],
-    "lib.corpora.build": ["--only", "fixed_128"],
-    "lib.generation": ["--context", "none"],
-    "lib.models.page_scorer": ["--fold", "0"],
-    "lib.models.page_scorer_final": ["--target", "nowhere"],
+    "lib.analysis.benchmarks": [],
+    "lib.chunkings.build": ["--only", "fixed_128"],
+    "lib.answers.answers": ["--context", "none"],
+    "lib.page_scorer.full": ["--fold", "0"],
+    "lib.page_scorer.final": ["--target", "nowhere"],
     "lib.preference.train": ["--pairs"],
-    "lib.siblings.contexts": ["--embed", "header"],
-    "lib.siblings.depths": ["--limit", "1"],
-    "lib.siblings.written": ["--only", "judge"],
-    "lib.slips.full": ["--by", "company"],
+    "lib.answers.written_contexts": ["--embed", "header"],
+    "lib.analysis.depths": ["--limit", "1"],
+    "lib.answers.written_kinds": ["--only", "judge"],
+    "lib.page_scorer.mistakes_full": ["--by", "company"],
 }
 
 

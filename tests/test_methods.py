@@ -64,9 +64,9 @@ def test_code_hash_is_the_same_under_every_python(hash_of):
 
 def test_code_hash_of_a_name_is_that_of_the_module_which_need_not_be_imported(monkeypatch):
     assert code_hash("lib.code") == code_hash(code)
-    monkeypatch.delitem(sys.modules, "lib.models.page_training", raising=False)
-    assert len(code_hash("lib.models.page_training")) == 16
-    assert "lib.models.page_training" not in sys.modules
+    monkeypatch.delitem(sys.modules, "lib.page_scorer.training", raising=False)
+    assert len(code_hash("lib.page_scorer.training")) == 16
+    assert "lib.page_scorer.training" not in sys.modules
 
 
 def test_unknown_method_lists_the_known():

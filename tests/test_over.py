@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import corpora, methods
+from lib import chunkings as corpora
+from lib import methods
 from lib.book.manifest import stages_of
 from lib.data.chunks import chunk_key
 from lib.data.dataset import read_dataset

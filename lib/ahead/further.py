@@ -7,7 +7,7 @@ from lib.ahead.features import FilingGroups, beside, standardised, view_features
 from lib.ahead.pool import task_of
 from lib.ahead.views import described_pages, pages_of_chunks
 from lib.methods import METHODS
-from lib.models.page_vectors import base_vectors
+from lib.page_scorer.vectors import base_vectors
 
 #: View and the method whose chunk scores it takes, a page being worth its best chunk; None: vectors of bare pages.
 VIEWS = {"children": "parent_child", "sparse": "splade", "bare": None}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib.queries.expansion import acronyms
+from lib.retrievers.expansion import acronyms
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
 LEGAL_FORMS = frozenset(

@@ -25,7 +25,7 @@ from lib.ahead.nested import Task, fold_combiner
 from lib.folds import make_folds
 from lib.methods import code_hash
 from lib.models import index
-from lib.models.page_vectors import page_rows
+from lib.page_scorer.vectors import page_rows
 from lib.store import digest_of
 
 SAVED = Path(__file__).with_name("model")

@@ -20,7 +20,7 @@ from lib.ahead.page_kinds import kinds, page_strengths
 from lib.ahead.terms import terms, topic_terms
 from lib.methods import code_hash
 from lib.models import index
-from lib.models.page_vectors import page_rows
+from lib.page_scorer.vectors import page_rows
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.store import digest_of

@@ -9,7 +9,7 @@ import yaml
 from lib.book.manifest import licence_of
 from lib.book.notebooks import ROOT
 from lib.models.weights import lock
-from lib.report.display import escape, markdown_table
+from lib.show.display import escape, markdown_table
 
 
 def appendix(study, manifest: dict) -> str:

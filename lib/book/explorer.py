@@ -13,8 +13,8 @@ import pandas as pd
 from lib.book.results import read_summary
 from lib.methods import of_family
 from lib.metrics.retrieval import gold_pages
-from lib.report.pictures import page_raster
-from lib.report.tables import best, title
+from lib.show.pictures import page_raster
+from lib.show.tables import best, title
 from lib.store import digest_of
 from lib.words import CONDITIONS
 

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from lib.methods import METHODS, baselines
-from lib.report.display import escape, markdown_table, number, with_interval
-from lib.report.tables import HEADLINE, METRIC_TITLES, best, published_study, title
+from lib.show.display import escape, markdown_table, number, with_interval
+from lib.show.tables import HEADLINE, METRIC_TITLES, best, published_study, title
 
 K = 5
 FIGURES = {

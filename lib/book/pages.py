@@ -12,8 +12,8 @@ from lib.book.appendix import appendix
 from lib.book.headline import headline, made_by
 from lib.book.results import read_summary
 from lib.methods import METHODS, Method, of_family, siblings
-from lib.report.display import markdown_table, with_interval
-from lib.report.tables import HEADLINE, METRIC_TITLES, published_study
+from lib.show.display import markdown_table, with_interval
+from lib.show.tables import HEADLINE, METRIC_TITLES, published_study
 from lib.words import CONDITIONS
 
 K = 5

@@ -21,10 +21,7 @@ def load_tokenizer(weights: Path) -> Tokenizer:
 
 
 def spans_of(
-    offsets: Sequence[tuple[int, int]],
-    size: int,
-    overlap: int,
-    words: Sequence[int | None] | None = None,
+    offsets: Sequence[tuple[int, int]], size: int, overlap: int, words: Sequence[int | None] | None = None
 ) -> list[tuple[int, int]]:
     """Character spans of ``size`` tokens, each sharing ``overlap`` tokens with the one before.
 

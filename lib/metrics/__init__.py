@@ -4,6 +4,6 @@ Every metric is a small function with its formula and source. Metrics frames are
 question_id, metric, k, value.
 """
 
-from lib.metrics import answers, overlap, retrieval, significance
+from lib.metrics import answers, overlap, retrieval
 
-__all__ = ["answers", "overlap", "retrieval", "significance"]
+__all__ = ["answers", "overlap", "retrieval"]

@@ -21,7 +21,7 @@ from transformers import (
 from trl import DPOConfig, DPOTrainer
 
 from lib.models.encoders import has_fast_bfloat16
-from lib.models.page_training import Progress, last_checkpoint
+from lib.page_scorer.training import Progress, last_checkpoint
 from lib.words import StudyError
 
 CURVE = {
@@ -126,10 +126,7 @@ def _check_lengths(tokenizer, pairs: pd.DataFrame, max_tokens: int) -> None:
 
 def _adapters(settings: dict) -> LoraConfig:
     return LoraConfig(
-        r=settings["rank"],
-        lora_alpha=settings["alpha"],
-        target_modules="all-linear",
-        task_type="CAUSAL_LM",
+        r=settings["rank"], lora_alpha=settings["alpha"], target_modules="all-linear", task_type="CAUSAL_LM"
     )
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from lib.contexts import BEST_BASELINE, ORACLES, Context, context, contexts, segments_read
+from lib.answers.answers import answers, asked, best_baseline, prompt
+from lib.answers.prompt_context import BEST_BASELINE, ORACLES, Context, context, contexts, segments_read
 from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
-from lib.generation import answers, asked, best_baseline, prompt
 from lib.methods import METHODS, baselines
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
-from lib.models.page_scorer import training_pairs
-from lib.models.page_vectors import page_rows, page_texts
+from lib.page_scorer.full import training_pairs
+from lib.page_scorer.vectors import page_rows, page_texts
 from lib.words import StudyError
 
 PAIR_COLUMNS = ["question_id", "messages", "chosen", "rejected"]

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from lib.contexts import Context, contexts
-from lib.generation import ANSWER_METRICS, Answers, answers, asked, prompt, score
-from lib.metrics.significance import compare
-from lib.models.generations import Filled, GenerationLog, Item, Model
+from lib.answers.answers import ANSWER_METRICS, Answers, answers, asked, prompt, score
+from lib.answers.prompt_context import Context, contexts
 from lib.models.generator import Generator, Sampling, open_generator
 from lib.models.weights import fetch
+from lib.models.written import Filled, GenerationLog, Item, Model
 from lib.preference.pairs import folds
+from lib.stats import compare
 from lib.store import Entry
 
 LOG = "generations.preference.jsonl"

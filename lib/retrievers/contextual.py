@@ -11,9 +11,9 @@ from lib import runs
 from lib.data.chunks import load_tokenizer, split_chunks
 from lib.models.index import SPECIAL_TOKENS, encode_queries, encode_texts
 from lib.models.weights import fetch
-from lib.queries.filing_context import Context, contexts
 from lib.retrievers.bm25 import BM25, tokenize
 from lib.retrievers.dense import best_window_scores
+from lib.retrievers.filing_context import Context, contexts
 from lib.retrievers.fusion import fused_scores
 
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk

@@ -13,8 +13,8 @@ import pandas as pd
 from lib import runs
 from lib.code import code_hash
 from lib.retrievers import bm25, dense, fusion, hybrid_texts
-from lib.siblings.judge import first_ranks, judgements
-from lib.siblings.texts import one_line, questions_of, write
+from lib.retrievers.judge import first_ranks, judgements
+from lib.retrievers.texts import one_line, questions_of, write
 from lib.store import digest_of
 
 FIRST_STAGE = "hybrid_rrf"

@@ -6,8 +6,8 @@ the mean of its windows instead, as one vector that has to stand for all of the 
 
 import numpy as np
 
-from lib.corpora.aggregate import PARTS
-from lib.corpora.embedding import window_vectors_of
+from lib.chunkings.aggregate import PARTS
+from lib.chunkings.embedding import window_vectors_of
 from lib.models.index import encode_queries, window_vectors
 from lib.retrievers.dense import best_window_scores
 

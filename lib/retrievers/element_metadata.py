@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lib.corpora.metadata import metadata_of
+from lib.chunkings.metadata import metadata_of
 from lib.models.index import encode_queries, encode_texts
 from lib.retrievers import dense_corpus
 

@@ -7,9 +7,9 @@ Query expansion (Carpineto & Romano, 2012), HyDE (Gao et al., ACL 2023) and Mult
 import numpy as np
 
 from lib.models.index import encode_queries, encode_texts
-from lib.queries.expansion import expand
-from lib.queries.hyde import mean_embedding, passages
 from lib.retrievers.dense import score_vectors
+from lib.retrievers.expansion import expand
+from lib.retrievers.hyde import mean_embedding, passages
 
 
 def written_passages(study) -> list[list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lib.retrievers.fusion import fused_scores
 from lib.retrievers.hybrid_texts import dense_run, hybrid_scores
-from lib.siblings.texts import questions_of, rewrites, terms, write
+from lib.retrievers.texts import questions_of, rewrites, terms, write
 
 
 def queries(study) -> list[list[str]]:

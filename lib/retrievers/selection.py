@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.siblings.judge import first_ranks, judgements
+from lib.retrievers.judge import first_ranks, judgements
 
 FIRST_STAGE = "hybrid_rrf"
 ORDER = {"RELEVANT": 0, "AMBIGUOUS": 1, "UNREADABLE": 1, "IRRELEVANT": 2}

@@ -1,18 +1,6 @@
 """Rows of Akarsu et al., "From BM25 to Corrective RAG" (2026): fusion, rerank depth, contexts, written queries."""
 
-from lib.rows.parts import (
-    BOTH,
-    DENSE,
-    FUSED,
-    JUDGE,
-    JUDGED,
-    QUERIES,
-    RRF,
-    SPARSE,
-    TEXTS,
-    WINDOWS,
-    of_family,
-)
+from lib.rows.parts import BOTH, DENSE, FUSED, JUDGE, JUDGED, QUERIES, RRF, SPARSE, TEXTS, WINDOWS, of_family
 
 AKARSU = "akarsu2026"
 KEY = "akarsu2026bm25corrective"
@@ -101,7 +89,7 @@ _CONTEXTS = tuple(
         index_stages=(f"embeddings/contextual-{context}",),
         query_stages=QUERIES,
         function=f"score_{how}",
-        code=(DENSE, SPARSE, RRF, "lib.queries.filing_context"),
+        code=(DENSE, SPARSE, RRF, "lib.retrievers.filing_context"),
         inputs=f"{context}_inputs",
         options={"context": context},
     )

@@ -13,9 +13,9 @@ DENSE, SPARSE, RRF = "lib.retrievers.dense", "lib.retrievers.bm25", "lib.retriev
 BOTH = ("embedder", "bm25")
 FUSED = (*BOTH, "hybrid_rrf")
 
-TEXTS = ("lib.retrievers.hybrid_texts", DENSE, RRF, "lib.siblings.texts")
+TEXTS = ("lib.retrievers.hybrid_texts", DENSE, RRF, "lib.retrievers.texts")
 LENGTHENED = (*FUSED, "generator", "sibling_texts")
-JUDGE = ("lib.siblings.judge", "lib.siblings.passages", "lib.siblings.texts")
+JUDGE = ("lib.retrievers.judge", "lib.retrievers.passages", "lib.retrievers.texts")
 JUDGED = (*LENGTHENED, "parent_child", "run")
 
 
@@ -56,6 +56,6 @@ def dense_over(
         corpus=corpus,
         index_stages=index_stages,
         query_stages=QUERIES,
-        code=(DENSE, "lib.corpora.embedding", "lib.corpora.aggregate", *code),
+        code=(DENSE, "lib.chunkings.embedding", "lib.chunkings.aggregate", *code),
         **more,
     )

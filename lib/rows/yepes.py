@@ -41,7 +41,7 @@ _LAYOUT = (
         "elements",
         (*_ELEMENTS, "embeddings/metadata"),
         "lib.retrievers.element_metadata",
-        ("lib.retrievers.dense_corpus", "lib.corpora.metadata"),
+        ("lib.retrievers.dense_corpus", "lib.chunkings.metadata"),
     ),
     _row(
         "element_bm25",

@@ -6,12 +6,12 @@ import pytest
 
 from lib import runs
 from lib.ahead import ladder
+from lib.ahead import search as ahead
 from lib.ahead.combiner import Combiner
 from lib.ahead.linear import FEATURES
 from lib.ahead.pool import SAVED, page_pool, saved_record, task_of
-from lib.report.ladder import steps, steps_table
-from lib.report.missed import SORTS, figures_of, missed
-from lib.retrievers import ahead
+from lib.analysis.missed import SORTS, figures_of, missed
+from lib.show.ladder import steps, steps_table
 
 from .conftest import BALANCE, CASH
 

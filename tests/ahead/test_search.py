@@ -6,8 +6,8 @@ import pytest
 
 from lib import runs
 from lib.ahead import pool as pools
+from lib.ahead import search as ahead
 from lib.ahead.features import Pool
-from lib.retrievers import ahead
 
 from .conftest import BALANCE, CASH, INCOME, LEGAL
 

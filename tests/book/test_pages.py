@@ -12,11 +12,11 @@ import yaml
 from lib.book.appendix import breakable, how_to_cite, locked_models, pinned_packages, stages_table, what_fixes
 from lib.book.headline import figure_alt, headline_rows, headline_table, made_by, sentences
 from lib.book.pages import as_markdown, card, write_pages
-from lib.book.readme import BEGIN, END, fill_headline
 from lib.book.results import read_summary
 from lib.evaluation import SUMMARY_COLUMNS
 from lib.methods import METHODS
 from lib.models.weights import lock
+from lib.publish.readme import BEGIN, END, fill_headline
 from lib.words import StudyError
 
 ROOT = Path(__file__).resolve().parents[2]

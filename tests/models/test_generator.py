@@ -399,7 +399,7 @@ def test_different_samplings_are_not_mixed_in_a_batch(paper):
 
 
 def test_the_paper_backend_fills_the_log(paper, tmp_path):
-    from lib.models.generations import GenerationLog, Item, Model
+    from lib.models.written import GenerationLog, Item, Model
 
     log = GenerationLog(tmp_path / "generations.jsonl", Model("tiny", "00"), say=lambda line: None)
     items = [Item(text, "q1", Prompt(text), Sampling(4, 0.7, seed=2)) for text in QUESTIONS]

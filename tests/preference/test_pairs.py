@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
-from lib.generation import SYSTEM
 from lib.models.generator import Generation, GenerationError
 from lib.preference.pairs import fold_pairs, folds, is_right, pairs
 from lib.words import StudyError

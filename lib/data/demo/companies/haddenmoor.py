@@ -10,11 +10,7 @@ _ECONOMICS = Economics(
         Segment("Apparel", 2483, 0.012, 0.066),
         Segment("Online Marketplace", 1127, 0.093, 0.083),
     ),
-    notes=(
-        Note(4.00, 2014, 2022, 300),
-        Note(3.75, 2016, 2026, 400),
-        Note(3.10, 2020, 2030, 350),
-    ),
+    notes=(Note(4.00, 2014, 2022, 300), Note(3.75, 2016, 2026, 400), Note(3.10, 2020, 2030, 350)),
     drivers={
         "gross_margin": (0.341, 0.012),
         "selling": (0.262, 0.008),
@@ -91,11 +87,7 @@ HADDENMOOR = Company(
         "inputs": "merchandise",
         "sales_word": "net sales",
     },
-    figures={
-        "stores": (611, 16, ".0f"),
-        "space": (38.6, 0.5, ".1f"),
-        "opened": (9, 4, ".0f"),
-    },
+    figures={"stores": (611, 16, ".0f"), "space": (38.6, 0.5, ".1f"), "opened": (9, 4, ".0f")},
     buybacks=((2019, 2000),),
     chronicle={
         2021: {

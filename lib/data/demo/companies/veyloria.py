@@ -10,10 +10,7 @@ _ECONOMICS = Economics(
         Segment("Optical Sensing", 281_754, 0.072, 0.121),
         Segment("Telecom Components", 236_487, 0.041, 0.102),
     ),
-    notes=(
-        Note(3.50, 2018, 2025, 300_000),
-        Note(4.75, 2022, 2029, 200_000),
-    ),
+    notes=(Note(3.50, 2018, 2025, 300_000), Note(4.75, 2022, 2029, 200_000)),
     drivers={
         "gross_margin": (0.448, 0.012),
         "selling": (0.169, 0.005),

@@ -1,0 +1,175 @@
+"""What every row costs beside what it finds, and which rows no other one beats at both.
+
+A row's cost is what its stages took when they were computed: seconds to index the filings, and seconds a question, its
+own and those of the rows whose runs it reads. To the stored stages are added what a language model wrote for it (each
+record keeps its ``seconds``) and, for a reranker, its candidates at the measured speed of the cross-encoder: pairs that
+were scored are kept, so a stored run may have paid for none of them. Where a stage's time was not stored, the cost is a
+lower bound: it is marked so, and the row is no candidate for the frontier.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lib.analysis.benchmarks import measured as benchmarks
+from lib.methods import METHODS
+from lib.show.display import number
+from lib.show.tables import title, values_of
+
+#: Row to the kinds of texts that a language model writes for it, and the share of each kind that the row reads.
+WRITTEN: dict[str, dict[str, float]] = {
+    "hyde": {"hyde": 0.25},  # one of Multi-HyDE's four passages
+    "multi_hyde": {"hyde": 1.0},
+    "multi_query": {"rewrites": 1.0},
+    "keyword_query": {"keywords": 1.0},
+    "lm_expansion": {"expansion": 1.0},
+    "selection_agent": {"judge": 1.0},  # the first ten chunks
+    "crag": {"judge": 0.5, "correction": 1.0},  # the first five
+    "contextual_dense": {"filing_context": 1.0},
+    "contextual_hybrid": {"filing_context": 1.0},
+}
+FOR_FILINGS = ("filing_context",)
+RERANKED = "rerank"
+COLUMNS = ["method", "index_s", "question_s", "index_missing", "question_missing", "quality"]
+
+
+@dataclass
+class Cost:
+    """What a row costs.
+
+    Attributes:
+        index_s: seconds to index all filings.
+        question_s: seconds a question.
+        index_missing, question_missing: the stages of either whose time was not stored.
+    """
+
+    index_s: float
+    question_s: float
+    index_missing: tuple[str, ...]
+    question_missing: tuple[str, ...]
+
+
+def chain(name: str) -> list[str]:
+    """A row and all those whose runs it reads, each once."""
+    found = [name]
+    for used in METHODS[name].uses:
+        found += [one for one in chain(used) if one not in found]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _totals(path: Path, changed: float) -> dict[str, tuple[float, int]]:
+    totals: dict[str, tuple[float, int]] = {}
+    for line in path.read_text().splitlines():
+        record = json.loads(line)
+        seconds, n = totals.get(record["kind"], (0.0, 0))
+        totals[record["kind"]] = (seconds + (record.get("seconds") or 0.0), n + 1)
+    return totals
+
+
+def writing_seconds(study) -> dict[str, tuple[float, int]]:
+    """Kind of generation to the seconds that all its texts took and their number, here or where they were published."""
+    places = [study.home] + ([study.published.root] if study.published else [])
+    logs = [place / "generations.jsonl" for place in places if (place / "generations.jsonl").is_file()]
+    return _totals(logs[0], logs[0].stat().st_mtime) if logs else {}
+
+
+def reranking_seconds(study, name: str) -> float | None:
+    """Seconds a question that a reranker needs for its candidates, at the measured pairs a second; None if unknown."""
+    speeds = benchmarks(study)
+    if speeds is None:
+        return None
+    ours = speeds[speeds["part"].eq("Reranking") & speeds["variant"].str.contains("ours")]
+    options = METHODS[name].options
+    return float(options.get("n", study.profile.rerank.n) / ours["value"].iloc[0])
+
+
+def cost(study, name: str) -> Cost:
+    """What a row costs, by the store's own clock."""
+    index: dict[str, float | None] = {}
+    query: dict[str, float | None] = {}
+    known, n_questions = study.seconds, len(study.questions)
+    for used in chain(name):
+        row = METHODS[used]
+        index |= {stage: known.get(stage) for stage in row.index_stages}
+        query |= {stage: known.get(stage) for stage in (*row.query_stages, f"runs/standard/{used}")}
+        for kind, share in WRITTEN.get(used, {}).items():
+            into = index if kind in FOR_FILINGS else query
+            into[f"generations/{kind}"] = _writing_of(study, kind, share)
+        if RERANKED in used:
+            seconds = reranking_seconds(study, used)
+            query[f"pairs/{used}"] = None if seconds is None else seconds * n_questions
+    return Cost(_total(index), _total(query) / n_questions, _absent(index), _absent(query))
+
+
+def _total(seconds: dict[str, float | None]) -> float:
+    return sum(value for value in seconds.values() if value is not None)
+
+
+def _absent(seconds: dict[str, float | None]) -> tuple[str, ...]:
+    return tuple(stage for stage, value in seconds.items() if value is None)
+
+
+def _writing_of(study, kind: str, share: float) -> float | None:
+    seconds, n_texts = writing_seconds(study).get(kind, (0.0, 0))
+    return seconds * share if n_texts else None
+
+
+def costs(study, metrics: pd.DataFrame, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
+    """Cost and quality of rows under the standard condition: COLUMNS."""
+    rows = []
+    for name in methods:
+        found = cost(study, name)
+        missing = ", ".join(found.index_missing), ", ".join(found.question_missing)
+        quality = values_of(metrics, name, "standard", metric, k).mean()
+        rows.append((name, found.index_s, found.question_s, *missing, quality))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def on_frontier(cost_s: pd.Series | np.ndarray, quality: pd.Series | np.ndarray) -> np.ndarray:
+    """Whether no other point is as cheap and as good, and better at one of the two; bool, shape (n,)."""
+    price, value = np.asarray(cost_s, float), np.asarray(quality, float)
+    is_as_good = (price[None] <= price[:, None]) & (value[None] >= value[:, None])
+    is_better = (price[None] < price[:, None]) | (value[None] > value[:, None])
+    return ~(is_as_good & is_better).any(axis=1)
+
+
+def frontier_of(table: pd.DataFrame, side: str) -> pd.Series:
+    """Which rows are on the frontier of ``question`` or ``index`` costs; those with a lower bound only are not.
+
+    Args:
+        table: COLUMNS.
+        side: ``question`` or ``index``.
+    """
+    is_known = table[f"{side}_missing"].eq("")
+    found = on_frontier(table.loc[is_known, f"{side}_s"], table.loc[is_known, "quality"])
+    return pd.Series(found, table.index[is_known]).reindex(table.index, fill_value=False)
+
+
+def costs_table(table: pd.DataFrame, quality: str, n: int) -> pd.DataFrame:
+    """:func:`costs` as it is printed, the frontiers marked; ``≥`` where a stage's time was not stored."""
+
+    def seconds(side: str, form: str) -> pd.Series:
+        return table[f"{side}_missing"].ne("").map({True: "≥ ", False: ""}) + table[f"{side}_s"].map(
+            form.format
+        )
+
+    def marked(side: str) -> pd.Series:
+        return frontier_of(table, side).map({True: "yes", False: "–"})
+
+    return pd.DataFrame(
+        {
+            "Method": table["method"].map(title),
+            quality: table["quality"].map(number),
+            "Per question (s)": seconds("question", "{:.2f}"),
+            "On its frontier": marked("question"),
+            "Index (s)": seconds("index", "{:.0f}"),
+            "On that one": marked("index"),
+            "n": n,
+        }
+    )

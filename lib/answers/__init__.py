@@ -1,0 +1,1 @@
+"""Answers of a language model, and the passages that it reads."""

@@ -1,0 +1,100 @@
+"""Chunks of elements (Yepes et al., "Financial Report Chunking for Effective Retrieval Augmented Generation", 2024).
+
+Their rule: text elements are merged until a chunk has about 2048 characters, an element is never broken, a title begins
+a chunk, and a table begins a chunk that holds all of it. Theirs are the elements of a vision model, over a whole
+filing; ours come from the PDF's fonts, places and rules, and a chunk stays on its page. Titles that nothing but a
+table follows stay with the table, as they name it. Running heads and page numbers, which their model leaves out, make
+no chunk of their own: they go with the chunk that they stand beside, so that no text of the page is lost.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+
+from lib.chunkings.elements import elements
+from lib.data.chunks import chunk_key
+from lib.words import CHUNK_COLUMNS
+
+CHARACTERS = 2048
+MAX_FURNITURE = 120
+MIN_PAGES = 5
+MIN_SHARE = 0.2
+NUMBERS = re.compile(r"\d+")
+MARK = re.compile(r"\W*(?:table of contents|page \d+(?: of \d+)?|\w{0,2}-?\d+|[ivx]+|\w?)\W*", re.I)
+
+
+def table(study) -> pd.DataFrame:
+    """CHUNK_COLUMNS of the element chunks of every page."""
+    return merge(elements(study), CHARACTERS)
+
+
+def merge(found: pd.DataFrame, characters: int) -> pd.DataFrame:
+    """Merge elements into chunks.
+
+    Args:
+        found: ELEMENT_COLUMNS.
+        characters: that a chunk of text and titles has at most, unless one element alone has more.
+
+    Returns:
+        CHUNK_COLUMNS; a chunk's text is a span of its page without blanks at its ends. Blank pages have none.
+    """
+    found = found.assign(kind=found["kind"].mask(is_furniture(found), "furniture"))
+    rows = []
+    for (doc_name, page), part in found.groupby(["doc_name", "page"], sort=False):
+        groups = groups_of(part["kind"].tolist(), part["text"].str.len().tolist(), characters)
+        texts, starts = part["text"].tolist(), part["start"].tolist()
+        for number, (first, end) in enumerate(groups):
+            whole = "".join(texts[first:end])
+            start, text = starts[first] + len(whole) - len(whole.lstrip()), whole.strip()
+            chunk_id = f"{doc_name}#p{page:04d}#c{number:02d}"
+            key = chunk_key(text, doc_name, page)
+            rows.append((chunk_id, key, doc_name, page, text, start, start + len(text)))
+    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+
+
+def is_furniture(found: pd.DataFrame) -> pd.Series:
+    """Which elements are page numbers, marks, or heads that a fifth of their filing's pages repeat."""
+    short = found["text"].str.len() <= MAX_FURNITURE
+    shape = found["text"].where(short, "").str.strip().str.lower().str.replace(NUMBERS, "#", regex=True)
+    pages_of = Counter(zip(found["doc_name"], shape, strict=True))
+    n_pages = found.groupby("doc_name")["page"].nunique()
+    often = [
+        bool(text) and pages_of[doc_name, text] >= max(MIN_PAGES, MIN_SHARE * n_pages[doc_name])
+        for doc_name, text in zip(found["doc_name"], shape, strict=True)
+    ]
+    is_mark = found["text"].str.strip().map(lambda text: MARK.fullmatch(text) is not None)
+    return (found["kind"] != "table") & (is_mark | pd.Series(often, found.index))
+
+
+def groups_of(kinds: Sequence[str], lengths: Sequence[int], characters: int) -> list[tuple[int, int]]:
+    """Which elements of a page make a chunk.
+
+    Args:
+        kinds: title, text, table or furniture, in the page's order.
+        lengths: characters of each.
+        characters: see :func:`merge`.
+
+    Returns:
+        First element and the element behind the last one of each chunk; every element is in one.
+    """
+    groups: list[tuple[int, int]] = []
+    held: set[str] = set()
+    size = 0
+    for number, (kind, length) in enumerate(zip(kinds, lengths, strict=True)):
+        if kind == "furniture" or not held:
+            begins = False
+        elif "table" in held:
+            begins = True
+        elif kind == "text":
+            begins = size + length > characters and held != {"title"}
+        else:
+            begins = held != {"title"}
+        if begins or not groups:
+            groups.append((number, number + 1))
+            held, size = set(), 0
+        groups[-1] = (groups[-1][0], number + 1)
+        held |= {kind} - {"furniture"}
+        size += length
+    return groups

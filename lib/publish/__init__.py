@@ -1,0 +1,1 @@
+"""Publishing results, and verifying what was published."""

@@ -1,1 +1,0 @@
-"""Questions reformulated before they are searched: spelt out, or answered by a language model."""

@@ -1,0 +1,73 @@
+"""A page drawn as a picture, with the evidence marked where it stands."""
+
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pymupdf
+
+from lib.analysis.decomposition import locate
+
+MARK = (1.0, 0.85, 0.2)
+NOT_SPACE = re.compile(r"\S+")
+
+
+def page_picture(study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> plt.Figure:
+    """One page of a filing as a figure.
+
+    Args:
+        study: knows where the filing lies.
+        doc_name, page: which page, from 0.
+        evidence: text to mark, line by line.
+        dpi: resolution of the picture.
+
+    Returns:
+        The page as drawn in the PDF, or its text where the filing is given as text.
+    """
+    drawn, axes = plt.subplots(figsize=(6.2, 8))
+    draw_page(axes, study, doc_name, page, evidence, dpi)
+    return drawn
+
+
+def draw_page(axes: plt.Axes, study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> None:
+    """Draw one page on axes, see :func:`page_picture`."""
+    study.need_filings("a page's picture")
+    source = study.dataset.source(doc_name)
+    if source.suffix == ".pdf":
+        axes.imshow(page_raster(source, page, evidence, dpi))
+    else:
+        text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
+        shown = _plain(marked_lines(text, evidence))
+        axes.text(0.0, 0.99, shown, va="top", fontsize=5, family="monospace", transform=axes.transAxes)
+    axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
+    axes.axis("off")
+
+
+def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) -> str:
+    """A page's text as lines of one width, each with a bar before it where half of its words are of the evidence."""
+    at = set(locate(evidence, text)) if evidence.strip() else set()
+    lines, line, n_marked = [], [], 0
+    for word in [*NOT_SPACE.finditer(text), None]:
+        if word is None or len(" ".join([*line, word.group()])) > width:
+            lines.append(("▌ " if line and 2 * n_marked >= len(line) else "  ") + " ".join(line))
+            line, n_marked = [], 0
+        if word is not None:
+            line.append(word.group())
+            n_marked += any(place in at for place in range(word.start(), word.end()))
+    return "\n".join(lines[:n_lines] + (["  …"] if len(lines) > n_lines else []))
+
+
+def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
+    """One page of a PDF with its evidence marked, shape (height, width, 3)."""
+    with pymupdf.open(source) as pdf:
+        sheet = pdf[page]
+        for line in {line.strip() for line in evidence.splitlines() if len(line.strip()) > 3}:
+            for place in sheet.search_for(line)[:3]:
+                sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
+        picture = sheet.get_pixmap(dpi=dpi, alpha=False)
+        return np.frombuffer(picture.samples, np.uint8).reshape(picture.height, picture.width, 3).copy()
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\$", r"\\$", text)

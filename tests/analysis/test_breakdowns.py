@@ -1,0 +1,153 @@
+"""Breakdowns: groups, intervals that a small group cannot fool, and how a question names whom it means."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from lib.analysis import breakdowns
+from lib.analysis.breakdowns import (
+    MARK,
+    Seen,
+    by_group,
+    differences,
+    group_interval,
+    group_table,
+    spread,
+    wilson,
+)
+from lib.analysis.groups import NAMED, labels, named, names_company
+from lib.metrics.retrieval import long_frame
+from lib.profile import Settings
+
+N = 40
+QUESTIONS = pd.DataFrame(
+    {
+        "question_id": [f"q{i}" for i in range(N)],
+        "question": ["What is 3M's FY2018 capex?"] * N,
+        "question_type": ["a"] * 30 + ["b"] * 10,
+        "doc_name": ["A", "B"] * (N // 2),
+        "doc_type": ["10-K"] * N,
+        "company": [f"company {i % 8}" for i in range(30)] + ["one company"] * 10,
+        "gold_pages": [[2 * i, 99][: 1 + i % 2] for i in range(N)],
+    }
+)
+FILINGS = pd.DataFrame({"doc_name": ["A", "B"], "n_pages": [100, 100]})
+PROFILE = Settings({"significance": Settings({"n_draws": 500, "seed": 1})})
+STUDY = SimpleNamespace(questions=QUESTIONS, filings=FILINGS, profile=PROFILE)
+SEEN = [Seen("best_baseline", "dense"), Seen("oracle_document", "dense", "oracle-document")]
+
+
+def metrics_of(**values: np.ndarray) -> pd.DataFrame:
+    """Page recall at 5 of ``dense`` by condition, with ``_`` for ``-``."""
+    parts = []
+    for condition, numbers in values.items():
+        series = pd.Series(numbers, QUESTIONS["question_id"])
+        parts.append(
+            long_frame(series, "page_recall", 5).assign(method="dense", condition=condition.replace("_", "-"))
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+FOUND = np.arange(N) % 2.0
+METRICS = metrics_of(standard=FOUND, oracle_document=np.ones(N))
+TYPES = labels(STUDY)["question_type"]
+
+
+@pytest.mark.parametrize(
+    ("question", "company", "is_named"),
+    [
+        ("What is 3M's capex?", "3M", True),
+        ("How did JnJ do in 2022?", "Johnson & Johnson", True),
+        ("Which of JPM's segments grew?", "JPMorgan", True),
+        ("Does AMEX grow?", "American Express", True),
+        ("What is Coca Cola's margin?", "Coca-Cola", True),
+        ("What is the SG&A of FY2023?", "Ulta Beauty", False),
+        ("Was there a drop in Q2 of FY2024?", "Foot Locker", False),
+        ("What are the EBITDA and the SEC filings?", "Best Buy", False),
+    ],
+)
+def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company, is_named):
+    assert names_company(question, company) == is_named
+
+
+def test_questions_are_sorted_by_what_they_name():
+    texts = ["3M in FY18?", "3M?", "Margin in 2019?", "Margin?"]
+    asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
+    assert named(asked).tolist() == list(NAMED)
+
+
+def test_labels_tell_gold_pages_and_depth():
+    found = labels(STUDY)
+    assert found["n_gold_pages"].tolist()[:2] == ["1", "2 or more"]
+    assert found["depth"].cat.categories.tolist() == [
+        "first third (0 to 24 %)",
+        "middle third (26 to 52 %)",
+        "last third (54 to 78 %)",
+    ]
+
+
+def test_a_single_question_has_a_depth_too():
+    one = SimpleNamespace(questions=QUESTIONS[:1], filings=FILINGS)
+    assert labels(one)["depth"].tolist() == ["middle third (0 to 0 %)"]
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 60), st.floats(0, 1))
+def test_wilson_is_scipy_s_where_the_mean_is_a_share(n, share):
+    count = round(share * n)
+    expected = binomtest(count, n).proportion_ci(method="wilson")
+    assert np.allclose(wilson(count / n, n), expected)
+
+
+def test_a_large_group_has_the_bootstrap_s_interval_and_a_small_one_a_wider():
+    companies = QUESTIONS.set_index("question_id")["company"]
+    ones = pd.Series(1.0, companies.index)
+    large, is_small = group_interval(ones[:30], companies, 200, 0)
+    assert (large.low, large.high, is_small) == (1, 1, False)
+    small, is_small = group_interval(ones[30:], companies, 200, 0)
+    assert (small.n_clusters, is_small) == (1, True)
+    assert np.allclose((small.low, small.high), wilson(1, 10))
+
+
+def test_groups_come_with_their_means_counts_and_marks():
+    found = by_group(STUDY, METRICS, TYPES, SEEN, 5, ["page_recall"])
+    assert found[["group", "entry", "mean", "n", "n_companies", "is_small"]].to_numpy().tolist() == [
+        ["a", "best_baseline", 0.5, 30, 8, False],
+        ["a", "oracle_document", 1.0, 30, 8, False],
+        ["b", "best_baseline", 0.5, 10, 1, True],
+        ["b", "oracle_document", 1.0, 10, 1, True],
+    ]
+    shown = group_table(found, "Type", SEEN, {"oracle_document": {"a": [0.68]}})
+    assert shown["Type"].tolist() == ["a", "a", f"b{MARK}", f"b{MARK}"]
+    assert shown["Published"].tolist() == ["–", "0.68", "–", "–"]
+    assert shown["Run"].tolist() == ["Dense", "Dense, oracle-document"] * 2
+
+
+def test_small_groups_are_never_ranked():
+    found = by_group(STUDY, METRICS, TYPES, SEEN, 5, ["page_recall"])
+    assert "not compared" in spread(found, "best_baseline", "page_recall")
+    both = found.assign(is_small=False).replace({"mean": {0.5: 0.25}})
+    both.loc[2, "mean"] = 0.75
+    assert spread(both, "best_baseline", "page_recall") == "page recall goes from 0.25 (a) to 0.75 (b)"
+
+
+def test_differences_are_paired_and_leave_small_groups_out():
+    found = differences(STUDY, METRICS, TYPES, *SEEN, 5)
+    assert found["group"].tolist() == ["a"]
+    assert found.loc[0, "difference"] == 0.5
+    assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
+    assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
+
+
+def test_trained_methods_are_looked_at_only_where_they_are():
+    assert [run.name for run in breakdowns.seen_runs("bm25", ["bm25"])] == [
+        "best_baseline",
+        "oracle_document",
+    ]
+    runs = breakdowns.seen_runs("bm25", ["bm25", "dense", "ahead", "page_scorer"])
+    assert [run.method for run in runs] == ["bm25", "page_scorer", "ahead", "dense"]

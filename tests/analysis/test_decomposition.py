@@ -1,0 +1,179 @@
+"""The decomposition: exact parts on a run one can check by eye, and the identities on any run."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.analysis.decomposition import (
+    METRIC_OF,
+    STEPS,
+    decompose,
+    decomposition,
+    evidence_words,
+    locate,
+    recovery,
+)
+from lib.evaluation import METRIC_COLUMNS
+from lib.metrics.retrieval import doc_recall, page_recall
+from lib.words import NeedsFilings
+
+PAGES = pd.DataFrame(
+    {
+        "doc_name": ["A", "A", "A", "B"],
+        "page": [0, 1, 2, 0],
+        "text": [
+            "cover",
+            "net sales rose by ten percent while costs fell",
+            "cash",
+            "net sales of another company",
+        ],
+    }
+)
+CHUNKS = pd.DataFrame(
+    [
+        ("A#p0000#c00", "A", 0, 0, 5),
+        ("A#p0001#c00", "A", 1, 0, 27),  # net sales rose by ten perce…
+        ("A#p0001#c01", "A", 1, 18, 46),  # … ten percent while costs fell
+        ("A#p0002#c00", "A", 2, 0, 4),
+        ("B#p0000#c00", "B", 0, 0, 28),
+    ],
+    columns=["chunk_id", "doc_name", "page", "start", "end"],
+)
+QUESTIONS = pd.DataFrame({"question_id": ["q"], "doc_name": ["A"], "gold_pages": [[1]]})
+
+
+def evidence_of(*pieces: tuple[int, str]) -> pd.DataFrame:
+    rows = [("q", "A", page, text) for page, text in pieces]
+    return pd.DataFrame(rows, columns=["question_id", "doc_name", "page", "text"])
+
+
+def run_of(*chunk_ids: str) -> pd.DataFrame:
+    place = CHUNKS.set_index("chunk_id").loc[list(chunk_ids), ["doc_name", "page"]].reset_index()
+    return place.assign(question_id="q", rank=range(1, len(chunk_ids) + 1))
+
+
+def parts(run: pd.DataFrame, evidence: pd.DataFrame, k: int = 5, questions: pd.DataFrame = QUESTIONS) -> list:
+    split = decompose(run, questions, evidence_words(evidence, PAGES, CHUNKS), k)
+    assert list(split.columns) == list(STEPS)
+    return split.loc["q"].tolist()
+
+
+def test_evidence_is_found_where_it_stands_and_not_where_its_words_stand_alone():
+    text = "sales of 2019 and net sales rose"
+    assert locate("Net sales rose!", text) == [18, 22, 28]
+
+
+def test_words_that_the_page_lacks_are_left_out():
+    assert locate("net profit fell", "the net loss fell") == [4, 13]
+
+
+def test_a_retrieved_chunk_with_all_of_the_evidence_has_found_it():
+    assert parts(run_of("A#p0001#c01"), evidence_of((1, "while costs fell"))) == [1, 0, 0, 0]
+
+
+def test_words_in_the_page_s_other_chunk_are_lost_at_the_chunk_step():
+    # net sales | ten (in both chunks) | costs fell: five words, of which the second chunk holds three
+    evidence = evidence_of((1, "net sales"), (1, "ten"), (1, "costs fell"))
+    assert np.allclose(parts(run_of("A#p0001#c01"), evidence), [3 / 5, 2 / 5, 0, 0])
+    assert parts(run_of("A#p0001#c01", "A#p0001#c00"), evidence) == [1, 0, 0, 0]
+
+
+def test_another_page_of_the_filing_is_a_loss_at_the_page_step():
+    assert parts(run_of("B#p0000#c00", "A#p0002#c00"), evidence_of((1, "net sales"))) == [0, 0, 1, 0]
+
+
+def test_another_filing_is_a_loss_at_the_document_step():
+    assert parts(run_of("B#p0000#c00"), evidence_of((1, "net sales"))) == [0, 0, 0, 1]
+
+
+def test_what_stands_below_k_does_not_count():
+    run = run_of("B#p0000#c00", "A#p0001#c00")
+    assert parts(run, evidence_of((1, "net sales")), k=1) == [0, 0, 0, 1]
+    assert parts(run, evidence_of((1, "net sales")), k=2) == [1, 0, 0, 0]
+
+
+def test_gold_pages_count_alike():
+    questions = QUESTIONS.assign(gold_pages=[[0, 1]])
+    evidence = evidence_of((0, "cover"), (1, "net sales rose by ten percent while costs fell"))
+    assert parts(run_of("A#p0000#c00"), evidence, questions=questions) == [0.5, 0, 0.5, 0]
+
+
+def test_evidence_that_cannot_be_located_counts_as_found_with_any_chunk_of_its_page():
+    assert parts(run_of("A#p0001#c01"), evidence_of((1, "zzz"))) == [1, 0, 0, 0]
+
+
+def test_a_question_without_results_lost_everything_at_the_document_step():
+    assert parts(run_of(), evidence_of((1, "net sales"))) == [0, 0, 0, 1]
+
+
+def test_what_the_oracle_finds_is_brought_back():
+    standard, oracle = run_of("B#p0000#c00", "A#p0002#c00"), run_of("A#p0001#c00")
+    back = recovery(standard, oracle, QUESTIONS, 5).loc["q"]
+    assert back.to_dict() == {"document_back": 0, "page_back": 1, "document_lost": 0, "page_lost": 0}
+    assert recovery(run_of(), run_of("A#p0000#c00"), QUESTIONS, 5).loc["q", "document_lost"] == 1
+
+
+def test_without_filings_the_decomposition_is_the_published_one():
+    rows = [("dense", "standard", "q", name, 5, 0.25) for name in METRIC_OF.values()]
+    published = pd.DataFrame(rows, columns=METRIC_COLUMNS)
+    study = SimpleNamespace(has_filings=False, published_metrics=lambda method, condition: published)
+    assert decomposition(study, ["dense"], ["standard"], 5).equals(published)
+    with pytest.raises(NeedsFilings, match="decomposition at 3 was not published"):
+        decomposition(study, ["dense"], ["standard"], 3)
+
+
+@st.composite
+def cases(draw):
+    """Random chunks over three filings, questions with one to three gold pages, evidence words, and a run."""
+    n_chunks = draw(st.lists(st.integers(0, 3), min_size=9, max_size=9))  # of three pages in three filings
+    places = [(f"D{i // 3}", i % 3) for i in range(9)]
+    chunks = [
+        (f"{doc}#p{page:04d}#c{number:02d}", doc, page)
+        for (doc, page), n in zip(places, n_chunks, strict=True)
+        for number in range(n)
+    ]
+    questions, words, rows = [], [], []
+    for q in range(draw(st.integers(1, 4))):
+        doc = f"D{draw(st.integers(0, 2))}"
+        gold = sorted(draw(st.sets(st.integers(0, 2), min_size=1)))
+        questions.append((f"q{q}", doc, gold))
+        for page in gold:
+            ids = [chunk_id for chunk_id, *place in chunks if place == [doc, page]]
+            for word in range(draw(st.integers(0, 4)) if ids else 0):
+                words += [
+                    (f"q{q}", doc, page, word, i) for i in draw(st.sets(st.sampled_from(ids), min_size=1))
+                ]
+        picked = draw(st.lists(st.sampled_from(chunks), unique=True, max_size=8)) if chunks else []
+        rows += [(f"q{q}", rank, *chunk) for rank, chunk in enumerate(picked, 1)]
+    columns = ["question_id", "doc_name", "page", "word", "chunk_id"]
+    return (
+        pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "doc_name", "page"]),
+        pd.DataFrame(questions, columns=["question_id", "doc_name", "gold_pages"]),
+        pd.DataFrame(words, columns=columns),
+        draw(st.integers(1, 6)),
+    )
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_for_any_run_the_parts_add_to_one_and_agree_with_the_recalls(case):
+    run, questions, words, k = case
+    split = decompose(run, questions, words, k)
+    assert list(split.index) == questions["question_id"].tolist()
+    assert ((split >= 0) & (split <= 1)).all(axis=None)
+    assert np.allclose(split.sum(axis=1), 1, rtol=0, atol=1e-12)
+    assert np.allclose(1 - split["document"], doc_recall(run, questions, k))
+    assert np.allclose(split["found"] + split["chunk"], page_recall(run, questions, k))
+
+
+@settings(max_examples=20)
+@given(cases(), cases())
+def test_what_is_brought_back_and_what_is_not_add_to_the_losses(case, other):
+    run, questions, words, k = case
+    back, split = recovery(run, other[0], questions, k), decompose(run, questions, words, k)
+    for step in ("document", "page"):
+        assert np.allclose(back[f"{step}_back"] + back[f"{step}_lost"], split[step])

@@ -1,0 +1,255 @@
+"""Answers: how a context is filled, the one prompt, resuming, scoring with missing answers, and what follows."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from lib.analysis.retrieval_and_answers import rank_correlation, split_by_page
+from lib.answers import answers as generation
+from lib.answers import prompt_context as contexts
+from lib.answers.answers import ANSWER_METRICS, Answers, answers, best_baseline, plan, prompt, score
+from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
+from lib.metrics.retrieval import long_frame
+from lib.models.generator import Generation, GenerationError
+from lib.models.written import Filled, GenerationLog, Model
+from lib.profile import Settings
+from lib.show.answers import answers_table, summarise_answers, word_share
+from lib.words import NeedsFilings, StudyError
+
+SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
+
+
+class Words:
+    """A tokenizer of words."""
+
+    def encode(self, text: str, add_special_tokens: bool = False):
+        ends, at = [], 0
+        for word in text.split():
+            start = text.index(word, at)
+            at = start + len(word)
+            ends.append((start, at))
+        return SimpleNamespace(offsets=ends)
+
+
+class Writer:
+    """A generator that answers with the context's first word, and fails where that is ``fail``."""
+
+    def __init__(self):
+        self.asked = []
+
+    def generate(self, requests, on_done):
+        for number, request in enumerate(requests):
+            self.asked.append(request.prompt.user)
+            word = request.prompt.user.removeprefix("Context:\n").split()[0]
+            done = Generation(word, 10, 1, "stop", 0.1)
+            on_done(number, GenerationError("it died") if word == "fail" else done)
+
+
+def study_of(texts: dict[str, list[str]], tmp_path, tokenizer_folder) -> SimpleNamespace:
+    """A study with one question a key, whose run has these chunks in this order; the answers' number is 7."""
+    rows = [
+        (q, rank, f"D#p{rank:04d}#c00", "D", rank)
+        for q, part in texts.items()
+        for rank, _ in enumerate(part, 1)
+    ]
+    run = pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "doc_name", "page"])
+    run["chunk_id"] = run["question_id"] + run["chunk_id"]
+    chunks = pd.DataFrame(
+        {"chunk_id": run["chunk_id"], "text": [text for part in texts.values() for text in part]}
+    )
+    asked = {"question": "net sales", "answer": "$7", "question_type": "metrics-generated", "company": "Acme"}
+    questions = pd.DataFrame({"question_id": list(texts)}).assign(**asked)
+    writer = Writer()
+    return SimpleNamespace(
+        questions=questions,
+        chunks=chunks,
+        profile=Settings(
+            {
+                "answers": Settings(SETTINGS),
+                "embedder": Settings({"weights": str(tokenizer_folder)}),
+                "significance": Settings({"n_draws": 100, "seed": 0}),
+            }
+        ),
+        run=lambda method, condition: run,
+        memo=lambda key, compute: compute(),
+        generation_log=lambda: GenerationLog(tmp_path / "log.jsonl", Model("m", "0"), say=lambda line: None),
+        make_generator=lambda: writer,
+        writer=writer,
+    )
+
+
+def test_rounds_take_the_best_segment_of_every_chunk_before_the_second_best_of_any():
+    chunks = [["other words", "net sales rose"], ["net", "costs"]]
+    assert order_of_segments("What are net sales?", chunks) == [(0, 1), (1, 0), (0, 0), (1, 1)]
+
+
+def test_a_rarer_word_of_the_question_weighs_more():
+    chunks = [["sales", "sales", "net"]]  # log(1 + 3/2) for sales, log(1 + 3/1) for net
+    assert order_of_segments("net sales", chunks) == [(0, 2), (0, 0), (0, 1)]
+
+
+def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut():
+    chunks = [["a b c", "net d e"], ["net f g", "h"]]
+    assert fill("net", chunks, 8, Words()) == [(0, "a b"), (0, "net d e"), (1, "net f g")]
+    assert fill("net", chunks, 4, Words()) == [(0, "net d e"), (1, "net")]
+    assert fill("net", [], 4, Words()) == []
+
+
+@given(st.lists(st.lists(st.text("ab \n", max_size=9), max_size=4), max_size=4), st.integers(1, 12))
+def test_a_context_never_exceeds_its_room_and_holds_all_that_fits(chunks, n_tokens):
+    filled = fill("a b", chunks, n_tokens, Words())
+    n_words = sum(len(text.split()) for _, text in filled)
+    assert n_words == min(n_tokens, sum(len(text.split()) for part in chunks for text in part))
+    assert [number for number, _ in filled] == sorted(number for number, _ in filled)
+
+
+def test_contexts_join_what_is_read(tmp_path, tokenizer_folder):
+    study = study_of(
+        {"q1": ["cash rose in year net sales", "net profit"], "q2": []}, tmp_path, tokenizer_folder
+    )
+    found = contexts.contexts(study, Context("dense", "dense"))
+    assert found == {"q1": "cash rose in year\nnet sales\n\nnet profit", "q2": ""}  # segments of four words
+    assert contexts.contexts(study, Context(NONE)) == {"q1": "", "q2": ""}
+
+
+def test_a_context_knows_its_method_and_condition():
+    assert context("best-baseline", "hyde") == Context("best-baseline", "hyde", "standard")
+    assert context("oracle-page", "hyde", "dense") == Context("oracle-page", "dense", "oracle-page")
+    assert context("bm25") == Context("bm25", "bm25", "standard")
+    with pytest.raises(StudyError, match="no context 'google'"):
+        context("google")
+
+
+def test_trained_methods_are_planned_only_where_they_are():
+    assert [one.name for one in plan(["bm25"], "bm25")] == [
+        "none",
+        "best-baseline",
+        "oracle-document",
+        "oracle-page",
+    ]
+    assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
+    trained = plan(["ahead", "bm25", "page_scorer"], "bm25")
+    assert [one.method for one in trained] == ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]
+
+
+def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_first_name():
+    def rows(method: str, value: float) -> pd.DataFrame:
+        values = pd.Series([value], ["q"])
+        return long_frame(values, "page_recall", 5).assign(method=method, condition="standard")
+
+    table = pd.concat([rows("hyde", 0.5), rows("bm25", 0.5), rows("dense", 0.25)])
+    assert best_baseline(table, 5) == "bm25"
+    with pytest.raises(StudyError, match="no baseline"):
+        best_baseline(table[:0], 5)
+
+
+def test_the_prompt_has_system_line_context_question_and_answer():
+    asked = prompt("What?", "Some text.")
+    assert asked.user == "Context:\nSome text.\n\nQuestion: What?\n\nAnswer:"
+    assert "financial analyst" in asked.system
+    assert generation.NO_SEGMENTS in prompt("What?", "").user
+
+
+def test_answers_are_written_once_and_what_failed_is_missing(tmp_path, tokenizer_folder):
+    study = study_of({"q1": ["$7"], "q2": ["fail"]}, tmp_path, tokenizer_folder)
+    first = answers(study, Context("dense", "dense"))
+    assert (first.texts, list(first.filled.missing)) == ({"q1": "$7"}, ["q2"])
+    again = answers(study, Context("dense", "dense"))
+    assert dict(again.filled.origins) == {"reused": 1}
+    assert len(study.writer.asked) == 3  # the one that failed was tried again
+
+
+def test_the_first_questions_of_each_type_are_answered(tmp_path, tokenizer_folder):
+    study = study_of({name: [f"${name}"] for name in "abcd"}, tmp_path, tokenizer_folder)
+    study.questions["question_type"] = ["x", "y", "x", "x"]
+    assert len(answers(study, Context("dense", "dense")).texts) == 4
+    study.profile.answers["of_each_type"] = 2
+    written = answers(study, Context("dense", "dense"))
+    assert list(written.texts) == ["a", "b", "c"]
+    assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]
+
+
+def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_path, tokenizer_folder):
+    study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
+    table = score(study, Answers(Context("dense", "dense"), {"q1": "It was $7."}, Filled()))
+    values = table.set_index(["question_id", "metric"])["value"]
+    assert set(table["metric"]) == set(ANSWER_METRICS)
+    assert values["q1", "numeric_match_strict"] == 1
+    assert (values["q2"] == 0).all()
+    assert table["k"].isna().all()
+
+
+def test_without_filings_the_scores_are_the_published_ones(tmp_path, tokenizer_folder):
+    study = study_of({"q1": []}, tmp_path, tokenizer_folder)
+    known = score(study, Answers(Context("dense", "dense"), {"q1": "$7"}, Filled()))
+    study.published = SimpleNamespace(metrics=known, manifest={"settings": {"answers": dict(SETTINGS)}})
+    study.has_filings = False
+    written, table = generation.scores(study, [Context("dense", "dense")])
+    assert written == {}
+    assert table.equals(known)
+    with pytest.raises(NeedsFilings, match="none were not published"):
+        generation.scores(study, [Context(NONE)])
+    study.profile.answers["max_tokens"] = 9
+    with pytest.raises(NeedsFilings, match="other settings"):
+        generation.scores(study, [Context("dense", "dense")])
+
+
+def test_tables_count_what_is_missing_and_name_the_published_figures(tmp_path, tokenizer_folder):
+    study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
+    chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
+    scored = pd.concat([score(study, Answers(one, {"q1": "$7"}, Filled())) for one in chosen])
+    shown = answers_table(summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1})
+    assert shown["Missing"].tolist() == [1, 0]
+    assert shown["Published R / N (fr)"].tolist() == ["0.07 / 0.12 (0.38)", "0.20 / 0.34 (0.70)"]
+    assert shown["Context"].tolist() == ["best-baseline (Dense)", "oracle-page (BM25)"]
+
+
+def test_words_of_the_evidence_count_as_often_as_they_are_there():
+    assert word_share("net net sales", "sales: net, and net; NET") == 1
+    assert word_share("net net sales", "net") == 1 / 3
+    assert word_share("", "net") == 0
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=3, max_size=40))
+def test_rank_correlation_is_scipy_s_spearman(pairs):
+    x, y = (pd.Series(column, dtype=float) for column in zip(*pairs, strict=True))
+    found = rank_correlation(x, y, range(len(x)), 200, 0)
+    if x.nunique() == 1 or y.nunique() == 1:
+        assert np.isnan(found.mean)
+    else:
+        assert np.isclose(found.mean, spearmanr(x, y).statistic)
+        assert found.low <= found.high
+
+
+def test_a_correlation_s_interval_holds_a_known_one():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    y = x + rng.normal(size=400)  # Pearson's is 1 / sqrt(2), Spearman's 6 / pi * asin(0.5 / sqrt(2)) = 0.69
+    found = rank_correlation(pd.Series(x), pd.Series(y), np.arange(400) // 4, 500, 0)
+    assert found.low < 6 / np.pi * np.arcsin(0.5 / np.sqrt(2)) < found.high
+    assert found.n_clusters == 100
+
+
+def test_answers_are_split_by_whether_the_page_was_there():
+    questions = pd.DataFrame({"question_id": list("abcd"), "company": list("wxyz")})
+    study = SimpleNamespace(
+        questions=questions, profile=Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
+    )
+    index = pd.Index(questions["question_id"])
+    hits = long_frame(pd.Series([1.0, 1, 0, 0], index), "page_hit", 5)
+    right = long_frame(pd.Series([1.0, 0, 0, 0], index), "numeric_match")
+    table = pd.concat([hits, right]).assign(method="dense", condition="standard")
+    split = split_by_page(study, table, [Context("dense", "dense")], "numeric_match", 5)
+    rows = split[["context", "is_there", "mean", "n", "is_small"]].to_numpy().tolist()
+    assert rows == [
+        ["dense", True, 0.5, 2, True],
+        ["dense", False, 0.0, 2, True],
+        ["all", True, 0.5, 2, True],
+        ["all", False, 0.0, 2, True],
+    ]

@@ -1,0 +1,288 @@
+"""Chunk tables over typeset pages: elements merged, fixed sizes nested in the study's chunks, pages written anew."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.chunkings import CORPORA
+from lib.chunkings.build import build
+from lib.chunkings.continued import joined_tables
+from lib.chunkings.element_chunks import groups_of, is_furniture, merge
+from lib.chunkings.elements import ELEMENT_COLUMNS, elements
+from lib.chunkings.grid import grid_of
+from lib.chunkings.metadata import keywords, metadata_of, sentences_of
+from lib.chunkings.restructured import annotated, as_markdown
+from lib.models.index import windows
+from lib.retrievers.parent_child import children
+from lib.words import CHUNK_COLUMNS
+
+KINDS = st.sampled_from(["title", "text", "table", "furniture"])
+PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
+
+
+def groups(*kinds: str, length: int = 100) -> list[list[str]]:
+    """The kinds of each chunk's elements, all of one length, with room for three."""
+    return [list(kinds[a:b]) for a, b in groups_of(kinds, [length] * len(kinds), 3 * length)]
+
+
+def test_text_is_merged_up_to_a_size_and_a_title_begins_a_chunk():
+    assert groups("text", "text", "text", "text") == [["text"] * 3, ["text"]]
+    assert groups("text", "title", "text") == [["text"], ["title", "text"]]
+    assert groups("title", "title", "text", "title") == [["title", "title", "text"], ["title"]]
+
+
+def test_a_table_begins_a_chunk_that_holds_nothing_else_but_its_titles():
+    assert groups("text", "table", "text") == [["text"], ["table"], ["text"]]
+    assert groups("title", "table", "table") == [["title", "table"], ["table"]]
+    assert groups("title", "text", "table") == [["title", "text"], ["table"]]
+    assert groups_of(["table", "text"], [9000, 10], 300) == [(0, 1), (1, 2)]
+
+
+def test_furniture_makes_no_chunk_of_its_own():
+    assert groups("furniture", "title", "text") == [["furniture", "title", "text"]]
+    assert groups("table", "furniture") == [["table", "furniture"]]
+    assert groups("furniture") == [["furniture"]]
+
+
+@given(PIECES)
+def test_every_element_is_in_one_chunk_and_no_text_chunk_is_too_long(pieces):
+    kinds, lengths = [kind for kind, _ in pieces], [length for _, length in pieces]
+    found = groups_of(kinds, lengths, 2048)
+    assert [number for a, b in found for number in range(a, b)] == list(range(len(pieces)))
+    for a, b in found:
+        held = [one for one in zip(kinds[a:b], lengths[a:b], strict=True) if one[0] != "furniture"]
+        assert sum(kind == "table" for kind, _ in held) <= 1
+        if sum(kind == "text" for kind, _ in held) > 1:
+            assert sum(length for _, length in held) <= 2048
+
+
+def element_table(*rows: tuple) -> pd.DataFrame:
+    """Elements of ``DOC`` from (page, kind, text); each begins where the one before ended."""
+    made, end = [], {}
+    for page, kind, text in rows:
+        start = end.get(page, 0)
+        end[page] = start + len(text)
+        made.append(("DOC", page, kind, text, start, end[page], "", True))
+    return pd.DataFrame(made, columns=list(ELEMENT_COLUMNS))
+
+
+def test_page_numbers_and_heads_that_pages_repeat_are_furniture():
+    rows = [(page, "title", f"Acme Inc. {page + 2000}\n") for page in range(6)]
+    found = element_table(
+        *rows, (0, "text", "Net sales rose.\n"), (1, "text", "17\n"), (2, "text", "Page 3 of 9")
+    )
+    assert is_furniture(found).tolist() == [True] * 6 + [False, True, True]
+
+
+def test_chunks_of_elements_are_spans_without_blanks_at_their_ends():
+    found = element_table((0, "title", "\n Sales\n"), (0, "text", "rose. \n"), (2, "text", "Fell"))
+    chunks = merge(found, 2048)
+    assert chunks["text"].tolist() == ["Sales\nrose.", "Fell"]
+    assert chunks["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0002#c00"]
+    assert chunks[["start", "end"]].to_numpy().tolist() == [[2, 13], [0, 4]]
+
+
+def placed(*rows: tuple[str, ...]) -> list[list[list]]:
+    """Rows of a label and figures that end at 300, 400 …, as cells with places."""
+    return [
+        [[row[0], 50, 150]] * bool(row[0])
+        + [[text, 290 + 100 * column, 300 + 100 * column] for column, text in enumerate(row[1:]) if text]
+        for row in rows
+    ]
+
+
+def two_tables(upper: list, between: str, lower: list) -> pd.DataFrame:
+    found = element_table((0, "table", "upper\n"), (0, "title", between), (0, "table", "lower\n"))
+    found["rows"] = [json.dumps(upper), "", json.dumps(lower)]
+    return found
+
+
+def test_a_table_that_goes_on_below_a_label_is_one():
+    upper = placed(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
+    lower = placed(("Debt", "1", "2"), ("Equity", "6", "6"))
+    (whole,) = joined_tables(two_tables(upper, "LIABILITIES\n", lower)).itertuples()
+    assert (whole.kind, whole.text, whole.start, whole.end) == ("table", "upper\nLIABILITIES\nlower\n", 0, 24)
+    assert [row[0][0] for row in json.loads(whole.rows)] == [
+        "2018",
+        "Cash",
+        "Assets",
+        "LIABILITIES",
+        "Debt",
+        "Equity",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "lower"),
+    [
+        ("LIABILITIES\n", placed(("", "2018", "2017"), ("Debt", "1", "2"))),
+        ("LIABILITIES\n", [[["Debt", 50, 90], ["1", 340, 350], ["2", 440, 450]]] * 2),
+        (
+            "The following table shows what the company owes and to whom it owes that.\n",
+            placed(("Debt", "1", "2")),
+        ),
+    ],
+    ids=["heads of its own", "other columns", "a sentence between"],
+)
+def test_another_table_stays_one(between, lower):
+    upper = placed(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
+    assert len(joined_tables(two_tables(upper, between, lower))) == 3
+
+
+def test_a_grid_has_labels_columns_and_heads():
+    grid = grid_of(
+        placed(
+            ("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4")
+        )
+    )
+    assert (grid.before, grid.heads) == (["(Millions)"], ["2018", "2017"])
+    assert grid.rows == [("Continuing", ["", ""]), ("Net sales", ["32,765", ""]), ("Loss", ["3", "4"])]
+
+
+def test_a_head_over_two_columns_is_the_head_of_both():
+    rows = [
+        [["Year ended", 270, 420]],
+        *placed(("", "2018", "2017"), ("Net sales", "5", "6"), ("Loss", "3", "4")),
+    ]
+    assert grid_of(rows).heads == ["Year ended 2018", "Year ended 2017"]
+
+
+def test_words_alone_have_no_grid():
+    assert grid_of([[["Head", 50, 90], ["Jane Doe", 200, 250]]] * 3) is None
+    assert grid_of([]) is None
+
+
+def test_a_table_in_markdown_and_annotated():
+    grid = grid_of(
+        placed(("(Millions)", "2018", "2017"), ("Net sales", "32,765", "31,657"), ("Loss", "", "4"))
+    )
+    assert as_markdown("table", "raw", grid).splitlines() == [
+        "(Millions)",
+        "|  | 2018 | 2017 |",
+        "| --- | --- | --- |",
+        "| Net sales | 32,765 | 31,657 |",
+        "| Loss |  | 4 |",
+    ]
+    lines = annotated("table", "raw", grid).splitlines()
+    assert lines == ["(Millions)", "Net sales | 2018: 32,765 | 2017: 31,657", "Loss | 2017: 4"]
+    assert as_markdown("title", " Net \n sales\n", None) == "# Net sales\n"
+    assert (
+        annotated("title", "Net sales\n", None) == as_markdown("text", "Net sales\n", None) == "Net sales\n"
+    )
+
+
+@pytest.fixture
+def study(study_of, sales, prose):
+    """A page of all kinds, a blank one, one of prose alone; chunks of 64 tokens."""
+    mixed = [("title", "Net sales"), ("text", prose), ("table", sales), ("text", prose)]
+    made = study_of(mixed, [], [("text", prose * 12)])
+    made.profile["chunks"] |= {"size": 200, "overlap": 20}
+    made.profile["embedder"] |= {"window": 66, "window_overlap": 8}
+    made.profile["parent_child"] |= {"size": 16, "overlap": 2}
+    return made
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_every_table_has_the_study_s_pages_and_ids(study, name):
+    table = study.over(name).chunks
+    assert list(table.columns) == list(CHUNK_COLUMNS)
+    assert not table["chunk_id"].duplicated().any()
+    assert sorted(set(table["page"])) == [0, 2]
+    assert all(table["text"].str.strip() != "")
+    texts = dict(enumerate(study.pages["text"]))
+    for row in table.itertuples():
+        assert row.chunk_id.startswith(f"DOC#p{row.page:04d}#c")
+        assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_every_word_of_every_page_is_in_every_table(study, name):
+    words = study.over(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
+    for page in (0, 2):
+        missing = {*study.pages["text"][page].split()} - words[page]
+        glued = "".join(study.over(name).chunks["text"]).replace(" ", "")
+        assert all(word in glued for word in missing), missing
+
+
+def test_a_table_is_in_one_chunk(study, sales):
+    figures = [figure for row in sales[2:] for figure in row[1:]]
+    for name in ("elements", "extracted_tables", "aggregate"):
+        held = study.over(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
+        assert held.any(), name
+    rest = study.over("extracted_tables").chunks
+    assert sum("16,682" in text for text in rest["text"]) == 1
+
+
+def test_pages_without_tables_or_titles_keep_their_chunks(study):
+    own = study.chunks[study.chunks["page"] == 2]
+    for name in ("markdown", "annotated_tables", "extracted_tables"):
+        table = study.over(name).chunks
+        same = table[table["page"] == 2].reset_index(drop=True)
+        assert same.equals(own.reset_index(drop=True)), name
+        assert not set(table.loc[table["page"] == 0, "key"]) <= set(study.chunks["key"]), name
+
+
+def test_fixed_sizes_are_the_children_and_the_windows(study, monkeypatch):
+    sizes = {"fixed_128": (16, 2, 1), "fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
+    monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
+    small, middle, large = (study.over(name).chunks["text"].tolist() for name in sizes)
+    assert small == children(study)["text"].tolist()
+    assert middle == windows(study)["text"].tolist()
+    assert len(middle) > len(large) >= len(study.chunks)
+    assert {text.split()[-1] for text in large} >= {text.split()[-1] for text in study.chunks["text"]}
+
+
+def test_fixed_sizes_need_no_new_vectors(study, monkeypatch):
+    sizes = {"fixed_128": (16, 2, 1), "fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
+    monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
+    for name in sizes:
+        line = build(study, name)
+        assert ", 0 texts to encode" in line, line
+
+
+def test_new_texts_are_encoded_once_and_known_ones_are_taken(study):
+    encoder = study.memo("encoder", None)
+    build(study, "fixed_256")
+    known = set(encoder.seen)
+    encoder.seen.clear()
+    build(study, "markdown")
+    assert encoder.seen
+    assert not known & set(encoder.seen)
+    assert len(encoder.seen) == len(set(encoder.seen))
+
+
+def test_metadata_are_keywords_a_summary_and_two_sentences():
+    filler = "The company sells what it makes to those who buy it in all parts of the world. " * 8
+    long = f"Impairment of goodwill was large. Goodwill fell. Impairment, impairment of goodwill! {filler}"
+    said = metadata_of(["short", long, *[filler] * 9])
+    assert said[0] == ""
+    assert said[1].startswith("goodwill, impairment, ")
+    assert said[1].endswith(". Impairment of goodwill was large. Goodwill fell")
+    assert metadata_of([]) == []
+    assert metadata_of(["", " "]) == ["", ""]
+
+
+def test_sentences_are_cut_and_freed_of_blanks():
+    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
+    assert [len(one) for one in sentences_of("a" * 500)] == [200]
+
+
+def test_keywords_are_the_heaviest_terms():
+    from scipy.sparse import csr_array
+
+    terms = np.array(["assets", "cash", "debt", "equity", "fees", "goodwill", "hedges"])
+    row = csr_array(np.array([[0.1, 0.5, 0.0, 0.5, 0.9, 0.2, 0.3]]))
+    assert keywords(row, terms) == ["fees", "cash", "equity", "hedges", "goodwill", "assets"]
+
+
+def test_elements_of_a_filing_given_as_text(study_of):
+    page = (
+        "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
+    )
+    study = study_of(page, "")
+    assert elements(study, n_workers=1)["kind"].tolist() == ["title", "text"]
+    assert study.over("elements").chunks["text"].tolist() == [page.strip()]

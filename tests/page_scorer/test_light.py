@@ -1,0 +1,144 @@
+"""The light scorer: its loss, that it learns what there is to learn, and that it learns nothing from test questions."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lib.folds import assign_folds
+from lib.page_scorer.light import Vectors, choose, score_rows, scorer_of
+from lib.page_scorer.residual_map import SCALE, LightScorer, Plan, ResidualMap, gold_loss
+from lib.profile import Settings
+
+N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
+SETTINGS = Settings(
+    rank=16,
+    learning_rates=[0.02],
+    max_steps=60,
+    check_every=20,
+    sides=["question", "both"],
+    inner_folds=3,
+    seed=1,
+)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def rotated() -> Vectors:
+    """Questions whose gold page is the page they would equal, were their space not rotated."""
+    random = np.random.default_rng(3)
+    pages = unit(random.normal(size=(N_PAGES, DIMENSION)))
+    rotation = np.linalg.qr(random.normal(size=(DIMENSION, DIMENSION)))[0]
+    gold = np.zeros((N_QUESTIONS, N_PAGES), bool)
+    gold[np.arange(N_QUESTIONS), random.permutation(N_PAGES)[:N_QUESTIONS]] = True
+    questions = unit(gold @ pages @ rotation + 0.05 * random.normal(size=(N_QUESTIONS, DIMENSION)))
+    return Vectors(questions, pages, gold, np.ones(N_PAGES, bool))
+
+
+def with_labels(vectors: Vectors, gold: np.ndarray) -> Vectors:
+    return Vectors(vectors.questions, vectors.pages, gold, vectors.readable)
+
+
+def recall_at_5(scores: np.ndarray, gold: np.ndarray) -> float:
+    best_gold = np.where(gold, scores, -np.inf).max(axis=1, keepdims=True)
+    return float(((scores > best_gold).sum(axis=1) < 5).mean())
+
+
+def out_of_fold_recall(vectors: Vectors, peek: bool = False) -> float:
+    """Recall at 5 when each question is scored by the map of the fold that held it out, or by one that saw it."""
+    fold_of = assign_folds([str(n) for n in range(N_QUESTIONS)], 3, seed=0)
+    scores = np.empty(vectors.gold.shape)
+    for number in range(3):
+        test, train = np.flatnonzero(fold_of == number), np.flatnonzero(fold_of != number)
+        scorer = scorer_of(
+            vectors, range(N_QUESTIONS) if peek else train, SETTINGS, Plan("question", 0.02, 60)
+        )
+        scores[test] = score_rows(scorer, vectors, test)
+    return recall_at_5(scores, vectors.gold)
+
+
+def test_loss_is_the_softmax_over_all_pages_without_the_other_gold_ones():
+    scores = torch.tensor([[0.10, 0.15, 0.05]])
+    one = gold_loss(scores, torch.tensor([[True, False, False]]))
+    assert one.item() == pytest.approx(-2 + math.log(math.e**2 + math.e**3 + math.e**1))
+    two = gold_loss(scores, torch.tensor([[True, True, False]]))
+    first, second = -2 + math.log(math.e**2 + math.e**1), -3 + math.log(math.e**3 + math.e**1)
+    assert two.item() == pytest.approx((first + second) / 2)
+    assert SCALE == 20
+
+
+def test_other_gold_pages_are_not_pushed_away():
+    scores = torch.tensor([[0.1, 0.2, 0.3]], requires_grad=True)
+    gold_loss(scores, torch.tensor([[True, True, False]])).backward()
+    assert scores.grad[0, 0] < 0
+    assert scores.grad[0, 1] < 0
+    assert scores.grad[0, 2] > 0
+
+
+def test_a_repeated_pair_is_its_own_negative():
+    scores, gold = torch.tensor([[0.5, -0.5]]), torch.tensor([[True, False]])
+    assert gold_loss(scores, gold).item() == pytest.approx(0, abs=1e-6)
+    assert gold_loss(scores, gold, n_copies=1).item() == pytest.approx(math.log(2), abs=1e-6)
+    assert gold_loss(scores, gold, n_copies=3).item() == pytest.approx(math.log(4), abs=1e-6)
+
+
+def test_an_untrained_map_changes_nothing(rotated):
+    scorer = LightScorer.new(DIMENSION, 4, "both", seed=0)
+    assert score_rows(scorer, rotated, [0, 1]) == pytest.approx(
+        rotated.questions[:2] @ rotated.pages.T, abs=1e-6
+    )
+    assert torch.equal(ResidualMap(4, 2, seed=7).down, ResidualMap(4, 2, seed=7).down)
+
+
+def test_unknown_sides_are_refused():
+    with pytest.raises(ValueError, match="say one of question, both"):
+        LightScorer.new(4, 2, "pages", seed=0)
+
+
+def test_what_is_there_to_learn_is_learned_for_unseen_questions(rotated):
+    assert recall_at_5(rotated.questions @ rotated.pages.T, rotated.gold) < 0.1
+    assert out_of_fold_recall(rotated) > 0.6
+
+
+def test_shuffled_labels_give_chance_recall_unless_the_test_questions_are_seen(rotated):
+    order = np.random.default_rng(5).permutation(N_QUESTIONS)
+    shuffled = with_labels(rotated, rotated.gold[order])
+    chance = 5 / N_PAGES
+    assert out_of_fold_recall(shuffled) <= chance + 3 * (chance / N_QUESTIONS) ** 0.5
+    assert out_of_fold_recall(shuffled, peek=True) > 0.6
+
+
+def test_choice_and_training_do_not_read_the_test_rows(rotated):
+    train = list(range(40))
+    spoilt = Vectors(rotated.questions.copy(), rotated.pages, rotated.gold.copy(), rotated.readable)
+    spoilt.questions[40:] = np.nan
+    spoilt.gold[40:] = ~spoilt.gold[40:]
+    groups = [str(n // 4) for n in train]
+    assert choose(spoilt, train, groups, SETTINGS) == choose(rotated, train, groups, SETTINGS)
+
+
+def test_training_reads_readable_pages_only(rotated):
+    readable = np.zeros(N_PAGES, bool)
+    readable[rotated.gold[:40].any(axis=0)] = True
+    pages = rotated.pages.copy()
+    pages[~readable] = np.nan
+    spoilt = Vectors(rotated.questions, pages, rotated.gold, readable)
+    scorer = scorer_of(spoilt, range(40), SETTINGS, Plan("both", 0.02, 20))
+    assert all(torch.isfinite(parameter).all() for parameter in scorer.parameters())
+
+
+def test_choice_takes_the_least_inner_loss(rotated):
+    settings = Settings(SETTINGS | {"learning_rates": [0.02, 0.001], "max_steps": 20})
+    plan, losses = choose(rotated, range(N_QUESTIONS), [str(n) for n in range(N_QUESTIONS)], settings)
+    assert [tried for tried, _ in losses] == [
+        Plan(sides, rate, steps)
+        for sides in ("question", "both")
+        for rate in (0.02, 0.001)
+        for steps in (0, 20)
+    ]
+    assert dict(losses)[plan] == min(loss for _, loss in losses)
+    assert plan.steps == 20

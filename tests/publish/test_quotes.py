@@ -1,0 +1,63 @@
+"""Quotations of the dataset: found by words in a row, kept out reversibly."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.publish.quotes import Quotations, as_pieces, with_gaps
+from lib.published import from_pieces
+
+QUESTION = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"
+WORDS = st.sampled_from([*QUESTION.split(), "and", "the", "1,577", "so", "—", "\n", "What"])
+
+
+def test_an_echo_becomes_references_into_the_question():
+    text = f"You ask: {QUESTION} It is 1,577."
+    pieces = as_pieces(text, QUESTION)
+    assert pieces == ["You ask: ", [0, len(QUESTION) - 1], "? It is 1,577."]
+    assert with_gaps(pieces) == "You ask: […]? It is 1,577."
+
+
+def test_an_echo_in_capitals_keeps_its_letters_and_not_the_words():
+    pieces = as_pieces(QUESTION.upper(), QUESTION)
+    assert from_pieces(pieces, QUESTION) == QUESTION.upper()
+    assert "capital" not in with_gaps(pieces).lower()
+
+
+def test_an_echo_twice_leaves_no_word():
+    assert with_gaps(as_pieces(f"{QUESTION} {QUESTION}", QUESTION)) == "[…]?"
+
+
+def test_few_words_in_a_row_are_no_echo():
+    assert as_pieces("the capital expenditure amount is high", QUESTION) == [
+        "the capital expenditure amount is high"
+    ]
+
+
+@given(st.lists(WORDS, max_size=60).map(" ".join))
+def test_pieces_join_to_the_text(text):
+    assert from_pieces(as_pieces(text, QUESTION), QUESTION) == text
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_pieces_join_to_any_text(text, question):
+    assert from_pieces(as_pieces(text, question), question) == text
+
+
+def test_the_longest_run_of_words_is_found():
+    known = Quotations(["Net sales of the company rose because prices were higher than ever", "short one"], 4)
+    assert (
+        known.longest("They say net sales of THE company, rose; because prices fell.")
+        == "net sales of the company rose because prices"
+    )
+    assert known.longest("net sales rose because of the company") == ""
+    assert known.longest("") == ""
+
+
+def test_figures_in_a_row_are_no_quotation():
+    assert Quotations(["1 2 3 4 5 6 7 8 9 10 11 12 13 14"], 5).longest("0 1 2 3 4 5 6 7 8") == ""
+
+
+def test_a_short_text_counts_as_a_whole():
+    known = Quotations(["Who audits Acme now?", "Why?"], 12)
+    assert known.longest("He asked: who audits Acme now? Nobody.") == "who audits acme now"
+    assert known.longest("who audits it, and why") == ""

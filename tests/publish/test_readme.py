@@ -1,0 +1,153 @@
+"""The README's commands work as written, and its added retriever is real."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from lib import methods
+from lib.__main__ import command_line
+from lib.book import notebooks
+from lib.book.pages import methods_page
+from lib.data.dataset import read_dataset
+from lib.data.locate import financebench_root
+from lib.data.pages import extract_pages
+from lib.evaluation import evaluate_all
+from lib.methods import Method, of_family
+from lib.publish.readme import BEGIN, END
+from lib.show.tables import results_table, summary_at
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("README.md", "book/reproduce.md")
+CHEAP = ("make help", "make methods")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), flags=re.M | re.S)
+
+
+def commands(page: str) -> list[str]:
+    """The commands of the page's shell blocks and of its running text."""
+    lines = [line.split("#")[0].strip() for block in blocks(page, "bash") for line in block.splitlines()]
+    inline = re.findall(r"`(make [^`]+)`", (ROOT / page).read_text())
+    return sorted({line for line in [*lines, *inline] if line})
+
+
+REVIEWER = [c for c in commands("README.md") if re.match("make (verify|notebook)", c)]
+COMMANDS = [command for page in PAGES for command in commands(page)]
+
+
+def test_the_readme_speaks_to_four_people():
+    titles = re.findall(r"^## (You want .*)$", (ROOT / "README.md").read_text(), flags=re.M)
+    assert len(titles) == 4
+    assert (ROOT / "README.md").read_text().count(BEGIN) == (ROOT / "README.md").read_text().count(END) == 1
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
+def test_a_command_says_what_the_program_understands(command):
+    done = subprocess.run(
+        ["make", "-n", *shlex.split(command)[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for line in re.findall(r"-m lib (.*)", done.stdout):
+        args = command_line().parse_args(shlex.split(line))
+        if given := getattr(args, "parameters", None):
+            notebooks.check_parameters(args.name, {name: yaml.safe_load(value) for name, value in given})
+
+
+@pytest.mark.parametrize("command", CHEAP)
+def test_a_cheap_command_runs(command):
+    done = subprocess.run(shlex.split(command), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "bm25" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    "command", [c for c in commands("README.md") if c.startswith(("make verify", "make notebook"))]
+)
+def test_a_reviewer_s_command_runs(command):
+    is_download = "DATASET=financebench" in command and financebench_root() is None
+    if is_download or ("CHAPTER" in command and financebench_root() is None):
+        pytest.skip("FinanceBench is not on this machine")
+    done = subprocess.run(shlex.split(command), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_practitioner_s_command_builds_a_book(dataset_folder, tmp_path):
+    """The README's command with a folder of its own in the place of its example."""
+    mine = shutil.copytree(dataset_folder, tmp_path / "my-filings")
+    command = next(c for c in commands("README.md") if "path/to/my-filings" in c)
+    done = subprocess.run(
+        shlex.split(command.replace("path/to/my-filings", str(mine))),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        assert (ROOT / "book" / "_build" / "my-filings" / "html" / "index.html").is_file()
+    finally:
+        for place in (ROOT / "book" / "_build" / "my-filings", ROOT / "artifacts" / "my-filings"):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def added(tmp_path, monkeypatch) -> Method:
+    """The README's retriever as a module, and its row in the method table."""
+    module, row = blocks("README.md", "python")
+    (tmp_path / "overlap.py").write_text(module)
+    monkeypatch.setattr(
+        "lib.retrievers.__path__", [*__import__("lib.retrievers").retrievers.__path__, str(tmp_path)]
+    )
+    method = eval(row, {"Method": Method})
+    monkeypatch.setitem(methods.METHODS, method.name, method)
+    return method
+
+
+def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
+    document, question = (json.loads(block) for block in blocks("book/reproduce.md", "json"))
+    pages = [{"doc_name": document["doc_name"], "page": page, "text": ""} for page in range(42)]
+    pages[41]["text"] = question["evidence"][0]["evidence_text"]
+    for folder in ("data", "pages"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "pages" / f"{document['doc_name']}.jsonl").write_text("\n".join(map(json.dumps, pages)))
+    (tmp_path / "data" / "my_document_information.jsonl").write_text(json.dumps(document))
+    (tmp_path / "data" / "my_questions.jsonl").write_text(json.dumps(question))
+    dataset = read_dataset(tmp_path, "mine")
+    assert dataset.questions["gold_pages"].tolist() == [[41]]
+    assert len(extract_pages(dataset)) == 42
+
+
+def test_the_added_retriever_is_ten_lines_of_code():
+    module, row = blocks("README.md", "python")
+    code = re.sub(r'"""[^"]*"""', "", module)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    assert row.startswith("Method(")
+
+
+def test_the_added_retriever_appears_in_the_table(study, added):
+    metrics = evaluate_all(study, ["bm25", "overlap"], ["standard"])
+    summary = summary_at(study, metrics)
+    table = results_table(summary, "standard", ["bm25", "overlap"])
+    assert table["Method"].tolist() == ["BM25", "Word overlap"]
+    assert table["n"].tolist() == [3, 3]
+    assert "## Word overlap" in methods_page(study, summary, "Methods", of_family())
+
+
+def test_the_added_retriever_scores_what_it_says(study, added):
+    scores = added.score(study, np.ones((len(study.questions), len(study.chunks)), bool))
+    asked = set("how much did bolt spend on equipment in 2021".split())
+    chunk = study.chunks["text"].str.startswith("Cash flow of Bolt").to_numpy()
+    assert scores.shape == (3, len(study.chunks))
+    assert scores[1, chunk] == [np.float32(len(asked & {"bolt", "equipment"}) / len(asked))]

@@ -1,0 +1,219 @@
+"""``make verify``: a fresh computation is compared row by row, and a difference is named."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lib import published
+from lib.publish import verify, verify_chapter
+from lib.publish.verify import compare_metrics, compare_runs, verdict
+from lib.publish.verify_chapter import compare_tables, difference
+from lib.published import Published
+from lib.study import VIEW_VARIABLE
+from lib.words import DatasetError, StudyError
+
+KEYS = {"method": "bm25", "condition": "standard", "question_id": "q1", "k": pd.array([5], dtype="Int64")}
+
+
+def metrics(metric: str, value: float) -> pd.DataFrame:
+    return pd.DataFrame(KEYS | {"metric": metric, "value": [value]})
+
+
+def run(*chunks: tuple[str, float]) -> pd.DataFrame:
+    rows = [("q1", rank, chunk_id, score) for rank, (chunk_id, score) in enumerate(chunks, 1)]
+    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "score"])
+
+
+@pytest.mark.parametrize(
+    ("metric", "then", "now", "said"),
+    [
+        ("page_recall", 0.5, 0.5, "equal"),
+        ("page_recall", 0.5, 0.5 + 1e-12, "equal"),
+        ("page_recall", 0.5, 0.501, "differs"),
+        ("ctx_bleu", 0.31, 0.314, "within"),
+        ("ctx_bleu", 0.31, 0.316, "differs"),
+    ],
+)
+def test_each_metric_has_its_own_tolerance(metric, then, now, said):
+    assert compare_metrics(metrics(metric, then), metrics(metric, now))["verdict"].tolist() == [said]
+
+
+def test_a_row_that_was_not_published_differs():
+    assert compare_metrics(metrics("mrr", 1.0), metrics("ndcg", 1.0))["verdict"].tolist() == ["differs"]
+
+
+def test_a_row_that_is_no_longer_computed_differs():
+    then = pd.concat(
+        [metrics("mrr", 1.0), metrics("mrr", 0.5).assign(question_id="q2"), metrics("ndcg", 1.0)]
+    )
+    found = compare_metrics(then, metrics("mrr", 1.0))
+    assert dict(zip(found["question_id"], found["verdict"], strict=True)) == {"q1": "equal", "q2": "differs"}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "gap"),
+    [
+        ("Dense", "Dense", 0.0),
+        ("0.46 [0.38, 0.54]", "0.46 [0.38, 0.55]", 0.01),
+        ("0.5", "−0.5", 1.0),
+        ("0.5", "0.50", 0.0),
+        ("Dense", "BM25", float("inf")),
+        ("0.5", None, float("inf")),
+    ],
+)
+def test_cells_are_compared_by_their_numbers(then, now, gap):
+    assert difference(then, now) == pytest.approx(gap)
+
+
+def test_a_chapter_s_tables_are_compared_cell_by_cell(tmp_path):
+    for name, recall, bleu in (("then", "0.31", "0.201"), ("now", "0.32", "0.204")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text(f"Method,Page recall,BLEU\nDense,{recall},{bleu}\n")
+        (tmp_path / name / "costs.csv").write_text(f"Method,Index (s)\nDense,{recall}\n")
+    said = []
+    rows = compare_tables(tmp_path / "then", tmp_path / "now", "02_oracles", said.append)
+    assert dict(zip(rows["what"], rows["verdict"], strict=True)) == {
+        "Method": "equal",
+        "Page recall": "differs",
+        "BLEU": "within",
+    }
+    assert said == ["costs: holds times of one machine, not compared"]
+
+
+def test_a_table_that_was_not_published_is_named(tmp_path):
+    (tmp_path / "examples.csv").write_text("n\n3\n")
+    said = []
+    with pytest.raises(StudyError, match="01_data shows no table that can be compared"):
+        compare_tables(tmp_path / "none", tmp_path, "01_data", said.append)
+    assert said == ["examples: not published, as tables are that quote the dataset; not compared"]
+
+
+def test_a_cell_that_only_one_table_has_differs(tmp_path):
+    for name, lines in (("then", "n\n3\n"), ("now", "n\n3\n4\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.csv").write_text(lines)
+    rows = compare_tables(tmp_path / "then", tmp_path / "now", "01_data")
+    assert rows["verdict"].tolist() == ["equal", "differs"]
+
+
+def test_a_chapter_is_run_where_nothing_published_is_used(root, fresh, study, monkeypatch):
+    def run(name, given, target, say):
+        assert given == {"dataset": "financebench", "profile": "default", "results": "fresh"}
+        tables = Path(os.environ[VIEW_VARIABLE]) / "tables"
+        tables.mkdir()
+        (tables / "counts.csv").write_text(f"n\n{len(study.questions)}\n")
+
+    monkeypatch.setattr(verify_chapter, "open_dataset", lambda name, artifacts: study.dataset)
+    monkeypatch.setattr(verify_chapter.notebooks, "run", run)
+    (root / "shown" / "tables").mkdir(parents=True)
+    (root / "shown" / "tables" / "counts.csv").write_text("n\n3\n")
+    said = []
+    assert verify_chapter.verify_chapter("", "default", "01_data", said.append)
+    assert said[-1] == "1 equal, 0 within, 0 differs"
+    (root / "shown" / "tables" / "counts.csv").write_text("n\n4\n")
+    assert not verify_chapter.verify_chapter("", "default", "01_data", said.append)
+
+
+def test_another_chunk_at_a_rank_differs_however_near_its_score():
+    then, now = run(("a", 2.0), ("b", 1.0), ("c", 0.5)), run(("a", 2.001), ("c", 1.0), ("b", 1.0))
+    assert compare_runs(then, now, "bm25", "standard")["verdict"].tolist() == ["within", "differs", "differs"]
+    assert compare_runs(then, then, "bm25", "standard")["verdict"].tolist() == ["equal"] * 3
+    assert compare_runs(then, run(("a", 2.0)), "bm25", "standard")["verdict"].tolist() == [
+        "equal",
+        "differs",
+        "differs",
+    ]
+
+
+def test_verdicts():
+    assert [verdict(value, 0.01) for value in (0, 0.01, 0.011, float("inf"))] == [
+        "equal",
+        "within",
+        "differs",
+        "differs",
+    ]
+
+
+@pytest.fixture
+def root(study, tmp_path, monkeypatch):
+    """The small study's results, published as ``financebench``."""
+    root = tmp_path / "results" / "financebench" / "default"
+    root.mkdir(parents=True)
+    for path in study.view.rglob("*"):
+        if path.suffix in (".gz", ".json", ".csv"):
+            place = root / path.relative_to(study.view)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
+    pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
+    study.questions.assign(gold_pages=pages).to_csv(root / "questions.csv", index=False)
+    study.filings.to_csv(root / "filings.csv", index=False)
+    monkeypatch.setattr(published, "RESULTS", tmp_path / "results")
+    return root
+
+
+@pytest.fixture
+def fresh(study, monkeypatch):
+    """Verification on the small study's own filings and settings."""
+    monkeypatch.setattr(verify, "financebench_root", lambda: study.dataset.root)
+    monkeypatch.setattr(verify, "open_dataset", lambda name, artifacts: study.dataset)
+    monkeypatch.setattr(verify, "load_profile", lambda name: study.profile)
+
+
+def test_a_true_publication_is_verified(root, fresh):
+    said = []
+    assert verify.verify("", "default", ["bm25"], said.append)
+    assert said[-1].endswith(" equal, 0 within, 0 differs")
+    assert "ranked chunks" in said[0]
+
+
+def test_a_number_that_was_changed_is_found_and_named(root, fresh):
+    table = pd.read_csv(root / "metrics.csv.gz", dtype={"k": "Int64"})
+    table.loc[
+        table.query("condition == 'standard' and metric == 'page_recall' and k == 5").index[0], "value"
+    ] = 0.25
+    table.to_csv(root / "metrics.csv.gz", index=False)
+    said = []
+    assert not verify.verify("", "default", ["bm25"], said.append)
+    assert said[1] == "differs: bm25, standard, q1, page_recall@5: published 0.25, now 1.0"
+    assert said[-1].endswith("1 differs")
+
+
+def test_without_filings_recall_is_computed_from_the_runs(root, monkeypatch):
+    monkeypatch.setattr(verify, "financebench_root", lambda: None)
+    said = []
+    assert verify.verify("", "default", ["bm25"], said.append)
+    assert "so no method is run again" in said[0]
+    assert "page_recall" in said[1]
+    assert "ctx_bleu" not in said[1]
+
+
+def test_a_dataset_that_is_asked_for_is_downloaded_not_done_without(root, monkeypatch):
+    def download(name, artifacts):
+        raise DatasetError("cannot be downloaded")
+
+    monkeypatch.setattr(verify, "financebench_root", lambda: None)
+    monkeypatch.setattr(verify, "open_dataset", download)
+    with pytest.raises(DatasetError, match="cannot be downloaded"):
+        verify.verify("financebench", "default", ["bm25"], lambda line: None)
+
+
+def test_a_file_that_is_not_the_published_one_is_told(root):
+    (root / "runs" / "standard" / "bm25.trec.gz").write_bytes(b"")
+    with pytest.raises(StudyError, match=r"runs/standard/bm25.trec.gz is missing or not the published one"):
+        verify.verify("", "default", ["bm25"])
+
+
+def test_another_dataset_cannot_be_compared(root, fresh, study, monkeypatch):
+    manifest = Published(root).manifest | {"fingerprint": "0123"}
+    monkeypatch.setattr(Published, "manifest", manifest)
+    with pytest.raises(StudyError, match="the results cannot be compared"):
+        verify.verify("", "default", ["bm25"], lambda line: None)
+
+
+def test_what_was_never_published_says_what_does_it(root):
+    with pytest.raises(
+        StudyError, match="nothing is published of demo under profile default; make publish does that"
+    ):
+        verify.verify("demo", "default", None)

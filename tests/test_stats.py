@@ -1,0 +1,231 @@
+"""Intervals and tests: by hand, against scipy, and on synthetic data whose truth is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from lib import stats as m
+
+MANY = settings(max_examples=200, deadline=None, derandomize=True)
+RNG = np.random.default_rng(7)
+CLUSTERS = np.repeat([f"company {i}" for i in range(32)], RNG.integers(1, 9, size=32))
+SHARED = RNG.normal(size=32)[pd.factorize(CLUSTERS)[0]]
+VALUES = 0.5 + 0.3 * RNG.normal(size=len(CLUSTERS)) + 0.4 * SHARED
+
+
+def mean_difference(a, b, axis):
+    return np.mean(a, axis=axis) - np.mean(b, axis=axis)
+
+
+# --- intervals ---
+
+
+def test_two_clusters_have_three_resamples():
+    # Draws: A A gives 0, B B gives 1, A B gives (0 + 3) / 4, the ratio of sums and not the mean of the means.
+    interval = m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000, level=0.4)
+    assert interval == m.Interval(mean=0.75, low=0.75, high=0.75, n=4, n_clusters=2)
+    assert m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000)[1:3] == (0.0, 1.0)
+
+
+def test_equal_values_leave_no_doubt():
+    assert m.clustered_bootstrap([0.3, 0.3, 0.3], ["A", "A", "B"])[:3] == pytest.approx((0.3, 0.3, 0.3))
+
+
+def test_without_clusters_equals_scipys_percentile_bootstrap():
+    ours = m.clustered_bootstrap(VALUES)
+    theirs = stats.bootstrap((VALUES,), np.mean, n_resamples=10_000, method="percentile", rng=1)
+    low, high = theirs.confidence_interval
+    assert (ours.low, ours.high) == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+def test_clusters_equal_scipys_bootstrap_of_a_ratio_of_cluster_sums():
+    sums, sizes = pd.Series(VALUES).groupby(CLUSTERS).agg(["sum", "size"]).to_numpy().T
+    theirs = stats.bootstrap(
+        (sums, sizes),
+        lambda s, n, axis: s.sum(axis=axis) / n.sum(axis=axis),
+        n_resamples=10_000,
+        method="percentile",
+        paired=True,
+        rng=1,
+    )
+    low, high = theirs.confidence_interval
+    ours = m.clustered_bootstrap(VALUES, CLUSTERS)
+    assert (ours.low, ours.high) == pytest.approx((low, high), abs=0.05 * (high - low))
+    assert ours.mean == pytest.approx(VALUES.mean())
+
+
+def test_clustered_intervals_cover_the_truth_and_naive_ones_do_not():
+    # 40 companies of 5 questions that share half of their variance; the true mean is 0.
+    rng = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(40), 5)
+    covered = {"clustered": 0, "naive": 0}
+    n_repeats = 300
+    for repeat in range(n_repeats):
+        values = rng.normal(size=40)[clusters] + rng.normal(size=200)
+        for name, groups in (("clustered", clusters), ("naive", None)):
+            interval = m.clustered_bootstrap(values, groups, n_draws=400, seed=repeat)
+            covered[name] += interval.low <= 0 <= interval.high
+    assert 0.90 <= covered["clustered"] / n_repeats <= 0.98
+    assert covered["naive"] / n_repeats < 0.85
+
+
+def test_the_difference_is_paired():
+    # The values differ wildly, their differences do not.
+    interval = m.clustered_bootstrap_difference(VALUES + 0.1, VALUES, CLUSTERS)
+    assert interval[:3] == pytest.approx((0.1, 0.1, 0.1))
+
+
+def test_series_are_matched_by_question_and_not_by_position():
+    a, b = pd.Series([1.0, 0.0, 0.5], ["q1", "q2", "q3"]), pd.Series([0.5, 1.0, 0.0], ["q3", "q1", "q2"])
+    companies = pd.Series(["B", "A", "A"], ["q3", "q2", "q1"])
+    assert m.clustered_bootstrap_difference(a, b, companies) == m.Interval(0.0, 0.0, 0.0, 3, 2)
+    with pytest.raises(ValueError, match="not the same questions, 2 differ"):
+        m.clustered_bootstrap_difference(a, b.rename({"q3": "q4"}))
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "message"),
+    [([], None, "at least"), ([1, np.nan], None, "1 values are missing"), ([1, 2], ["A"], "1 given for 2")],
+)
+def test_bad_input_is_refused(values, clusters, message):
+    with pytest.raises(ValueError, match=message):
+        m.clustered_bootstrap(values, clusters)
+
+
+def test_a_question_without_a_company_is_refused():
+    with pytest.raises(ValueError, match="has no cluster"):
+        m.clustered_bootstrap([1, 2], ["A", None])
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    assert m.clustered_bootstrap(VALUES, CLUSTERS, seed=5) == m.clustered_bootstrap(VALUES, CLUSTERS, seed=5)
+    assert m.clustered_bootstrap(VALUES, CLUSTERS, seed=5) != m.clustered_bootstrap(VALUES, CLUSTERS, seed=6)
+
+
+# --- tests ---
+
+
+def test_four_equal_differences_by_hand():
+    # Of the 16 sign patterns, ++++ and ---- are as extreme: p = 2/16.
+    p = m.paired_randomisation_test([1, 1, 1, 1], [0, 0, 0, 0], n_draws=50_000)
+    assert p == pytest.approx(2 / 16, abs=0.01)
+    # In two clusters there are 4 patterns, of which 2 are as extreme.
+    p = m.paired_randomisation_test([1, 1, 1, 1], [0, 0, 0, 0], ["A", "A", "B", "B"], n_draws=50_000)
+    assert p == pytest.approx(2 / 4, abs=0.01)
+
+
+def test_p_is_never_zero_and_one_for_equal_inputs():
+    assert m.paired_randomisation_test(np.ones(60), np.zeros(60), n_draws=999) == 1 / 1000
+    assert m.paired_bootstrap_p(np.ones(60), np.zeros(60), n_draws=999) == 1 / 1000
+    assert m.paired_randomisation_test(VALUES, VALUES) == m.paired_bootstrap_p(VALUES, VALUES) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_scipys_exact_permutation_test(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(0.6, 1, 12), rng.normal(0, 1, 12)
+    exact = stats.permutation_test(
+        (a, b), mean_difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
+    ).pvalue
+    ours = m.paired_randomisation_test(a, b, n_draws=20_000, seed=seed)
+    assert ours == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_count_as_scipy_counts_them(seed):
+    # Recall of a few gold pages: thirds and halves, whose sums tie up to rounding.
+    rng = np.random.default_rng(seed)
+    a, b = (rng.choice([0, 1 / 3, 1 / 2, 2 / 3, 1], 11) for _ in range(2))
+    exact = stats.permutation_test(
+        (a, b), mean_difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
+    ).pvalue
+    ours = m.paired_randomisation_test(a, b, n_draws=20_000, seed=seed)
+    assert ours == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+
+
+@pytest.mark.parametrize("test", [m.paired_randomisation_test, m.paired_bootstrap_p])
+def test_under_the_null_p_is_below_5_percent_about_5_percent_of_the_time(test):
+    # Clustered differences with mean 0; the test that ignores the clusters cries wolf.
+    rng = np.random.default_rng(11)
+    clusters = np.repeat(np.arange(32), 5)
+    hits = {"clustered": 0, "naive": 0}
+    n_repeats = 300
+    for repeat in range(n_repeats):
+        a = rng.normal(size=32)[clusters] + rng.normal(size=160)
+        for name, groups in (("clustered", clusters), ("naive", None)):
+            hits[name] += test(a, np.zeros(160), groups, n_draws=300, seed=repeat) < 0.05
+    assert 0.02 <= hits["clustered"] / n_repeats <= 0.09
+    assert hits["naive"] / n_repeats > 0.12
+
+
+def test_paired_bootstrap_p_equals_the_normal_limit():
+    differences = np.random.default_rng(2).normal(0.15, 1, 400)
+    z = differences.mean() / (differences.std() / np.sqrt(400))
+    p = m.paired_bootstrap_p(differences, np.zeros(400), n_draws=20_000)
+    assert p == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.25)
+
+
+# --- corrections ---
+
+
+def test_holm_by_hand():
+    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04, which may not fall below 0.06.
+    assert m.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert m.bonferroni([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.04, 0.16, 0.12, 0.02])
+
+
+@pytest.mark.parametrize("correct", [m.holm, m.bonferroni])
+def test_corrections_at_the_edges(correct):
+    assert correct([]).tolist() == []
+    assert correct([0.2]).tolist() == [0.2]
+    assert correct([0.9, 0.8]).tolist() == [1.0, 1.0]
+    for bad in (-0.1, 1.1, np.nan):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            correct([0.5, bad])
+
+
+@MANY
+@given(st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), max_size=12))
+def test_holm_rejects_what_the_step_down_procedure_rejects(p_values):
+    adjusted = m.holm(p_values)
+    assert ((adjusted >= p_values) & (adjusted <= m.bonferroni(p_values))).all()
+    remaining, rejected = sorted(range(len(p_values)), key=lambda i: p_values[i]), set()
+    while remaining and p_values[remaining[0]] * len(remaining) < 0.05:
+        rejected.add(remaining.pop(0))
+    assert {i for i, p in enumerate(adjusted) if p < 0.05} == rejected
+
+
+# --- the table ---
+
+
+def test_compare_marks_what_can_be_told_apart():
+    rng = np.random.default_rng(4)
+    index = [f"q{i}" for i in range(len(CLUSTERS))]
+    reference = pd.Series(VALUES, index)
+    companies = pd.Series(CLUSTERS, index)
+    others = {
+        "better": (reference + 0.3 + rng.normal(0, 0.2, len(index))).sample(frac=1, random_state=1),
+        "same": reference,
+        "noise": reference + rng.normal(0, 1, len(index)),
+    }
+    table = m.compare(reference, others, companies, n_draws=2000)
+    assert list(table.index) == ["better", "same", "noise"]
+    assert table["distinguishable"].tolist() == [True, False, False]
+    assert table.loc["better", "difference"] == pytest.approx(0.3, abs=0.06)
+    assert 0.2 < table.loc["better", "low"] < table.loc["better", "high"] < 0.4
+    assert table.loc["same", ["difference", "low", "high", "p", "p_holm"]].tolist() == [0, 0, 0, 1, 1]
+    assert (table["mean"] - table["reference_mean"]).tolist() == pytest.approx(table["difference"].tolist())
+    assert table["n"].eq(len(index)).all()
+    assert table["n_clusters"].eq(32).all()
+    p_noise = m.paired_randomisation_test(others["noise"], reference, companies, n_draws=2000)
+    assert table.loc["noise", "p"] == p_noise
+    assert table["p_holm"].tolist() == m.holm(table["p"]).tolist()
+
+
+def test_compare_with_nothing_is_an_empty_table():
+    table = m.compare([1.0, 0.0], {})
+    assert len(table) == 0
+    assert "distinguishable" in table
