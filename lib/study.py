@@ -100,7 +100,7 @@ class Study(Reuse, ViewFiles):
             found, settings = published.dataset(), settings.updated(published.manifest["settings"])
             absent.tell_instead_of_failing()
         else:
-            found = open_dataset(dataset, Path(artifacts))
+            found = open_dataset(dataset)
             if found.name == "demo":
                 settings = settings.replaced(settings.demo)
             published = Published.matching(found, settings.name) if results == "published" else None

@@ -9,7 +9,7 @@ import pandas as pd
 from tokenizers import Tokenizer
 
 from lib.models.weights import fetch, weights_hash
-from lib.words import CHUNK_COLUMNS
+from lib.words import CHUNK_COLUMNS, chunk_id
 
 
 def load_tokenizer(weights: Path) -> Tokenizer:
@@ -88,10 +88,8 @@ def _chunks_of(page, spans: Iterable[tuple[int, int]]) -> list[tuple]:
     rows = []
     for number, (start, end) in enumerate(spans):
         text = page.text[start:end]
-        chunk_id = f"{page.doc_name}#p{page.page:04d}#c{number:02d}"
-        rows.append(
-            (chunk_id, chunk_key(text, page.doc_name, page.page), page.doc_name, page.page, text, start, end)
-        )
+        ids = chunk_id(page.doc_name, page.page, number), chunk_key(text, page.doc_name, page.page)
+        rows.append((*ids, page.doc_name, page.page, text, start, end))
     return rows
 
 

@@ -124,6 +124,7 @@ def _sentence(url: str, error: Exception) -> str:
     if isinstance(error, requests.ConnectionError | requests.Timeout):
         return (
             f"FinanceBench cannot be downloaded: {host} cannot be reached. Connect to the network, put the dataset "
-            "into data/financebench, or take DATASET=demo."
+            "into data/financebench, set RETRIEVAL_GAP_DATA to a folder that contains financebench/, or take "
+            "DATASET=demo."
         )
     return f"FinanceBench cannot be downloaded: {url} failed ({error}). Try again; what was received is kept."

@@ -1,15 +1,19 @@
 """Finding a dataset by name or path: FinanceBench where it lies, the embedded demo, or the reader's own folder."""
 
+import json
+import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from lib.data.dataset import Dataset, read_dataset
-from lib.store import digest_of, digest_of_file
+from lib.data.dataset import read_dataset
+from lib.data.download import download_financebench
+from lib.data.layout import Dataset
 from lib.words import DatasetError
 
 ROOT = Path(__file__).resolve().parents[2]
-FINANCEBENCH_PLACES = (ROOT / "data" / "financebench", ROOT.parent / "shared" / "financebench")
-DEMO_SOURCES = Path(__file__).with_name("demo")
+DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
+DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
 
 
 def is_dataset(root: Path) -> bool:
@@ -18,17 +22,28 @@ def is_dataset(root: Path) -> bool:
 
 
 def financebench_root() -> Path | None:
-    """Where FinanceBench lies on this machine, or None."""
-    return next((place for place in FINANCEBENCH_PLACES if is_dataset(place)), None)
+    """Where FinanceBench lies on this machine: in ``$RETRIEVAL_GAP_DATA``, else in ``data``; or None.
+
+    Raises:
+        DatasetError: the variable names a folder that does not contain it.
+    """
+    if chosen := os.environ.get(DATA_VARIABLE):
+        root = Path(chosen).expanduser() / "financebench"
+        if not is_dataset(root):
+            raise DatasetError(
+                f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
+            )
+        return root
+    root = DATA / "financebench"
+    return root if is_dataset(root) else None
 
 
-def open_dataset(name: str, artifacts: Path) -> Dataset:
+def open_dataset(name: str) -> Dataset:
     """Find and read a dataset.
 
     Args:
         name: ``financebench`` (found on this machine, else downloaded), ``demo``, the path of a folder in the same
             layout, or empty: FinanceBench where it lies on this machine, else the demo.
-        artifacts: where the demo is written.
 
     Raises:
         DatasetError: there is no such dataset, or it has problems; all of them are listed.
@@ -36,31 +51,26 @@ def open_dataset(name: str, artifacts: Path) -> Dataset:
     if name in ("", "financebench"):
         root = financebench_root()
         if root is None and name == "financebench":
-            from lib.data.download import download_financebench
-
-            root = download_financebench(FINANCEBENCH_PLACES[0])
+            root = download_financebench(DATA / "financebench")
         if root is not None:
             return read_dataset(root, "financebench")
         print("FinanceBench is not here: this is the synthetic DEMO. For the study say DATASET=financebench.")
         name = "demo"
     if name == "demo":
-        return read_dataset(demo_root(artifacts), "demo")
+        return read_dataset(DEMO, "demo")
     root = Path(name).expanduser()
     if not is_dataset(root):
         raise DatasetError(
             f"{name}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
         )
-    return read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name))
+    return _own_name(read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name)))
 
 
-def demo_root(artifacts: Path) -> Path:
-    """The folder of the demo's filings, written when it is missing or when the code that writes it has changed."""
-    from lib.data.demo import write_demo
-
-    sources = sorted(path for path in DEMO_SOURCES.rglob("*") if path.suffix in (".py", ".txt"))
-    version = digest_of({path.relative_to(DEMO_SOURCES).as_posix(): digest_of_file(path) for path in sources})
-    root = Path(artifacts) / f"demo-filings-{version[:12]}"
-    if not (root / "complete").is_file():
-        write_demo(root)
-        (root / "complete").touch()
-    return root
+def _own_name(dataset: Dataset) -> Dataset:
+    """The dataset; one that has a published dataset's name and other content is named after its fingerprint too."""
+    manifest = RESULTS / dataset.name / "default" / "manifest.json"
+    if dataset.name not in ("demo", "financebench") or not manifest.is_file():
+        return dataset
+    if json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint:
+        return dataset
+    return replace(dataset, name=f"{dataset.name}-{dataset.fingerprint[:6]}")

@@ -17,7 +17,7 @@ from lib.methods import METHODS, chosen
 from lib.metrics.retrieval import retrieval_metrics
 from lib.profile import load_profile
 from lib.published import Published
-from lib.study import ROOT, Study
+from lib.study import Study
 from lib.words import StudyError
 
 EXACT = 1e-9
@@ -79,7 +79,7 @@ def fresh_study(name: str, profile: str, published: Published, folder: Path) -> 
     Raises:
         StudyError: the dataset is not the published one.
     """
-    found, settings = open_dataset(name, ROOT / "artifacts"), load_profile(profile)
+    found, settings = open_dataset(name), load_profile(profile)
     settings["name"] = Path(profile).stem
     if found.fingerprint != published.manifest["fingerprint"]:
         raise StudyError(

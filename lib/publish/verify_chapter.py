@@ -15,7 +15,7 @@ from lib.data.locate import open_dataset
 from lib.publish.verify import EXACT, TOLERANCES, report, verdict
 from lib.published import Published
 from lib.show.tables import METRIC_TITLES
-from lib.study import ROOT, VIEW_VARIABLE
+from lib.study import VIEW_VARIABLE
 from lib.words import StudyError
 
 TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
@@ -43,7 +43,7 @@ def verify_chapter(dataset: str, profile: str, chapter: str, say=print) -> bool:
     published = Published.of(Path(name).name, Path(profile).stem)
     if published is None:
         raise StudyError(f"nothing is published of {name} under profile {profile}; make publish does that")
-    found = open_dataset(name, ROOT / "artifacts")
+    found = open_dataset(name)
     if found.fingerprint != published.manifest["fingerprint"]:
         raise StudyError(f"{found.root} is not the published dataset: the tables cannot be compared")
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:

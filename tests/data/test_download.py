@@ -224,7 +224,8 @@ def test_no_network_is_one_clear_sentence(tmp_path, monkeypatch):
         download_financebench(tmp_path / "fb")
     assert str(caught.value) == (
         f"FinanceBench cannot be downloaded: {url.removeprefix('http://')} cannot be reached. Connect to the network, "
-        "put the dataset into data/financebench, or take DATASET=demo."
+        "put the dataset into data/financebench, set RETRIEVAL_GAP_DATA to a folder that contains financebench/, or "
+        "take DATASET=demo."
     )
     assert not is_dataset(tmp_path / "fb")
 

@@ -1,8 +1,11 @@
 """Which dataset a name means, and what happens where FinanceBench is not."""
 
+import json
+
 import pytest
 
-from lib.data import download, locate
+from lib.data import locate
+from lib.data.dataset import read_dataset
 from lib.data.locate import open_dataset
 from lib.words import DatasetError
 
@@ -14,44 +17,64 @@ def sound(folder):
     return folder.write()
 
 
-@pytest.fixture
-def places(monkeypatch, tmp_path):
-    """Two places where FinanceBench may lie, both empty."""
-    found = (tmp_path / "first", tmp_path / "second")
-    monkeypatch.setattr(locate, "FINANCEBENCH_PLACES", found)
-    return found
+@pytest.fixture(autouse=True)
+def data(monkeypatch, tmp_path):
+    """The folder that FinanceBench may lie in, without it."""
+    monkeypatch.setattr(locate, "DATA", tmp_path / "data")
+    monkeypatch.delenv(locate.DATA_VARIABLE, raising=False)
+    (tmp_path / "data").mkdir()
+    return tmp_path / "data"
 
 
 @pytest.mark.parametrize("name", ["", "financebench"])
-def test_financebench_is_taken_where_it_lies(sound, places, tmp_path, name):
-    sound.rename(places[1])
-    dataset = open_dataset(name, tmp_path)
-    assert (dataset.name, dataset.root) == ("financebench", places[1])
+def test_financebench_is_taken_where_it_lies(sound, data, name):
+    sound.rename(data / "financebench")
+    dataset = open_dataset(name)
+    assert (dataset.name, dataset.root) == ("financebench", data / "financebench")
 
 
-def test_financebench_is_downloaded_to_its_first_place(sound, places, tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "download_financebench", sound.rename)
-    assert open_dataset("financebench", tmp_path).root == places[0]
+@pytest.mark.parametrize("name", ["", "financebench"])
+def test_a_variable_names_the_folder_that_contains_it(sound, tmp_path, monkeypatch, name):
+    monkeypatch.setenv("RETRIEVAL_GAP_DATA", str(tmp_path / "elsewhere"))
+    with pytest.raises(DatasetError, match="elsewhere: no folder financebench with data"):
+        open_dataset(name)
+    (tmp_path / "elsewhere").mkdir()
+    sound.rename(tmp_path / "elsewhere" / "financebench")
+    assert open_dataset(name).root == tmp_path / "elsewhere" / "financebench"
 
 
-def test_without_a_name_and_without_financebench_it_is_the_demo_and_that_is_said(
-    sound, places, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(locate, "demo_root", lambda artifacts: sound)
-    assert open_dataset("", tmp_path).name == "demo"
+def test_financebench_is_downloaded_to_its_place(sound, data, monkeypatch):
+    monkeypatch.setattr(locate, "download_financebench", sound.rename)
+    assert open_dataset("financebench").root == data / "financebench"
+
+
+def test_without_a_name_and_without_financebench_it_is_the_demo_and_that_is_said(capsys):
+    assert open_dataset("").name == "demo"
     (line,) = capsys.readouterr().out.splitlines()
     assert "DEMO" in line
     assert "DATASET=financebench" in line
 
 
-def test_a_folder_of_ones_own_is_named_after_it(sound, tmp_path):
+def test_a_folder_of_ones_own_is_named_after_it(sound):
     mine = sound.rename(sound.with_name("my filings (2020)"))
-    assert open_dataset(str(mine), tmp_path).name == "my-filings-2020-"
+    assert open_dataset(str(mine)).name == "my-filings-2020-"
+
+
+def test_another_dataset_of_a_published_name_is_named_after_its_content_too(sound, tmp_path, monkeypatch):
+    own = sound.rename(sound.with_name("financebench"))
+    fingerprint = read_dataset(own, "any").fingerprint
+    assert open_dataset(str(own)).name == f"financebench-{fingerprint[:6]}"
+    monkeypatch.setattr(locate, "RESULTS", tmp_path / "results")
+    assert open_dataset(str(own)).name == "financebench"
+    published = tmp_path / "results" / "financebench" / "default"
+    published.mkdir(parents=True)
+    (published / "manifest.json").write_text(json.dumps({"fingerprint": fingerprint}))
+    assert open_dataset(str(own)).name == "financebench"
 
 
 @pytest.mark.parametrize("name", ["finance-bench", "no/such/folder"])
-def test_a_name_that_means_nothing_says_what_would(tmp_path, name):
+def test_a_name_that_means_nothing_says_what_would(name):
     with pytest.raises(
         DatasetError, match=rf"^{name}: no folder with data/\*\.jsonl; give financebench, demo, or such"
     ):
-        open_dataset(name, tmp_path)
+        open_dataset(name)
