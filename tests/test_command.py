@@ -14,7 +14,7 @@ COMMANDS = {
     "lib.answers.answers": ["--context", "none"],
     "lib.page_scorer.full": ["--fold", "0"],
     "lib.page_scorer.final": ["--target", "nowhere"],
-    "lib.preference.train": ["--pairs"],
+    "extras.preference.train": ["--pairs"],
     "lib.answers.written_contexts": ["--embed", "header"],
     "lib.analysis.depths": ["--limit", "1"],
     "lib.answers.written_kinds": ["--only", "judge"],

@@ -19,6 +19,7 @@ from lib.methods import METHODS, baselines
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
 from lib.page_scorer.full import training_pairs
 from lib.page_scorer.vectors import page_rows, page_texts
+from lib.study import Study
 from lib.words import StudyError
 
 PAIR_COLUMNS = ["question_id", "messages", "chosen", "rejected"]
@@ -51,7 +52,7 @@ def is_right(question_type: str, question: str, answer: str, written: str, right
     return token_f1(written, answer) >= right_from
 
 
-def prompt_context(study) -> Context:
+def prompt_context(study: Study) -> Context:
     """The context that a training prompt shows.
 
     Raises:
@@ -65,7 +66,7 @@ def prompt_context(study) -> Context:
     return context(name, oracle="dense" if "dense" in METHODS else "bm25")
 
 
-def rejected_context(study) -> Context:
+def rejected_context(study: Study) -> Context:
     """The context that the rejected answers were written from; ``best-baseline`` is chosen as in chapter 06."""
     name, best = study.profile.preference.rejected, ""
     if name == BEST_BASELINE:
@@ -74,12 +75,12 @@ def rejected_context(study) -> Context:
     return context(name, best)
 
 
-def pairs(study) -> Pairs:
+def pairs(study: Study) -> Pairs:
     """The pairs of all questions that are answered; answers that are not in the log are written now."""
     return study.memo("preference_pairs", lambda: _pairs(study))
 
 
-def _pairs(study) -> Pairs:
+def _pairs(study: Study) -> Pairs:
     right_from = study.profile.preference.right_from
     written = answers(study, rejected_context(study)).texts
     shown = contexts(study, prompt_context(study))
@@ -97,13 +98,13 @@ def _pairs(study) -> Pairs:
     return Pairs(pd.DataFrame(rows, columns=PAIR_COLUMNS), counts)
 
 
-def folds(study) -> list[Fold]:
+def folds(study: Study) -> list[Fold]:
     """The study's folds by company."""
     settings = study.profile.preference
     return make_folds(study.questions, study.filings, "company", settings.n_folds, settings.seed)
 
 
-def fold_pairs(study, fold: Fold) -> tuple[pd.DataFrame, dict]:
+def fold_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     """A fold's training pairs, and the record of the check that they hold nothing of its test questions.
 
     What is checked are the pages behind the pairs: the gold pages, which the chosen answers are from, and the pages

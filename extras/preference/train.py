@@ -1,6 +1,6 @@
 """Preference training of a study's generator, one model a fold by company; each is stored and training is resumed.
 
-``python -m lib.preference.train --dataset financebench --profile paper`` trains all folds, has each answer the
+``python -m extras.preference.train --dataset financebench --profile paper`` trains all folds, has each answer the
 questions that it never saw, and goes on where it was killed; ``--pairs`` only counts the pairs, with any profile.
 """
 
@@ -12,15 +12,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from extras.preference.needs import check_machine, estimate
+from extras.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
+from extras.preference.summary import counts, paragraph
 from lib.command import open_study, status_of, study_parser
 from lib.folds import Fold
 from lib.models.preflight import needs_preflight, preflight
 from lib.models.weights import fetch, weights_hash
-from lib.preference.needs import check_machine, estimate
-from lib.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
-from lib.preference.told import counts, paragraph
 from lib.profile import load_profile
 from lib.store import Entry, digest_of
+from lib.study import Study
 
 STAGE = "preference/model"
 VERSION = 1
@@ -28,7 +29,7 @@ TRAINING = ("method", "beta", "learning_rate", "epochs", "batch_size", "warmup",
 ADAPTERS = ("rank", "alpha")
 
 
-def model_params(study, table: pd.DataFrame) -> dict:
+def model_params(study: Study, table: pd.DataFrame) -> dict:
     """All that a trained model depends on."""
     settings = study.profile.preference
     names = TRAINING + (ADAPTERS if settings.method == "lora" else ())
@@ -39,7 +40,7 @@ def model_params(study, table: pd.DataFrame) -> dict:
     }
 
 
-def fold_model(study, fold: Fold) -> Entry:
+def fold_model(study: Study, fold: Fold) -> Entry:
     """The model of a fold, trained if it is not stored: its directory also holds ``curves.json`` and ``fold.json``.
 
     Raises:
@@ -52,7 +53,7 @@ def fold_model(study, fold: Fold) -> Entry:
 
     def compute(target: Path) -> None:
         check_machine(study.profile)
-        from lib.preference.dpo import save, train
+        from extras.preference.dpo import save, train
 
         weights, title = study.profile.generator.weights, f"fold {fold.number} by company"
         model, tokenizer, curve = train(fetch(weights), table, study.profile.preference, checkpoints, title)
@@ -65,7 +66,7 @@ def fold_model(study, fold: Fold) -> Entry:
     return entry
 
 
-def train_all(study, say=print) -> dict[int, Entry]:
+def train_all(study: Study, say=print) -> dict[int, Entry]:
     """Every fold's model by the fold's number; what is stored is not trained again."""
     models = {}
     for fold in folds(study):
@@ -81,14 +82,14 @@ def train_all(study, say=print) -> dict[int, Entry]:
 
 def main() -> int:
     """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
-    parser = study_parser("lib.preference.train", main.__doc__, profile="paper")
+    parser = study_parser("extras.preference.train", main.__doc__, profile="paper")
     parser.add_argument("--pairs", action="store_true", help="count the pairs and stop; any profile will do")
     return status_of(run, parser.parse_args())
 
 
 def run(args: argparse.Namespace) -> None:
     """What the command line asks for; the comparison is written to ``preference.csv`` of the view."""
-    from lib.preference.tuned import compared
+    from extras.preference.tuned import compared
 
     study = open_study(args, "preference")
     if args.pairs:

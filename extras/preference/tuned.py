@@ -2,19 +2,20 @@
 
 import pandas as pd
 
+from extras.preference.pairs import folds
 from lib.answers.answers import ANSWER_METRICS, Answers, answers, asked, prompt, score
 from lib.answers.prompt_context import Context, contexts
 from lib.models.generator import Generator, Sampling, open_generator
 from lib.models.weights import fetch
 from lib.models.written import Filled, GenerationLog, Item, Model
-from lib.preference.pairs import folds
 from lib.stats import compare
 from lib.store import Entry
+from lib.study import Study
 
 LOG = "generations.preference.jsonl"
 
 
-def open_tuned(study, entry: Entry) -> Generator:
+def open_tuned(study: Study, entry: Entry) -> Generator:
     """The profile's generator with the weights of a fold's model."""
     settings = study.profile.generator
     if not (entry.path / "adapter_config.json").is_file():
@@ -26,7 +27,7 @@ def open_tuned(study, entry: Entry) -> Generator:
     return generator
 
 
-def tuned_answers(study, wanted: Context, models: dict[int, Entry]) -> Answers:
+def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry]) -> Answers:
     """The answers under one context, each by the model of the fold that the question's company was held out of.
 
     Args:
@@ -56,7 +57,7 @@ def tuned_answers(study, wanted: Context, models: dict[int, Entry]) -> Answers:
     return Answers(wanted, whole.texts, whole)
 
 
-def compared(study, wanted: Context, models: dict[int, Entry]) -> pd.DataFrame:
+def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.DataFrame:
     """The tuned answers against the untuned ones, on the same questions and contexts.
 
     Returns:

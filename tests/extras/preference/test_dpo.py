@@ -11,7 +11,7 @@ from lib.words import StudyError
 
 pytest.importorskip("trl", reason="trl is not installed; run make env")
 
-from lib.preference.dpo import train
+from extras.preference.dpo import train
 
 
 def log_probability(model, tokenizer, messages: list, answer: str) -> float:

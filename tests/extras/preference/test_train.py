@@ -5,17 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from lib.preference import needs
-from lib.preference.pairs import folds, pairs, prompt_context
-from lib.preference.told import paragraph
+from extras.preference import needs
+from extras.preference.pairs import folds, pairs, prompt_context
+from extras.preference.summary import paragraph
 from lib.profile import load_profile
 from lib.study import Study
 
 pytest.importorskip("trl", reason="trl is not installed; run make env")
 
-from lib.preference import dpo
-from lib.preference import train as training
-from lib.preference.tuned import LOG, compared, open_tuned, tuned_answers
+from extras.preference import dpo
+from extras.preference import train as training
+from extras.preference.tuned import LOG, compared, open_tuned, tuned_answers
 
 LORA = {"method": "lora", "learning_rate": 1e-2}
 

@@ -1,44 +1,35 @@
 """Preference training in a paragraph: the pairs that a study gives, and what a run of the full-sized model takes."""
 
-import json
-from pathlib import Path
-
-from lib.code import code_hash
+from extras.preference.needs import characters, estimate, n_parameters
+from extras.preference.pairs import folds, pairs
 from lib.methods import baselines
-from lib.preference import pairs as pairs_module
-from lib.preference.needs import characters, estimate, n_parameters
-from lib.preference.pairs import folds, pairs
+from lib.study import Study
 
-STAGE = "preference/counts"
-SETTINGS = ("preference", "answers", "generator")
+VERSION = 1
 
 
-def counts(study) -> dict[str, int]:
+def counts(study: Study) -> dict[str, int]:
     """What became of the questions (``pair``, ``right``, ``missing``), and the characters that an epoch of every fold
     reads (``n_characters``): a pair is trained on in all folds but one. Stored, and published without text.
     """
+    params = {
+        "chunks": study.digest("chunks"),
+        "questions": study.digest("questions"),
+        "settings": study.settings_of("preference", "answers", "generator"),
+        "runs": [study.run_digest(name, "standard") for name in baselines()],
+    }
 
-    def params() -> dict:
-        return {
-            "chunks": study.chunks_digest,
-            "questions": study.questions_digest,
-            "settings": study.settings_of(SETTINGS),
-            "runs": [study.run_entry(name, "standard").digest for name in baselines()],
-            "code": code_hash(pairs_module),
-        }
-
-    def compute(target: Path) -> None:
+    def make() -> dict[str, int]:
         found = pairs(study)
         n_characters = characters(found.table) * (len(folds(study)) - 1)
-        told = {name: found.counts[name] for name in ("pair", "right", "missing")}
-        (target / "counts.json").write_text(json.dumps(told | {"n_characters": n_characters}))
+        return {name: found.counts[name] for name in ("pair", "right", "missing")} | {
+            "n_characters": n_characters
+        }
 
-    return json.loads(
-        (study.shared(STAGE, params, compute, settings=SETTINGS).path / "counts.json").read_text()
-    )
+    return study.store.value("preference/counts", params, make, VERSION, public=True)
 
 
-def paragraph(study, profile: dict) -> str:
+def paragraph(study: Study, profile: dict) -> str:
     """How many pairs there are, and what training another profile's generator on as many takes.
 
     Args:

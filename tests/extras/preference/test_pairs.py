@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from extras.preference.pairs import fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
 from lib.models.generator import Generation, GenerationError
-from lib.preference.pairs import fold_pairs, folds, is_right, pairs
 from lib.words import StudyError
 
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from lib.preference import needs
-from lib.preference.needs import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
+from extras.preference import needs
+from extras.preference.needs import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
 from lib.profile import load_profile
 from lib.words import StudyError
 

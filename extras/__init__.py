@@ -1,0 +1,1 @@
+"""Experiments beside the study: run on their own, not needed by any chapter."""
