@@ -1,14 +1,12 @@
 """Chunks: spans of a page's text, counted in the embedder's tokens, never across a page."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
-from lib.models.weights import fetch, weights_hash
 from lib.words import CHUNK_COLUMNS, chunk_id
 
 
@@ -63,6 +61,12 @@ def chunk_key(text: str, doc_name: str, page: int) -> str:
     return hashlib.sha1(f"{' '.join(text.split())}\x1f{doc_name}\x1f{page}".encode()).hexdigest()
 
 
+def _encodings(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[Encoding]:
+    """The encoding of each text without special tokens; a few hundred are in memory at once."""
+    for first in range(0, len(texts), 256):
+        yield from tokenizer.encode_batch(list(texts[first : first + 256]), add_special_tokens=False)
+
+
 def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
     """Cut pages into chunks.
 
@@ -76,21 +80,14 @@ def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: i
         no chunk. Two spans of one page with equal text keep both ids and share their key.
     """
     rows = []
-    for first in range(0, len(pages), 256):
-        part = pages.iloc[first : first + 256]
-        encoded = tokenizer.encode_batch(part["text"].tolist(), add_special_tokens=False)
-        for page, encoding in zip(part.itertuples(), encoded, strict=True):
-            rows += _chunks_of(page, spans_of(encoding.offsets, size, overlap, encoding.word_ids))
+    encoded = _encodings(pages["text"].tolist(), tokenizer)
+    for page, encoding in zip(pages.itertuples(), encoded, strict=True):
+        spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
+        for number, (start, end) in enumerate(spans):
+            doc_name, text = page.doc_name, page.text[start:end]
+            name, key = chunk_id(doc_name, page.page, number), chunk_key(text, doc_name, page.page)
+            rows.append((name, key, doc_name, page.page, text, start, end))
     return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
-
-
-def _chunks_of(page, spans: Iterable[tuple[int, int]]) -> list[tuple]:
-    rows = []
-    for number, (start, end) in enumerate(spans):
-        text = page.text[start:end]
-        ids = chunk_id(page.doc_name, page.page, number), chunk_key(text, page.doc_name, page.page)
-        rows.append((*ids, page.doc_name, page.page, text, start, end))
-    return rows
 
 
 def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
@@ -99,30 +96,13 @@ def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap:
     Returns:
         chunk (row number of the chunk it lies in) and text, in order of the chunks; every chunk has at least one.
     """
-    rows = []
-    for first in range(0, len(chunks), 256):
-        texts = chunks["text"].iloc[first : first + 256].tolist()
-        for row, encoding in enumerate(tokenizer.encode_batch(texts, add_special_tokens=False), first):
-            spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
-            rows += [(row, texts[row - first][start:end]) for start, end in spans]
+    rows, texts = [], chunks["text"].tolist()
+    for row, encoding in enumerate(_encodings(texts, tokenizer)):
+        spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
+        rows += [(row, texts[row][start:end]) for start, end in spans]
     return pd.DataFrame(rows, columns=["chunk", "text"])
 
 
-def token_counts(study) -> dict[str, pd.Series]:
-    """Tokens of every page and of every chunk of a study, by the embedder's tokenizer: ``pages`` and ``chunks``."""
-    weights = study.profile.embedder.weights
-
-    def compute(target: Path) -> None:
-        tokenizer = load_tokenizer(fetch(weights))
-        for name in ("pages", "chunks"):
-            np.save(target / f"{name}.npy", count_tokens(getattr(study, name)["text"], tokenizer).to_numpy())
-
-    params = {"chunks": study.chunks_digest, "pages": study.pages_digest, "tokenizer": weights_hash(weights)}
-    path = study.store.get("token_counts", params, compute).path
-    return {name: pd.Series(np.load(path / f"{name}.npy")) for name in ("pages", "chunks")}
-
-
-def count_tokens(texts: pd.Series, tokenizer: Tokenizer) -> pd.Series:
+def count_tokens(texts: Sequence[str], tokenizer: Tokenizer) -> list[int]:
     """Tokens of each text, without special tokens."""
-    encoded = tokenizer.encode_batch(texts.tolist(), add_special_tokens=False)
-    return pd.Series([len(one.ids) for one in encoded], index=texts.index)
+    return [len(encoding.ids) for encoding in _encodings(texts, tokenizer)]

@@ -1,4 +1,4 @@
-"""Reading a dataset: questions, filings and evidence, each record checked, every problem told at once."""
+"""Reading a dataset: questions, filings and evidence, each record checked, every problem reported at once."""
 
 import re
 from pathlib import Path
@@ -11,6 +11,8 @@ from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, doc_type_label
 
 QUESTION_FIELDS = ("financebench_id", "question", "answer", "question_type", "doc_name", "evidence")
 TEXT_FIELDS = ("financebench_id", "question", "question_type", "doc_name")
+EVIDENCE_COLUMNS = ["question_id", "doc_name", "page", "text", "line"]
+NAME_RULE = "use letters, digits, '_', '-' and '.' only"
 
 
 def read_dataset(root: Path, name: str) -> Dataset:
@@ -21,13 +23,14 @@ def read_dataset(root: Path, name: str) -> Dataset:
         name: short name for paths and tables.
 
     Raises:
-        DatasetError: every problem at once, each with file, line and mend. Sound records are believed until the
-            pages are extracted; when a record is wrong, the pages are looked at too, to tell all in one message.
+        DatasetError: every problem at once, each with file, line and what would mend it. When a record is wrong, the
+            pages are checked too, so that one message lists all; else they are checked once they are extracted.
     """
     root = Path(root)
     problems = Problems(root)
-    question_file = problems.one_file(root / "data", "*open_source*.jsonl", "*questions*.jsonl")
     document_file = problems.one_file(root / "data", "*document_information*.jsonl")
+    names = "*open_source*.jsonl", "*questions*.jsonl"
+    question_file = problems.one_file(root / "data", *names, other_than=document_file)
     problems.stop()
     question_lines = read_json_lines(question_file, problems)
     document_lines = read_json_lines(document_file, problems)
@@ -51,14 +54,11 @@ def _documents(lines: list[Line], present: set[str], problems: Problems) -> dict
     for line in lines:
         doc_name = line.record.get("doc_name")
         if not isinstance(doc_name, str) or not is_safe_name(doc_name):
-            problems.add(
-                line, f"doc_name {doc_name!r} is no file name; use letters, digits, '_', '-' and '.' only"
-            )
-        elif doc_name in documents:
-            if doc_name in present and _core(documents[doc_name]) != _core(line.record):
-                problems.add(line, f"{doc_name} is described twice, differently; remove one of the two lines")
-        else:
+            problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
+        elif doc_name not in documents:
             documents[doc_name] = line.record
+        elif doc_name in present and _core(documents[doc_name]) != _core(line.record):
+            problems.add(line, f"{doc_name} is described twice, differently; remove one of the two lines")
     return documents
 
 
@@ -66,36 +66,40 @@ def _core(document: dict) -> tuple:
     return tuple(document.get(field) for field in ("company", "doc_type", "doc_period"))
 
 
-def _questions(lines, documents, problems) -> tuple[pd.DataFrame, pd.DataFrame]:
-    rows, pieces, seen = [], [], set()
-    for line in lines:
-        record = line.record
-        if not _is_complete(line, problems):
-            continue
-        if record["financebench_id"] in seen:
-            problems.add(
-                line, f"question id {record['financebench_id']} is used twice; give each question its own"
-            )
-        seen.add(record["financebench_id"])
-        found = _evidence(line, problems)
-        document = documents.get(record["doc_name"], {})
-        pieces += found
+def _questions(
+    lines: list[Line], documents: dict[str, dict], problems: Problems
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """QUESTION_COLUMNS and EVIDENCE_COLUMNS of the complete questions."""
+    rows, evidence, seen = [], [], set()
+    for line in (line for line in lines if _is_complete(line, problems)):
+        record, doc_name = line.record, line.record["doc_name"]
+        question_id, document = record["financebench_id"], documents.get(doc_name, {})
+        if question_id in seen:
+            problems.add(line, f"question id {question_id} is used twice; give each question its own")
+        seen.add(question_id)
+        pieces = _evidence(line, problems)
+        evidence += [(question_id, doc_name, page, text, line.number) for page, text in pieces]
         rows.append(
-            (
-                record["financebench_id"],
-                record["question"],
-                str(record["answer"]),
-                record["question_type"],
-                record["doc_name"],
-                doc_type_label(str(document.get("doc_type", "other"))),
-                str(record.get("company") or document.get("company") or record["doc_name"].split("_")[0]),
-                document.get("doc_period"),
-                sorted({piece["page"] for piece in found}),
-                "\n\n".join(piece["text"] for piece in found),
-            )
+            {
+                "question_id": question_id,
+                "question": record["question"],
+                "answer": str(record["answer"]),
+                "question_type": record["question_type"],
+                "doc_name": doc_name,
+                "doc_type": doc_type_label(str(document.get("doc_type", "other"))),
+                "company": str(record.get("company") or _company(doc_name, document)),
+                "doc_period": document.get("doc_period"),
+                "gold_pages": sorted({page for page, _ in pieces}),
+                "evidence": "\n\n".join(text for _, text in pieces),
+            }
         )
-    columns = ["question_id", "doc_name", "page", "text", "line"]
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS)), pd.DataFrame(pieces, columns=columns)
+    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS)), pd.DataFrame(
+        evidence, columns=EVIDENCE_COLUMNS
+    )
+
+
+def _company(doc_name: str, document: dict) -> str:
+    return document.get("company") or doc_name.split("_")[0]
 
 
 def _is_complete(line: Line, problems: Problems) -> bool:
@@ -116,30 +120,20 @@ def _is_complete(line: Line, problems: Problems) -> bool:
     return not wrong
 
 
-def _evidence(line: Line, problems: Problems) -> list[dict]:
-    record, found = line.record, []
-    for number, piece in enumerate(record["evidence"], 1):
+def _evidence(line: Line, problems: Problems) -> list[tuple[int, str]]:
+    """Page and text of each sound piece of a question's evidence; what is wrong with the others is noted."""
+    found, gold = [], line.record["doc_name"]
+    for number, piece in enumerate(line.record["evidence"], 1):
         page, text = piece.get("evidence_page_num"), piece.get("evidence_text")
-        where = piece.get("doc_name", record["doc_name"])
-        if where != record["doc_name"]:
-            problems.add(
-                line, f"evidence {number} is in {where}, not in the gold filing {record['doc_name']}"
-            )
+        where = piece.get("doc_name", gold)
+        if where != gold:
+            problems.add(line, f"evidence {number} is in {where}, not in the gold filing {gold}")
         elif not isinstance(page, int) or isinstance(page, bool) or page < 0:
             problems.add(line, f"evidence {number} has page {page!r}; give the PDF's page index, from 0")
         elif not isinstance(text, str) or not text.strip():
             problems.add(line, f"evidence {number} has no text; quote the page")
         else:
-            question_id = record["financebench_id"]
-            found.append(
-                {
-                    "question_id": question_id,
-                    "doc_name": where,
-                    "page": page,
-                    "text": text,
-                    "line": line.number,
-                }
-            )
+            found.append((page, text))
     return found
 
 
@@ -148,28 +142,22 @@ def _filings(documents: dict[str, dict], present: set[str]) -> pd.DataFrame:
     rows = []
     for doc_name in sorted(present):
         document = documents.get(doc_name, {})
-        company = document.get("company") or doc_name.split("_")[0]
         doc_type = doc_type_label(str(document.get("doc_type", "other")))
-        rows.append((doc_name, company, document.get("gics_sector"), doc_type, document.get("doc_period")))
+        about = document.get("gics_sector"), doc_type, document.get("doc_period")
+        rows.append((doc_name, _company(doc_name, document), *about))
     return pd.DataFrame(rows, columns=list(FILING_COLUMNS[:-1]))
 
 
 def _check_filings(lines: list[Line], present: set[str], root: Path, problems: Problems) -> None:
     """Note files whose names cannot stand in a chunk id, and questions whose filing is not there."""
-    for doc_name in sorted(present):
-        if not is_safe_name(doc_name):
-            place = root / "pdfs" / f"{doc_name}.pdf"
-            place = place if place.is_file() else root / "pages" / f"{doc_name}.jsonl"
-            problems.add(place, "rename the file; use letters, digits, '_', '-' and '.' only")
+    for doc_name in sorted(name for name in present if not is_safe_name(name)):
+        pdf, text = root / "pdfs" / f"{doc_name}.pdf", root / "pages" / f"{doc_name}.jsonl"
+        problems.add(pdf if pdf.is_file() else text, f"rename the file; {NAME_RULE}")
     for line in lines:
         doc_name = line.record.get("doc_name")
-        if not isinstance(doc_name, str):
-            continue
-        if not is_safe_name(doc_name):
-            problems.add(
-                line, f"doc_name {doc_name!r} is no file name; use letters, digits, '_', '-' and '.' only"
-            )
-        elif doc_name not in present:
+        if isinstance(doc_name, str) and not is_safe_name(doc_name):
+            problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
+        elif isinstance(doc_name, str) and doc_name not in present:
             problems.add(
                 line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them"
             )

@@ -1,4 +1,4 @@
-"""A dataset in FinanceBench's own layout, its JSON lines, and all that may be wrong with it.
+"""A dataset in FinanceBench's own layout, its JSON lines, and the list of its problems.
 
 Layout of a dataset directory::
 
@@ -46,14 +46,18 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over the names and bytes of every file that the study reads, 20 hex digits."""
-        total = hashlib.sha256()
-        for path in sorted(self.files(), key=lambda p: p.relative_to(self.root).as_posix()):
-            total.update(f"{path.relative_to(self.root).as_posix()} {digest_of_file(path)}\n".encode())
-        return total.hexdigest()[:20]
+        return hashlib.sha256(self._listing(self.question_file).encode()).hexdigest()[:20]
 
-    def files(self) -> list[Path]:
-        """The files that the dataset consists of: the questions and each filing's source."""
-        return [self.question_file, *(self.source(doc_name) for doc_name in self.filings["doc_name"])]
+    @cached_property
+    def filings_digest(self) -> str:
+        """SHA-256 over the filings' files, names and bytes, and what is known of each filing, 20 hex digits."""
+        return hashlib.sha256((self._listing() + self.filings.to_csv(index=False)).encode()).hexdigest()[:20]
+
+    def _listing(self, *others: Path) -> str:
+        """Name and hash of the filings' files and of others, one a line, by name."""
+        paths = [*others, *(self.source(doc_name) for doc_name in self.filings["doc_name"])]
+        names = sorted((path.relative_to(self.root).as_posix(), path) for path in paths)
+        return "".join(f"{name} {digest_of_file(path)}\n" for name, path in names)
 
     def source(self, doc_name: str) -> Path:
         """The file a filing is read from: its page text where there is one, else its PDF."""
@@ -71,7 +75,7 @@ class Line:
 
 
 class Problems:
-    """All that is wrong with a dataset, told at once.
+    """The list of what is wrong with a dataset, reported at once.
 
     Args:
         root: the dataset's directory; messages name files relative to it.
@@ -87,10 +91,10 @@ class Problems:
         name = path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
         self.messages.append(f"{name}{number}: {message}")
 
-    def one_file(self, folder: Path, *patterns: str) -> Path | None:
+    def one_file(self, folder: Path, *patterns: str, other_than: Path | None = None) -> Path | None:
         """The only file in ``folder`` that matches the first pattern that matches any."""
         for pattern in patterns:
-            found = sorted(folder.glob(pattern))
+            found = sorted(set(folder.glob(pattern)) - {other_than})
             if len(found) == 1:
                 return found[0]
             if found:

@@ -21,7 +21,7 @@ def extract_pages(dataset: Dataset, n_workers: int = 2, problems: Problems | Non
     Args:
         dataset: the records.
         n_workers: processes that read PDFs.
-        problems: those found so far, which are told with the new ones.
+        problems: those found so far, which are reported with the new ones.
 
     Returns:
         PAGE_COLUMNS, ordered by filing and page; a blank page has empty text.
@@ -36,13 +36,10 @@ def extract_pages(dataset: Dataset, n_workers: int = 2, problems: Problems | Non
     with ProcessPoolExecutor(n_workers) as pool:
         read = pool.map(read_filing, sources)
         filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
-    for _, messages in filings:
+    rows = []
+    for doc_name, (texts, messages) in zip(doc_names, filings, strict=True):
         problems.messages += messages
-    rows = [
-        (doc_name, page, text)
-        for doc_name, (texts, _) in zip(doc_names, filings, strict=True)
-        for page, text in enumerate(texts)
-    ]
+        rows += [(doc_name, page, text) for page, text in enumerate(texts)]
     pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
     check_gold(dataset, pages, problems)
     problems.stop()

@@ -51,6 +51,26 @@ def test_a_sound_folder_gives_the_frames(sound):
     assert pages["text"].str.strip().tolist() == [*TEXT, "cover of bolt", "profit fell in the year"]
 
 
+def test_both_files_may_be_named_after_the_questions(sound):
+    for path in sorted((sound.write() / "data").iterdir()):
+        ending = "document_information" if "document_information" in path.name else "set"
+        path.rename(path.with_name(f"my_questions_{ending}.jsonl"))
+    assert read_dataset(sound.root, "test").question_file.name == "my_questions_set.jsonl"
+
+
+def test_the_filings_have_a_digest_of_their_own(sound):
+    def digests() -> tuple[str, str]:
+        dataset = read_dataset(sound.write(), "test")
+        return dataset.filings_digest, dataset.fingerprint
+
+    first = digests()
+    sound.question("q3", "ACME_2020_10K", (0, "cover"))
+    more = digests()
+    assert (more[0] == first[0], more[1] == first[1]) == (True, False)
+    sound.documents[0]["gics_sector"] = "Else"
+    assert digests()[0] != first[0]
+
+
 def test_gold_page_0_is_a_page(sound):
     sound.question("q3", "ACME_2020_10K", (0, "cover"))
     dataset, _ = load(sound)
