@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.data.layout import Dataset, Line, Problems, is_safe_name, read_json_lines
+from lib.data.layout import DOCUMENTS, Dataset, Line, Problems, is_safe_name, read_json_lines
 from lib.data.pages import extract_pages
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, doc_type_label
 
@@ -28,9 +28,8 @@ def read_dataset(root: Path, name: str) -> Dataset:
     """
     root = Path(root)
     problems = Problems(root)
-    document_file = problems.one_file(root / "data", "*document_information*.jsonl")
-    names = "*open_source*.jsonl", "*questions*.jsonl"
-    question_file = problems.one_file(root / "data", *names, other_than=document_file)
+    question_file = problems.one_file(root / "data", "*open_source*.jsonl", "*questions*.jsonl")
+    document_file = problems.one_file(root / "data", DOCUMENTS)
     problems.stop()
     question_lines = read_json_lines(question_file, problems)
     document_lines = read_json_lines(document_file, problems)

@@ -20,6 +20,7 @@ import pandas as pd
 from lib.store import digest_of_file
 from lib.words import DatasetError
 
+DOCUMENTS = "*document_information*.jsonl"
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]*")
 
 
@@ -91,10 +92,13 @@ class Problems:
         name = path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
         self.messages.append(f"{name}{number}: {message}")
 
-    def one_file(self, folder: Path, *patterns: str, other_than: Path | None = None) -> Path | None:
-        """The only file in ``folder`` that matches the first pattern that matches any."""
+    def one_file(self, folder: Path, *patterns: str) -> Path | None:
+        """The only file in ``folder`` that matches the first pattern that matches any; descriptions of documents match
+        their own pattern alone, whatever else is in their names.
+        """
         for pattern in patterns:
-            found = sorted(set(folder.glob(pattern)) - {other_than})
+            others = folder.glob(DOCUMENTS) if pattern != DOCUMENTS else ()
+            found = sorted(set(folder.glob(pattern)) - set(others))
             if len(found) == 1:
                 return found[0]
             if found:
