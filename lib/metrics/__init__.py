@@ -1,9 +1,15 @@
-"""What is measured: retrieval of filings and pages, overlap with the evidence, answers, and how sure we are.
+"""What is measured: retrieval of filings and pages, overlap with the evidence, and answers.
 
-Every metric is a small function with its formula and source. Metrics frames are long:
-question_id, metric, k, value.
+Every metric is a small function with its formula and source, and a row of its module's METRICS. Metrics frames are
+long: question_id, metric, k, value.
 """
 
 from lib.metrics import answers, overlap, retrieval
+from lib.metrics.metric import Metric
 
-__all__ = ["answers", "overlap", "retrieval"]
+#: All metrics by name.
+METRICS: dict[str, Metric] = {
+    metric.name: metric for module in (retrieval, overlap, answers) for metric in module.METRICS
+}
+
+__all__ = ["METRICS", "Metric", "answers", "overlap", "retrieval"]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.metrics.metric import Metric
 from lib.metrics.overlap import Reference
 from lib.metrics.retrieval import long_frame
 
@@ -172,9 +173,7 @@ def _is_same(predicted: Quantity, gold: Quantity, unit: float) -> bool:
         readings = {predicted.value / 100} if predicted.is_percent else {predicted.value}
         if not (predicted.is_percent or predicted.is_scaled):
             readings.add(predicted.value * unit)
-    allowed = (
-        STRICT_TOLERANCE * abs(target) * (1 + 1e-9)
-    )  # 101 is within 1 % of 100 whatever the last bit says
+    allowed = STRICT_TOLERANCE * abs(target) * (1 + 1e-9)  # 101 is within 1 % of 100 whatever the last bit is
     return any(abs(reading - target) <= allowed for reading in readings)
 
 
@@ -208,6 +207,21 @@ def is_refusal(prediction: str) -> bool:
     return refusal_rule(prediction) is not None
 
 
+METRICS = (
+    Metric("answer_rouge_l", "ROUGE-L", "Lin (2004)", lambda p, a, _: answer_rouge_l(p, a)),
+    Metric("token_f1", "Token F1", "Rajpurkar et al. (EMNLP 2016)", lambda p, a, _: token_f1(p, a)),
+    Metric("refusal", "Declined", "this study", lambda p, _, __: is_refusal(p)),
+    Metric(
+        "numeric_match",
+        "Numeric match",
+        "Kobeissi & Langlais (2026)",
+        lambda p, a, _: numeric_match(p, a),
+        is_numeric=True,
+    ),
+    Metric("numeric_match_strict", "Strict match", "this study", numeric_match_strict, is_numeric=True),
+)
+
+
 def answer_metrics(
     frame: pd.DataFrame, numeric_question_types: Collection[str] | None = NUMERIC_QUESTION_TYPES
 ) -> pd.DataFrame:
@@ -228,22 +242,12 @@ def answer_metrics(
     missing = frame.loc[frame["prediction"].isna(), "question_id"]
     if len(missing):
         raise ValueError(f"no prediction for {', '.join(sorted(missing.astype(str)))}: generate them first")
-    is_numeric = pd.Series(True, frame.index)
-    if numeric_question_types is not None:
-        is_numeric = frame["question_type"].isin(numeric_question_types)
-    every, numeric = frame.to_dict("records"), frame[is_numeric].to_dict("records")
-    columns = {
-        "answer_rouge_l": (every, lambda r: answer_rouge_l(r["prediction"], r["answer"])),
-        "token_f1": (every, lambda r: token_f1(r["prediction"], r["answer"])),
-        "refusal": (every, lambda r: is_refusal(r["prediction"])),
-        "numeric_match": (numeric, lambda r: numeric_match(r["prediction"], r["answer"])),
-        "numeric_match_strict": (
-            numeric,
-            lambda r: numeric_match_strict(r["prediction"], r["answer"], r["question"]),
-        ),
-    }
-    parts = [
-        long_frame(pd.Series({r["question_id"]: score(r) for r in rows}, dtype=float), metric)
-        for metric, (rows, score) in columns.items()
-    ]
+    kinds = frame["question_type"].unique() if numeric_question_types is None else numeric_question_types
+    is_numeric = frame["question_type"].isin(kinds)
+    parts = []
+    for metric in METRICS:
+        rows = frame[is_numeric] if metric.is_numeric else frame
+        scores = map(metric.function, rows["prediction"], rows["answer"], rows["question"])
+        values = pd.Series(list(scores), rows["question_id"], dtype=float)
+        parts.append(long_frame(values, metric.name))
     return pd.concat(parts, ignore_index=True)

@@ -22,6 +22,7 @@ from rapidfuzz.distance import LCSseq
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
+from lib.metrics.metric import Metric
 from lib.metrics.retrieval import DEPTHS, long_frame
 
 MAX_ORDER = 4
@@ -158,6 +159,12 @@ def ctx_rouge_l(chunk: str, evidence: str | Reference, use_stemmer: bool = False
     return (evidence if isinstance(evidence, Reference) else Reference(evidence, use_stemmer)).rouge_l(chunk)
 
 
+METRICS = (
+    Metric("ctx_bleu", "BLEU", "Papineni et al. (ACL 2002); sacrebleu, Post (WMT 2018)", ctx_bleu, 0.005),
+    Metric("ctx_rouge_l", "ROUGE-L", "Lin (2004)", ctx_rouge_l, 0.005),
+)
+
+
 def _digest(text: str) -> str:
     return sha1(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -168,8 +175,7 @@ class PairScorer:
     A pair is known by the SHA-1 of its two texts: a changed chunk is a new pair, and a file holds no text.
     """
 
-    METRICS = ("ctx_bleu", "ctx_rouge_l")
-    COLUMNS = ("evidence_sha1", "chunk_sha1", *METRICS)
+    COLUMNS = ("evidence_sha1", "chunk_sha1", *(metric.name for metric in METRICS))
 
     def __init__(self, use_stemmer: bool = False):
         self.settings = f"{bleu_signature()}|rouge_l_stem:{use_stemmer}"
@@ -236,15 +242,11 @@ def overlap_metrics(
     top = run[(run["rank"] <= max(ks)) & run["question_id"].isin(evidence.index)]
     pairs = zip(top["question_id"], top["chunk_id"], strict=True)
     scores = [scorer.score(chunk_texts[chunk_id], evidence[question_id]) for question_id, chunk_id in pairs]
-    scored = pd.DataFrame(scores, columns=PairScorer.METRICS, index=top.index, dtype=float)
+    names = [metric.name for metric in METRICS]
+    scored = pd.DataFrame(scores, columns=names, index=top.index, dtype=float)
     parts = []
     for k in ks:
-        in_top = top["rank"] <= k
-        best = (
-            scored[in_top]
-            .groupby(top.loc[in_top, "question_id"])
-            .max()
-            .reindex(evidence.index, fill_value=0.0)
-        )
-        parts += [long_frame(best[metric], metric, k) for metric in PairScorer.METRICS]
+        best = scored[top["rank"] <= k].groupby(top["question_id"]).max()
+        best = best.reindex(evidence.index, fill_value=0.0)
+        parts += [long_frame(best[name], name, k) for name in names]
     return pd.concat(parts, ignore_index=True)

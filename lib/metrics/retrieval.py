@@ -4,7 +4,7 @@ A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, scor
 doc_name and gold_pages (page numbers from 0, so page 0 is a page). Every function answers for *all*
 questions: one that the run has no rows for scores 0 and counts. Rows of other questions are ignored.
 
-``doc_recall`` and ``page_recall`` look at the top k *chunks*. The measures of ``ir_measures`` (MacAvaney,
+``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k *chunks*. The measures of ``ir_measures`` (MacAvaney,
 Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, where a page stands where its first chunk
 stands.
 """
@@ -16,9 +16,17 @@ import pandas as pd
 from ir_measures import AP, RR, R, nDCG
 from ir_measures.measures import Measure
 
+from lib.metrics.metric import Metric
+
 DEPTHS = (1, 3, 5, 10, 20)
-PAGE_MEASURES = (nDCG @ 10, RR @ 10, AP @ 10, R @ 10)
-MEASURE_NAMES = {"nDCG": "ndcg", "RR": "mrr", "AP": "map", "R": "recall"}
+PAGE_METRICS = (
+    Metric("ndcg", "nDCG", "Järvelin & Kekäläinen (TOIS 2002)", nDCG @ 10),
+    Metric("mrr", "MRR", "Voorhees (TREC 1999)", RR @ 10),
+    Metric("map", "MAP", "Harman (TREC 1992)", AP @ 10),
+    Metric("recall", "Recall of distinct pages", "Cleverdon (1967)", R @ 10),
+)
+PAGE_MEASURES = tuple(metric.function for metric in PAGE_METRICS)
+_NAMES = {metric.function.NAME: metric.name for metric in PAGE_METRICS}
 
 
 def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataFrame:
@@ -44,6 +52,13 @@ def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:
     _refuse("recall is undefined without a gold page", gold.loc[gold["gold_pages"].isna(), "question_id"])
     gold = gold.rename(columns={"gold_pages": "page"}).astype({"page": "int64"})
     return gold.drop_duplicates(ignore_index=True)
+
+
+def is_gold(pairs: pd.DataFrame, questions: pd.DataFrame) -> pd.Series:
+    """Whether each pair's chunk lies on a gold page of its question; pairs have question_id, doc_name and page."""
+    keys = ["question_id", "doc_name", "page"]
+    gold = pd.MultiIndex.from_frame(gold_pages(questions)[keys])
+    return pd.Series(pd.MultiIndex.from_frame(pairs[keys]).isin(gold), pairs.index)
 
 
 def _refuse(why: str, question_ids: pd.Series) -> None:
@@ -142,11 +157,21 @@ def rank_measures(
 
 def _name_and_cutoff(measure: Measure) -> tuple[str, int | None]:
     cutoff = measure["cutoff"] if "cutoff" in measure.SUPPORTED_PARAMS else None
-    return MEASURE_NAMES.get(measure.NAME, measure.NAME.lower()), cutoff if isinstance(cutoff, int) else None
+    name = _NAMES.get(measure.NAME, measure.NAME.lower())
+    return name, cutoff if isinstance(cutoff, int) else None
 
 
 def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[int] = DEPTHS) -> pd.DataFrame:
-    """All of the above for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
-    functions = (doc_recall, page_recall, page_hit)
-    parts = [long_frame(f(run, questions, k), f.__name__, k) for f in functions for k in ks]
+    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
+    parts = [
+        long_frame(metric.function(run, questions, k), metric.name, k) for metric in CHUNK_METRICS for k in ks
+    ]
     return pd.concat([*parts, rank_measures(run, questions)], ignore_index=True)
+
+
+CHUNK_METRICS = (
+    Metric("doc_recall", "Document recall", "Kobeissi & Langlais (2026)", doc_recall),
+    Metric("page_recall", "Page recall", "Kobeissi & Langlais (2026)", page_recall),
+    Metric("page_hit", "Questions with a gold page", "this study", page_hit),
+)
+METRICS = (*CHUNK_METRICS, *PAGE_METRICS)
