@@ -8,7 +8,6 @@ from lib.command import status_of
 from lib.words import StudyError
 
 COMMANDS = {
-    "lib.ahead.train": [],
     "lib.analysis.benchmarks": [],
     "lib.chunkings.build": ["--only", "fixed_128"],
     "lib.answers.answers": ["--context", "none"],

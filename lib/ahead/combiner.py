@@ -1,25 +1,25 @@
-"""The learnt combiner: a linear ranker and boosted trees (LambdaMART; Burges, 2010), added.
+"""The trained ranker of pages: a linear ranker plus boosted trees (LambdaMART; Burges, 2010).
 
-The trees see some eighty numbers, against the collection and against the filing; the linear ranker sees sixteen and
-steadies them where there is little to learn from.
+The trees read some eighty features; the linear ranker reads sixteen and steadies them where there is little to learn
+from.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import lightgbm
 import numpy as np
-import pandas as pd
 
-from lib.ahead.features import Pool
 from lib.ahead.linear import LinearRanker, fit_linear
+from lib.ahead.pool import Pool
+from lib.profile import Settings
 
 
-def boosting_params(settings, seed: int) -> dict:
-    """LightGBM's parameters; one thread and fixed seeds, so that the same data gives the same trees."""
-    return {
+def fit_trees(pool: Pool, gold: np.ndarray, settings: Settings, n_trees: int, seed: int) -> lightgbm.Booster:
+    """Boost trees on pairs, with one thread and fixed seeds, so that the same data gives the same trees."""
+    params = {
         "objective": "lambdarank",
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
@@ -35,16 +35,8 @@ def boosting_params(settings, seed: int) -> dict:
         "force_row_wise": True,
         "verbose": -1,
     }
-
-
-def fit_trees(
-    table: pd.DataFrame, gold: np.ndarray, rows: np.ndarray, settings, n_trees: int, seed: int
-) -> lightgbm.Booster:
-    """Boost trees on pairs; the pairs of a question stand together."""
-    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
-    sizes = np.diff(np.r_[starts, len(rows)])
-    data = lightgbm.Dataset(table, gold.astype(int), group=sizes)
-    return lightgbm.train(boosting_params(settings, seed), data, n_trees)
+    sizes = np.unique(pool.rows, return_counts=True)[1]
+    return lightgbm.train(params, lightgbm.Dataset(pool.table, gold.astype(int), group=sizes), n_trees)
 
 
 def per_question(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -62,8 +54,8 @@ class Combiner:
 
     Attributes:
         linear: the linear ranker.
-        boosters: trees, one set a seed.
-        n_trees: trees of each set that count.
+        boosters: trees, one model per seed.
+        n_trees: trees of each model that count.
         share: weight of the linear ranker's standardised score beside the trees'.
     """
 
@@ -78,27 +70,21 @@ class Combiner:
         trees = sum(
             booster.predict(table, num_iteration=self.n_trees, num_threads=1) for booster in self.boosters
         )
-        return per_question(trees, pool.rows) + self.share * per_question(
-            self.linear.scores(pool.table), pool.rows
-        )
+        linear = per_question(self.linear.scores(pool.table), pool.rows)
+        return per_question(trees, pool.rows) + self.share * linear
 
     def save(self, folder: Path, about: dict) -> None:
-        """Write ``combiner.json`` and one LightGBM text file a booster; no pickle.
+        """Write ``combiner.json`` and one LightGBM text file per booster; no pickle.
 
         Args:
-            folder: where; made when missing.
-            about: what else the record says, such as what it was trained on.
+            folder: made when missing.
+            about: further entries of ``combiner.json``, such as the data that it was trained on.
         """
         folder.mkdir(parents=True, exist_ok=True)
         files = [f"trees-{number}.txt" for number in range(len(self.boosters))]
         for name, booster in zip(files, self.boosters, strict=True):
             (folder / name).write_text(booster.model_to_string(num_iteration=self.n_trees))
-        record = {
-            "linear": self.linear.record(),
-            "trees": files,
-            "n_trees": self.n_trees,
-            "share": self.share,
-        }
+        record = {"linear": asdict(self.linear), "trees": files, "n_trees": self.n_trees, "share": self.share}
         (folder / "combiner.json").write_text(json.dumps(record | about, indent=1) + "\n")
 
     @classmethod
@@ -106,18 +92,21 @@ class Combiner:
         """The combiner that :meth:`save` wrote."""
         record = json.loads((folder / "combiner.json").read_text())
         boosters = tuple(lightgbm.Booster(model_str=(folder / name).read_text()) for name in record["trees"])
-        return cls(LinearRanker.of_record(record["linear"]), boosters, record["n_trees"], record["share"])
+        linear = LinearRanker(**{name: tuple(values) for name, values in record["linear"].items()})
+        return cls(linear, boosters, record["n_trees"], record["share"])
 
 
 def fit_combiner(
-    table: pd.DataFrame,
-    gold: np.ndarray,
-    rows: np.ndarray,
-    settings,
-    n_trees: int,
-    share: float,
-    seeds: Sequence[int],
+    pool: Pool, gold: np.ndarray, settings: Settings, n_trees: int, share: float, seeds: Sequence[int]
 ) -> Combiner:
-    """Fit both parts on pairs of training questions."""
-    boosters = tuple(fit_trees(table, gold, rows, settings, n_trees, seed) for seed in seeds)
-    return Combiner(fit_linear(table, gold, rows, settings.linear_l2), boosters, n_trees, share)
+    """Fit both parts on the pairs of training questions.
+
+    Args:
+        pool: the pairs.
+        gold: whether the pair's page is gold, boolean, shape (n_pairs,).
+        settings: the profile's section ``ahead``.
+        n_trees, share: see :class:`Combiner`.
+        seeds: of the trees.
+    """
+    boosters = tuple(fit_trees(pool, gold, settings, n_trees, seed) for seed in seeds)
+    return Combiner(fit_linear(pool, gold, settings.linear_l2), boosters, n_trees, share)

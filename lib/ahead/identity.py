@@ -1,18 +1,20 @@
-"""Whose filing it is and for when, and what a question says about that.
+"""The company, period and type of each filing, and those that a question asks about.
 
 A filing's identity comes from the dataset's records, else from its name, else from its first pages, so that a folder of
 PDFs without records has identities too. A question's comes from its words alone.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
 import pandas as pd
 
-from lib.ahead.names import core_words, cover_names, match_all
+from lib.ahead.names import core_words, cover_names, name_matches
 from lib.ahead.periods import dates_in, quarters_in, years_in
+from lib.data.identity import heading
 
 TYPES = ("10-K", "10-Q", "8-K", "earnings")
 TYPE_IN_NAME = {"10-K": r"10-?K|annual", "10-Q": r"10-?Q", "8-K": r"8-?K", "earnings": r"earnings|results"}
@@ -32,17 +34,19 @@ PERIOD_ENDED = re.compile(
     r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I
 )
 AS_OF = re.compile(r"\bas of\b[^,.;?]{2,30}(?:, (?:19|20)\d\d)?", re.I)
+END_OF_STEM = re.compile(r"[_\s-]*(?:19|20)\d\d|[_\s-](?:10-?K|10-?Q|8-?K|earnings)", re.I)
 COVER_CHARACTERS = 4000
+COVER_DATE_CHARACTERS = 1500
 
 
 @dataclass(frozen=True)
 class FilingIdentity:
-    """Whose filing it is and for when.
+    """A filing's company, period and type.
 
     Attributes:
-        company: as the records or the cover give it.
+        company: as in the records or on the cover.
         names: all its written forms.
-        year: fiscal year, or None if nothing tells.
+        year: fiscal year, or None if it is not known.
         quarter: 1 to 4 for a report on a quarter, else None.
         doc_type: one of TYPES, or ``other``.
         dates: the dates in its name and on its cover.
@@ -58,41 +62,38 @@ class FilingIdentity:
 
     @property
     def header(self) -> str:
-        """One line that says it: ``Oskarvale 2023 Q2 10-Q``."""
-        quarter = f"Q{self.quarter}" if self.quarter else ""
-        kind = {"earnings": "earnings release", "other": ""}.get(self.doc_type, self.doc_type)
-        return " ".join(str(part) for part in (self.company, self.year or "", quarter, kind) if part)
+        """The identity in one line: ``Oskarvale 2023 Q2 10-Q``."""
+        return heading(self.company, self.year, self.quarter, self.doc_type)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a question says about the filing.
+class AskedPeriod:
+    """The period and type of filing that a question names; None for what it does not name.
 
     Attributes:
-        years: named in an ``as of``, else all that are named.
+        year: the latest year after ``as of``, else of all; a filing of that year shows the earlier ones too.
         quarter: the last one named.
         dates: full dates.
-        doc_type: the type that it names, or None.
+        doc_type: one of TYPES.
     """
 
-    years: tuple[int, ...]
+    year: int | None
     quarter: int | None
     dates: tuple[date, ...]
     doc_type: str | None
 
-    @property
-    def year(self) -> int | None:
-        """The latest year named; a filing of that year shows the earlier ones too."""
-        return max(self.years, default=None)
 
-
-def asked(question: str) -> Asked:
+def asked_period(question: str) -> AskedPeriod:
     """Read a question."""
-    as_of = " ".join(AS_OF.findall(question))
-    years = years_in(as_of) or years_in(question)
-    quarters, dates = quarters_in(question), tuple(dates_in(question))
-    said = [kind for kind, pattern in TYPE_ASKED.items() if re.search(pattern, question, re.I)]
-    return Asked(tuple(years), quarters[-1] if quarters else None, dates, said[0] if said else None)
+    years = years_in(" ".join(AS_OF.findall(question))) or years_in(question)
+    types = (kind for kind, pattern in TYPE_ASKED.items() if re.search(pattern, question, re.I))
+    return AskedPeriod(
+        _first(years[::-1]), _first(quarters_in(question)[::-1]), tuple(dates_in(question)), _first(types)
+    )
+
+
+def _first(values: Iterable) -> object:
+    return next(iter(values), None)
 
 
 def filing_identity(
@@ -104,24 +105,21 @@ def filing_identity(
         doc_name, company, doc_type, doc_period: the dataset's record; missing parts are read from the others.
         cover: the text of its first pages.
     """
-    cover = cover[:COVER_CHARACTERS]
-    spoken = re.sub(r"[_\s]+", " ", doc_name)
-    kind = doc_type if doc_type in TYPES else _type_of(doc_name, cover)
-    stem = re.split(r"[_\s-]*(?:19|20)\d\d|[_\s-](?:10-?K|10-?Q|8-?K|earnings)", doc_name, flags=re.I)[0]
-    printed = cover_names(cover)
+    cover, spaced_name = cover[:COVER_CHARACTERS], re.sub(r"[_\s]+", " ", doc_name)
+    stem, printed = END_OF_STEM.split(doc_name)[0], cover_names(cover)
     known = company if isinstance(company, str) and company.strip() else (printed or [stem])[0]
-    year = _year(doc_period) or (years_in(spoken) or [_cover_year(cover)])[0]
+    kind = doc_type if doc_type in TYPES else _type_of(doc_name, cover)
+    recorded = re.search(r"(?:19|20)\d\d", str(doc_period))
+    period_ends = [end for text in PERIOD_ENDED.findall(cover) for end in dates_in(text)]
+    cover_years = [day.year for day in period_ends or dates_in(cover)] or years_in(cover)[::-1]
+    year = int(recorded[0]) if recorded else _first(years_in(spaced_name) or cover_years)
     quarter = None
     if kind in ("10-Q", "earnings"):
-        quarter = (quarters_in(spoken) or quarters_in(cover) or [_cover_quarter(cover)])[0]
+        ending = [(end.month - 1) // 3 + 1 for end in period_ends]
+        quarter = _first(quarters_in(spaced_name) or quarters_in(cover) or ending)
     names = dict.fromkeys(name for name in (known, stem.replace("_", " "), *printed) if name)
-    dates = tuple(dict.fromkeys([*dates_in(spoken), *dates_in(cover[:1500])]))
-    return FilingIdentity(doc_name, known, tuple(names), year, quarter, kind, dates)
-
-
-def _year(period: object) -> int | None:
-    found = re.search(r"(?:19|20)\d\d", str(period))
-    return int(found.group()) if found else None
+    dates = dict.fromkeys([*dates_in(spaced_name), *dates_in(cover[:COVER_DATE_CHARACTERS])])
+    return FilingIdentity(doc_name, known, tuple(names), year, quarter, kind, tuple(dates))
 
 
 def _type_of(doc_name: str, cover: str) -> str:
@@ -132,24 +130,8 @@ def _type_of(doc_name: str, cover: str) -> str:
     return "other"
 
 
-def _period_end(cover: str) -> date | None:
-    ends = [found for text in PERIOD_ENDED.findall(cover) for found in dates_in(text)]
-    return ends[0] if ends else None
-
-
-def _cover_year(cover: str) -> int | None:
-    if dates := [end for end in (_period_end(cover), *dates_in(cover)) if end]:
-        return dates[0].year
-    return max(years_in(cover), default=None)
-
-
-def _cover_quarter(cover: str) -> int | None:
-    end = _period_end(cover)
-    return (end.month - 1) // 3 + 1 if end else None
-
-
 def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame) -> list[FilingIdentity]:
-    """The identity of every filing, in the order of ``filings``; companies of equal names share all their names."""
+    """The identity of every filing, in the order of ``filings``."""
     covers = pages[pages["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
     return [
         filing_identity(row.doc_name, row.company, row.doc_type, row.doc_period, covers.get(row.doc_name, ""))
@@ -157,12 +139,14 @@ def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame) -> list[Filing
     ]
 
 
-def company_match(questions: list[str], identities: list[FilingIdentity]) -> np.ndarray:
-    """How surely each question names each filing's company, shape (n_questions, n_filings)."""
+def company_match(questions: Sequence[str], identities: Sequence[FilingIdentity]) -> np.ndarray:
+    """How surely each question names each filing's company, shape (n_questions, n_filings).
+
+    Filings whose companies have equal names share all written forms.
+    """
     keys = [" ".join(core_words(identity.company)) for identity in identities]
     names: dict[str, dict[str, None]] = {}
     for key, identity in zip(keys, identities, strict=True):
         names.setdefault(key, {}).update(dict.fromkeys(identity.names))
-    matches = match_all(questions, [list(forms) for forms in names.values()])
     column = {key: number for number, key in enumerate(names)}
-    return matches[:, [column[key] for key in keys]]
+    return name_matches(questions, [list(forms) for forms in names.values()])[:, [column[key] for key in keys]]

@@ -1,4 +1,4 @@
-"""From plain routing to the whole method, one ingredient a step; and the whole without each of its ingredients.
+"""From the plain order to the whole method, one ingredient per step; and the whole without or with one ingredient.
 
 Every rung is trained and chosen within the same folds as the method itself, on the columns of its ingredients alone.
 """
@@ -12,17 +12,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib import methods
-from lib.ahead.further import VIEWS, view_columns
 from lib.ahead.linear import fit_linear
 from lib.ahead.nested import Task, fold_combiner, training_part
-from lib.ahead.pool import folds_of, has_folds, pool_scores, task_of, training_params
+from lib.ahead.pool import signal_features
+from lib.ahead.signals import described_pages, pages_of_chunks
+from lib.ahead.training import VERSION, folds_of, has_folds, pool_scores, task_of, training_params
 from lib.evaluation import METRIC_COLUMNS
+from lib.folds import Fold
+from lib.methods import method
 from lib.metrics.retrieval import long_frame
+from lib.page_scorer.vectors import base_vectors
 from lib.profile import Settings
+from lib.study import Study
 
 FILE = "ladder.csv"
-#: Ingredients and the columns that hold them (regular expressions of whole names).
+#: Ingredients and their columns (regular expressions of whole names).
 INGREDIENTS = {
     "routing": r"chosen",
     "identity": r"company(?:_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date"
@@ -34,6 +38,10 @@ INGREDIENTS = {
     "page": r"place_share|length|digits|filing_type",
     "neighbours": r".*_beside",
 }
+ALL = tuple(INGREDIENTS)
+PARTS = tuple(name for name in ALL if name != "routing")
+#: Signals that are tried in addition: the method whose chunk scores give them, or the untrained vectors of whole pages.
+FURTHER_SIGNALS = {"children": "parent_child", "sparse": "splade", "bare": "page_then_chunk"}
 
 
 @dataclass(frozen=True)
@@ -45,17 +53,16 @@ class Rung:
         title: what it adds, or what it leaves out.
         ingredients: names of INGREDIENTS.
         learner: ``plain`` (the order that chose the pool), ``linear``, ``trees`` or ``both``.
-        view: one of :data:`lib.ahead.further.VIEWS` that is added, or empty.
+        signal: one of FURTHER_SIGNALS that is added, or empty.
     """
 
     name: str
     title: str
     ingredients: tuple[str, ...]
     learner: str
-    view: str = ""
+    signal: str = ""
 
 
-ALL = tuple(INGREDIENTS)
 FIRST = ("windows", "identity")
 PLAIN = Rung("routed", "identity and windows added, nothing learnt", ("routing",), "plain")
 LADDER = (
@@ -66,8 +73,7 @@ LADDER = (
     Rung("kinds", "+ page kinds", (*FIRST, "words", "heads", "kinds"), "linear"),
     Rung("trees", "boosted trees over all numbers instead", ALL, "trees"),
 )
-PARTS = tuple(name for name in ALL if name != "routing")
-#: What the rungs below are compared with: like them it has trees of one seed, and the pool's own order is not told.
+#: Compared with the rungs below: like them it has trees of one seed and lacks the order that chose the pool.
 WHOLE = Rung("single", "all of it, with trees of one seed", PARTS, "both")
 WITHOUT = tuple(
     Rung(f"no_{left}", f"without {left}", tuple(name for name in PARTS if name != left), "both")
@@ -78,8 +84,6 @@ FURTHER = (
     Rung("with_sparse", "with SPLADE", PARTS, "both", "sparse"),
     Rung("with_bare", "with page heads that have no identity header", PARTS, "both", "bare"),
 )
-
-
 RUNGS = (*LADDER, WHOLE, *WITHOUT, *FURTHER)
 
 
@@ -98,68 +102,88 @@ def columns_of(ingredients: Sequence[str], table: pd.DataFrame) -> list[str]:
     return kept
 
 
-def rung_scores(task: Task, rung: Rung, table: pd.DataFrame, folds: Sequence, settings) -> np.ndarray:
+def further_signal(study: Study, signal: str) -> np.ndarray:
+    """One of FURTHER_SIGNALS, shape (n_questions, n_pages); a page's score is that of its best chunk."""
+    if signal == "bare":
+        queries, pages = base_vectors(study)
+        return queries @ pages.T
+    chunks = method(FURTHER_SIGNALS[signal]).score(study, study.candidates("standard"))
+    chunks = np.where(np.isfinite(chunks), chunks, chunks[np.isfinite(chunks)].min())
+    owners, best = pages_of_chunks(study), np.full((len(chunks), len(study.pages)), chunks.min(), np.float32)
+    for row, values in zip(best, chunks, strict=True):
+        np.maximum.at(row, owners, values)
+    return best
+
+
+def further_columns(study: Study, signal: str) -> pd.DataFrame:
+    """The features of one extra signal, computed like the built-in ones, one row per pair of the study's pool."""
+    pool, groups = task_of(study).pool, described_pages(study).groups
+    features = signal_features(signal, further_signal(study, signal), groups)
+    return pd.DataFrame({name: values[pool.rows, pool.columns] for name, values in features.items()})
+
+
+def rung_scores(
+    task: Task, rung: Rung, table: pd.DataFrame, folds: Sequence[Fold], settings: Settings
+) -> np.ndarray:
     """The score of each pair under a rung, each question's by the fold that tests it, shape (n_pairs,).
 
     Args:
         task: the study's.
-        rung: says who learns.
-        table: the columns to learn from, one row a pair.
+        rung: names the learner.
+        table: the columns to learn from, one row per pair.
         folds: the outer folds.
         settings: the profile's section ``ahead``.
     """
     masked = dataclasses.replace(task, pool=dataclasses.replace(task.pool, table=table))
     shares = [0.0] if rung.learner == "trees" else settings.shares
-    chosen = Settings(settings | {"shares": shares, "seeds": settings.seeds[:1]})
+    settings = Settings(settings | {"shares": shares, "seeds": settings.seeds[:1]})
     scores = np.empty(len(task.pool.rows))
     for fold in folds:
         tested = np.isin(task.pool.rows, fold.test)
         if rung.learner == "linear":
             part = training_part(masked, fold)
-            linear = fit_linear(part.pool.table, part.gold, part.pool.rows, settings.linear_l2)
-            scores[tested] = linear.scores(masked.pool.table[tested])
+            ranker = fit_linear(part.pool, part.gold, settings.linear_l2)
+            scores[tested] = ranker.scores(masked.pool.table[tested])
         else:
-            combiner, _ = fold_combiner(masked, fold, chosen)
+            combiner, _ = fold_combiner(masked, fold, settings)
             scores[tested] = combiner.scores(masked.pool.part(tested))
     return scores
 
 
-def stored_scores(study, rung: Rung, seed: int) -> np.ndarray:
-    """:func:`rung_scores` under one seed of the outer folds, stored where something is trained."""
-    task, settings = task_of(study), study.profile.ahead
+def stored_scores(study: Study, rung: Rung, seed: int) -> np.ndarray:
+    """:func:`rung_scores` under one seed of the outer folds, stored if something is trained."""
+    task = task_of(study)
     if rung.learner == "plain":
         return task.pool.table["chosen"].to_numpy(float)
     columns = columns_of(rung.ingredients, task.pool.table)
 
     def compute(target: Path) -> None:
         table = task.pool.table[columns]
-        if rung.view:
-            added = study.memo(("ahead_further", rung.view), lambda: view_columns(study, rung.view))
+        if rung.signal:
+            added = study.memo(("ahead_further", rung.signal), lambda: further_columns(study, rung.signal))
             table = pd.concat([table, added.set_axis(table.index)], axis=1)
-        scores = rung_scores(task, rung, table, folds_of(study, seed), settings)
+        scores = rung_scores(task, rung, table, folds_of(study, seed), study.profile.ahead)
         np.save(target / "scores.npy", scores)
 
     params = training_params(study) | {"seed": seed, "columns": columns, "learner": rung.learner}
-    if rung.view:
-        sections = methods.method(VIEWS[rung.view] or "page_then_chunk").settings
-        params |= {"view": rung.view, "view_settings": study.settings_of(sections)}
-    return np.load(study.store.get("ahead/rungs", params, compute).path / "scores.npy")
+    if rung.signal:
+        sections = method(FURTHER_SIGNALS[rung.signal]).settings
+        params |= {"signal": rung.signal, "signal_settings": study.settings_of(sections)}
+    return np.load(study.store.get("ahead/rungs", params, compute, VERSION).path / "scores.npy")
 
 
 def recalls(task: Task, scores: np.ndarray, n_questions: int, k: int) -> pd.DataFrame:
-    """Document and page recall of the first k pages by score: one row a question, from the pairs alone."""
+    """Document and page recall of the first k pages by score, one row per question, from the pairs alone."""
     found = pd.DataFrame(0.0, index=range(n_questions), columns=["doc_recall", "page_recall"])
     for row in task.questions:
         mine = np.flatnonzero(task.pool.rows == row)
         top = mine[np.argsort(-scores[mine], kind="stable")[:k]]
-        found.loc[row, "page_recall"] = task.gold[top].sum() / task.n_gold[row]
-        found.loc[row, "doc_recall"] = float(
-            np.any(task.page_filings[task.pool.columns[top]] == task.asked[row])
-        )
+        is_gold_filing = task.page_filings[task.pool.columns[top]] == task.gold_filings[row]
+        found.loc[row] = float(np.any(is_gold_filing)), task.gold[top].sum() / task.n_gold[row]
     return found
 
 
-def ladder_metrics(study, k: int = 5) -> pd.DataFrame:
+def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
     """Every rung's recall, and the whole method's under each seed of the outer folds, as metrics of ``ahead``.
 
     A study without folds of its own has the plain rung alone.
@@ -176,33 +200,31 @@ def ladder_metrics(study, k: int = 5) -> pd.DataFrame:
         NeedsFilings: there are no filings, and the ladder was not published.
     """
 
-    def params() -> dict:
-        rungs = [dataclasses.astuple(rung) for rung in RUNGS]
-        return training_params(study) | {"k": k, "rungs": rungs, "ingredients": INGREDIENTS}
-
     def compute(target: Path) -> None:
-        climbed(study, k).to_csv(target / FILE, index=False)
+        measured_rungs(study, k).to_csv(target / FILE, index=False)
 
-    entry = study.shared(f"ahead/ladder/{k}", params, compute, settings=("ahead", "embedder", "bm25"))
+    def params() -> dict:
+        return training_params(study) | {"k": k}
+
+    settings = ("ahead", "embedder", "bm25")
+    entry = study.shared(f"ahead/ladder/{k}", params, compute, VERSION, settings)
     return pd.read_csv(entry.path / FILE, dtype={"question_id": str, "k": "Int64"})
 
 
-def climbed(study, k: int) -> pd.DataFrame:
+def measured_rungs(study: Study, k: int) -> pd.DataFrame:
     """:func:`ladder_metrics`, trained and measured now."""
-    task, frames = task_of(study), {}
-    seeds = study.profile.ahead.fold_seeds if has_folds(study) else ()
-    for rung in RUNGS if seeds else ():
-        drawn = seeds if rung in LADDER else seeds[:1]
-        parts = [recalls(task, stored_scores(study, rung, seed), len(study.questions), k) for seed in drawn]
+    task, ids, frames = task_of(study), study.questions["question_id"], {}
+    seeds = study.profile.ahead.fold_seeds if has_folds(study) else []
+    for rung in RUNGS if seeds else [PLAIN]:
+        drawn = (seeds if rung in LADDER else seeds[:1]) or [0]
+        parts = [recalls(task, stored_scores(study, rung, seed), len(ids), k) for seed in drawn]
         frames[rung.name] = sum(parts) / len(parts)
     for seed in seeds:
-        frames[f"whole_{seed}"] = recalls(task, pool_scores(study, task.pool, seed), len(study.questions), k)
+        frames[f"whole_{seed}"] = recalls(task, pool_scores(study, task.pool, seed), len(ids), k)
     if seeds:
         frames["whole"] = sum(frames[f"whole_{seed}"] for seed in seeds) / len(seeds)
-    else:
-        frames[PLAIN.name] = recalls(task, stored_scores(study, PLAIN, 0), len(study.questions), k)
     rows = [
-        long_frame(frame[metric].set_axis(study.questions["question_id"]), f"rung_{metric}/{name}", k)
+        long_frame(frame[metric].set_axis(ids), f"rung_{metric}/{name}", k)
         for name, frame in frames.items()
         for metric in frame
     ]

@@ -1,7 +1,7 @@
-"""Company names: the forms in which a question may write them, found without a list of companies."""
+"""Company names in questions: whole, shortened or abbreviated, recognised without a list of companies."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -20,7 +20,9 @@ EXCHANGES = "NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American"
 CAPITALISED = r"(?:[A-Z][\w&'’.-]*,? (?:(?:&|and|of) )?)"
 LISTED = re.compile(rf"({CAPITALISED}{{1,5}})\((?:{EXCHANGES})[^():]{{0,20}}: ?([A-Z][A-Z.]{{0,5}})\b")
 NOT_A_NAME = re.compile(r"\b(?:file|number|commission|report|period|ended|act)\b|\d{3}", re.I)
-NAMED_FULL, NAMED_SHORT, NAMED_INITIALS = 1.0, 0.9, 0.8
+REGISTRANT_CHARACTERS = 160  # before ``(Exact name of registrant``, in which the name is looked for
+MAX_WORDS = 5  # of a name that a question writes in one piece or in several
+NAMED_FULL, NAMED_SHORT, NAMED_ABBREVIATED = 1.0, 0.9, 0.8
 
 
 def words_of(name: str) -> list[str]:
@@ -41,40 +43,28 @@ def core_words(name: str) -> list[str]:
 
 @cache
 def common_acronyms() -> frozenset[str]:
-    """Acronyms of finance, which are no company's initials: those that the queries spell out, and some of offices."""
+    """Acronyms of finance and of offices, which are no company's initials."""
     return frozenset(bare(row.acronym) for row in acronyms()) | OFFICES
 
 
-def abbreviates(token: str, name: str) -> bool:
-    """Whether a token is made of the beginnings of a name's words, one or more letters each, in order.
-
-    ``QnQ`` and ``Q&Q`` for Quill & Quarry, ``NorEl`` for Norrin Electric. The token must have two capitals and be
-    neither one of the name's words nor an acronym of finance.
-    """
-    return _may_abbreviate(token) and _abbreviates(bare(token), forms(name).words)
-
-
-def _may_abbreviate(token: str) -> bool:
-    return token[0].isupper() and sum(map(str.isupper, token)) > 1 and bare(token) not in common_acronyms()
-
-
 @lru_cache(maxsize=100_000)
-def _abbreviates(letters: str, words: tuple[str, ...]) -> bool:
+def abbreviates(letters: str, words: tuple[str, ...]) -> bool:
+    """Whether letters are the beginnings of a name's first words, one or more letters each, in order.
+
+    ``qnq`` and ``qq`` abbreviate ``("quill", "n", "quarry")``: an ``n`` for ``&`` may be left out.
+    """
     if letters in words:
         return False
-    without = tuple(word for word in words if word != "n")
-    starts = (words[:stop] for stop in range(1, len(words) + 1))
-    return any(_made_of(letters, start) for start in starts) or _made_of(letters, without)
+    starts = [words[:stop] for stop in range(1, len(words) + 1)]
+    return any(_made_of(letters, start) for start in (*starts, tuple(word for word in words if word != "n")))
 
 
 def _made_of(letters: str, words: Sequence[str]) -> bool:
     """Whether ``letters`` are non-empty beginnings of all ``words`` in order."""
     if not words:
         return not letters
-    longest = 0
-    while longest < min(len(letters), len(words[0])) and letters[longest] == words[0][longest]:
-        longest += 1
-    return any(_made_of(letters[n:], words[1:]) for n in range(longest, 0, -1))
+    lengths = range(1, min(len(letters), len(words[0])) + 1)
+    return any(letters[:n] == words[0][:n] and _made_of(letters[n:], words[1:]) for n in lengths)
 
 
 class Forms(NamedTuple):
@@ -94,17 +84,17 @@ def forms(name: str) -> Forms:
 
 
 def cover_names(cover: str) -> list[str]:
-    """What a filing's first page calls its company: the registrant, or who is listed under which symbol."""
+    """The company's names on a filing's first page: the registrant; the name and the symbol of its listing."""
     listed = LISTED.search(" ".join(cover.split()))
     names = (_registrant(cover), *(listed.groups() if listed else ()))
     return list(dict.fromkeys(name.strip(" ,") for name in names if name))
 
 
 def _registrant(cover: str) -> str:
-    """The name above ``(Exact name of registrant ...)``, which may take two lines or stand behind a file number."""
+    """The name above ``(Exact name of registrant ...)``, on one or more lines, perhaps after a file number."""
     if not (mark := REGISTRANT.search(cover)):
         return ""
-    above = re.split(r"\n|\d[\d-]{3,}", cover[max(0, mark.start() - 160) : mark.start()])
+    above = re.split(r"\n|\d[\d-]{3,}", cover[max(0, mark.start() - REGISTRANT_CHARACTERS) : mark.start()])
     lines = [line for line in (" ".join(line.split()).strip(" ,_") for line in above) if line]
     name = lines.pop() if lines else ""
     while lines and not set(words_of(name)) - LEGAL_FORMS:
@@ -115,47 +105,37 @@ def _registrant(cover: str) -> str:
 class Mentions:
     """The words of a question that may name a company.
 
-    Args:
-        question: the text.
+    An abbreviation has two capitals or more and is no acronym of finance.
     """
 
     def __init__(self, question: str):
         tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
         pieces = [bare(token) for token in tokens]
-        self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, 6)}
+        self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1)}
         self.written = {bare(token) for token in tokens if token[0].isupper() or token[0].isdigit()}
-        self.short = [bare(token) for token in tokens if _may_abbreviate(token)]
+        short = (token for token in tokens if token[0].isupper() and sum(map(str.isupper, token)) > 1)
+        self.abbreviated = [bare(token) for token in short if bare(token) not in common_acronyms()]
 
-    def naming(self, name: Forms, common: frozenset[str]) -> float:
-        """How surely they name a company by one of its names, see :func:`match`."""
+    def certainty(self, name: Forms, common: frozenset[str]) -> float:
+        """How surely they name a company by one of its names, 0 to 1; words in ``common`` alone name none."""
         whole = name.whole & self.joined
         if any(len(form) > 2 for form in whole) or whole & self.written:
             return NAMED_FULL
         if name.first and name.first not in common and name.first in self.written:
             return NAMED_SHORT
-        return NAMED_INITIALS if any(_abbreviates(letters, name.words) for letters in self.short) else 0.0
+        return NAMED_ABBREVIATED if any(abbreviates(token, name.words) for token in self.abbreviated) else 0.0
 
 
-def match(question: str, names: Iterable[str], common: frozenset[str] = frozenset()) -> float:
-    """How surely a question names a company, 0 to 1.
+def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.ndarray:
+    """How surely each question names each company, shape (n_questions, n_companies).
+
+    1 for a whole name, 0.9 for its first own word (unless several companies share it), 0.8 for an abbreviation, else 0.
+    Values below a question's best are halved, as a question that names one company wholly does not also name another
+    by a single word or by initials.
 
     Args:
-        question: the text.
-        names: the company's names: as filed, from the cover, symbols.
-        common: words that stand in the names of several companies here; alone they name none of them.
-
-    Returns:
-        1 for a whole name, 0.9 for its first own word, 0.8 for an abbreviation, else 0.
-    """
-    mentions = Mentions(question)
-    return max((mentions.naming(forms(name), common) for name in names), default=0.0)
-
-
-def match_all(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.ndarray:
-    """:func:`match` of every question with every company, shape (n_questions, n_companies).
-
-    A question that names one company wholly does not also name another by a single word or by initials: values
-    below a question's best are halved.
+        questions: the texts.
+        names: for each company its names: as filed, from the cover, symbols.
     """
     owners: dict[str, set[int]] = {}
     for number, aliases in enumerate(names):
@@ -163,8 +143,8 @@ def match_all(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.nd
             owners.setdefault(word, set()).add(number)
     common = frozenset(word for word, numbers in owners.items() if len(numbers) > 1)
     known = [[forms(alias) for alias in aliases] for aliases in names]
-    asked = [Mentions(question) for question in questions]
-    scores = np.array([[max((m.naming(n, common) for n in ns), default=0.0) for ns in known] for m in asked])
-    scores = scores.reshape(len(questions), len(names))
+    scores = np.zeros((len(questions), len(names)))
+    for row, mentions in enumerate(map(Mentions, questions)):
+        scores[row] = [max((mentions.certainty(n, common) for n in aliases), default=0.0) for aliases in known]
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)

@@ -1,32 +1,34 @@
-"""Training that never sees what it is scored on: outer folds by company to score, inner folds to choose.
+"""Training that never reads what it is scored on: outer folds by company to score, inner folds to choose.
 
 Within an outer fold's training questions the number of trees and the linear ranker's share are chosen by inner folds,
 by company again (nested cross-validation; Varma & Simon, BMC Bioinformatics 2006). Negatives come from the training
 companies' filings alone.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from lib.ahead.combiner import Combiner, fit_combiner, fit_trees, per_question
-from lib.ahead.features import Pool
 from lib.ahead.linear import fit_linear
+from lib.ahead.pool import Pool
 from lib.folds import Fold, LeakError, assign_folds
+from lib.profile import Settings
 
 CHOICE_DEPTH = 10
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Task:
-    """What is learnt from: pairs of question and page, and whose they are.
+    """Labelled pairs of question and page, with their filings and companies.
 
     Attributes:
         pool: pairs of all questions.
         gold: whether each pair's page is gold, boolean.
-        n_gold: gold pages of every question, whether or not the pool holds them.
-        asked: the gold filing of every question.
+        n_gold: gold pages of every question, in the pool or not.
+        gold_filings: the gold filing of every question.
         page_filings: the filing of every page.
         company_of: company by filing.
     """
@@ -34,20 +36,13 @@ class Task:
     pool: Pool
     gold: np.ndarray
     n_gold: np.ndarray
-    asked: Sequence[str]
+    gold_filings: Sequence[str]
     page_filings: np.ndarray
     company_of: Mapping[str, str]
 
     def part(self, pairs: np.ndarray) -> "Task":
-        """The same with the pairs alone that a boolean mask keeps."""
-        return Task(
-            self.pool.part(pairs),
-            self.gold[pairs],
-            self.n_gold,
-            self.asked,
-            self.page_filings,
-            self.company_of,
-        )
+        """The same with only the pairs that a boolean mask keeps."""
+        return dataclasses.replace(self, pool=self.pool.part(pairs), gold=self.gold[pairs])
 
     @property
     def questions(self) -> list[int]:
@@ -59,18 +54,21 @@ class Task:
         """The filings whose pages are read here."""
         return set(self.page_filings[np.unique(self.pool.columns)].tolist())
 
-    def companies(self, questions: Sequence[int]) -> list[str]:
+    def companies(self, questions: Iterable[int]) -> list[str]:
         """The company of each question's gold filing."""
-        return [self.company_of[self.asked[row]] for row in questions]
+        return [self.company_of[self.gold_filings[row]] for row in questions]
+
+    def companies_read(self) -> set[str]:
+        """All companies of questions and of pages here."""
+        return {self.company_of[name] for name in self.filings} | set(self.companies(self.questions))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What was chosen inside, and the mean nDCG of every choice there was."""
+class Choice(NamedTuple):
+    """The chosen settings, and the mean nDCG of every combination that was tried."""
 
     n_trees: int
     share: float
-    curve: tuple[dict, ...]
+    curve: list[dict]
 
 
 def ndcg(task: Task, scores: np.ndarray, depth: int = CHOICE_DEPTH) -> np.ndarray:
@@ -84,7 +82,7 @@ def ndcg(task: Task, scores: np.ndarray, depth: int = CHOICE_DEPTH) -> np.ndarra
     return np.array(values)
 
 
-def choose(task: Task, settings) -> Choice:
+def choose(task: Task, settings: Settings) -> Choice:
     """Choose the number of trees and the linear share on the task's questions alone, by inner folds by company.
 
     Args:
@@ -96,43 +94,36 @@ def choose(task: Task, settings) -> Choice:
     totals: dict[tuple[int, float], float] = {}
     for number in range(inner.max() + 1):
         train, held_out = task.part(numbers != number), task.part(numbers == number)
-        parts = train.pool.table, train.gold, train.pool.rows
         table, rows = held_out.pool.table, held_out.pool.rows
-        linear = per_question(fit_linear(*parts, settings.linear_l2).scores(table), rows)
-        booster = fit_trees(*parts, settings, max(settings.n_trees), settings.seeds[0])
+        linear = per_question(fit_linear(train.pool, train.gold, settings.linear_l2).scores(table), rows)
+        booster = fit_trees(train.pool, train.gold, settings, max(settings.n_trees), settings.seeds[0])
         for n_trees in settings.n_trees:
             trees = per_question(booster.predict(table, num_iteration=n_trees, num_threads=1), rows)
             for share in settings.shares:
                 value = ndcg(held_out, trees + share * linear).sum() / len(task.questions)
                 totals[n_trees, share] = totals.get((n_trees, share), 0.0) + value
-    n_trees, share = max(totals, key=totals.get)
-    curve = ({"n_trees": n, "share": w, "ndcg": round(value, 5)} for (n, w), value in totals.items())
-    return Choice(n_trees, share, tuple(curve))
-
-
-def refuse_leaks(task: Task, fold: Fold) -> None:
-    """Check that a fold's training data holds nothing that the fold tests.
-
-    Raises:
-        LeakError: a question or a company on both sides; training is not started.
-    """
-    if both := set(task.questions) & set(fold.test):
-        raise LeakError(f"fold {fold.number}: questions in training and in test: {sorted(both)}")
-    read = {task.company_of[name] for name in task.filings} | set(task.companies(task.questions))
-    tested = {task.company_of[name] for name in fold.test_filings} | set(task.companies(fold.test))
-    if both := read & tested:
-        raise LeakError(f"fold {fold.number}: companies in training and in test: {', '.join(sorted(both))}")
+    curve = [{"n_trees": n, "share": w, "ndcg": round(value, 5)} for (n, w), value in totals.items()]
+    return Choice(*max(totals, key=totals.get), curve)
 
 
 def training_part(task: Task, fold: Fold) -> Task:
-    """The pairs that a fold's training may read: its questions with pages of its companies, checked."""
+    """The pairs that a fold's training may read: its questions with pages of its companies.
+
+    Raises:
+        LeakError: a question or a company is in training and in test.
+    """
     readable = np.isin(task.page_filings, sorted(fold.train_filings))
     part = task.part(np.isin(task.pool.rows, fold.train) & readable[task.pool.columns])
-    refuse_leaks(part, fold)
+    tested = {task.company_of[name] for name in fold.test_filings} | set(task.companies(fold.test))
+    both = {"questions": set(part.questions) & set(fold.test), "companies": part.companies_read() & tested}
+    for what, found in both.items():
+        if found:
+            names = ", ".join(map(str, sorted(found)))
+            raise LeakError(f"fold {fold.number}: {what} in training and in test: {names}")
     return part
 
 
-def fold_combiner(task: Task, fold: Fold, settings) -> tuple[Combiner, dict]:
+def fold_combiner(task: Task, fold: Fold, settings: Settings) -> tuple[Combiner, dict]:
     """Choose and train within one outer fold.
 
     Args:
@@ -141,16 +132,14 @@ def fold_combiner(task: Task, fold: Fold, settings) -> tuple[Combiner, dict]:
         settings: the profile's section ``ahead``.
 
     Returns:
-        The combiner, and a record of what it was trained on and what was chosen.
+        The combiner, and a record of its training data and of the choice.
 
     Raises:
         LeakError: training would read what the fold tests.
     """
     part = training_part(task, fold)
     choice = choose(part, settings)
-    combiner = fit_combiner(
-        part.pool.table, part.gold, part.pool.rows, settings, choice.n_trees, choice.share, settings.seeds
-    )
+    combiner = fit_combiner(part.pool, part.gold, settings, choice.n_trees, choice.share, settings.seeds)
     record = {
         "fold": fold.number,
         "n_train_questions": len(part.questions),
@@ -158,8 +147,5 @@ def fold_combiner(task: Task, fold: Fold, settings) -> tuple[Combiner, dict]:
         "n_test_questions": len(fold.test),
         "train_companies": sorted(set(part.companies(part.questions))),
         "test_companies": sorted(set(part.companies(fold.test))),
-        "n_trees": choice.n_trees,
-        "share": choice.share,
-        "curve": list(choice.curve),
     }
-    return combiner, record
+    return combiner, record | choice._asdict()

@@ -1,7 +1,7 @@
-"""What a page is, and what a question looks for, in general accounting terms.
+"""Kinds of pages, such as balance sheets and legal notes: which page is of which kind, which kinds a question needs.
 
-The phrases stand in ``kinds.yaml``; they come from how financial statements and reports are built, not from any
-dataset. Counts of plain phrases need no model and take a second for some thousand pages.
+The phrases are in ``kinds.yaml``; they come from how financial statements and reports are built, not from any
+dataset. Phrase counts need no model and take a second for some thousand pages.
 """
 
 import re
@@ -28,15 +28,9 @@ def _phrases(text: str) -> tuple[str, ...]:
     return tuple(phrase.strip() for phrase in text.split(";") if phrase.strip())
 
 
-@cache
-def _patterns(kind: str, part: str) -> re.Pattern | None:
-    phrases = kinds()[kind][part]
-    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(phrases) + ")") if phrases else None
-
-
-def plain(text: str) -> str:
-    """Lower case, white space collapsed, typographic apostrophes made plain."""
-    return " ".join(text.lower().replace("’", "'").split())
+def kind_columns(names: Sequence[str] = STATEMENTS) -> list[int]:
+    """The columns of kinds in arrays of shape (..., n_kinds)."""
+    return [list(kinds()).index(name) for name in names]
 
 
 @lru_cache(maxsize=200_000)
@@ -49,7 +43,7 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> list[str]:
-    """The stems of a text's words; signs and hyphens part words."""
+    """The stems of a text's words; signs and hyphens separate words."""
     return [stem(word) for word in WORD.findall(text.lower())]
 
 
@@ -61,58 +55,62 @@ class PhraseCounter:
     """
 
     def __init__(self, phrases: Sequence[Sequence[str]]):
-        self.n_groups = len(phrases)
-        self.starting: dict[str, list[tuple[list[str], int, int]]] = {}
+        self.by_first_word: dict[str, list[tuple[list[str], tuple[int, int]]]] = {}
         for group, texts in enumerate(phrases):
             for number, text in enumerate(texts):
-                words = stems(text)
-                self.starting.setdefault(words[0], []).append((words[1:], group, number))
+                first, *rest = stems(text)
+                self.by_first_word.setdefault(first, []).append((rest, (group, number)))
 
     def counts(self, words: Sequence[str]) -> dict[tuple[int, int], int]:
-        """How often each phrase stands in a text: from (group, number in the group) to a count."""
+        """How often each phrase occurs in a text's stems: from (group, number in the group) to a count above 0."""
         found: dict[tuple[int, int], int] = {}
-        for place, word in enumerate(words):
-            for rest, group, number in self.starting.get(word, ()):
-                if words[place + 1 : place + 1 + len(rest)] == rest:
-                    found[group, number] = found.get((group, number), 0) + 1
+        for place, word in enumerate(words, 1):
+            for rest, phrase in self.by_first_word.get(word, ()):
+                if words[place : place + len(rest)] == rest:
+                    found[phrase] = found.get(phrase, 0) + 1
         return found
 
 
 def page_strengths(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """How strongly each page is of each kind.
 
-    Args:
-        texts: the pages' texts.
-
     Returns:
-        Distinct title phrases in the page's head, and the sum of ``log(1 + n)`` over the items that stand n times
-        in it: two arrays of shape (n_pages, n_kinds), float32.
+        The number of distinct title phrases in the page's head, and the sum of ``log(1 + n)`` over the items that
+        occur n times on it: two float32 arrays of shape (n_pages, n_kinds).
     """
-    counters = [PhraseCounter([kind[part] for kind in kinds().values()]) for part in ("title", "items")]
-    titles, items = (np.zeros((len(texts), len(kinds())), np.float32) for _ in counters)
+    of_titles, of_items = (
+        PhraseCounter([kind[part] for kind in kinds().values()]) for part in ("title", "items")
+    )
+    titles, items = (np.zeros((len(texts), len(kinds())), np.float32) for _ in range(2))
     for row, text in enumerate(texts):
-        for group, _ in counters[0].counts(stems(" ".join(text.split())[:HEAD_CHARACTERS])):
-            titles[row, group] += 1
-        for (group, _), count in counters[1].counts(stems(text)).items():
-            items[row, group] += np.log1p(count)
+        for kind, _ in of_titles.counts(stems(" ".join(text.split())[:HEAD_CHARACTERS])):
+            titles[row, kind] += 1
+        for (kind, _), count in of_items.counts(stems(text)).items():
+            items[row, kind] += np.log1p(count)
     return titles, items
 
 
-def question_wants(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """What each question looks for.
+def question_kinds(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The kinds that each question names, and those that its measures imply: boolean, (n_questions, n_kinds) each.
 
-    Returns:
-        Kinds that it names and kinds that its measures imply, boolean, two arrays of shape (n_questions, n_kinds). A
-        question that names primary statements implies no other statement.
+    A question that names primary statements implies no other statement.
     """
-    names = list(kinds())
-    asked, implied = (np.zeros((len(questions), len(names)), bool) for _ in range(2))
-    for row, question in enumerate(map(plain, questions)):
-        for column, name in enumerate(names):
-            for wanted, part in ((asked, "asked"), (implied, "implied")):
-                pattern = _patterns(name, part)
-                wanted[row, column] = bool(pattern and pattern.search(question))
-    primary = [names.index(statement) for statement in STATEMENTS]
-    named = asked[:, primary].any(axis=1)
-    implied[np.ix_(named, primary)] = False
+    plain = [" ".join(question.lower().replace("’", "'").split()) for question in questions]
+    asked, implied = (
+        np.array([[_mentions(text, kind[part]) for kind in kinds().values()] for text in plain], bool).reshape(
+            len(plain), len(kinds())
+        )
+        for part in ("asked", "implied")
+    )
+    primary = kind_columns()
+    implied[np.ix_(asked[:, primary].any(axis=1), primary)] = False
     return asked, implied
+
+
+def _mentions(text: str, phrases: tuple[str, ...]) -> bool:
+    return bool(phrases and _pattern(phrases).search(text))
+
+
+@cache
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern:
+    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(phrases) + ")")

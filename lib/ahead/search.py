@@ -1,48 +1,37 @@
-"""Pages ranked by a small learnt combiner of cheap evidence: whose filing, what kind of page, windows, heads, words.
+"""Pages ranked by a small trained combiner of cheap features: identity, page kinds, windows, heads, words.
 
-Every page of the collection is described once. A question chooses its candidates by identity and windows, and the
-combiner orders them. On the dataset that the combiner was made with, each question is scored by a fold that has seen
+Every page of the collection is described once. A question chooses its candidate pages by identity and windows, and the
+combiner orders them. On the dataset that the combiner was made with, each question is scored by a fold that has read
 nothing of its company; on others the saved combiner is used as it is.
 """
 
 import numpy as np
 
-from lib.ahead.features import Pool
-from lib.ahead.pool import SAVED, page_pool, pool_scores
-from lib.ahead.views import pages_of_chunks
+from lib.ahead.pool import Pool, page_pool
+from lib.ahead.signals import pages_of_chunks
+from lib.ahead.training import SAVED, pool_scores
 from lib.retrievers import dense
 from lib.store import digest_of_file
+from lib.study import Study
+
+BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
 
-def inputs(study) -> object:
-    """The saved combiner's files, on which the scores depend."""
+def inputs(study: Study) -> object:
+    """Digests of the saved combiner's files, on which the scores depend."""
     paths = sorted([*SAVED.glob("*.json"), *SAVED.glob("*.txt")])
     return {path.name: digest_of_file(path) for path in paths}
 
 
-def allowed_pages(pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> np.ndarray:
-    """The pages on which a candidate chunk lies, boolean, shape (n_questions, n_pages).
-
-    Args:
-        pages: the page of each chunk, shape (n_chunks,).
-        candidates: boolean, shape (n_questions, n_chunks).
-        n_pages: number of pages.
-    """
-    allowed = np.zeros((len(candidates), n_pages), bool)
-    for row, open_chunks in zip(allowed, candidates, strict=True):
-        row[pages[open_chunks]] = True
-    return allowed
-
-
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
-    """Chunk scores that follow the pages' order: the best chunk of every page first, then the second ones.
+    """Chunk scores in the pages' order: the best chunk of every page first, then the second ones.
 
     Another chunk of a page that is already there brings no new page, so the first chunks are from distinct pages.
 
     Args:
         pool: pairs of question and page.
         scores: of each pair.
-        chunk_scores: what orders the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate.
+        chunk_scores: order the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate.
         pages: the page of each chunk, shape (n_chunks,).
 
     Returns:
@@ -62,17 +51,16 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
     return spread
 
 
-def rank_chunks(study, pool: Pool, scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """The pages' order as chunk scores; within a page by the cosine of the chunks' best windows."""
-    cosines = dense.score(study, candidates)
-    cosines = np.where(
-        np.isfinite(cosines), cosines, -2.0
-    )  # a blank page has no window, and may be a gold page
-    return spread_pages(pool, scores, np.where(candidates, cosines, -np.inf), pages_of_chunks(study))
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
+    """The trained order of the pages that have candidate chunks, shape (n_questions, n_chunks).
 
-
-def score(study, candidates: np.ndarray) -> np.ndarray:
-    """The learnt order of the pages on which candidate chunks lie, shape (n_questions, n_chunks)."""
-    allowed = allowed_pages(pages_of_chunks(study), candidates, len(study.pages))
+    Within a page the chunks are ordered by the cosine of their best windows.
+    """
+    pages = pages_of_chunks(study)
+    allowed = np.zeros((len(candidates), len(study.pages)), bool)
+    for row, is_candidate in zip(allowed, candidates, strict=True):
+        row[pages[is_candidate]] = True
     pool = page_pool(study, study.questions["question"].tolist(), allowed)
-    return rank_chunks(study, pool, pool_scores(study, pool), candidates)
+    cosines = dense.score(study, candidates)
+    cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
+    return spread_pages(pool, pool_scores(study, pool), np.where(candidates, cosines, -np.inf), pages)

@@ -1,59 +1,55 @@
-"""How long one question takes once everything is loaded, and what it holds in memory."""
+"""How long one question takes once everything is loaded, and how much memory the process needs."""
 
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from lib.ahead.combiner import Combiner
-from lib.ahead.pool import SAVED, page_pool, training_params
+from lib.ahead.pool import page_pool
+from lib.ahead.training import SAVED, VERSION, training_params
 from lib.models.encoders import Encoder
 from lib.models.weights import fetch
 from lib.store import peak_memory_mib
+from lib.study import Study
 
 N_QUESTIONS = 30
 
 
-def encode_now(study, texts: Sequence[str]) -> np.ndarray:
-    """Unit vectors of queries, computed and not stored."""
-    settings = study.profile.embedder
-
-    def load() -> Encoder:
-        return Encoder(fetch(settings.weights), settings.window, settings.precision, settings.batch_size)
-
-    return study.memo("ahead_encoder", load).encode(list(texts), "query")
-
-
-def rank_pages(study, question: str, combiner: Combiner) -> np.ndarray:
-    """The pages' rows for a question that was not seen before, best first."""
-    pool = page_pool(study, [question], encode=encode_now)
+def rank_pages(study: Study, question: str, combiner: Combiner, encoder: Encoder) -> np.ndarray:
+    """The pages' rows for a question that was not seen before, best first; its vectors are not stored."""
+    pool = page_pool(study, [question], encode=lambda _, texts: encoder.encode(list(texts), "query"))
     return pool.columns[np.argsort(-combiner.scores(pool), kind="stable")]
 
 
-def seconds_a_question(study, questions: Sequence[str]) -> np.ndarray:
+def question_seconds(study: Study, questions: list[str]) -> list[float]:
     """Wall seconds of each question, after one that is not counted and loads what is loaded once.
 
-    It measures speed only: the saved combiner answers whatever is asked, and its pages are thrown away.
+    Only for speed: the saved combiner may have been trained on these questions, and its pages are discarded.
     """
+    settings = study.profile.embedder
+    encoder = Encoder(fetch(settings.weights), settings.window, settings.precision, settings.batch_size)
     combiner, seconds = Combiner.load(SAVED), []
-    rank_pages(study, questions[0], combiner)
-    for question in questions:
+    for question in [questions[0], *questions]:
         started = time.perf_counter()
-        rank_pages(study, question, combiner)
+        rank_pages(study, question, combiner, encoder)
         seconds.append(time.perf_counter() - started)
-    return np.array(seconds)
+    return seconds[1:]
 
 
-def measured(study) -> dict[str, float]:
-    """Median and 95th percentile of a question's milliseconds, and the process's peak memory; measured once."""
+def measure_times(study: Study) -> dict[str, float]:
+    """Median and 95th percentile of a question's milliseconds, and the process's peak memory; measured once.
+
+    Returns:
+        median_ms, p95_ms, n (questions), peak_mib.
+    """
 
     def compute(target: Path) -> None:
-        seconds = seconds_a_question(study, study.questions["question"].tolist()[:N_QUESTIONS])
+        seconds = question_seconds(study, study.questions["question"].tolist()[:N_QUESTIONS])
         median, slow = np.quantile(seconds, [0.5, 0.95]) * 1000
         record = {"median_ms": median, "p95_ms": slow, "n": len(seconds), "peak_mib": peak_memory_mib()}
         (target / "timing.json").write_text(json.dumps(record))
 
-    entry = study.shared("ahead/timing", lambda: training_params(study), compute)
+    entry = study.shared("ahead/timing", lambda: training_params(study), compute, VERSION)
     return json.loads((entry.path / "timing.json").read_text())

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from lib.ahead.terms import terms, topic_terms
+from lib.ahead.queries import terms, topic_terms
 from lib.analysis.failures import page_kind
 from lib.metrics.answers import quantities
 from lib.metrics.retrieval import page_hit

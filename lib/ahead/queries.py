@@ -1,0 +1,80 @@
+"""The words to search with: a question in three variants, and the terms of questions and pages.
+
+Questions of analysts come with instructions (``Answer in USD millions``, ``Assume that you are ...``) whose words are
+on no page; what is asked is in the sentence with the question mark.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from lib.ahead.page_kinds import STATEMENTS, kind_columns, kinds, question_kinds, stem
+
+ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
+ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
+SENTENCE = re.compile(rf"{ABBREVIATION}(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?={ASKING_WORD})")
+DEFINITION = re.compile(r"\b(?:defined? as|define|equals?|calculated as|means)\b", re.I)
+TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
+POSSESSIVE = re.compile(r"'s\b")
+PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
+STOP_WORDS = frozenset(
+    "a an the of in on at for to from by with and or is are was were be been being has have had do does did what which"
+    " who whom whose when where how why that this these those it its as if then than so not no any all each other such"
+    " there their they we our us you your he she his her i me my will would can could may might should shall please"
+    " into over under between about during per more most very much many also only own same both either neither use"
+    " used using based give given state answer question round following company".split()
+)
+
+
+def core_question(question: str) -> str:
+    """The sentences with a question mark; the whole text if there is none.
+
+    ``Answer in USD billions. What is net PP&E? Round it.`` becomes ``What is net PP&E?``
+    """
+    sentences = SENTENCE.split(" ".join(question.split()))
+    return " ".join(sentence for sentence in sentences if "?" in sentence) or " ".join(sentences)
+
+
+def definitions(question: str) -> str:
+    """The sentences that define a measure; they name line items."""
+    sentences = SENTENCE.split(" ".join(question.split()))
+    return " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
+
+
+def queries(questions: Sequence[str]) -> dict[str, list[str]]:
+    """Three variants of each question.
+
+    Returns:
+        ``full``: the question; ``core``: without instructions; ``expanded``: the core with the question's definitions
+        and the usual titles of the primary statements that it needs.
+    """
+    core = [core_question(question) for question in questions]
+    asked, implied = question_kinds(questions)
+    titles = [kinds()[name]["title"][0] for name in STATEMENTS]
+    expanded = []
+    for question, short, needed in zip(questions, core, (asked | implied)[:, kind_columns()], strict=True):
+        needed_titles = (title for title, is_needed in zip(titles, needed, strict=True) if is_needed)
+        expanded.append(" ".join([short, definitions(question), *needed_titles]).strip())
+    return {
+        "full": [" ".join(question.split()) for question in questions],
+        "core": core,
+        "expanded": expanded,
+    }
+
+
+def terms(text: str) -> list[str]:
+    """Stems of the words that are not stop words, and numbers without thousands' commas."""
+    words = TERM.findall(POSSESSIVE.sub("", text.lower().replace("’", "'")))
+    return [
+        stem(word) if word[0].isalpha() else word.replace(",", "") for word in words if word not in STOP_WORDS
+    ]
+
+
+def topic_terms(question: str, names: Iterable[str]) -> list[str]:
+    """A question's terms without company, years and units, which identify the filing and are matched separately.
+
+    Args:
+        question: the text.
+        names: names of the companies that may be meant.
+    """
+    named = {term for name in names for term in terms(name)}
+    return [term for term in terms(question) if term not in named and not PERIOD.fullmatch(term)]
