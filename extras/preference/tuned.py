@@ -5,7 +5,8 @@ import pandas as pd
 from extras.preference.pairs import folds
 from lib.answers.answers import ANSWER_METRICS, Answers, answers, asked, prompt, score
 from lib.answers.prompt_context import Context, contexts
-from lib.models.generator import Generator, Sampling, open_generator
+from lib.models.generator import open_generator
+from lib.models.prompts import Generator, Sampling
 from lib.models.weights import fetch
 from lib.models.written import Filled, GenerationLog, Item, Model
 from lib.stats import compare

@@ -141,7 +141,8 @@ def embedding_rows(study, n_texts: int = 128) -> list[tuple]:
 
 def generation_rows(study, n_prompts: int = 4) -> list[tuple]:
     """New tokens a second of the language model with 1, 2 and 4 slots, each a single-threaded process."""
-    from lib.models.generator import Generation, Request, Sampling, open_generator
+    from lib.models.generator import open_generator
+    from lib.models.prompts import Generation, Request, Sampling
     from lib.retrievers.hyde import prompt
 
     rows = []

@@ -1,8 +1,9 @@
-"""Generation with llama.cpp (package ``xllamacpp``): one single-threaded process a slot.
+"""Generation with llama.cpp (package ``xllamacpp``): one single-threaded process per slot.
 
 Threads of one server wait for each other several times a layer. On idle cores two threads are no faster than two
 processes; when another program takes a core they are more than ten times slower. Processes share nothing, and one that
-dies takes one prompt with it.
+dies takes one prompt with it, which is why this is no ``ProcessPoolExecutor``: a worker's death breaks all of its pool,
+and its exit code and last words are lost.
 """
 
 import json
@@ -13,11 +14,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
-from lib.models.generator import Generation, GenerationError, OnDone, Request
+from lib.models.prompts import Generation, GenerationError, OnDone, Request
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = (sys.executable, "-m", "lib.models.llama_server")
@@ -29,7 +31,7 @@ class LlamaCppGenerator:
 
     Args:
         gguf: the model's file.
-        n_slots: prompts answered at the same time, each by a process that holds the model; 0 for one a core.
+        n_slots: prompts answered at the same time, each by a process that has the model in memory; 0 for one per core.
         context: tokens that a prompt and its answer may have together.
         n_threads: threads of each process.
         timeout_s: seconds after which a prompt's process is ended.
@@ -45,35 +47,45 @@ class LlamaCppGenerator:
         timeout_s: float = 1800,
         server: Sequence[str] = SERVER,
     ):
-        self.settings = {
-            "model": str(Path(gguf).resolve()),
-            "context": context,
-            "n_threads": max(n_threads, 1),
-        }
-        self.n_slots = n_slots or max(1, _n_cores() // self.settings["n_threads"])
+        n_threads = max(n_threads, 1)
+        self.settings = {"model": str(Path(gguf).resolve()), "context": context, "n_threads": n_threads}
+        self.n_slots = n_slots or max(1, _n_cores() // n_threads)
         self.timeout_s = timeout_s
         self.server = tuple(server)
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests, ``n_slots`` at a time; see :class:`lib.models.generator.Generator`."""
-        waiting, answered = SimpleQueue(), SimpleQueue()
-        for number, request in enumerate(requests):
-            waiting.put((number, request))
-        slots = [_Slot(self, waiting, answered) for _ in range(min(self.n_slots, len(requests)))]
-        deaths = 0
+        """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
+        slots = [_Slot(self) for _ in range(min(self.n_slots, len(requests)))]
+        idle, answered, deaths, last = SimpleQueue(), SimpleQueue(), 0, None
+        for slot in slots:
+            idle.put(slot)
+
+        def answer(request: Request) -> Generation | GenerationError:
+            slot = idle.get()
+            outcome = slot.outcome(request)
+            idle.put(slot)
+            return outcome
+
+        threads = ThreadPoolExecutor(max(len(slots), 1))
         try:
-            for slot in slots:
-                slot.start()
+            numbers: dict[Future, int] = {threads.submit(answer, one): n for n, one in enumerate(requests)}
+            for future in numbers:
+                future.add_done_callback(answered.put)
             for _ in requests:
-                number, outcome = answered.get()
-                deaths = deaths + 1 if isinstance(outcome, _DeadError) else 0
+                future = answered.get()
+                if future.cancelled():
+                    reason = f"not tried after {MAX_DEATHS} deaths in a row; the last: {last}"
+                    on_done(numbers[future], GenerationError(reason))
+                    continue
+                outcome = future.result()
+                deaths, last = (deaths + 1, outcome) if isinstance(outcome, _DeadError) else (0, None)
                 if deaths == MAX_DEATHS:
-                    _give_up(waiting, answered, outcome)
-                on_done(number, outcome)
+                    threads.shutdown(wait=False, cancel_futures=True)
+                on_done(numbers[future], outcome)
         finally:
-            _empty(waiting)
+            threads.shutdown(wait=False, cancel_futures=True)
             for slot in slots:
-                slot.stop()
+                slot.close()
 
 
 def _n_cores() -> int:
@@ -85,28 +97,31 @@ class _DeadError(GenerationError):
     """The process that was to answer died."""
 
 
-class _Slot(threading.Thread):
-    """A thread that takes waiting requests to its own process, and starts another process when that one dies."""
+class _Slot:
+    """A process that answers one request at a time, and is started again when it has died."""
 
-    def __init__(self, generator: LlamaCppGenerator, waiting: SimpleQueue, answered: SimpleQueue):
-        super().__init__(daemon=True)
-        self.generator, self.waiting, self.answered = generator, waiting, answered
-        self.process: subprocess.Popen | None = None
-        self.is_stopped = False
+    def __init__(self, generator: LlamaCppGenerator):
+        self.generator, self.process, self.is_closed = generator, None, False
 
-    def run(self) -> None:
-        with tempfile.TemporaryFile() as self.log:
-            while not self.is_stopped:
-                try:
-                    number, request = self.waiting.get_nowait()
-                except Empty:
-                    break
-                self.answered.put((number, self._outcome(request)))
-            self.stop()
+    def outcome(self, request: Request) -> Generation | GenerationError:
+        """The answer, or why there is none."""
+        started = time.perf_counter()
+        try:
+            if self.process is None:
+                self._start()
+            reply = self._ask({"messages": request.prompt.messages} | asdict(request.sampling))
+        except (_DeadError, OSError, ValueError) as error:
+            self._end()
+            is_dead = isinstance(error, _DeadError)
+            return error if is_dead else _DeadError(f"the generator's process failed: {error}")
+        if "error" in reply:
+            return GenerationError(f"llama.cpp refused the prompt: {reply['error']}")
+        text = reply.pop("text").strip()
+        return Generation(text=text, seconds=round(time.perf_counter() - started, 3), **reply)
 
-    def stop(self) -> None:
-        """End the process, and the thread once it has noticed."""
-        self.is_stopped = True
+    def close(self) -> None:
+        """End the process, also one that another thread is starting."""
+        self.is_closed = True
         self._end()
 
     def _end(self) -> None:
@@ -115,44 +130,28 @@ class _Slot(threading.Thread):
             process.kill()
             process.wait()
 
-    def _outcome(self, request: Request) -> Generation | GenerationError:
-        started = time.perf_counter()
-        try:
-            if self.process is None:
-                self._start()
-            reply = self._ask({"messages": request.prompt.messages} | asdict(request.sampling))
-        except (_DeadError, OSError, ValueError) as error:
-            self._end()
-            return (
-                error
-                if isinstance(error, _DeadError)
-                else _DeadError(f"the generator's process failed: {error}")
-            )
-        if "error" in reply:
-            return GenerationError(f"llama.cpp refused the prompt: {reply['error']}")
-        text = reply.pop("text").strip()
-        return Generation(text=text, seconds=round(time.perf_counter() - started, 3), **reply)
-
     def _start(self) -> None:
-        # threads that wait must sleep, not spin, or they take the time that the others need
-        environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}
-        self.log.seek(0)
-        self.log.truncate()
-        self.process = subprocess.Popen(
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115
+        self.process = process = subprocess.Popen(
             self.generator.server,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
             cwd=ROOT,
-            env=environment,
+            # threads that wait must sleep, not spin, or they take the time that the others need
+            env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
             text=True,
             start_new_session=True,
         )
+        if self.is_closed:
+            process.kill()
         self._ask(self.generator.settings)
 
     def _ask(self, message: dict) -> dict:
         """Send one line and read one line; a process that does not answer in time is ended."""
         process, has_waited = self.process, threading.Event()
+        if process is None:
+            raise _DeadError("the generator was closed")
 
         def give_up() -> None:
             has_waited.set()
@@ -178,21 +177,3 @@ class _Slot(threading.Thread):
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - 2000))
         lines = self.log.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
-
-
-def _empty(queue: SimpleQueue) -> list:
-    items = []
-    while not queue.empty():
-        try:
-            items.append(queue.get_nowait())
-        except Empty:  # another thread took it first
-            break
-    return items
-
-
-def _give_up(waiting: SimpleQueue, answered: SimpleQueue, last: GenerationError) -> None:
-    """Answer all that waits with an error."""
-    for number, _ in _empty(waiting):
-        answered.put(
-            (number, GenerationError(f"not tried after {MAX_DEATHS} deaths in a row; the last: {last}"))
-        )

@@ -22,7 +22,7 @@ from transformers import (
 )
 
 from lib.models.encoders import automatic_precision
-from lib.models.generator import Generation, GenerationError, OnDone, Request, Sampling
+from lib.models.prompts import Generation, GenerationError, OnDone, Request, Sampling
 
 
 class SeededDraw(LogitsProcessor):
@@ -70,7 +70,7 @@ class TransformersGenerator:
         self.padding = self.ends[0] if self.tokenizer.pad_token_id is None else self.tokenizer.pad_token_id
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests in batches of like length; see :class:`lib.models.generator.Generator`."""
+        """Answer requests in batches of like length; see :class:`lib.models.prompts.Generator`."""
         tokens = [self._tokens(request) for request in requests]
         fits = []
         for number, request in enumerate(requests):

@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from lib.locks import exclusively
-from lib.models.generator import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
+from lib.models.prompts import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
 from lib.models.written_records import append_records, key_of, read_records
 from lib.store import digest_of
 

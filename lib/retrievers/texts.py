@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lib.models.generator import Prompt, Sampling
+from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 
 SYSTEM = "You write search queries."

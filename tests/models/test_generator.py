@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from lib.models import llama_server
-from lib.models.generator import Generation, GenerationError, Prompt, Request, Sampling, fault, open_generator
+from lib.models.generator import open_generator
 from lib.models.generator_llama import MAX_DEATHS, LlamaCppGenerator
+from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling, fault
 from lib.words import StudyError
 
 GGUF = os.environ.get("RETRIEVAL_GAP_GGUF")

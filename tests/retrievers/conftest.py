@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.models.generator import Generation, GenerationError
+from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 
 SETTINGS = {

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.models.generator import Generation, GenerationError
+from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.retrievers import filing_context
 from lib.retrievers.filing_context import contexts, excerpt, headers, prompt, written

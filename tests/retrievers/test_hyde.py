@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.models.generator import Generation, GenerationError
+from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.retrievers.hyde import mean_embedding, passages, prompt
 

@@ -7,7 +7,7 @@ import pytest
 from extras.preference.pairs import fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
-from lib.models.generator import Generation, GenerationError
+from lib.models.prompts import Generation, GenerationError
 from lib.words import StudyError
 
 

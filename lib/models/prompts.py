@@ -1,0 +1,110 @@
+"""What is asked of a language model and what it answers: the interface of every runtime.
+
+A prompt that fails is returned as a :class:`GenerationError`, and the others go on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lib.words import StudyError
+
+MAX_SEED = 2**32 - 2  # llama.cpp takes 2**32 - 1 for "any seed"
+
+
+class GenerationError(StudyError):
+    """One prompt was not answered; the message says why."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What the model is asked. Without a system line the model's own chat template decides on one."""
+
+    user: str
+    system: str | None = None
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The prompt as a chat."""
+        system = [{"role": "system", "content": self.system}] if self.system is not None else []
+        return [*system, {"role": "user", "content": self.user}]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is drawn.
+
+    Attributes:
+        max_tokens: new tokens at most, at least 1.
+        temperature: 0 takes the likeliest token always.
+        top_p: draw from the likeliest tokens that together have this probability; 1 draws from all.
+        top_k: draw from this many tokens; 0 draws from all.
+        seed: from 0 to ``MAX_SEED``.
+    """
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
+    seed: int = 0
+
+    def __post_init__(self):
+        wrong = {
+            "max_tokens": self.max_tokens < 1,
+            "temperature": self.temperature < 0,
+            "top_p": not 0 < self.top_p <= 1,
+            "top_k": self.top_k < 0,
+            "seed": not 0 <= self.seed <= MAX_SEED,
+        }
+        for name in (name for name, is_wrong in wrong.items() if is_wrong):
+            raise StudyError(f"sampling: {name} cannot be {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prompt with its sampling."""
+
+    prompt: Prompt
+    sampling: Sampling
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a model wrote.
+
+    Attributes:
+        text: without the prompt and without white space around it.
+        n_prompt_tokens, n_tokens: tokens read and tokens written, an end-of-text token included.
+        finish_reason: ``stop`` when the model ended, ``length`` when it was cut off.
+        seconds: wall time; in a batch, the batch's time shared equally.
+    """
+
+    text: str
+    n_prompt_tokens: int
+    n_tokens: int
+    finish_reason: str
+    seconds: float
+
+
+OnDone = Callable[[int, Generation | GenerationError], None]
+
+
+class Generator(Protocol):
+    """Anything that answers prompts."""
+
+    def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
+        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread."""
+
+
+def fault(generation: Generation, sampling: Sampling) -> str | None:
+    """Why a generation cannot be used, or None. A text that was cut at ``max_tokens`` can be used."""
+    if not generation.text.strip():
+        return "it answered nothing"
+    if generation.n_tokens > sampling.max_tokens:
+        return f"it wrote {generation.n_tokens} tokens, past the limit of {sampling.max_tokens}"
+    if generation.finish_reason == "length" and generation.n_tokens < sampling.max_tokens:
+        return (
+            f"its context was full after {generation.n_prompt_tokens} tokens of prompt and {generation.n_tokens} of "
+            f"{sampling.max_tokens} new ones: shorten the prompt or raise generator.context in the profile"
+        )
+    return None
