@@ -1,24 +1,23 @@
 """Answers: a language model reads a context and answers the question; one prompt, one decoding, several contexts.
 
-The prompt has the published study's layout: a system line, then Context, Question, Answer. Decoding takes the likeliest
-token always. Run one context at a time: ``python -m lib.answers.answers --dataset financebench --context oracle-page``.
+The prompt has the reproduced study's layout: a system line, then Context, Question, Answer. Decoding is greedy.
 """
 
-import argparse
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
-from lib.command import open_study, status_of, study_parser
 from lib.evaluation import METRIC_COLUMNS, evaluate_all
 from lib.methods import METHODS, TRAINED, baselines
 from lib.metrics.answers import answer_metrics
-from lib.models.generator import Prompt, Sampling
+from lib.metrics.frame import at_depth
+from lib.models.prompts import Prompt, Sampling
+from lib.models.weights import weights_hash
 from lib.models.written import Filled, Item
-from lib.words import NeedsFilings, StudyError
+from lib.study import Study
+from lib.words import StudyError
 
 SYSTEM = (
     "You are a financial analyst assistant. You give accurate, concise and well-supported answers to questions, "
@@ -35,7 +34,7 @@ class Answers:
 
     Attributes:
         context: which context.
-        texts: question id to answer; a question that nothing was written for is not there.
+        texts: question id to answer; a question without an answer is absent.
         filled: the records, and why others are missing.
     """
 
@@ -59,26 +58,24 @@ def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
 def best_baseline(metrics: pd.DataFrame, k: int) -> str:
     """The baseline with the highest mean page recall at k; ties go to the first name.
 
-    This is a choice on the test questions, as the published study's is: it flatters the baseline a little.
+    This is a choice on the test questions, as in the reproduced study: it flatters the baseline a little.
 
     Raises:
-        StudyError: no baseline was measured.
+        StudyError: no baseline was measured, or nothing at this depth.
     """
-    among = metrics["method"].isin(baselines()) & (metrics["condition"] == "standard")
-    rows = metrics[among & (metrics["metric"] == "page_recall") & (metrics["k"] == k)]
+    rows = metrics[metrics["method"].isin(baselines()) & (metrics["condition"] == "standard")]
     if rows.empty:
         raise StudyError(f"no baseline is among the methods; add one of {', '.join(baselines())}")
-    means = rows.groupby("method")["value"].mean().reset_index()
-    return means.sort_values(["value", "method"], ascending=[False, True])["method"].iloc[0]
+    return at_depth(rows, k, ["page_recall"]).groupby("method")["value"].mean().idxmax()
 
 
-def asked(study) -> pd.DataFrame:
+def asked(study: Study) -> pd.DataFrame:
     """The questions that are answered: the first ones of each type as the profile says, or all."""
     n_each = study.profile.answers.of_each_type
     return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
 
 
-def answers(study, wanted: Context, limit: int | None = None) -> Answers:
+def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
     """The answers of the questions that are asked under one context, from the log or written now.
 
     Args:
@@ -97,7 +94,7 @@ def answers(study, wanted: Context, limit: int | None = None) -> Answers:
     return Answers(wanted, filled.texts, filled)
 
 
-def score(study, written: Answers) -> pd.DataFrame:
+def score(study: Study, written: Answers) -> pd.DataFrame:
     """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all."""
     questions = asked(study)[["question_id", "question", "answer", "question_type"]]
     frame = questions.assign(prediction=questions["question_id"].map(written.texts).fillna(""))
@@ -106,52 +103,63 @@ def score(study, written: Answers) -> pd.DataFrame:
     return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
 
 
-def published_scores(study, wanted: Context) -> pd.DataFrame:
-    """The published metrics of a context's answers, where there are no filings to make contexts from.
+def effort(study: Study, written: Answers) -> pd.DataFrame:
+    """What writing took: question_id, n_prompt_tokens, seconds, is_cut; a missing answer has no row."""
+    cut = set(written.filled.cut)
+    rows = [
+        (question_id, record["n_prompt_tokens"], record["seconds"], question_id in cut)
+        for question_id, record in written.filled.records.items()
+    ]
+    return pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
 
-    Raises:
-        NeedsFilings: they were not published, or not with these settings.
+
+def params(study: Study, wanted: Context) -> dict:
+    """All that a context's answers, and what follows from them, depend on."""
+    run = study.run_entry(wanted.method, wanted.condition).digest if wanted.method != NONE else ""
+    weights = {role: weights_hash(study.profile[role].weights) for role in ("generator", "embedder")}
+    frames = {name: study.digest(name) for name in ("questions", "chunks")}
+    settings = study.settings_of(("answers",))
+    return (
+        {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint} | weights | frames | settings
+    )
+
+
+def kept(
+    study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]
+) -> pd.DataFrame:
+    """A frame without text that ``make`` derives from a context's answers: stored, and published with the results.
+
+    It is not stored while answers are missing, as a later attempt may write them.
     """
-    if study.profile.answers != study.published.manifest["settings"].get("answers"):
-        raise NeedsFilings("answers with other settings have to be written, which needs the filings")
-    known = study.published.metrics
-    is_wanted = (known["method"] == wanted.method) & (known["condition"] == wanted.condition)
-    found = known[is_wanted & known["metric"].isin(ANSWER_METRICS)]
-    if found.empty:
-        raise NeedsFilings(f"answers with context {wanted.name} were not published")
-    return found[METRIC_COLUMNS].reset_index(drop=True)
+    stage, depends = f"{stage}/{wanted.name}", params(study, wanted)
+    if study.store.find(stage, depends) is None:
+        written = answers(study, wanted)
+        if written.filled.missing:
+            return make(study, written)
+    return study.store.frame(stage, depends, lambda: make(study, written), public=True)
 
 
-def scores(study, wanted: Sequence[Context]) -> tuple[dict[str, Answers], pd.DataFrame]:
-    """The answers of several contexts by name, and their metrics; without filings no answers and published metrics."""
-    if not study.has_filings:
-        return {}, pd.concat([published_scores(study, one) for one in wanted], ignore_index=True)
-    written = {one.name: answers(study, one) for one in wanted}
-    return written, pd.concat([score(study, one) for one in written.values()], ignore_index=True)
+def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
+    """The metrics of the answers of several contexts: METRIC_COLUMNS."""
+    return pd.concat([kept(study, "answers/metrics", one, score) for one in wanted], ignore_index=True)
 
 
-def main() -> int:
-    """Write the answers of one context; what is there already is not written again."""
-    parser = study_parser("lib.answers.answers", main.__doc__)
-    parser.add_argument(
-        "--context", default=NONE, help=f"none, best-baseline, {', '.join(ORACLES)}, or a method"
-    )
-    parser.add_argument("--k", type=int, default=5, help="depth at which the best baseline is chosen")
-    parser.add_argument("--limit", type=int, help="only the first questions")
-    return status_of(write_answers, parser.parse_args())
+def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
+    """What writing the answers of several contexts took: context, and the columns of :func:`effort`."""
+    parts = [kept(study, "answers/effort", one, effort).assign(context=one.name) for one in wanted]
+    return pd.concat(parts, ignore_index=True)
 
 
-def write_answers(args: argparse.Namespace) -> None:
-    """What the command line asks for."""
-    study, best = open_study(args, "06_generation"), ""
-    if args.context == BEST_BASELINE:
-        best = best_baseline(evaluate_all(study, baselines(), ["standard"]), args.k)
-    oracle = "dense" if "dense" in METHODS else best
-    written = answers(study, context(args.context, best, oracle), args.limit)
-    print(
-        f"{args.context} ({written.context.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"
-    )
+def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
+    """Write the answers of one context; a sentence that says how many there are.
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    Args:
+        study: gives questions, runs, settings and the log.
+        name: of the context, see :func:`lib.answers.prompt_context.context`.
+        k: depth at which the best baseline is chosen.
+        limit: only the first questions.
+    """
+    best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
+    wanted = context(name, best, "dense" if "dense" in METHODS else best)
+    written = answers(study, wanted, limit)
+    return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"

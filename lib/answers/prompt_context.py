@@ -17,11 +17,13 @@ from lib.data.chunks import load_tokenizer, split_chunks
 from lib.methods import METHODS
 from lib.models.weights import fetch
 from lib.retrievers.bm25 import tokenize
+from lib.study import Study
 from lib.words import CONDITIONS, Condition, StudyError
 
 NONE = "none"
 BEST_BASELINE = "best-baseline"
 ORACLES = ("oracle-document", "oracle-page")
+COLUMNS = ["question_id", "chunk_id", "doc_name", "page", "text"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,13 @@ class Context:
     name: str
     method: str = NONE
     condition: Condition = CONDITIONS[0]
+
+    @property
+    def title(self) -> str:
+        """The context as the tables print it."""
+        if self.name == NONE:
+            return "no context"
+        return self.name if self.name == self.method else f"{self.name} ({METHODS[self.method].title})"
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:
@@ -65,16 +74,16 @@ def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tu
     """In which order the segments of ranked chunks fill the room: (number of the chunk, number of its segment).
 
     A segment's worth is the sum of ``log(1 + n / df)`` over the question's distinct words in it, where ``df`` of the
-    ``n`` segments hold the word; equal ones stay in their order.
+    ``n`` segments contain the word; equal ones stay in their order.
     """
     words = [[set(tokenize(segment)) for segment in segments] for segments in chunks]
     n_segments = sum(map(len, words))
-    frequency = Counter(word for part in words for held in part for word in held)
+    frequency = Counter(word for part in words for segment in part for word in segment)
     asked = sorted(set(tokenize(question)) & set(frequency))
     weight = {word: math.log(1 + n_segments / frequency[word]) for word in asked}
     ordered = []
     for number, part in enumerate(words):
-        worth = [sum(weight[word] for word in asked if word in held) for held in part]
+        worth = [sum(weight[word] for word in asked if word in segment) for segment in part]
         best_first = sorted(range(len(part)), key=lambda i, worth=worth: -worth[i])
         ordered += [(turn, number, segment) for turn, segment in enumerate(best_first)]
     return [(number, segment) for _, number, segment in sorted(ordered, key=lambda place: place[:2])]
@@ -87,42 +96,52 @@ def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenize
         (number of the chunk, text); the last one that was chosen may be cut.
     """
     chosen: dict[tuple[int, int], str] = {}
-    left = n_tokens
     for place in order_of_segments(question, chunks):
         text = " ".join(chunks[place[0]][place[1]].split())
-        offsets = tokenizer.encode(text, add_special_tokens=False).offsets[:left]
+        offsets = tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens]
         if offsets:
             chosen[place] = text[: offsets[-1][1]]
-        left -= len(offsets)
-        if left <= 0:
+        n_tokens -= len(offsets)
+        if n_tokens <= 0:
             break
     return [(place[0], chosen[place]) for place in sorted(chosen)]
 
 
-def segments_read(study, wanted: Context) -> pd.DataFrame:
-    """What the model reads of each retrieved chunk: question_id, chunk_id, doc_name, page, text; best rank first."""
-    settings, columns = study.profile.answers, ["question_id", "chunk_id", "doc_name", "page", "text"]
+def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
+    """The chunks that may give segments, with their text: COLUMNS, best rank first; none without retrieval."""
     if wanted.method == NONE:
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=COLUMNS)
     run = study.run(wanted.method, wanted.condition)
-    top = run[run["rank"] <= settings.n_chunks].sort_values(["question_id", "rank"], ignore_index=True)
+    top = run[run["rank"] <= study.profile.answers.n_chunks]
+    top = top.sort_values(["question_id", "rank"], ignore_index=True)
     texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+    return top.assign(text=top["chunk_id"].map(texts))[COLUMNS]
+
+
+def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
+    """What the model reads of each retrieved chunk: COLUMNS, best rank first."""
+    return study.memo(("segments_read", wanted), lambda: _segments_read(study, wanted))
+
+
+def _segments_read(study: Study, wanted: Context) -> pd.DataFrame:
+    settings, top = study.profile.answers, chunks_retrieved(study, wanted)
+    if top.empty:
+        return top
     tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-    cut = split_chunks(pd.DataFrame({"text": top["chunk_id"].map(texts)}), tokenizer, settings.segment, 0)
+    cut = split_chunks(top[["text"]], tokenizer, settings.segment, 0)
     segments = cut.groupby("chunk")["text"].agg(list)
-    asked = study.questions.set_index("question_id")["question"]
-    parts = []
+    asked, parts = study.questions.set_index("question_id")["question"], []
     for question_id, part in top.groupby("question_id", sort=False):
         filled = fill(asked[question_id], segments[part.index].tolist(), settings.context_tokens, tokenizer)
         rows = part.iloc[[number for number, _ in filled]]
-        parts.append(rows.assign(text=[text for _, text in filled])[columns])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+        parts.append(rows.assign(text=[text for _, text in filled]))
+    return pd.concat(parts, ignore_index=True)
 
 
-def contexts(study, wanted: Context) -> dict[str, str]:
+def contexts(study: Study, wanted: Context) -> dict[str, str]:
     """The context of every question, by question id; empty without retrieval, or where nothing was retrieved.
 
-    Chunks are parted by a blank line, the segments of one chunk by a line's end.
+    Chunks are separated by a blank line, the segments of one chunk by a line break.
     """
     read = segments_read(study, wanted)
     by_chunk = read.groupby(["question_id", "chunk_id"], sort=False)["text"].agg("\n".join)

@@ -10,65 +10,32 @@ from lib.book.manifest import licence_of
 from lib.book.notebooks import ROOT
 from lib.models.weights import lock
 from lib.show.display import escape, markdown_table
+from lib.study import Study
 
+PAGE = """# Appendix: what these numbers were made from
 
-def appendix(study, manifest: dict) -> str:
-    """What the numbers were made from, on one page."""
-    counts = pd.Series([record["origin"] for record in manifest["stages"]]).value_counts()
-    origins = ", ".join(f"{count} {origin}" for origin, count in counts.items()) or "nothing looked up"
-    facts = {
-        "dataset": f"{manifest['dataset']}, {manifest['n_questions']} questions",
-        "fingerprint of the dataset": f"`{manifest['fingerprint']}`",
-        "profile": f"`{manifest['profile']}`",
-        "code": f"commit `{manifest['commit']}`",
-        "date": manifest["date"],
-        "machine": escape(manifest["machine"]),
-        "Python": manifest["python"],
-        "seeds": ", ".join(f"`{name}` = {seed}" for name, seed in manifest["seeds"].items()),
-        "results of stages": origins,
-    }
-    models = [
-        {
-            "Role": f"`{role}`",
-            "Model": escape(model["title"]),
-            "Licence": escape(model["licence"]),
-            "What fixes the weights (SHA-256)": what_fixes(model),
-        }
-        for role, model in manifest["models"].items()
-    ]
-    packages = pd.DataFrame(
-        {
-            "Package": name,
-            "Version": escape(number),
-            "Licence": escape(manifest["licences"].get(name, "unknown")),
-        }
-        for name, number in manifest["packages"].items()
-    )
-    facts_table = pd.DataFrame({"What": facts.keys(), "Value": facts.values()})
-    return f"""# Appendix: what these numbers were made from
+This page is written by the build, from `manifest.json`.{provenance}
 
-This page is written by the build, from `manifest.json`.{study.provenance}
-
-{markdown_table(facts_table, plain=True)}
+{facts}
 
 ## Models and their licences
 
 The weights are data: fetched, checked against `lib/models/weights.lock.yaml`, never imported or installed.
 
-{markdown_table(pd.DataFrame(models), plain=True)}
+{models}
 
 :::{{dropdown}} Every model of the lock file and its licence
-{markdown_table(locked_models(), plain=True)}
+{locked}
 :::
 
 ## Packages and their licences
 
-{markdown_table(packages, plain=True)}
+{packages}
 
 :::{{dropdown}} Every package that `requirements.txt` pins
-Licences as the packages themselves say them, in the environment that built this book.
+Licences as the packages themselves state them, in the environment that built this book.
 
-{markdown_table(pinned_packages(), plain=True)}
+{pinned}
 :::
 
 ## Time and memory of each stage
@@ -77,20 +44,71 @@ Licences as the packages themselves say them, in the environment that built this
 settings, weights and code, `published` what came from the repository. Seconds are those of computing, whenever that
 was, without the stages that one asked for in turn; memory is the peak of the process that computed it.
 
-{markdown_table(stages_table(manifest["stages"]), plain=True)}
+{stages}
 
 :::{{dropdown}} Every stage by itself
-{markdown_table(stages_table(manifest["stages"], whole=True), plain=True)}
+{each_stage}
 :::
 
 ## How to cite
 
-{how_to_cite()}
+{citations}
 """
 
 
+def appendix(study: Study, manifest: dict) -> str:
+    """What the numbers were made from, on one page."""
+    tables = {
+        "facts": facts(manifest),
+        "models": used_models(manifest["models"]),
+        "locked": locked_models(),
+        "packages": used_packages(manifest),
+        "pinned": pinned_packages(),
+        "stages": stages_table(manifest["stages"]),
+        "each_stage": stages_table(manifest["stages"], whole=True),
+    }
+    printed = {name: markdown_table(table, plain=True) for name, table in tables.items()}
+    return PAGE.format(provenance=study.provenance, citations=how_to_cite(), **printed)
+
+
+def facts(manifest: dict) -> pd.DataFrame:
+    """Dataset, profile, code, machine and seeds: What, Value."""
+    counts = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
+    rows = {
+        "dataset": f"{manifest['dataset']}, {manifest['n_questions']} questions",
+        "fingerprint of the dataset": f"`{manifest['fingerprint']}`",
+        "profile": f"`{manifest['profile']}`",
+        "code": f"commit `{manifest['commit']}`",
+        "date": manifest["date"],
+        "machine": escape(manifest["machine"]),
+        "Python": manifest["python"],
+        "seeds": ", ".join(f"`{name}` = {seed}" for name, seed in manifest["seeds"].items()),
+        "results of stages": ", ".join(f"{n} {origin}" for origin, n in counts.items())
+        or "nothing looked up",
+    }
+    return pd.DataFrame(rows.items(), columns=["What", "Value"])
+
+
+def used_models(models: dict[str, dict]) -> pd.DataFrame:
+    """The models of the manifest by role, with their licences and hashes."""
+    rows = [
+        (f"`{role}`", escape(model["title"]), escape(model["licence"]), what_fixes(model))
+        for role, model in models.items()
+    ]
+    return pd.DataFrame(rows, columns=["Role", "Model", "Licence", "What fixes the weights (SHA-256)"])
+
+
+def used_packages(manifest: dict) -> pd.DataFrame:
+    """The packages of the manifest with their versions and licences."""
+    licences = manifest["licences"]
+    rows = [
+        (name, *map(escape, (n, licences.get(name, "unknown")))) for name, n in manifest["packages"].items()
+    ]
+    return pd.DataFrame(rows, columns=["Package", "Version", "Licence"])
+
+
 def what_fixes(model: dict) -> str:
-    """The hashes of a model's weight files, and the hub's commit where the files are had from there alone."""
+    """The hashes of a model's weight files, and the hub's commit where the hub alone has the files."""
     record = lock().get(model["name"], {"files": {}, "hub": {}})
     hub = record["hub"] or {}
     is_snapshot = hub.get("revision") and not record["files"]
@@ -113,29 +131,27 @@ def locked_models() -> pd.DataFrame:
 
 def pinned_packages() -> pd.DataFrame:
     """Every package of ``requirements.txt``: name, version, and licence where the package is installed."""
-    lines = [line.split("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
-    rows = []
-    for line in filter(None, lines):
-        name, version = line.split(";")[0].strip().split("==")
+    text, rows = (ROOT / "requirements.txt").read_text(), []
+    for name, extra, version in re.findall(r"^([^\s#=\[]+)(\[[^]]*\])?==([^\s;#]+)", text, flags=re.M):
         try:
-            licence = licence_of(name.split("[")[0])
+            licence = licence_of(name)
         except PackageNotFoundError:
             licence = "not installed here"
-        rows.append((escape(name), escape(version), escape(licence)))
+        rows.append((escape(name + extra), escape(version), escape(licence)))
     return pd.DataFrame(rows, columns=["Package", "Version", "Licence"])
 
 
 def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
     """Seconds and MiB by stage, summed over stages of one kind unless ``whole``."""
     frame = pd.DataFrame(stages, columns=["stage", "origin", "wall_s", "peak_mib"])
-    frame["Stage"] = frame["stage"] if whole else frame["stage"].str.split("/").str[0]
+    frame["Stage"] = "`" + (frame["stage"] if whole else frame["stage"].str.split("/").str[0]) + "`"
     found = frame.groupby("Stage", sort=False).agg(
         Results=("stage", "size"),
         Origin=("origin", lambda column: ", ".join(sorted(set(column)))),
         Seconds=("wall_s", lambda column: f"{column.sum():.1f}"),
         MiB=("peak_mib", lambda column: f"{column.max():.0f}"),
     )
-    return found.reset_index().assign(Stage=lambda table: table["Stage"].map("`{}`".format))
+    return found.reset_index()
 
 
 def how_to_cite() -> str:
@@ -149,10 +165,14 @@ def how_to_cite() -> str:
 
 def _bibtex(key: str, work: dict, kind: str) -> str:
     people = [
-        person.get("name") or f"{person['family-names']}, {person['given-names']}"
-        for person in work["authors"]
+        f"{{{one['name']}}}" if "name" in one else f"{one['family-names']}, {one['given-names']}"
+        for one in work["authors"]
     ]
-    authors = " and ".join(f"{{{name}}}" if "," not in name else name for name in people)
-    link = f",\n  url = {{{work['url']}}}" if "url" in work else ""
-    fields = f"author = {{{authors}}},\n  title = {{{work['title']}}},\n  year = {{{work['year']}}}{link}"
+    given = {
+        "author": " and ".join(people),
+        "title": work["title"],
+        "year": work["year"],
+        "url": work.get("url"),
+    }
+    fields = ",\n  ".join(f"{name} = {{{value}}}" for name, value in given.items() if value)
     return f"@{kind}{{{key},\n  {fields}\n}}"

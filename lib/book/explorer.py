@@ -4,33 +4,34 @@ The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js`
 that it works from ``file://``. Nothing here is markup: the page shows every text as text.
 """
 
-import io
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
 from lib.book.results import read_summary
 from lib.methods import of_family
+from lib.metrics.frame import best
 from lib.metrics.retrieval import gold_pages
 from lib.show.pictures import page_raster
-from lib.show.tables import best, title
+from lib.show.tables import title
 from lib.store import digest_of
-from lib.words import CONDITIONS
+from lib.study import Study
+from lib.words import CONDITIONS, NeedsFilings
 
 K = 5
 N_TOP = 5
 MAX_TEXT = 2000
-PICTURE_DPI, PICTURE_QUALITY, PICTURES_VERSION = 64, 55, 1
+PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def write_explorer(study) -> None:
+def write_explorer(study: Study) -> None:
     """Write ``explorer/data.js`` of the view and, where the filings are here, ``explorer/*.webp``."""
     data = explorer_data(study)
-    if study.has_filings:
-        for question_id, pictures in draw_pictures(study, data).items():
-            next(item for item in data["questions"] if item["id"] == question_id)["pictures"] = pictures
+    with suppress(NeedsFilings):
+        draw_pictures(study, data)
     study.write("explorer/data.js", as_script(data))
 
 
@@ -39,18 +40,18 @@ def as_script(data: dict) -> str:
     return f"window.EXPLORER = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
 
 
-def explorer_data(study) -> dict:
+def explorer_data(study: Study) -> dict:
     """All that the explorer shows but the pictures, JSON-able.
 
     ``ranks[condition][method]`` has for each gold page the rank of its first chunk, 0 where none was retrieved;
-    a run that is not there is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]`` is
-    where the first chunks under ``standard`` stand.
+    a run that is not available is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]``
+    is where the first chunks under ``standard`` stand.
     """
-    at_k = read_summary(study).query("k == @K", local_dict={"K": K})
-    runs = _runs(study)
-    questions = [_question(study, question) for question in study.questions.itertuples()]
-    by_id = {question["id"]: question for question in questions}
+    at_k, runs = read_summary(study).query("k == @K", local_dict={"K": K}), _runs(study)
+    by_id = {question.question_id: _question(question) for question in study.questions.itertuples()}
+    depths: dict[str, dict[str, int]] = {}
     for (method, condition), run in runs.items():
+        depths.setdefault(method, {})[condition] = int(run["rank"].max())
         for question_id, ranks in gold_ranks(run, study.questions).items():
             by_id[question_id]["ranks"].setdefault(condition, {})[method] = ranks
         if condition == "standard":
@@ -70,13 +71,11 @@ def explorer_data(study) -> dict:
         "profile": study.profile.name,
         "provenance": study.provenance.strip(),
         "k": K,
-        "depths": {m: {c: int(run["rank"].max()) for (n, c), run in runs.items() if n == m} for m, _ in runs},
+        "depths": depths,
         "best": best(at_k)["method"],
         "conditions": [condition for condition in CONDITIONS if any(c == condition for _, c in runs)],
-        "methods": [
-            {"name": name, "title": title(name)} for name in of_family() if any(m == name for m, _ in runs)
-        ],
-        "questions": questions,
+        "methods": [{"name": name, "title": title(name)} for name in of_family() if name in depths],
+        "questions": list(by_id.values()),
     }
 
 
@@ -88,19 +87,22 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int
     return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
 
 
-def _runs(study) -> dict[tuple[str, str], pd.DataFrame]:
-    """Every run that there is, by method and condition: where results were published, those that were."""
-    known = study.published.manifest["runs"] if not study.has_filings else None
-    wanted = [(name, condition) for condition in CONDITIONS for name in of_family()]
-    return {(m, c): study.run(m, c) for m, c in wanted if known is None or f"{c}/{m}" in known}
+def _runs(study: Study) -> dict[tuple[str, str], pd.DataFrame]:
+    """Every available run, by method and condition: without the filings those that were published."""
+    runs = {}
+    for condition in CONDITIONS:
+        for name in of_family():
+            with suppress(NeedsFilings):
+                runs[name, condition] = study.run(name, condition)
+    return runs
 
 
-def _question(study, question) -> dict:
+def _question(question) -> dict:
     """A question's own fields; its text and answer only where the dataset is here."""
     return {
         "id": question.question_id,
-        "text": question.question if study.has_filings else None,
-        "answer": question.answer if study.has_filings else None,
+        "text": getattr(question, "question", None),
+        "answer": getattr(question, "answer", None),
         "type": question.question_type,
         "doc": question.doc_name,
         "docType": question.doc_type,
@@ -113,65 +115,51 @@ def _question(study, question) -> dict:
     }
 
 
-def _written(study) -> list[dict]:
-    """What language models wrote, the last record of each kind, question and seed."""
+def _written(study: Study) -> list[dict]:
+    """What language models wrote, the last record of each kind, question and seed; hypothetical passages last."""
     path = study.view / "generations.jsonl"
     lines = path.read_text().splitlines() if path.is_file() else []
     records = [json.loads(line) for line in lines if line.endswith("}")]
     latest = {(record["question_id"], record["kind"], record["seed"]): record for record in records}
-    return sorted(
-        latest.values(), key=lambda record: (record["kind"] == "hyde", record["kind"], record["seed"])
-    )
+    return sorted(latest.values(), key=lambda one: (one["kind"] == "hyde", one["kind"], one["seed"]))
 
 
-def draw_pictures(study, data: dict) -> dict[str, list[dict]]:
-    """Small pictures of each question's gold pages and of the best method's first page, where that is another.
+def draw_pictures(study: Study, data: dict) -> None:
+    """Add small pictures of each question's gold pages, and of the best method's first page where that is another.
 
-    Returns:
-        By question id: ``file``, ``doc``, ``page`` and ``isGold`` of each picture; filings given as text have none.
+    Each question's ``pictures`` get ``file``, ``doc``, ``page`` and ``isGold``; filings given as text have none.
+
+    Raises:
+        NeedsFilings: they are not here.
     """
+    study.need_filings("a page's picture")
     wanted = []
     for question in data["questions"]:
         places = [(question["doc"], page, True) for page in question["gold"]]
         first = question["top"].get(data["best"], [])[:1]
         places += [(doc, page, False) for doc, page in first if (doc, page, True) not in places]
-        wanted += [
-            (question["id"], *place) for place in places if study.dataset.source(place[0]).suffix == ".pdf"
-        ]
-    params = {
-        "dataset": study.dataset.fingerprint,
-        "wanted": wanted,
-        "dpi": PICTURE_DPI,
-        "quality": PICTURE_QUALITY,
-    }
+        for doc, page, is_gold in places:
+            if study.dataset.source(doc).suffix == ".pdf":
+                wanted.append((question["id"], doc, page, is_gold))
+                file = _file_name(question["id"], doc, page)
+                question["pictures"].append({"file": file, "doc": doc, "page": page, "isGold": is_gold})
 
     def compute(target: Path) -> None:
+        from PIL import Image
+
         texts = study.dataset.evidence.groupby(["question_id", "page"])["text"].agg("\n".join)
         for question_id, doc_name, page, is_gold in wanted:
             marked = texts.get((question_id, page), "") if is_gold else ""
-            picture = _webp(study.dataset.source(doc_name), page, marked)
-            (target / _file_name(question_id, doc_name, page)).write_bytes(picture)
+            picture = page_raster(study.dataset.source(doc_name), page, marked, PICTURES["dpi"])
+            file = target / _file_name(question_id, doc_name, page)
+            Image.fromarray(picture).save(file, "WEBP", quality=PICTURES["quality"])
 
-    entry = study.store.get("explorer/pictures", params, compute, PICTURES_VERSION)
-    found: dict[str, list[dict]] = {}
-    for question_id, doc_name, page, is_gold in wanted:
-        file = _file_name(question_id, doc_name, page)
+    params = {"dataset": study.dataset.fingerprint, "wanted": wanted, **PICTURES}
+    entry = study.store.get("explorer/pictures", params, compute)
+    for place in wanted:
+        file = _file_name(*place[:3])
         study.show(entry.path / file, f"explorer/{file}")
-        found.setdefault(question_id, []).append(
-            {"file": file, "doc": doc_name, "page": page, "isGold": is_gold}
-        )
-    return found
 
 
 def _file_name(question_id: str, doc_name: str, page: int) -> str:
     return f"{digest_of([question_id, doc_name, page])[:16]}.webp"
-
-
-def _webp(source: Path, page: int, evidence: str) -> bytes:
-    from PIL import Image
-
-    packed = io.BytesIO()
-    Image.fromarray(page_raster(source, page, evidence, PICTURE_DPI)).save(
-        packed, "WEBP", quality=PICTURE_QUALITY
-    )
-    return packed.getvalue()

@@ -1,10 +1,15 @@
 """What was found, in one screen: the headline table, the main figure and three sentences, all from the data."""
 
+import re
+from typing import NamedTuple
+
 import pandas as pd
 
 from lib.methods import METHODS, baselines
-from lib.show.display import escape, markdown_table, number, with_interval
-from lib.show.tables import HEADLINE, METRIC_TITLES, best, published_study, title
+from lib.metrics.frame import HEADLINE, best
+from lib.show.display import escape, show_figure, table
+from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_figures, title
+from lib.study import Study
 
 K = 5
 FIGURES = {
@@ -14,142 +19,127 @@ FIGURES = {
 LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
 
 
-def headline_rows(summary: pd.DataFrame) -> list[dict]:
-    """The rows of the headline table.
+class Row(NamedTuple):
+    """A row of the headline table.
+
+    Attributes:
+        label: what the method is among the others.
+        method: its name.
+        condition: which chunks were candidates.
+        part: its rows of the summary.
+        reported: what the reproduced study reports for its own such method; empty where it reports nothing.
+    """
+
+    label: str
+    method: str
+    condition: str
+    part: pd.DataFrame
+    reported: dict
+
+    def mean(self, metric: str = "page_recall") -> float:
+        """The mean of a metric."""
+        return self.part.set_index("metric").loc[metric, "mean"]
+
+
+def headline_rows(summary: pd.DataFrame, reported: dict) -> list[Row]:
+    """The best baseline, the page scorer and ``ahead`` where they were run, and the best method under oracle document.
 
     Args:
         summary: SUMMARY_COLUMNS of :mod:`lib.evaluation`.
-
-    Returns:
-        For the best baseline, the page scorer and ``ahead`` where they were run, and the best method that is told the
-        filing: ``label``, ``method``, ``condition``, the summary's rows by metric, and the published figures.
+        reported: of :func:`lib.show.tables.reported_figures`.
     """
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
-    known, found = published_study(), best(at_k[at_k["method"].isin(baselines())])["method"]
-    wanted = [("best baseline", found, "standard", known["standard"].get("multi_hyde_rerank", {}))]
+    standard, runs = reported.get("standard", {}), dict(list(at_k.groupby(["condition", "method"])))
+    untrained = best(at_k[at_k["method"].isin(baselines())])["method"]
+    wanted = [("best baseline", untrained, "standard", standard.get("multi_hyde_rerank", {}))]
     for name in ("page_scorer", "ahead"):
-        if name in METHODS and ((at_k["method"] == name) & (at_k["condition"] == "standard")).any():
-            wanted.append(("trained", name, "standard", known["standard"].get(name, {})))
+        if name in METHODS and ("standard", name) in runs:
+            wanted.append(("trained", name, "standard", standard.get(name, {})))
     if (at_k["condition"] == "oracle-document").any():
-        told = best(at_k, condition="oracle-document")["method"]
-        wanted.append(("told the filing", told, "oracle-document", known["oracle-document"]["best"]))
-    rows = []
-    for label, method, condition, published in wanted:
-        part = at_k[(at_k["method"] == method) & (at_k["condition"] == condition)].set_index("metric")
-        rows.append(
-            {"label": label, "method": method, "condition": condition, "part": part, "published": published}
-        )
-    return rows
+        oracle = best(at_k, condition="oracle-document")["method"]
+        known = reported.get("oracle-document", {}).get("best", {})
+        wanted.append(("told the filing", oracle, "oracle-document", known))
+    return [Row(label, name, where, runs[where, name], known) for label, name, where, known in wanted]
 
 
-def headline_table(summary: pd.DataFrame, with_published: bool = True) -> pd.DataFrame:
-    """The headline table as it is printed: ours with 95 % intervals, and the published figures beside them."""
+def headline_table(summary: pd.DataFrame, reported: dict) -> pd.DataFrame:
+    """The headline table as it is printed: ours with 95 % intervals, and beside them what is reported, if anything."""
     rows = []
-    for row in headline_rows(summary):
-        shown = {"Method": f"{title(row['method'])} ({row['label']})"}
-        for metric in HEADLINE:
-            shown[METRIC_TITLES[metric]] = with_interval(*row["part"].loc[metric, ["mean", "low", "high"]])
-        published = [number(row["published"].get(metric, float("nan"))) for metric in HEADLINE]
-        if with_published:
-            shown["Published D / P / B / R"] = " / ".join(published)
-        rows.append(shown | {"n": int(row["part"]["n"].iloc[0])})
+    for row in headline_rows(summary, reported):
+        cells = {"Method": f"{title(row.method)} ({row.label})"} | metric_cells(row.part)
+        if reported:
+            cells[REPORTED] = reported_cell(row.reported)
+        rows.append(cells | {"n": int(row.part["n"].iloc[0])})
     return pd.DataFrame(rows)
 
 
 def sentences(summary: pd.DataFrame) -> list[str]:
     """What the headline table says, in three sentences."""
-    rows = {row["label"]: row for row in headline_rows(summary)}
-
-    def mean(row: dict, metric: str = "page_recall") -> float:
-        return row["part"].loc[metric, "mean"]
-
+    rows = {row.label: row for row in headline_rows(summary, {})}
     base = rows["best baseline"]
     found = [
-        f"Among the first {K} chunks of the best baseline ({title(base['method'])}) is the right filing for "
-        f"{mean(base, 'doc_recall'):.0%} of the questions, but only {mean(base):.0%} of the gold pages."
+        f"Among the first {K} chunks of the best baseline ({title(base.method)}) is the right filing for "
+        f"{base.mean('doc_recall'):.0%} of the questions, but only {base.mean():.0%} of the gold pages."
     ]
-    if told := rows.get("told the filing"):
-        lost, inside = 1 - mean(base), 1 - mean(told)
+    if oracle := rows.get("told the filing"):
         found.append(
-            f"Told which filing to read, the best method finds {mean(told):.0%} of the gold pages: {inside:.0%} are "
-            f"lost with the right filing in hand, against {lost:.0%} without."
+            f"Told which filing to read, the best method finds {oracle.mean():.0%} of the gold pages: "
+            f"{1 - oracle.mean():.0%} are lost with the right filing in hand, against {1 - base.mean():.0%} without."
         )
     if trained := rows.get("trained"):
         found.append(
-            f"{title(trained['method'])}, trained on questions other than those that it is scored on, finds "
-            f"{mean(trained):.0%} of the gold pages without being told the filing."
+            f"{title(trained.method)}, trained on questions other than those that it is scored on, finds "
+            f"{trained.mean():.0%} of the gold pages without being told the filing."
         )
     else:
-        overlap = mean(base, "ctx_rouge_l")
+        overlap = base.mean("ctx_rouge_l")
         found.append(f"The best of its chunks overlaps with the evidence by a ROUGE-L of {overlap:.2f}.")
     return found
 
 
-def headline(study, summary: pd.DataFrame) -> str:
+def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
-    is_theirs = study.dataset.name == "financebench"
-    table = headline_table(summary, is_theirs)
-    beside = (
-        "; published: the study that this one reproduces, in the order document recall, page recall, BLEU, ROUGE-L"
-        if is_theirs
-        else ""
+    reported, n_questions = reported_figures(study.dataset.name), len(study.questions)
+    beside = "; reported: the reproduced study, in the order document recall, page recall, BLEU, ROUGE-L"
+    caption = (
+        f"The headline: retrieval at {K} chunks on {n_questions} questions ({study.dataset.name}), mean with "
+        f"95 % interval{beside if reported else ''}."
     )
-    study.write("tables/headline.csv", table.to_csv(index=False))
-    if (table["n"] == len(study.questions)).all():
-        table = table.drop(columns="n")  # the caption says it
-    shown_table = (
-        f"::::{{table}} The headline: retrieval at {K} chunks on {len(study.questions)} questions "
-        f"({study.dataset.name}), mean with 95 % interval{beside}.{study.provenance} "
-        "{download}`CSV <../tables/headline.csv>`\n"
-        f":name: tab-headline\n:class: study-table\n\n{markdown_table(table)}\n::::"
-    )
-    found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
-    name = next((name for name in FIGURES if (study.view / "figures" / f"{name}.png").is_file()), None)
-    columns = [shown_table] if name is None else [shown_table, shown_figure(study, name)]
-    items = "\n".join(f":::::{{grid-item}}\n{column}\n:::::" for column in columns)
+    whole = headline_table(summary, reported)
+    shown = whole.drop(columns="n") if (whole["n"] == n_questions).all() else whole  # the caption gives n
+    columns = [table(study, shown, "headline", caption, data=whole)]
+    if drawn := [name for name in FIGURES if (study.view / "figures" / f"{name}.png").is_file()]:
+        alt = figure_alt(study, drawn[0])
+        columns.append(show_figure(study, drawn[0], "headline", FIGURES[drawn[0]], alt))
+    items = "\n".join(f":::::{{grid-item}}\n{column.markdown}:::::" for column in columns)
     grid = f"::::::{{grid}} 1 1 1 {len(columns)}\n:class-container: headline\n:gutter: 3\n\n{items}\n::::::"
+    found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
     return "\n\n".join([found, grid, made_by(study)]) + "\n"
 
 
-def shown_figure(study, name: str) -> str:
-    """The main figure, with what it says in words and its data."""
-    return (
-        f"::::{{figure}} ../figures/{name}.png\n:name: fig-headline\n:alt: {figure_alt(study, name)}\n\n"
-        f"{FIGURES[name]}{study.provenance} {{download}}`CSV <../figures/{name}.csv>`\n::::"
-    )
-
-
-def figure_alt(study, name: str) -> str:
+def figure_alt(study: Study, name: str) -> str:
     """The main figure in words: of the best and the worst method, what was found and where the rest was lost."""
     frame = pd.read_csv(study.view / "figures" / f"{name}.csv")
     if name != "decomposition":
-        return "Curves, one a method, of document and page recall; the numbers are in the CSV beside it."
+        return "Curves, one per method, of document and page recall; the numbers are in the CSV beside it."
     shares = frame[frame["condition"] == "standard"].pivot(index="method", columns="metric", values="mean")
     ordered = shares.sort_values("evidence_found", kind="stable")
-
-    def told(method: str, row: pd.Series) -> str:
+    in_words = []
+    for row in (ordered.iloc[-1], ordered.iloc[0]):
         lost = ", ".join(
             f"{row[f'lost_at_{step}']:.0%} at the {step}" for step in ("document", "page", "chunk")
         )
-        return f"{title(method)} finds {row['evidence_found']:.0%} and loses {lost}"
-
-    best_row, worst_row = ordered.iloc[-1], ordered.iloc[0]
+        in_words.append(f"{title(row.name)} finds {row['evidence_found']:.0%} and loses {lost}")
     return (
         f"Stacked bars, one for each of {len(shares)} methods: the share of the gold evidence that is found, and that "
-        f"is lost at each step. {told(best_row.name, best_row)}; {told(worst_row.name, worst_row)}."
+        f"is lost at each step. {'; '.join(in_words)}."
     )
 
 
-def made_by(study) -> str:
-    """Where the cells are that made the headline: links to the tables and figures that stand under them."""
-    labels = [label for label in LABELS if _is_shown(study, label)]
+def made_by(study: Study) -> str:
+    """Links to the cells that made the headline: the tables and figures of LABELS that this very build contains."""
+    chapters = [path.read_text() for path in (study.view / "notebooks").glob("[0-9]*.ipynb")]
+    labels = [name for name in LABELS if any(re.search(rf":name: {name}(\\n|\n)", text) for text in chapters)]
     links = ", ".join(f"{{numref}}`{label}`" for label in labels)
     pages = "{doc}`../notebooks/03_baselines`, {doc}`../notebooks/02_oracles` and {doc}`../notebooks/05_breakdowns`"
     return f"The numbers are those of {links or pages}; each stands under the notebook cell that made it."
-
-
-def _is_shown(study, label: str) -> bool:
-    """Whether a chapter of this very build has a table or figure of this label."""
-    marks = (f":name: {label}\\n", f":name: {label}\n")
-    chapters = (path.read_text() for path in (study.view / "notebooks").glob("[0-9]*.ipynb"))
-    return any(mark in text for text in chapters for mark in marks)

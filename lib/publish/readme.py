@@ -7,6 +7,7 @@ import pandas as pd
 
 from lib.book.headline import headline_table, sentences
 from lib.show.display import markdown_table
+from lib.show.tables import reported_figures
 from lib.words import StudyError
 
 BEGIN, END = "<!-- headline: written by `make publish` -->", "<!-- end of headline -->"
@@ -39,7 +40,7 @@ def fill_headline(readme: Path, summary: pd.DataFrame, manifest: dict) -> None:
 
 def headline_block(summary: pd.DataFrame, manifest: dict, root: Path) -> str:
     """The block: three sentences, the table, the main figure where it was published, and where it comes from."""
-    table = markdown_table(headline_table(summary)).replace("\\", "")
+    table = markdown_table(headline_table(summary, reported_figures(manifest["dataset"]))).replace("\\", "")
     minutes = sum(record["wall_s"] for record in manifest["stages"]) / 60
     figure = FIGURE.format(**manifest)
     drawn = (
@@ -47,7 +48,7 @@ def headline_block(summary: pd.DataFrame, manifest: dict, root: Path) -> str:
     )
     return (
         f"{' '.join(sentences(summary))}\n\n{table}{drawn}\n\n"
-        f"Means over {manifest['n_questions']} questions at 5 chunks with 95 % intervals; published: document recall / "
+        f"Means over {manifest['n_questions']} questions at 5 chunks with 95 % intervals; reported: document recall / "
         f"page recall / BLEU / ROUGE-L of the study that this one reproduces. Run of {manifest['date']}, commit "
         f"{manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes in the "
         "stages of the store, as timed in their last sitting; what the language model wrote is not counted."

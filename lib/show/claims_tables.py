@@ -1,4 +1,4 @@
-"""The scoreboard as the book shows it: a row a claim, and a picture of all differences."""
+"""The scoreboard as the book shows it: a row per claim, and a picture of all differences."""
 
 import math
 import re
@@ -11,7 +11,9 @@ import pandas as pd
 from lib.analysis.claims import Claim, claims
 from lib.analysis.verdicts import ALPHA, CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED
 from lib.show.display import escape_cell, number
+from lib.show.figures import DARK, label_rows
 from lib.show.tables import title
+from lib.study import Study
 
 MEASURES = {
     "page_recall": "page recall",
@@ -23,31 +25,22 @@ VERDICT_COLOURS = {HOLDS: "#009E73", DOES_NOT: "#D55E00", CANNOT_TELL: "#555555"
 NOT_FOUND = "not found in what we could read"
 
 
-class Means(Mapping):
-    """Method to the mean of a measure under the standard condition, for the sentences that say why."""
-
-    def __init__(self, metrics: pd.DataFrame, metric: str, k: int):
-        part = metrics[
-            metrics["condition"].eq("standard") & metrics["metric"].eq(metric) & metrics["k"].eq(k)
-        ]
-        self.means = part.groupby("method")["value"].mean()
-
-    def __getitem__(self, method: str) -> float:
-        return float(self.means[method])
-
-    def __iter__(self):
-        return iter(self.means.index)
-
-    def __len__(self) -> int:
-        return len(self.means)
+VERDICTS = (HOLDS, DOES_NOT, CANNOT_TELL, NOT_MEASURED)
+FOREST = ["estimate", "low", "high", "bound", "amount", "p_holm", "p_bonferroni", "n", "verdict", "n_needed"]
 
 
-def why(study, metrics: pd.DataFrame, claim: Claim) -> str:
-    """The sentence that says why, with its numbers from the metrics; that it is undecided where a row is missing."""
+def means(metrics: pd.DataFrame, metric: str, k: int) -> dict[str, float]:
+    """Method to the mean of a metric at k under the standard condition."""
+    wanted = metrics["condition"].eq("standard") & metrics["metric"].eq(metric) & metrics["k"].eq(k)
+    return metrics[wanted].groupby("method")["value"].mean().to_dict()
+
+
+def why(study: Study, metrics: pd.DataFrame, claim: Claim) -> str:
+    """The sentence that gives the reason, with its numbers from the metrics; undecided where a row is missing."""
     measured = {
-        "page": Means(metrics, "page_recall", 5),
-        "filing": Means(metrics, "doc_recall", 5),
-        "here": Means(metrics, claim.metric, claim.k),
+        "page": means(metrics, "page_recall", 5),
+        "filing": means(metrics, "doc_recall", 5),
+        "here": means(metrics, claim.metric, claim.k),
         "window": study.profile.embedder.window,
         "size": study.profile.chunks.size,
     }
@@ -74,26 +67,19 @@ def _side(names: tuple[str, ...], condition: str) -> str:
     return titles if condition == "standard" else f"{titles} under {condition}"
 
 
-def scoreboard_table(study, metrics: pd.DataFrame, board: pd.DataFrame, source: str) -> pd.DataFrame:
-    """The claims of one source: what it says, its numbers, ours, both p, the verdict, and why; cells are markup."""
+def scoreboard_table(study: Study, metrics: pd.DataFrame, board: pd.DataFrame, source: str) -> pd.DataFrame:
+    """The claims of one source: the claim, its numbers, ours, both p, the verdict, and why; cells are markup."""
     rows = []
     for claim in (one for one in claims() if one.source == source):
         row = board.loc[claim.id]
-        is_measured = row["verdict"] != NOT_MEASURED
-        rows.append(
-            {
-                "Claim": escape_cell(claim.claim),
-                "Their numbers": escape_cell(claim.numbers or NOT_FOUND),
-                "Here": escape_cell(f"{_ours(claim, row)} ({compared(claim, row['rival'])})")
-                if is_measured
-                else escape_cell(row["missing"]),
-                "p Holm / Bonf.": _tests(row) if is_measured else "–",
-                "Verdict": verdict_text(row),
-                "Why": why(study, metrics, claim) if is_measured else "–",
-                "n": f"{row['n']:.0f}" if is_measured else "–",
-            }
-        )
-    return pd.DataFrame(rows)
+        ours, tests, reason, n = row["missing"], "–", "–", "–"
+        if row["verdict"] != NOT_MEASURED:
+            ours, tests = f"{_ours(claim, row)} ({compared(claim, row['rival'])})", _tests(row)
+            reason, n = why(study, metrics, claim), f"{row['n']:.0f}"
+        theirs = (escape_cell(claim.claim), escape_cell(claim.numbers or NOT_FOUND))
+        rows.append((*theirs, escape_cell(ours), tests, verdict_text(row), reason, n))
+    heads = ["Claim", "Their numbers", "Here", "p Holm / Bonf.", "Verdict", "Why", "n"]
+    return pd.DataFrame(rows, columns=heads)
 
 
 def _ours(claim: Claim, row: pd.Series) -> str:
@@ -103,13 +89,13 @@ def _ours(claim: Claim, row: pd.Series) -> str:
 
 def _tests(row: pd.Series) -> str:
     """Both p, and that of the test against the claimed size where it is what decides."""
-    said = f"{row['p_holm']:.3f} / {row['p_bonferroni']:.3f}"
+    both = f"{row['p_holm']:.3f} / {row['p_bonferroni']:.3f}"
     by_size = row["verdict"] == DOES_NOT and row["p_holm_amount"] < ALPHA and row["high"] < row["amount"]
-    return f"{said}; as large as claimed: {row['p_holm_amount']:.3f}" if by_size else said
+    return f"{both}; as large as claimed: {row['p_holm_amount']:.3f}" if by_size else both
 
 
 def verdict_text(row: pd.Series) -> str:
-    """The verdict, with the questions that would tell where these cannot."""
+    """The verdict, with the number of questions that would decide where these cannot."""
     if row["verdict"] != CANNOT_TELL:
         return f"**{row['verdict']}**"
     needed = row["n_needed"]
@@ -129,8 +115,7 @@ def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) ->
     """How many claims of each source hold, do not, or cannot be told."""
     source = pd.Series({claim.id: claim.source for claim in claims()})
     table = pd.crosstab(source.reindex(board.index), board["verdict"])
-    order = [HOLDS, DOES_NOT, CANNOT_TELL, NOT_MEASURED]
-    table = table.reindex(index=list(names), columns=order, fill_value=0)
+    table = table.reindex(index=list(names), columns=list(VERDICTS), fill_value=0)
     table.insert(0, "Claims", table.sum(axis=1))
     table.index = [names[key]["name"] for key in table.index]
     return table.rename_axis("Source").reset_index()
@@ -146,42 +131,27 @@ def forest(board: pd.DataFrame) -> plt.Figure:
         axes.plot([row["low"], row["high"]], [place, place], color=colour, lw=2)
         axes.plot(row["estimate"], place, "o", color=colour, ms=6)
         if not math.isnan(row["amount"]):
-            axes.plot(row["amount"], place, "D", mfc="white", mec="#333333", ms=5)
+            axes.plot(row["amount"], place, "D", mfc="white", mec=DARK, ms=5)
         if row["bound"]:
-            axes.plot([row["bound"]] * 2, [place - 0.3, place + 0.3], color="#333333", lw=1)
-    axes.axvline(0, color="#333333", lw=0.8)
-    labels = [re.sub(r"\.$", "", shown[name].claim) for name in part.index]
-    axes.set_yticks(range(len(part)), [textwrap.fill(text, 62) for text in labels])
+            axes.plot([row["bound"]] * 2, [place - 0.3, place + 0.3], color=DARK, lw=1)
+    axes.axvline(0, color=DARK, lw=0.8)
     axes.set_ylim(len(part) - 0.5, -0.5)
+    label_rows(axes, [textwrap.fill(re.sub(r"\.$", "", shown[name].claim), 62) for name in part.index])
     axes.set(xlabel="difference of the two sides of the claim, with 95 % interval")
-    axes.grid(axis="y", visible=False)
     handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in VERDICT_COLOURS.items()]
-    handles += [plt.Line2D([], [], ls="", marker="D", mfc="white", mec="#333333", label="as claimed")]
+    handles += [plt.Line2D([], [], ls="", marker="D", mfc="white", mec=DARK, label="as claimed")]
     axes.legend(handles=handles, loc="lower center", ncols=4, frameon=False, bbox_to_anchor=(0.3, 1.0))
     return drawn
 
 
 def forest_data(board: pd.DataFrame) -> pd.DataFrame:
     """The numbers of :func:`forest`."""
-    columns = [
-        "estimate",
-        "low",
-        "high",
-        "bound",
-        "amount",
-        "p_holm",
-        "p_bonferroni",
-        "n",
-        "verdict",
-        "n_needed",
-    ]
-    return board.reset_index().reindex(columns=["claim", *columns])
+    return board.reset_index().reindex(columns=["claim", *FOREST])
 
 
 def takeaway(board: pd.DataFrame) -> str:
     """How many claims hold, in one sentence."""
-    counts = board["verdict"].value_counts()
-    said = [f"{number(counts.get(name, 0), 0)} {name}" for name in (HOLDS, DOES_NOT, CANNOT_TELL)]
-    rest = counts.get(NOT_MEASURED, 0)
-    unmeasured = f"; {rest} were not measured in this profile" if rest else ""
-    return f"Of {len(board)} claims: {', '.join(said)}{unmeasured}."
+    counts = board["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+    listed = ", ".join(f"{number(counts[name], 0)} {name}" for name in VERDICTS[:3])
+    rest = counts[NOT_MEASURED]
+    return f"Of {len(board)} claims: {listed}{f'; {rest} were not measured in this profile' if rest else ''}."

@@ -4,12 +4,16 @@ Both are displayed as MyST markdown, which jupyter-book numbers and indexes; not
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+
+from lib.study import Study
+from lib.words import NeedsFilings
 
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
@@ -31,18 +35,55 @@ def with_interval(mean: float, low: float, high: float, digits: int = 2) -> str:
     return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
+class Column(NamedTuple):
+    """A column of a printed table.
+
+    Attributes:
+        title: what stands over it.
+        names: the columns of the data that its cells are made of, one name or several.
+        form: makes a cell of their values; without it a value stays as it is.
+    """
+
+    title: str
+    names: str | tuple[str, ...]
+    form: Callable | None = None
+
+
+def interval(title: str, *names: str) -> Column:
+    """A column of means with intervals, by default of the data's mean, low and high."""
+    return Column(title, names or ("mean", "low", "high"), with_interval)
+
+
+def p_value(p: float) -> str:
+    """A p-value with three digits; a dash where nothing was tested."""
+    return number(p, 3)
+
+
+#: What a paired comparison (:func:`lib.stats.compare`) prints beside its difference.
+TESTED = (
+    Column("p (Holm)", "p_holm", p_value),
+    Column("Told apart", "distinguishable", {True: "yes", False: "no"}.get),
+)
+
+
+def printed(frame: pd.DataFrame, *columns: Column) -> pd.DataFrame:
+    """A frame as it is printed: the given columns, their cells formatted."""
+    shown = {}
+    for title, names, form in columns:
+        parts = [frame[name] for name in ([names] if isinstance(names, str) else names)]
+        shown[title] = parts[0].array if form is None else [form(*row) for row in zip(*parts, strict=True)]
+    return pd.DataFrame(shown)
+
+
 def markdown_table(frame: pd.DataFrame, plain: bool = False) -> str:
     """A pipe table of the frame's columns (not its index); numbers right-aligned, text escaped unless ``plain``."""
-    numeric = [
-        pd.api.types.is_numeric_dtype(frame[column]) or _looks_numeric(frame[column]) for column in frame
-    ]
-    head = "| " + " | ".join(str(column) for column in frame) + " |"
-    rule = "|" + "|".join("--:" if right else "---" for right in numeric) + "|"
-    rows = [
-        "| " + " | ".join(str(cell) if plain else escape_cell(cell) for cell in row) + " |"
-        for row in frame.itertuples(index=False)
-    ]
-    return "\n".join([head, rule, *rows])
+
+    def line(cells, form) -> str:
+        return "| " + " | ".join(map(form, cells)) + " |"
+
+    rule = "|" + "|".join("--:" if _is_numeric(frame[column]) else "---" for column in frame) + "|"
+    rows = [line(row, str if plain else escape_cell) for row in frame.itertuples(index=False)]
+    return "\n".join([line(frame, str), rule, *rows])
 
 
 def escape_cell(cell: object) -> str:
@@ -53,13 +94,14 @@ def escape_cell(cell: object) -> str:
     return text if re.fullmatch(r"`[\w.#-]+`", text) else INTERVAL.sub(r"\1&nbsp;", escape(text))
 
 
-def _looks_numeric(column: pd.Series) -> bool:
+def _is_numeric(column: pd.Series) -> bool:
+    if pd.api.types.is_numeric_dtype(column):
+        return True
     filled = [str(cell) for cell in column if str(cell) not in ("", "–", "nan", "None")]
     return bool(filled) and all(re.match(r"[-+−]?[\d.]", cell) for cell in filled)
 
 
-@dataclass
-class Shown:
+class Shown(NamedTuple):
     """Something that a notebook cell shows in the book."""
 
     markdown: str
@@ -68,8 +110,36 @@ class Shown:
         return {"text/markdown": self.markdown}
 
 
+def note(text: str) -> Shown:
+    """A paragraph whose numbers come from the data."""
+    return Shown(text)
+
+
+def only_with_filings(make: Callable[[], Shown]) -> Shown:
+    """What ``make`` shows, or one line that gives the reason where it needs the filings and they are not here."""
+    try:
+        return make()
+    except NeedsFilings as reason:
+        return note(f"*Not shown: {reason}.*")
+
+
+def glue(name: str, value: object, form: str = ".2f") -> None:
+    """Keep a value for the text of Markdown cells, which print it by ``{glue:text}`name```.
+
+    Args:
+        name: what the text calls it.
+        value: a float is formatted by ``form``, a whole number gets thousands separators, text stays as it is.
+        form: such as ``.0%``.
+    """
+    from myst_nb import glue as keep
+
+    is_float = isinstance(value, float | np.floating)
+    is_whole = isinstance(value, int | np.integer)
+    keep(name, format(value, form) if is_float else f"{value:,}" if is_whole else str(value), display=False)
+
+
 def table(
-    study,
+    study: Study,
     frame: pd.DataFrame,
     name: str,
     caption: str,
@@ -90,15 +160,18 @@ def table(
     """
     study.write(f"tables/{name}.csv", (frame if data is None else data).to_csv(index=False))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
-    body = (
-        f"::::{{table}} {caption}{study.provenance} {{download}}`CSV <../tables/{name}.csv>`\n:name: tab-{name}\n"
-        f":class: study-table\n\n{markdown_table(shown, plain)}\n::::\n"
-    )
-    return Shown(body + (f"\n**{takeaway}**\n" if takeaway else ""))
+    head = f"{{table}} {_with_data(study, caption, f'tables/{name}.csv')}\n:name: tab-{name}\n:class: study-table"
+    return _numbered(head, markdown_table(shown, plain), takeaway)
 
 
 def figure(
-    study, drawn: plt.Figure, name: str, caption: str, alt: str, data: pd.DataFrame, takeaway: str = ""
+    study: Study,
+    drawn: plt.Figure,
+    name: str,
+    caption: str,
+    alt: str,
+    data: pd.DataFrame,
+    takeaway: str = "",
 ) -> Shown:
     """A numbered figure on an opaque background.
 
@@ -107,7 +180,7 @@ def figure(
         drawn: the matplotlib figure; it is closed.
         name: label for references, ``fig-<name>``.
         caption: what is drawn, on how many questions.
-        alt: what the picture says to one who does not see it.
+        alt: the picture in words, for readers who do not see it.
         data: the numbers that are drawn.
         takeaway: one sentence, shown in bold.
     """
@@ -119,11 +192,21 @@ def figure(
     plt.close(drawn)
     aside.replace(path)
     study.write(f"figures/{name}.csv", data.to_csv(index=False))
-    body = (
-        f"::::{{figure}} ../figures/{name}.png\n:name: fig-{name}\n:alt: {' '.join(alt.split())}\n\n"
-        f"{caption}{study.provenance} {{download}}`CSV <../figures/{name}.csv>`\n::::\n"
-    )
-    return Shown(body + (f"\n**{takeaway}**\n" if takeaway else ""))
+    return show_figure(study, name, name, caption, alt, takeaway)
+
+
+def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:
+    """A figure that is drawn already: ``figures/<file>.png`` of the view, labelled ``fig-<name>``."""
+    head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {' '.join(alt.split())}"
+    return _numbered(head, _with_data(study, caption, f"figures/{file}.csv"), takeaway)
+
+
+def _with_data(study: Study, caption: str, file: str) -> str:
+    return f"{caption}{study.provenance} {{download}}`CSV <../{file}>`"
+
+
+def _numbered(head: str, body: str, takeaway: str) -> Shown:
+    return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""))
 
 
 def holds_page(drawn: plt.Figure) -> bool:
@@ -131,8 +214,3 @@ def holds_page(drawn: plt.Figure) -> bool:
     pictures = [picture.get_array() for axes in drawn.axes for picture in axes.images]
     lengths = [len(text.get_text()) for axes in drawn.axes for text in axes.texts]
     return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300
-
-
-def note(text: str) -> Shown:
-    """A paragraph whose numbers come from the data."""
-    return Shown(text)

@@ -1,6 +1,9 @@
-"""The study's figures: matplotlib, one function a figure, colours that the colour-blind tell apart."""
+"""The study's figures: the parts that they share, and those of the first chapters; one function per figure.
 
-from collections.abc import Sequence
+Colours are ones that colour-blind readers can distinguish (Okabe & Ito's, then Tol's).
+"""
+
+from collections.abc import Mapping, Sequence
 
 import matplotlib
 
@@ -9,26 +12,55 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from lib.show.tables import METRIC_TITLES, title, values_of
+from lib.metrics.frame import METRIC_TITLES, values_of
+from lib.show.tables import title
 
-COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#882255",
-    "#44AA99",
-    "#999933",
-    "#332288",
-)
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
+DARK = "#333333"
 
 plt.rcParams.update({"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10})
 plt.rcParams.update(
     {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 )
+
+
+def grouped_bars(
+    axes: plt.Axes,
+    parts: Mapping[str, pd.DataFrame],
+    labels: Sequence[str],
+    colours: Sequence,
+    size: float = 0.8,
+) -> None:
+    """Horizontal bars of means with their intervals, one group per label from top to bottom.
+
+    Args:
+        axes: where to draw.
+        parts: name in the legend to mean, low and high, a row per label in their order.
+        labels: of the groups.
+        colours: of the parts, or for a part a list with one colour per bar.
+        size: height of a group; groups are 1 apart.
+    """
+    rows = places(len(labels), len(parts), size)
+    for (name, part), where, colour in zip(parts.items(), rows, colours, strict=False):
+        error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
+        style = {"color": colour, "label": name, "error_kw": {"lw": 1, "ecolor": DARK}}
+        axes.barh(where, part["mean"], size / len(parts), xerr=error, **style)
+    label_rows(axes, labels)
+
+
+def places(n_groups: int, n_parts: int, size: float) -> list[np.ndarray]:
+    """For each part, where its mark stands in each group: groups are 1 apart and ``size`` high."""
+    step = size / n_parts
+    return [np.arange(n_groups) + (number - (n_parts - 1) / 2) * step for number in range(n_parts)]
+
+
+def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
+    """Name the rows of horizontal bars, the first on top, without lines between them."""
+    axes.set_yticks(np.arange(len(labels)), labels)
+    axes.set_ylim(*sorted(axes.get_ylim(), reverse=True))
+    axes.grid(axis="y", visible=False)
 
 
 def pipeline() -> plt.Figure:
@@ -42,24 +74,13 @@ def pipeline() -> plt.Figure:
         ("Metrics\ndocument, page, chunk", "against the gold"),
     ]
     drawn, axes = plt.subplots(figsize=(11, 1.9))
+    box = {"boxstyle": "round,pad=0.5", "fc": "#e8f1f8", "ec": COLOURS[0]}
+    arrow = {"arrowstyle": "->", "color": "#444444"}
     for place, (text, below) in enumerate(boxes):
-        axes.text(
-            place,
-            0.6,
-            text,
-            ha="center",
-            va="center",
-            fontsize=9.5,
-            bbox={"boxstyle": "round,pad=0.5", "fc": "#e8f1f8", "ec": COLOURS[0]},
-        )
+        axes.text(place, 0.6, text, ha="center", va="center", fontsize=9.5, bbox=box)
         axes.text(place, 0.02, below, ha="center", va="center", fontsize=8.5, color="#444444")
         if place:
-            axes.annotate(
-                "",
-                (place - 0.42, 0.6),
-                (place - 0.58, 0.6),
-                arrowprops={"arrowstyle": "->", "color": "#444444"},
-            )
+            axes.annotate("", (place - 0.42, 0.6), (place - 0.58, 0.6), arrowprops=arrow)
     axes.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-0.15, 1.1))
     axes.axis("off")
     return drawn
@@ -76,49 +97,31 @@ def histogram(values: pd.Series, xlabel: str, ylabel: str, bins: int = 30) -> pl
 
 
 def bars_by_condition(summary: pd.DataFrame, methods: Sequence[str], wanted: Sequence[str]) -> plt.Figure:
-    """For each metric a panel, for each method a bar a condition, with 95 % intervals."""
-    drawn, panels = plt.subplots(
-        1, len(wanted), figsize=(5.5 * len(wanted), 0.55 * len(methods) + 1.6), sharey=True
-    )
+    """For each metric a panel, for each method a bar per condition, with 95 % intervals."""
+    size = (5.5 * len(wanted), 0.55 * len(methods) + 1.6)
+    drawn, panels = plt.subplots(1, len(wanted), figsize=size, sharey=True, squeeze=False)
+    runs = summary.set_index(["condition", "metric", "method"]).sort_index()
     conditions = [c for c in CONDITION_COLOURS if c in set(summary["condition"])]
-    height = 0.8 / len(conditions)
-    for axes, metric in zip(np.atleast_1d(panels), wanted, strict=True):
-        for place, condition in enumerate(conditions):
-            part = summary[(summary["condition"] == condition) & (summary["metric"] == metric)]
-            part = part.set_index("method").loc[list(methods)]
-            where = np.arange(len(methods)) + (place - (len(conditions) - 1) / 2) * height
-            error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
-            axes.barh(
-                where, part["mean"], height, xerr=error, color=CONDITION_COLOURS[condition], label=condition,
-                error_kw={"lw": 1, "ecolor": "#333333"},
-            )  # fmt: skip
-        axes.set(
-            xlabel=f"max {METRIC_TITLES[metric]}@5"
-            if metric.startswith("ctx")
-            else f"{METRIC_TITLES[metric]}@5"
-        )
-        axes.set_yticks(np.arange(len(methods)), [title(method) for method in methods])
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
+    for axes, metric in zip(panels[0], wanted, strict=True):
+        parts = {c: runs.loc[c, metric].loc[list(methods)] for c in conditions}
+        grouped_bars(axes, parts, [*map(title, methods)], [CONDITION_COLOURS[c] for c in conditions])
+        axes.set_xlabel(f"{'max ' if metric.startswith('ctx') else ''}{METRIC_TITLES[metric]}@5")
     handles, labels = axes.get_legend_handles_labels()
-    drawn.legend(
-        handles, labels, loc="upper center", ncols=len(conditions), frameon=False, bbox_to_anchor=(0.5, 1.06)
-    )
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 1.06)}
+    drawn.legend(handles, labels, ncols=len(conditions), frameon=False, **place)
     return drawn
 
 
 def recall_curves(
     metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int], condition: str = "standard"
 ) -> plt.Figure:
-    """Document and page recall against k, one line a method, labelled at its end."""
+    """Document and page recall against k, one line per method."""
     drawn, panels = plt.subplots(1, 2, figsize=(11, 4.2))
     for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
         for place, method in enumerate(methods):
             means = [values_of(metrics, method, condition, metric, k).mean() for k in ks]
-            style = ("-", "--", ":")[place // len(COLOURS)]
-            axes.plot(
-                ks, means, style, marker="o", ms=4, color=COLOURS[place % len(COLOURS)], label=title(method)
-            )
+            lines, colour = ("-", "--", ":")[place // len(COLOURS)], COLOURS[place % len(COLOURS)]
+            axes.plot(ks, means, lines, marker="o", ms=4, color=colour, label=title(method))
         axes.set(xlabel="k (chunks)", ylabel=f"{METRIC_TITLES[metric]}@k", ylim=(0, 1.02), xticks=list(ks))
     panels[1].legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
     drawn.tight_layout()

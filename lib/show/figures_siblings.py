@@ -8,16 +8,11 @@ import pandas as pd
 
 from lib.analysis.frontier import frontier_of
 from lib.methods import METHODS
-from lib.show.figures import COLOURS
+from lib.show.figures import COLOURS, DARK, grouped_bars
 from lib.show.tables import title
 
-FAMILY_COLOURS = {
-    "main": COLOURS[0],
-    "akarsu2026": COLOURS[1],
-    "kim2025": COLOURS[2],
-    "yepes2024": COLOURS[3],
-}
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
+FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
 
 
@@ -42,7 +37,7 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
 
 
 def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
-    """Quality against seconds a question and seconds to index, both on log axes, each frontier as a line.
+    """Quality against seconds per question and seconds to index, both on log axes, each frontier as a line.
 
     Only the rows on a frontier are named beside the picture, from where a thin line leads to each; the others are dots
     whose numbers are in the table.
@@ -52,21 +47,18 @@ def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
         quality: what the vertical axis is called.
     """
     drawn, panels = plt.subplots(1, 2, figsize=(13, 5.6), sharey=True)
-    heads = {"question_s": "seconds a question", "index_s": "seconds to index all filings"}
+    heads = {"question_s": "seconds per question", "index_s": "seconds to index all filings"}
     for axes, (column, head) in zip(panels, heads.items(), strict=True):
         _panel(axes, table.assign(x=table[column].clip(lower=LEAST_S[column])), column.removesuffix("_s"))
         axes.set(xscale="log", xlabel=f"{head} (at least {LEAST_S[column]:g})")
     panels[0].set_ylabel(quality)
     families = [name for name in FAMILY_COLOURS if name in set(table["method"].map(_family))]
-    handles = [
-        plt.Line2D([], [], ls="", marker="o", color=FAMILY_COLOURS[f], label=FAMILY_NAMES[f])
-        for f in families
-    ]
-    handles.append(plt.Line2D([], [], ls="", marker=">", color="#333333", label="costs at least this"))
-    handles.append(plt.Line2D([], [], color="#333333", marker="o", mfc="none", label="frontier"))
-    drawn.legend(
-        handles=handles, loc="upper center", ncols=len(handles), frameon=False, bbox_to_anchor=(0.5, 1.03)
-    )
+    dots = {"ls": "", "marker": "o"}
+    handles = [plt.Line2D([], [], **dots, color=FAMILY_COLOURS[f], label=FAMILY_NAMES[f]) for f in families]
+    handles.append(plt.Line2D([], [], ls="", marker=">", color=DARK, label="costs at least this"))
+    handles.append(plt.Line2D([], [], color=DARK, marker="o", mfc="none", label="frontier"))
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 1.03)}
+    drawn.legend(handles=handles, ncols=len(handles), frameon=False, **place)
     drawn.tight_layout(w_pad=3)
     return drawn
 
@@ -81,8 +73,8 @@ def _panel(axes: plt.Axes, table: pd.DataFrame, side: str) -> None:
     for kind, marker in ((is_known, "o"), (~is_known, ">")):
         axes.scatter(table["x"][kind], table["quality"][kind], c=colours[kind], s=34, marker=marker, zorder=3)
     best = table[frontier_of(table, side)].sort_values(["x", "quality"])
-    axes.step(best["x"], best["quality"], where="post", color="#333333", lw=1, zorder=2)
-    axes.scatter(best["x"], best["quality"], s=90, facecolors="none", edgecolors="#333333", zorder=4)
+    axes.step(best["x"], best["quality"], where="post", color=DARK, lw=1, zorder=2)
+    axes.scatter(best["x"], best["quality"], s=90, facecolors="none", edgecolors=DARK, zorder=4)
     low, high = table["quality"].min(), table["quality"].max()
     room = (high - low) or 1.0
     heights = spread_labels(best["quality"], 0.05 * room)
@@ -106,7 +98,7 @@ def alpha_sweep(curve: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
     axes.plot(curve["alpha"], curve["mean"], color=COLOURS[0], lw=2, label=label)
     best = curve.loc[curve["mean"].idxmax()]
     axes.plot(best["alpha"], best["mean"], "o", color=COLOURS[1], label=f"highest at {best['alpha']:g}")
-    axes.axvline(claimed, color="#333333", ls="--", lw=1, label=f"claimed: {claimed:g}")
+    axes.axvline(claimed, color=DARK, ls="--", lw=1, label=f"claimed: {claimed:g}")
     axes.set(xlabel="weight of dense (0: BM25 alone, 1: dense alone)", ylabel=label)
     axes.legend(frameon=False, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 1.0))
     return drawn
@@ -120,19 +112,9 @@ def chunk_sizes(table: pd.DataFrame) -> plt.Figure:
     """
     names = list(dict.fromkeys(table["method"]))
     drawn, axes = plt.subplots(figsize=(9, 0.5 * len(names) + 1.4))
-    metrics = list(dict.fromkeys(table["metric"]))
-    height = 0.8 / len(metrics)
-    for place, metric in enumerate(metrics):
-        part = table[table["metric"] == metric].set_index("method").loc[names]
-        where = np.arange(len(names)) + (place - (len(metrics) - 1) / 2) * height
-        error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
-        axes.barh(
-            where, part["mean"], height, xerr=error, color=COLOURS[place], label=metric,
-            error_kw={"lw": 1, "ecolor": "#333333"},
-        )  # fmt: skip
-    axes.set_yticks(np.arange(len(names)), [title(name) for name in names])
-    axes.invert_yaxis()
-    axes.grid(axis="y", visible=False)
+    parts = dict(list(table.set_index("method").groupby("metric", sort=False)))
+    parts = {metric: part.loc[names] for metric, part in parts.items()}
+    grouped_bars(axes, parts, [title(name) for name in names], COLOURS)
     axes.set(xlabel="mean over questions")
-    axes.legend(frameon=False, loc="lower center", ncols=len(metrics), bbox_to_anchor=(0.4, 1.0))
+    axes.legend(frameon=False, loc="lower center", ncols=len(parts), bbox_to_anchor=(0.4, 1.0))
     return drawn

@@ -8,12 +8,13 @@ import numpy as np
 import pymupdf
 
 from lib.analysis.decomposition import locate
+from lib.study import Study
 
 MARK = (1.0, 0.85, 0.2)
 NOT_SPACE = re.compile(r"\S+")
 
 
-def page_picture(study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> plt.Figure:
+def page_picture(study: Study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> plt.Figure:
     """One page of a filing as a figure.
 
     Args:
@@ -30,7 +31,9 @@ def page_picture(study, doc_name: str, page: int, evidence: str = "", dpi: int =
     return drawn
 
 
-def draw_page(axes: plt.Axes, study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> None:
+def draw_page(
+    axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: str = "", dpi: int = 70
+) -> None:
     """Draw one page on axes, see :func:`page_picture`."""
     study.need_filings("a page's picture")
     source = study.dataset.source(doc_name)
@@ -38,7 +41,7 @@ def draw_page(axes: plt.Axes, study, doc_name: str, page: int, evidence: str = "
         axes.imshow(page_raster(source, page, evidence, dpi))
     else:
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
-        shown = _plain(marked_lines(text, evidence))
+        shown = marked_lines(text, evidence).replace("$", r"\$")
         axes.text(0.0, 0.99, shown, va="top", fontsize=5, family="monospace", transform=axes.transAxes)
     axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
     axes.axis("off")
@@ -67,7 +70,3 @@ def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
                 sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
         picture = sheet.get_pixmap(dpi=dpi, alpha=False)
         return np.frombuffer(picture.samples, np.uint8).reshape(picture.height, picture.width, 3).copy()
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\$", r"\\$", text)

@@ -1,5 +1,6 @@
 """The README's commands work as written, and its added retriever is real."""
 
+import importlib
 import json
 import re
 import shlex
@@ -110,7 +111,7 @@ def added(tmp_path, monkeypatch) -> Method:
     monkeypatch.setattr(
         "lib.retrievers.__path__", [*__import__("lib.retrievers").retrievers.__path__, str(tmp_path)]
     )
-    method = eval(row, {"Method": Method})
+    method = eval(row, {"Method": Method, "overlap": importlib.import_module("lib.retrievers.overlap")})
     monkeypatch.setitem(methods.METHODS, method.name, method)
     return method
 
@@ -139,7 +140,7 @@ def test_the_added_retriever_is_ten_lines_of_code():
 def test_the_added_retriever_appears_in_the_table(study, added):
     metrics = evaluate_all(study, ["bm25", "overlap"], ["standard"])
     summary = summary_at(study, metrics)
-    table = results_table(summary, "standard", ["bm25", "overlap"])
+    table = results_table(study, summary, "standard", ["bm25", "overlap"])
     assert table["Method"].tolist() == ["BM25", "Word overlap"]
     assert table["n"].tolist() == [3, 3]
     assert "## Word overlap" in methods_page(study, summary, "Methods", of_family())

@@ -1,0 +1,92 @@
+"""Answers by context: their means and comparisons, and what a context contains of the evidence."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lib.analysis.breakdowns import group_interval
+from lib.answers.answers import ANSWER_METRICS, Answers, asked, kept
+from lib.answers.prompt_context import BEST_BASELINE, NONE, Context, chunks_retrieved, segments_read
+from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
+from lib.metrics.frame import values_of
+from lib.metrics.overlap import tokenize_rouge
+from lib.stats import Resampling
+from lib.study import Study
+
+COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
+
+
+def summarise_answers(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Means with intervals (Wilson's where all score alike): context, metric, mean, low, high, n, n_companies."""
+    draws, rows = Resampling.of(study), []
+    for context in contexts:
+        for metric in ANSWER_METRICS:
+            values = values_of(metrics, context.method, context.condition, metric, None)
+            found, _ = group_interval(draws, values, widen_equal=True)
+            rows.append((context.name, metric, *found))
+    return pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high", "n", "n_companies"])
+
+
+def compared(
+    study: Study, metrics: pd.DataFrame, contexts: Sequence[Context], wanted: Sequence[str]
+) -> pd.DataFrame:
+    """Every context against the best baseline's, by metric: COMPARED, p corrected within a metric."""
+    parts = []
+    for metric in wanted:
+        values = {c.name: values_of(metrics, c.method, c.condition, metric, None) for c in contexts}
+        found = Resampling.of(study).compare(values.pop(BEST_BASELINE), values)
+        parts.append(found.rename_axis("context").reset_index().assign(metric=metric))
+    return pd.concat(parts, ignore_index=True)[COMPARED]
+
+
+def word_share(evidence: str, text: str) -> float:
+    """The share of the evidence's words that a text contains, each word as often as it occurs."""
+    wanted, there = Counter(tokenize_rouge(evidence)), Counter(tokenize_rouge(text))
+    return (wanted & there).total() / max(wanted.total(), 1)
+
+
+def contexts_held(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """The means over questions of :func:`held` by context, for what was retrieved and what was read.
+
+    Returns:
+        context, part (``retrieved``, ``read``), gold_pages, evidence_words, answer_number.
+    """
+    searched = [one for one in contexts if one.method != NONE]
+    parts = [kept(study, "answers/held", one, _both).assign(context=one.name) for one in searched]
+    groups = pd.concat(parts).groupby(["context", "part"], sort=False)
+    means = {names: part[["gold_pages", "evidence_words", "answer_number"]].mean() for names, part in groups}
+    return pd.DataFrame(means).T.rename_axis(["context", "part"]).reset_index()
+
+
+def _both(study: Study, written: Answers) -> pd.DataFrame:
+    read = {"retrieved": chunks_retrieved, "read": segments_read}
+    parts = {name: held(asked(study), chunks(study, written.context)) for name, chunks in read.items()}
+    return pd.concat(parts, names=["part"]).reset_index("part")
+
+
+def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
+    """What texts contain of the evidence, question by question.
+
+    Args:
+        questions: with their gold pages, evidence and answer.
+        parts: question_id, doc_name, page and text.
+
+    Returns:
+        question_id; gold_pages, the share of them that is there; evidence_words, the share of the evidence's words in
+        text of the gold pages; answer_number, whether the answer's number occurs, missing where it is not a number.
+    """
+    of_question, rows = dict(list(parts.groupby("question_id"))), []
+    for question in questions.itertuples():
+        part = of_question.get(question.question_id, parts.iloc[:0])
+        is_gold = (part["doc_name"] == question.doc_name) & part["page"].isin(question.gold_pages)
+        found = part.loc[is_gold, "page"].nunique() / len(question.gold_pages)
+        words = word_share(question.evidence, "\n".join(part.loc[is_gold, "text"]))
+        is_stated = np.nan
+        if question.question_type in NUMERIC_QUESTION_TYPES:
+            is_stated = float(
+                numeric_match_strict("\n".join(part["text"]), question.answer, question.question)
+            )
+        rows.append((question.question_id, found, words, is_stated))
+    return pd.DataFrame(rows, columns=["question_id", "gold_pages", "evidence_words", "answer_number"])

@@ -1,0 +1,73 @@
+"""What the small model writes for the sibling studies, kind by kind, and the long parts of contextual retrieval.
+
+Every text is stored as it is written; a killed run goes on where it was. Kinds are filled in the order of KINDS, as
+later ones need what earlier ones gave: ``crag`` rewrites the questions whose first chunks ``judge`` found useless.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from lib.answers.answers import answers, best_baseline
+from lib.answers.hand_labels import labelled_pairs
+from lib.answers.prompt_context import BEST_BASELINE, context
+from lib.answers.relevance import questions_from
+from lib.evaluation import evaluate_all
+from lib.methods import METHODS, baselines
+from lib.retrievers import contextual, judged
+from lib.retrievers.contextual import window_vectors
+from lib.retrievers.judge import judgements
+from lib.retrievers.texts import write
+from lib.study import Study
+
+
+def write_kind(kind: str, study: Study) -> str:
+    """Write the texts of one kind for every question."""
+    return f"{len(write(study, kind).of)} of {len(study.questions)} questions"
+
+
+def write_judgements(study: Study) -> str:
+    """Judge the first chunks of hybrid retrieval, and the pairs that were labelled by hand."""
+    pairs = labelled_pairs()
+    if len(pairs := pairs[pairs["question_id"].isin(study.questions["question_id"])]):
+        judgements(study, pairs.reset_index(drop=True))
+    return str(judged.judged_pairs(study)["label"].value_counts().to_dict())
+
+
+def write_corrections(study: Study) -> str:
+    """Rewrite, search again and judge again where corrective RAG does."""
+    table = judged.verdicts(study)
+    return f"{(table['query'] != '').sum()} questions rewritten, {table['is_second'].sum()} won by it"
+
+
+def write_answer_questions(study: Study) -> str:
+    """Write the question of every answer of the best baseline and of ``ahead``."""
+    best = best_baseline(evaluate_all(study, baselines(), ["standard"]), study.profile.sibling_texts.crag.top)
+    named = [context(name, best) for name in (BEST_BASELINE, "ahead") if name in (BEST_BASELINE, *METHODS)]
+    return str({one.method: len(questions_from(study, answers(study, one)).texts) for one in named})
+
+
+KINDS: dict[str, Callable[[Study], str]] = {
+    **{kind: partial(write_kind, kind) for kind in ("rewrites", "keywords", "expansion")},
+    "judge": write_judgements,
+    "crag": write_corrections,
+    "answer_question": write_answer_questions,
+}
+
+
+def write_texts(study: Study, only: str = "") -> Iterator[str]:
+    """Write the texts of all kinds of KINDS, or of one; a line about each when it is there."""
+    for kind in [only] if only else KINDS:
+        yield f"{kind}: {KINDS[kind](study)}"
+
+
+def write_contexts(study: Study) -> str:
+    """Write every filing's context for contextual retrieval; a sentence that says how many there are."""
+    filled = contextual.written(study)
+    origins = ", ".join(f"{count} {origin}" for origin, count in sorted(filled.origins.items()))
+    return f"contexts: {origins or 'none'}; {len(filled.missing)} missing"
+
+
+def embed_contexts(study: Study, context: contextual.Context) -> str:
+    """Encode the windows behind their ``header`` or ``written`` context; a sentence that says how many there are."""
+    owners, vectors = window_vectors(study, context)
+    return f"embeddings/contextual-{context}: {len(vectors)} windows of {len(set(owners))} chunks"
