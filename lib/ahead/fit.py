@@ -11,7 +11,6 @@ from lib.ahead.identity import AskedPeriod, FilingIdentity, asked_period, compan
 from lib.ahead.page_kinds import STATEMENTS, kind_columns, kinds, question_kinds
 from lib.ahead.pages import LAST_RANK, Pages
 
-PERIOD_FEATURES = ("year_gap", "quarter_fit", "type_fit", "days")
 MAX_YEAR_GAP = 3.0
 DAYS_SCALE = 7
 LEAST_ITEMS = -3.0  # standardised; below every page of a kind that is asked for
@@ -23,19 +22,38 @@ def identity_features(
     """How well each filing's identity fits each question, each of shape (n_questions, n_filings).
 
     Returns:
-        company (0 to 1), company_named (the best company's), and PERIOD_FEATURES.
+        company (0 to 1), company_named (the best company's), year_gap (years that the filing is later), quarter_fit
+        (-1, 0 or 1), type_fit, days (between nearest dates); identity (the sum of all by weights that are not trained)
+        and its gap to the best filing's; same_year, near_year and near_date, which grow as year and date come closer.
     """
     company = company_match(questions, identities)
     asked = [asked_period(question) for question in questions]
-    periods = np.array([[_period_fit(one, filing) for filing in identities] for one in asked], np.float32)
-    periods = periods.reshape(*company.shape, len(PERIOD_FEATURES))
-    by_name = {name: periods[..., column].copy() for column, name in enumerate(PERIOD_FEATURES)}
-    named = np.broadcast_to(company.max(axis=1, initial=0, keepdims=True), company.shape)
-    return {"company": company, "company_named": named} | by_name
+    fits = np.array([[_period_fit(one, filing) for filing in identities] for one in asked], np.float32)
+    year_gap, quarter_fit, type_fit, days = np.moveaxis(fits.reshape(*company.shape, 4), -1, 0).copy()
+    distance, near_date = np.minimum(np.abs(year_gap), MAX_YEAR_GAP), np.exp(-days / DAYS_SCALE)
+    identity = 4.0 * company - 1.5 * np.nan_to_num(distance)
+    identity = (
+        identity + np.nan_to_num(quarter_fit) + 0.5 * np.nan_to_num(type_fit) + np.nan_to_num(near_date)
+    )
+    identity = identity.astype(np.float32)
+    middle = MAX_YEAR_GAP / 2
+    return {
+        "company": company,
+        "company_named": np.broadcast_to(company.max(axis=1, initial=0, keepdims=True), company.shape),
+        "year_gap": year_gap,
+        "quarter_fit": quarter_fit,
+        "type_fit": type_fit,
+        "days": days,
+        "identity": identity,
+        "identity_gap": identity - identity.max(axis=1, keepdims=True),
+        "same_year": year_gap == 0,
+        "near_year": middle - np.nan_to_num(distance, nan=middle),
+        "near_date": np.nan_to_num(near_date),
+    }
 
 
 def _period_fit(asked: AskedPeriod, filing: FilingIdentity) -> tuple[float, float, float, float]:
-    """Years that the filing is later, agreement of quarters (-1, 0 or 1) and of types, days between nearest dates."""
+    """The year gap, the agreement of quarters and of types, and the days between the nearest dates."""
     year_gap = quarter_fit = type_fit = days = np.nan
     if asked.year and filing.year:
         year_gap = filing.year - asked.year
@@ -46,37 +64,6 @@ def _period_fit(asked: AskedPeriod, filing: FilingIdentity) -> tuple[float, floa
     if asked.dates and filing.dates:
         days = min(abs((a - b).days) for a in asked.dates for b in filing.dates)
     return year_gap, quarter_fit, type_fit, days
-
-
-def identity_score(features: dict[str, np.ndarray]) -> np.ndarray:
-    """The fit of a filing's identity as one number, shape (n_questions, n_filings); the weights are not trained."""
-    year = np.nan_to_num(-np.minimum(np.abs(features["year_gap"]), MAX_YEAR_GAP), nan=0.0)
-    date = np.nan_to_num(np.exp(-features["days"] / DAYS_SCALE), nan=0.0)
-    quarter, doc_type = np.nan_to_num(features["quarter_fit"]), np.nan_to_num(features["type_fit"])
-    score = 4.0 * features["company"] + 1.5 * year + 1.0 * quarter + 0.5 * doc_type + 1.0 * date
-    return score.astype(np.float32)
-
-
-def identity_pair_features(
-    features: dict[str, np.ndarray], rows: np.ndarray, filings: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Identity features of pairs of question and filing: rows and filings of shape (n_pairs,)."""
-    score = identity_score(features)
-    pairs = {name: values[rows, filings] for name, values in features.items()}
-    pairs["identity"] = score[rows, filings]
-    pairs["identity_gap"] = (score - score.max(axis=1, keepdims=True))[rows, filings]
-    return pairs
-
-
-def closeness(pairs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Features of pairs that grow as year and date come closer; a missing year counts as a middling one."""
-    middle = MAX_YEAR_GAP / 2
-    gap = np.minimum(np.abs(np.nan_to_num(pairs["year_gap"], nan=middle)), MAX_YEAR_GAP)
-    return {
-        "same_year": pairs["year_gap"] == 0,
-        "near_year": middle - gap,
-        "near_date": np.exp(-np.nan_to_num(pairs["days"], nan=np.inf) / DAYS_SCALE),
-    }
 
 
 def kind_features(questions: Sequence[str], pages: Pages) -> dict[str, np.ndarray]:

@@ -149,4 +149,6 @@ def company_match(questions: Sequence[str], identities: Sequence[FilingIdentity]
     for key, identity in zip(keys, identities, strict=True):
         names.setdefault(key, {}).update(dict.fromkeys(identity.names))
     column = {key: number for number, key in enumerate(names)}
-    return name_matches(questions, [list(forms) for forms in names.values()])[:, [column[key] for key in keys]]
+    return name_matches(questions, [list(forms) for forms in names.values()])[
+        :, [column[key] for key in keys]
+    ]

@@ -14,7 +14,14 @@ from lib.ahead.pool import Pool
 
 FEATURES = (
     *("window", "window_expanded", "window_expanded_standing", "head_expanded", "words_expanded"),
-    *("words_expanded_standing", "statement_fit", "asked_items_best", "asked_items", "asked_titles", "company"),
+    *(
+        "words_expanded_standing",
+        "statement_fit",
+        "asked_items_best",
+        "asked_items",
+        "asked_titles",
+        "company",
+    ),
     *("near_year", "same_year", "quarter_fit", "type_fit", "near_date"),
 )
 CLIP = 5.0

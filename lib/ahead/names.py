@@ -111,7 +111,9 @@ class Mentions:
     def __init__(self, question: str):
         tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
         pieces = [bare(token) for token in tokens]
-        self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1)}
+        self.joined = {
+            "".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1)
+        }
         self.written = {bare(token) for token in tokens if token[0].isupper() or token[0].isdigit()}
         short = (token for token in tokens if token[0].isupper() and sum(map(str.isupper, token)) > 1)
         self.abbreviated = [bare(token) for token in short if bare(token) not in common_acronyms()]
@@ -145,6 +147,8 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
     known = [[forms(alias) for alias in aliases] for aliases in names]
     scores = np.zeros((len(questions), len(names)))
     for row, mentions in enumerate(map(Mentions, questions)):
-        scores[row] = [max((mentions.certainty(n, common) for n in aliases), default=0.0) for aliases in known]
+        scores[row] = [
+            max((mentions.certainty(n, common) for n in aliases), default=0.0) for aliases in known
+        ]
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)

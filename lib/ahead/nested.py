@@ -49,18 +49,14 @@ class Task:
         """The questions that have pairs here."""
         return np.unique(self.pool.rows).tolist()
 
-    @property
-    def filings(self) -> set[str]:
-        """The filings whose pages are read here."""
-        return set(self.page_filings[np.unique(self.pool.columns)].tolist())
-
     def companies(self, questions: Iterable[int]) -> list[str]:
         """The company of each question's gold filing."""
         return [self.company_of[self.gold_filings[row]] for row in questions]
 
     def companies_read(self) -> set[str]:
         """All companies of questions and of pages here."""
-        return {self.company_of[name] for name in self.filings} | set(self.companies(self.questions))
+        filings = set(self.page_filings[np.unique(self.pool.columns)])
+        return {self.company_of[name] for name in filings} | set(self.companies(self.questions))
 
 
 class Choice(NamedTuple):

@@ -14,18 +14,19 @@ import yaml
 
 HEAD_CHARACTERS = 700
 WORD = re.compile(r"[a-z0-9&]+")
+NEVER = "(?!)"  # matches nothing
 STATEMENTS = ("balance", "income", "cashflow")
 
 
 @cache
 def kinds() -> dict[str, dict[str, tuple[str, ...]]]:
     """From a kind to its phrases: title, items, asked, implied."""
+
+    def phrases(text: str) -> tuple[str, ...]:
+        return tuple(phrase.strip() for phrase in text.split(";") if phrase.strip())
+
     read = yaml.safe_load(Path(__file__).with_name("kinds.yaml").read_text())
-    return {kind: {part: _phrases(text) for part, text in parts.items()} for kind, parts in read.items()}
-
-
-def _phrases(text: str) -> tuple[str, ...]:
-    return tuple(phrase.strip() for phrase in text.split(";") if phrase.strip())
+    return {kind: {part: phrases(text) for part, text in parts.items()} for kind, parts in read.items()}
 
 
 def kind_columns(names: Sequence[str] = STATEMENTS) -> list[int]:
@@ -95,22 +96,17 @@ def question_kinds(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
     A question that names primary statements implies no other statement.
     """
-    plain = [" ".join(question.lower().replace("’", "'").split()) for question in questions]
-    asked, implied = (
-        np.array([[_mentions(text, kind[part]) for kind in kinds().values()] for text in plain], bool).reshape(
-            len(plain), len(kinds())
-        )
-        for part in ("asked", "implied")
-    )
+    asked, implied = (np.zeros((len(questions), len(kinds())), bool) for _ in range(2))
+    for row, question in enumerate(questions):
+        plain = " ".join(question.lower().replace("’", "'").split())
+        for column, kind in enumerate(kinds().values()):
+            asked[row, column] = _pattern(kind["asked"]).search(plain) is not None
+            implied[row, column] = _pattern(kind["implied"]).search(plain) is not None
     primary = kind_columns()
     implied[np.ix_(asked[:, primary].any(axis=1), primary)] = False
     return asked, implied
 
 
-def _mentions(text: str, phrases: tuple[str, ...]) -> bool:
-    return bool(phrases and _pattern(phrases).search(text))
-
-
 @cache
 def _pattern(phrases: tuple[str, ...]) -> re.Pattern:
-    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(phrases) + ")")
+    return re.compile(r"(?<![a-z0-9])(?:" + ("|".join(phrases) or NEVER) + ")")

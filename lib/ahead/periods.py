@@ -5,9 +5,7 @@ from calendar import monthrange
 from datetime import date
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_MONTH = (
-    "january|february|march|april|may|june|july|august|september|october|november|december|" + "|".join(MONTHS)
-)
+_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
 YEAR = re.compile(r"(?<![\d.,$])(?:19[89]\d|20[0-4]\d)(?![\d%]|[.,]\d)")
 LONG_YEAR = re.compile(r"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?((?:19[89]|20[0-4])\d)", re.I)
 SHORT_YEAR = re.compile(
@@ -17,7 +15,7 @@ QUARTER = re.compile(r"(?<![A-Za-z])Q([1-4])|\b([1-4])Q(?=\d|\b)", re.I)
 ORDINAL_QUARTER = re.compile(r"\b(first|second|third|fourth)(?:[ -]fiscal)?[ -]quarter", re.I)
 HALF = re.compile(r"\bH([12])\b|\b(first|second)[ -]half\b", re.I)
 WRITTEN_DATE = re.compile(
-    rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19[89]|20[0-4])\d)\b", re.I
+    rf"\b({_MONTH}|{'|'.join(MONTHS)})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19[89]|20[0-4])\d)\b", re.I
 )
 ISO_DATE = re.compile(r"((?:19[89]|20[0-4])\d)-(\d{2})-(\d{2})")
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}

@@ -10,13 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lib.ahead.fit import (
-    closeness,
-    identity_features,
-    identity_pair_features,
-    identity_score,
-    kind_features,
-)
+from lib.ahead.fit import identity_features, kind_features
 from lib.ahead.pages import FilingGroups, standardised
 from lib.ahead.signals import Encode, described_pages, identities, signals
 from lib.models import index
@@ -74,9 +68,9 @@ def page_pool(
         encode: see :func:`lib.ahead.signals.signals`.
     """
     pages, scores = described_pages(study), signals(study, questions, encode)
-    fit = identity_features(questions, identities(study))
+    identity = identity_features(questions, identities(study))
     windows = (standardised(scores["window"]) + standardised(scores["window_expanded"])) / 2
-    chosen = windows + identity_score(fit)[:, pages.filing]
+    chosen = windows + identity["identity"][:, pages.filing]
     if allowed is not None:
         chosen = np.where(allowed, chosen, -np.inf)
     order = np.argsort(-chosen, axis=1, kind="stable")[:, : study.profile.ahead.pool]
@@ -88,8 +82,9 @@ def page_pool(
         features = signal_features(name, values, pages.groups)
         table |= {feature: matrix[rows, columns] for feature, matrix in features.items()}
     table |= {name: matrix[rows, columns] for name, matrix in kind_features(questions, pages).items()}
-    table |= identity_pair_features(fit, rows, pages.filing[columns])
-    table["chosen"] = chosen[rows, columns]
-    table |= closeness(table)
+    table |= {name: matrix[rows, pages.filing[columns]] for name, matrix in identity.items()}
     table |= {name: values[columns] for name, values in pages.features.items()}
-    return Pool(rows, columns, pd.DataFrame(table).astype(np.float32))
+    frame = pd.DataFrame(table)
+    # trees depend on the order of the columns, so it stays as it was when the saved ones were trained
+    frame.insert(frame.columns.get_loc("same_year"), "chosen", chosen[rows, columns])
+    return Pool(rows, columns, frame.astype(np.float32))

@@ -32,22 +32,18 @@ def identities(study: Study) -> list[FilingIdentity]:
     return study.memo("ahead_identities", lambda: filing_identities(study.filings, study.pages))
 
 
-def head_texts(study: Study) -> list[str]:
-    """The beginning of each page behind its filing's identity, such as ``Oskarvale 2018 10-K``.
-
-    The identity distinguishes a statement from the same statement in filings of other years, at no cost.
-    """
-    header = {identity.doc_name: identity.header for identity in identities(study)}
-    limit = study.profile.ahead.head_characters
-    pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
-    return [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
-
-
 def head_vectors(study: Study) -> np.ndarray:
-    """Unit vectors of the page heads, shape (n_pages, dimension)."""
+    """Unit vectors of the beginning of each page behind its filing's identity, shape (n_pages, dimension).
+
+    The identity, such as ``Oskarvale 2018 10-K``, distinguishes a statement from those of other years, at no cost.
+    """
 
     def load() -> np.ndarray:
-        return np.asarray(index.encode_texts(study, "embeddings/ahead-heads", head_texts(study)))
+        header = {identity.doc_name: identity.header for identity in identities(study)}
+        limit = study.profile.ahead.head_characters
+        pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
+        texts = [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
+        return np.asarray(index.encode_texts(study, "embeddings/ahead-heads", texts))
 
     return study.memo("ahead_heads", load)
 

@@ -21,24 +21,18 @@ MIN_QUESTIONS = 30
 VERSION = 1  # of everything that is trained on the pool
 
 
-def gold_matrix(study: Study) -> np.ndarray:
-    """Which page is gold for which question, boolean, shape (n_questions, n_pages)."""
-    gold, row_of = np.zeros((len(study.questions), len(study.pages)), bool), page_rows(study)
-    for row, question in zip(gold, study.questions.itertuples(), strict=True):
-        row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
-    return gold
-
-
 def task_of(study: Study) -> Task:
     """The study's questions over all pages, as training data."""
 
     def make() -> Task:
-        pool, gold = page_pool(study, study.questions["question"].tolist()), gold_matrix(study)
+        questions, row_of = study.questions, page_rows(study)
+        pool = page_pool(study, questions["question"].tolist())
+        gold = np.zeros((len(questions), len(study.pages)), bool)
+        for row, question in zip(gold, questions.itertuples(), strict=True):
+            row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
+        filings = questions["doc_name"].tolist(), study.pages["doc_name"].to_numpy()
         company_of = dict(zip(study.filings["doc_name"], study.filings["company"], strict=True))
-        gold_filings, page_filings = study.questions["doc_name"].tolist(), study.pages["doc_name"].to_numpy()
-        return Task(
-            pool, gold[pool.rows, pool.columns], gold.sum(axis=1), gold_filings, page_filings, company_of
-        )
+        return Task(pool, gold[pool.rows, pool.columns], gold.sum(axis=1), *filings, company_of)
 
     return study.memo("ahead_task", make)
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
-from lib.show.display import number, with_interval
-from lib.stats import clustered_bootstrap, clustered_bootstrap_difference, holm, paired_randomisation_test
+from lib.show.display import Column, interval, number, p_value, printed, with_interval
+from lib.stats import clustered_bootstrap, compare, holm
+from lib.study import Study
 
 
 def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -> pd.Series:
@@ -15,7 +17,7 @@ def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -
 
 
 def steps(
-    study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
+    study: Study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
 ) -> pd.DataFrame:
     """Each step with its interval and its difference from another step.
 
@@ -26,48 +28,35 @@ def steps(
         against: for each step the title that it is compared with, or None.
 
     Returns:
-        title, doc_recall, page_recall, low, high, difference, difference_low, difference_high, p_holm, n.
+        title, doc_recall, page_recall, low, high, n, difference, difference_low, difference_high, p, p_holm.
     """
-    settings = study.profile.significance
-    company_of = study.questions.set_index("question_id")["company"]
-    rows = []
+    drawing = study.profile.significance.n_draws, study.profile.significance.seed
+    company_of, rows = study.questions.set_index("question_id")["company"], []
     for (title, values), other in zip(pages.items(), against, strict=True):
         company = company_of.reindex(values.index)
-        found = clustered_bootstrap(values, company, settings.n_draws, settings.seed)
-        row = {"title": title, "doc_recall": docs[title].mean(), "page_recall": found.mean}
-        row |= {"low": found.low, "high": found.high, "n": found.n}
-        if other is not None:
-            pair = values, pages[other].reindex(values.index), company, settings.n_draws, settings.seed
-            apart = clustered_bootstrap_difference(*pair)
-            row |= {"difference": apart.mean, "difference_low": apart.low, "difference_high": apart.high}
-            row["p"] = paired_randomisation_test(*pair)
-        rows.append(row)
-    frame = pd.DataFrame(rows)
+        found = clustered_bootstrap(values, company, *drawing)
+        row = [title, docs[title].mean(), found.mean, found.low, found.high, found.n]
+        if other is None:
+            rows.append([*row, *[np.nan] * 4])
+            continue
+        test = compare(pages[other].reindex(values.index), {title: values}, company, *drawing).iloc[0]
+        rows.append([*row, test["difference"], test["low"], test["high"], test["p"]])
+    columns = ["title", "doc_recall", "page_recall", "low", "high", "n"]
+    frame = pd.DataFrame(rows, columns=[*columns, "difference", "difference_low", "difference_high", "p"])
     tested = frame["p"].notna()
     frame.loc[tested, "p_holm"] = holm(frame.loc[tested, "p"])
     return frame
 
 
 def steps_table(frame: pd.DataFrame, compared: str) -> pd.DataFrame:
-    """:func:`steps` as it is printed.
-
-    Args:
-        frame: the steps.
-        compared: head of the column of differences.
-    """
-    difference = [
-        "–"
-        if pd.isna(row.difference)
-        else with_interval(row.difference, row.difference_low, row.difference_high)
-        for row in frame.itertuples()
-    ]
-    return pd.DataFrame(
-        {
-            "Step": frame["title"],
-            "Document recall": frame["doc_recall"].map(number),
-            "Page recall": [with_interval(row.page_recall, row.low, row.high) for row in frame.itertuples()],
-            compared: difference,
-            "p (Holm)": frame["p_holm"].map(lambda p: number(p, 3)),
-            "n": frame["n"],
-        }
+    """:func:`steps` as printed, with the heading of the column of differences."""
+    difference = "difference", "difference_low", "difference_high"
+    return printed(
+        frame,
+        Column("Step", "title"),
+        Column("Document recall", "doc_recall", number),
+        interval("Page recall", "page_recall", "low", "high"),
+        Column(compared, difference, lambda *values: "–" if np.isnan(values[0]) else with_interval(*values)),
+        Column("p (Holm)", "p_holm", p_value),
+        Column("n", "n"),
     )
