@@ -1,203 +1,283 @@
-"""The method table: name → pipeline → source paper. A new retriever is one function and one row here."""
+"""The method table: name → pipeline → source paper. A new retriever is one function and one row here.
 
-from collections.abc import Sequence
+A retriever is ``score(study, candidates, **options)``, which gives every question and chunk a number: a float matrix
+(n_questions, n_chunks), more is better, ``-inf`` or NaN for a chunk that it does not retrieve. ``study`` gives the
+frames (questions, chunks, filings), the settings and the store, see :mod:`lib.study`. ``candidates`` is a boolean
+matrix of the same shape: the chunks that a condition admits. A retriever may ignore it, as what it scores outside is
+masked afterwards; one that ranks, fuses, scales or reranks has to apply it, so that no chunk outside has an effect.
+"""
 
-from lib.code import (
-    code_hash as code_hash,
-)  # also had from here, by code whose own hash is part of stored keys
-from lib.method import MAIN, Method
-from lib.rows import SIBLING_ROWS
-from lib.words import Condition, StudyError
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
-_WINDOWS = ("embeddings/windows",)
-_PAGES = (
-    "lib.retrievers.dense",
-    "lib.folds",
-    *(
-        f"lib.models.{name}"
-        for name in ("page_scorer", "page_scores", "page_training", "page_batches", "page_vectors")
-    ),
+import numpy as np
+
+from lib.ahead import search as ahead
+from lib.method_stages import STAGES
+from lib.page_scorer import search as pages
+from lib.retrievers import (
+    bm25,
+    contextual,
+    convex,
+    dense,
+    element_metadata,
+    expansion,
+    fusion,
+    hyde,
+    judged,
+    parent_child,
+    rerank,
+    rewritten,
+    splade,
 )
-_AHEAD = (
-    "asking", "combiner", "features", "identity", "linear", "names", "nested", "page_kinds", "periods", "pool", "terms",
-    "views",
-)  # fmt: skip
-_LIGHT = ("lib.page_scorer.light", "lib.page_scorer.residual_map", *_PAGES)
+from lib.words import CONDITIONS, Condition, StudyError
+
+MAIN = "main"
 
 
-def _page_scorer(name: str, title: str, scorer: str, function: str) -> Method:
-    """A row that ranks pages first: the untrained and the light ones by frozen vectors, the others by their own."""
-    is_tuned, is_light = "fine-tuned" in scorer, "light" in name
-    return Method(
-        name,
-        title,
-        f"question → {scorer} ranks all pages → dense search of the chunks of the best P",
-        "kobeissi2026,henderson2017mnrl" if is_tuned else "kobeissi2026",
-        "lib.page_scorer.search",
-        ("embedder", "page_scorer") if is_tuned else ("embedder", "page_scorer", "page_scorer_light"),
-        index_stages=("page_scorer/pages" if is_tuned else "embeddings/pages", *_WINDOWS),
-        query_stages=(
-            "page_scorer/questions" if is_tuned else "embeddings/page_questions",
-            "embeddings/queries",
-        ),
-        function=function,
-        code=_LIGHT if is_light else _PAGES,
-        is_trained=is_tuned or is_light,
-    )
+@dataclass(frozen=True)
+class Method:
+    """A named retrieval pipeline.
+
+    Attributes:
+        name: as in file names and tables.
+        title: as a reader sees it.
+        pipeline: what happens to a question, step by step.
+        source: keys of the bibliography.
+        score: the retriever, see above.
+        settings: sections of the profile that the scores depend on.
+        uses: methods whose runs this one reads.
+        options: keyword arguments of ``score``, JSON-able: they distinguish the rows of one function.
+        chunking: name of another chunk table that is searched (:mod:`lib.chunkings.table`); empty for the study's own.
+        inputs: gives what else the scores depend on, JSON-able, such as texts that a language model wrote.
+        writes: kind of text that a language model writes for the row → share of that kind's texts that it reads.
+        changes: the method that the row is compared with, of which it changes one thing.
+        version: raised when the scores change although nothing above does.
+        is_trained: whether it learns from questions (in folds).
+        family: ``main``, or the key of the sibling study that the row is from.
+        conditions: those that it is measured under.
+    """
+
+    name: str
+    title: str
+    pipeline: str
+    source: str
+    score: Callable[..., np.ndarray]
+    settings: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
+    chunking: str = ""
+    inputs: Callable[..., object] | None = None
+    writes: Mapping[str, float] = field(default_factory=dict)
+    changes: str = ""
+    version: int = 1
+    is_trained: bool = False
+    family: str = MAIN
+    conditions: tuple[Condition, ...] = CONDITIONS
+
+    def citation(self) -> str:
+        """The sources as the book cites them."""
+        return f"{{cite}}`{self.source}`"
+
+    def other_inputs(self, study) -> object:
+        """What the scores depend on beside settings and version, JSON-able; None for most methods."""
+        return self.inputs(study) if self.inputs else None
+
+    def code_version(self) -> str:
+        """The declared version, as a run's key has it."""
+        return str(self.version)
+
+    @property
+    def module(self) -> str:
+        """The module of the retriever."""
+        return self.score.__module__
+
+    @property
+    def function(self) -> str:
+        """The name of the retriever in its module."""
+        return self.score.__name__
+
+    @property
+    def corpus(self) -> str:
+        """The same as ``chunking``."""
+        return self.chunking
+
+    @property
+    def index_stages(self) -> tuple[str, ...]:
+        """Stages of the store that index the filings for this method."""
+        return STAGES.get(self.name, ((), ()))[0]
+
+    @property
+    def query_stages(self) -> tuple[str, ...]:
+        """Stages of the store that prepare its questions."""
+        return STAGES.get(self.name, ((), ()))[1]
 
 
-_ROWS = (
-    Method(
-        "dense",
-        "Dense",
-        "question → embedding → cosine with the best window of each chunk",
-        "karpukhin2020dpr,reimers2019sbert",
-        "lib.retrievers.dense",
-        ("embedder",),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
-    ),
-    Method(
-        "bm25",
-        "BM25",
-        "question → finance tokens → Okapi BM25 over chunks",
-        "robertson2009bm25",
-        "lib.retrievers.bm25",
-        ("bm25",),
-    ),
-    Method(
-        "splade",
-        "SPLADE",
-        "question → weighted vocabulary terms → dot product with each chunk's terms",
-        "formal2021splade",
-        "lib.retrievers.splade",
-        ("splade",),
-        index_stages=("sparse/chunks",),
-        query_stages=("sparse/queries",),
-    ),
-    Method(
-        "hybrid_rrf",
-        "Hybrid RRF",
-        "dense and BM25 → reciprocal rank fusion",
-        "cormack2009rrf",
-        "lib.retrievers.fusion",
-        ("hybrid_rrf",),
-        ("dense", "bm25"),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
-    ),
-    Method(
-        "parent_child",
-        "Parent-child",
-        "question → embedding → cosine with small children → their parent chunks",
-        "yang2023smalltobig",
-        "lib.retrievers.parent_child",
-        ("embedder", "parent_child"),
-        index_stages=("embeddings/children",),
-        query_stages=("embeddings/queries",),
-    ),
-    Method(
-        "query_expansion",
-        "Query expansion",
-        "question → acronyms and fiscal years spelt out → dense",
-        "carpineto2012expansion",
-        "lib.retrievers.reformulated",
-        ("embedder",),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
-        function="score_expansion",
-        code=("lib.retrievers.dense", "lib.retrievers.expansion"),
-        inputs="expanded_questions",
-    ),
-    Method(
-        "hyde",
-        "HyDE",
-        "question → a passage that a language model writes → dense",
-        "gao2023hyde",
-        "lib.retrievers.reformulated",
-        ("embedder", "hyde", "generator"),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/passages",),
-        function="score_hyde",
-        code=("lib.retrievers.dense",),
-        inputs="written_passages",
-    ),
-    Method(
-        "multi_hyde",
-        "Multi-HyDE",
-        "question → four written passages → their mean embedding → dense",
-        "george2025multihyde",
-        "lib.retrievers.reformulated",
-        ("embedder", "hyde", "generator"),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/passages",),
-        function="score_multi_hyde",
-        code=("lib.retrievers.dense",),
-        inputs="written_passages",
-    ),
-    Method(
-        "rerank",
-        "Dense + reranker",
-        "dense → first 20 → cross-encoder",
-        "nogueira2019bert",
-        "lib.retrievers.rerank",
-        ("rerank",),
-        ("dense",),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/queries",),
-        code=("lib.models.cross_encoder",),
-    ),
-    Method(
-        "multi_hyde_rerank",
-        "Multi-HyDE + reranker",
-        "Multi-HyDE → first 20 → cross-encoder",
-        "george2025multihyde,nogueira2019bert",
-        "lib.retrievers.rerank",
-        ("rerank",),
-        ("multi_hyde",),
-        index_stages=_WINDOWS,
-        query_stages=("embeddings/passages",),
-        function="score_multi_hyde",
-        code=("lib.models.cross_encoder",),
-    ),
-    _page_scorer("page_then_chunk", "Page, then chunk", "the untrained encoder", "score_untrained"),
-    _page_scorer(
-        "page_scorer_light",
-        "Light page scorer",
-        "a small map over frozen vectors, trained in folds by company,",
-        "score_light",
-    ),
-    _page_scorer(
-        "page_scorer_light_filing",
-        "Light page scorer, folds by filing",
-        "a small map over frozen vectors, trained in folds by filing,",
-        "score_light_filing_folds",
-    ),
-    _page_scorer("page_scorer", "Page scorer", "an encoder fine-tuned in folds by company", "score"),
-    _page_scorer(
-        "page_scorer_filing",
-        "Page scorer, folds by filing",
-        "an encoder fine-tuned in folds by filing",
-        "score_filing_folds",
-    ),
-    Method(
-        "ahead",
-        "Ahead",
-        "question → identity and windows choose pages → linear ranker and boosted trees → best chunk of each page",
-        "burges2010lambdamart,cao2007listnet",
-        "lib.ahead.search",
-        ("embedder", "bm25", "ahead"),
-        index_stages=(*_WINDOWS, "embeddings/ahead-heads", "ahead/words", "ahead/kinds"),
-        query_stages=("embeddings/queries",),
-        code=("lib.retrievers.dense", *(f"lib.ahead.{name}" for name in _AHEAD)),
-        inputs="inputs",
-        is_trained=True,
-    ),
+# fmt: off
+_TUNED, _FROZEN = ("embedder", "page_scorer"), ("embedder", "page_scorer", "page_scorer_light")
+_BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
+_OWN = (
+    Method("dense", "Dense", "question → embedding → cosine with the best window of each chunk",
+           "karpukhin2020dpr,reimers2019sbert", dense.score, ("embedder",)),
+    Method("bm25", "BM25", "question → finance tokens → Okapi BM25 over chunks",
+           "robertson2009bm25", bm25.score, ("bm25",)),
+    Method("splade", "SPLADE", "question → weighted vocabulary terms → dot product with each chunk's terms",
+           "formal2021splade", splade.score, ("splade",)),
+    Method("hybrid_rrf", "Hybrid RRF", "dense and BM25 → reciprocal rank fusion",
+           "cormack2009rrf", fusion.score, ("hybrid_rrf",), ("dense", "bm25")),
+    Method("parent_child", "Parent-child",
+           "question → embedding → cosine with small children → their parent chunks",
+           "yang2023smalltobig", parent_child.score, ("embedder", "parent_child")),
+    Method("query_expansion", "Query expansion", "question → acronyms and fiscal years spelt out → dense",
+           "carpineto2012expansion", expansion.score, ("embedder",), inputs=expansion.expanded_questions),
+    Method("hyde", "HyDE", "question → a passage that a language model writes → dense",
+           "gao2023hyde", hyde.score, ("embedder", "hyde", "generator"),
+           inputs=hyde.written_passages, writes={"hyde": 0.25}),  # one of Multi-HyDE's four passages
+    Method("multi_hyde", "Multi-HyDE", "question → four written passages → their mean embedding → dense",
+           "george2025multihyde", hyde.score_multi, ("embedder", "hyde", "generator"),
+           inputs=hyde.written_passages, writes={"hyde": 1.0}),
+    Method("rerank", "Dense + reranker", "dense → first 20 → cross-encoder",
+           "nogueira2019bert", rerank.score, ("rerank",), ("dense",)),
+    Method("multi_hyde_rerank", "Multi-HyDE + reranker", "Multi-HyDE → first 20 → cross-encoder",
+           "george2025multihyde,nogueira2019bert", rerank.score, ("rerank",), ("multi_hyde",),
+           {"first_stage": "multi_hyde"}),
+    Method("page_then_chunk", "Page, then chunk", f"question → the untrained encoder {_BEST_PAGES}",
+           "kobeissi2026", pages.score_untrained, _FROZEN),
+    Method("page_scorer_light", "Light page scorer",
+           f"question → a small map over frozen vectors, trained in folds by company, {_BEST_PAGES}",
+           "kobeissi2026", pages.score_light, _FROZEN, is_trained=True),
+    Method("page_scorer_light_filing", "Light page scorer, folds by filing",
+           f"question → a small map over frozen vectors, trained in folds by filing, {_BEST_PAGES}",
+           "kobeissi2026", pages.score_light_filing_folds, _FROZEN, is_trained=True),
+    Method("page_scorer", "Page scorer",
+           f"question → an encoder fine-tuned in folds by company {_BEST_PAGES}",
+           "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, is_trained=True),
+    Method("page_scorer_filing", "Page scorer, folds by filing",
+           f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}",
+           "kobeissi2026,henderson2017mnrl", pages.score_filing_folds, _TUNED, is_trained=True),
+    Method("ahead", "Ahead", "question → identity and windows choose pages → linear ranker and boosted trees → "
+           "best chunk of each page",
+           "burges2010lambdamart,cao2007listnet", ahead.score, ("embedder", "bm25", "ahead"),
+           inputs=ahead.inputs, is_trained=True),
 )
+
+#: What the rows of several sibling studies share: the conditions, and sections of the profile.
+_SEARCHED: tuple[Condition, ...] = ("standard", "oracle-document")
+_BOTH = ("embedder", "bm25")
+_FUSED = (*_BOTH, "hybrid_rrf")
+_LENGTHENED = (*_FUSED, "generator", "sibling_texts")
+_JUDGED = (*_LENGTHENED, "parent_child", "run")
+
+# Akarsu et al., "From BM25 to Corrective RAG" (2026): fusion, rerank depth, contexts, written queries.
+AKARSU, _KEY = "akarsu2026", "akarsu2026bm25corrective"
+_row = partial(Method, family=AKARSU, conditions=_SEARCHED)
+_HEAD = {"conditions": ("standard",), "settings": ("rerank",)}
+_READ = "cross-encoder that reads the first 256 tokens"
+_AKARSU = (
+    _row("bm25_k12", "BM25, k1 = 1.2", "question → finance tokens → Okapi BM25 over chunks, k1 = 1.2, b = 0.75",
+         f"{_KEY},robertson2009bm25", bm25.score, options={"k1": 1.2, "b": 0.75}, changes="bm25"),
+    *(_row(f"rrf_{k_rrf}", f"Hybrid RRF, k = {k_rrf}",
+           f"dense and BM25 → reciprocal rank fusion with k = {k_rrf}",
+           f"{_KEY},cormack2009rrf", fusion.score, _FUSED, options={"k_rrf": k_rrf}, changes="hybrid_rrf")
+      for k_rrf in (10, 30, 100)),
+    *(_row(f"convex_{percent}", f"Convex combination, α = {percent / 100:.1f}",
+           f"dense and BM25, each brought to 0..1 → {percent} % dense and {100 - percent} % BM25",
+           f"{_KEY},bruch2023fusion", convex.score, _BOTH, options={"alpha": percent / 100},
+           changes="hybrid_rrf")
+      for percent in range(30, 100, 10)),
+    *(_row(f"rerank_head_{n}", f"Dense + reranker, first {n}", f"dense → first {n} → {_READ}",
+           f"{_KEY},nogueira2019bert", rerank.score, uses=("dense",),
+           options={"n": n, "head_tokens": rerank.HEAD_TOKENS}, changes="dense", **_HEAD)
+      for n in (20, 50, 100)),
+    _row("hybrid_rerank", "Hybrid RRF + reranker", f"hybrid RRF → first 50 → {_READ}",
+         f"{_KEY},nogueira2019bert", rerank.score, uses=("hybrid_rrf",),
+         options={"n": 50, "head_tokens": rerank.HEAD_TOKENS, "first_stage": "hybrid_rrf"},
+         changes="hybrid_rrf", **_HEAD),
+    *(_row(f"contextual_{name}{how}", f"Contextual {how}, {title}", f"{what} before each chunk → {then}",
+           f"{_KEY},anthropic2024contextual", score, (*settings, *model), options={"context": context},
+           inputs=partial(contextual.contexts, kind=context), writes=writes, changes=changes)
+      for context, name, title, what, model, writes in (
+          ("header", "header_", "header", "the filing's company, form and year", (), {}),
+          ("written", "", "written context", "what a language model wrote of the filing", ("generator",),
+           {"filing_context": 1.0}))
+      for how, score, settings, then, changes in (
+          ("dense", contextual.score_dense, ("embedder",), "dense", "dense"),
+          ("hybrid", contextual.score_hybrid, _FUSED, "dense and BM25 → reciprocal rank fusion", "hybrid_rrf"))),
+    _row("multi_query", "Multi-query", "question → three rewrites by a language model → each and the question "
+         "dense → reciprocal rank fusion", f"{_KEY},cormack2009rrf", rewritten.score_multi_query,
+         ("embedder", "hybrid_rrf", "generator", "sibling_texts"), inputs=rewritten.queries,
+         writes={"rewrites": 1.0}, changes="dense"),
+    _row("crag", "Corrective RAG", "hybrid RRF → a model judges the first 5 → none relevant: rewritten, hybrid "
+         "again → the better round", f"{_KEY},yan2024crag", judged.score_corrected, _JUDGED, ("hybrid_rrf",),
+         inputs=judged.verdict_records, writes={"judge": 0.5, "correction": 1.0},  # five of the ten chunks
+         changes="hybrid_rrf", conditions=("standard",)),
+)
+
+# Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
+KIM, _KEY = "kim2025", "kim2025financial"
+_row = partial(Method, family=KIM, conditions=_SEARCHED)
+_PAGES = (("markdown", "titles and tables in markdown"), ("annotated_tables", "annotated tables"),
+          ("extracted_tables", "tables taken out"))
+_KIM = (
+    *(_row(name, title, f"question and {what} → dense and BM25 → reciprocal rank fusion",
+           _KEY, rewritten.score_lengthened, _LENGTHENED, options={"kind": kind},
+           inputs=partial(rewritten.lengthened, kind=kind), writes={kind: 1.0}, changes="hybrid_rrf")
+      for name, kind, title, what in (
+          ("keyword_query", "keywords", "Key terms", "the key terms that a language model takes from it"),
+          ("lm_expansion", "expansion", "Language-model expansion", "terms that a language model adds"))),
+    _row("convex_folds", "Convex combination, α chosen in folds",
+         "dense and BM25, each brought to 0..1 → weighted as the training folds choose, by company",
+         f"{_KEY},bruch2023fusion", convex.score_in_folds, (*_BOTH, "run"),
+         options={"n_folds": 5, "seed": 13}, changes="hybrid_rrf", is_trained=True),
+    _row("selection_agent", "Selection agent",
+         "hybrid RRF → a language model judges the first 10 → the irrelevant go behind",
+         _KEY, judged.score_selected, _JUDGED, ("hybrid_rrf",),
+         inputs=judged.labels, writes={"judge": 1.0}, changes="hybrid_rrf", conditions=("standard",)),
+    *(_row(f"{chunking}_dense", f"Dense, {title}",
+           f"question → embedding → cosine with chunks of pages with {title}",
+           f"{_KEY},karpukhin2020dpr", dense.score, ("embedder",), chunking=chunking, changes="dense")
+      for chunking, title in _PAGES),
+    *(_row(f"{chunking}_bm25", f"BM25, {title}",
+           f"question → finance tokens → BM25 over pages with {title}",
+           f"{_KEY},robertson2009bm25", bm25.score, ("bm25",), chunking=chunking, changes="bm25")
+      for chunking, title in _PAGES),
+)
+
+# Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
+YEPES, _KEY = "yepes2024", "yepes2024chunking"
+_row = partial(Method, family=YEPES, conditions=_SEARCHED)
+_YEPES = (
+    *(_row(name, title, f"question → embedding → cosine with {what}", f"{_KEY},karpukhin2020dpr", score,
+           ("embedder", *more), options=options, chunking=chunking, changes="dense")
+      for name, title, what, score, more, options, chunking in (
+          ("fixed_128", "Chunks of 128 tokens", "each span of 126 tokens",
+           dense.score, ("parent_child",), {}, "fixed_128"),
+          ("fixed_256", "Chunks of 256 tokens", "each window of 254 tokens",
+           dense.score, (), {}, "fixed_256"),
+          ("fixed_512", "Chunks of 512 tokens", "the better of two windows",
+           dense.score, (), {}, "fixed_512"),
+          ("fixed_512_mean", "Chunks of 512 tokens, one vector", "the mean of a chunk's windows",
+           dense.score, (), {"pooling": "mean"}, "fixed_512"),
+          ("fixed_1024_mean", "Chunks of 1024 tokens, one vector", "the mean of a chunk's windows",
+           dense.score, (), {"pooling": "mean"}, ""),
+          ("element_chunks", "Element chunks", "titles, text and whole tables",
+           dense.score, (), {}, "elements"),
+          ("element_metadata", "Element chunks with metadata", "titles, text and whole tables, or with their "
+           "keywords, summary and first sentences, whichever is nearer",
+           element_metadata.score, (), {}, "elements"))),
+    _row("element_bm25", "BM25, element chunks",
+         "question → finance tokens → BM25 over titles, text and whole tables",
+         f"{_KEY},robertson2009bm25", bm25.score, ("bm25",), chunking="elements", changes="bm25"),
+    _row("aggregate", "Aggregate of chunkings", "question → embedding → cosine with elements and chunks of 128 "
+         "and 256 tokens in one index", f"{_KEY},karpukhin2020dpr", dense.score_aggregate,
+         ("embedder", "parent_child"), chunking="aggregate", changes="dense"),
+)
+# fmt: on
 
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")
-METHODS: dict[str, Method] = {method.name: method for method in (*_ROWS, *SIBLING_ROWS)}
+METHODS: dict[str, Method] = {row.name: row for row in (*_OWN, *_AKARSU, *_KIM, *_YEPES)}
 
 
 def method(name: str) -> Method:

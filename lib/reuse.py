@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib import methods, runs
+from lib import runs
 from lib.published import Published
 from lib.store import Entry, sound_record
 from lib.words import Condition, NeedsFilings
@@ -29,6 +29,8 @@ class Reuse:
             if shared:
                 shutil.copyfile(shared, target / "run.trec.gz")
                 return
+            from lib import methods
+
             searched = self.over(methods.method(name).corpus)
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             runs.write_trec(run, target / "run.trec.gz", name)
@@ -98,6 +100,8 @@ class Reuse:
         Raises:
             NeedsFilings: a setting of the method was changed.
         """
+        from lib import methods
+
         row = methods.method(name)
         self._need_settings(name, ("chunks", "run", *row.settings))
         for used in row.uses:
@@ -121,6 +125,8 @@ class Reuse:
 
     def has_published_metrics(self, name: str, condition: Condition) -> bool:
         """Whether a sibling study's run was published and is measured there: its chunk table then need not be made."""
+        from lib import methods
+
         if methods.METHODS[name].family == methods.MAIN or not self._stands_in:
             return False
         known = self.published.manifest["settings"].get("metrics")

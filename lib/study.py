@@ -13,13 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pymupdf
 
-from lib import absent, conditions, methods, runs
-from lib.chunkings.table import chunk_table, table_params
+from lib import absent, conditions, runs
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.dataset import Dataset
 from lib.data.locate import open_dataset
 from lib.data.pages import extract_pages
-from lib.models.generator import Generator, open_generator
+from lib.models.generator import open_generator
+from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings, load_profile
@@ -120,13 +120,15 @@ class Study(Reuse, ViewFiles):
         """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
 
         Args:
-            corpus: a name of :data:`lib.chunkings.CORPORA`; the study's own chunks when empty.
+            corpus: a name of :data:`lib.chunkings.table.CHUNKINGS`; the study's own chunks when empty.
         """
         if not corpus:
             return self.base
         return self.base.memo(("over", corpus), lambda: self.base._over(corpus))
 
     def _over(self, corpus: str) -> "Study":
+        from lib.chunkings.table import chunk_table  # the table of chunkings is built on studies
+
         other = copy.copy(self)
         other.corpus, other._memo = corpus, {}
         other.__dict__.pop("chunks_digest", None)
@@ -222,7 +224,10 @@ class Study(Reuse, ViewFiles):
 
     def run_params(self, name: str, condition: Condition) -> dict:
         """All that a method's run depends on."""
-        method = methods.method(name)
+        from lib.chunkings.table import table_params
+        from lib.methods import method as row_of  # the method table is built on studies
+
+        method = row_of(name)
         params = {
             "method": name,
             "condition": condition,
@@ -254,7 +259,10 @@ class Study(Reuse, ViewFiles):
 
     def rank_method(self, name: str, allowed, depth: int) -> pd.DataFrame:
         """Score with a method, keep what is allowed, and rank to ``depth``."""
-        scores = methods.method(name).score(self, allowed).astype("float32", copy=True)
+        from lib.methods import method as row_of
+
+        row = row_of(name)
+        scores = row.score(self, allowed, **row.options).astype("float32", copy=True)
         scores[~allowed] = float("-inf")
         return runs.rank(scores, self.questions, self.chunks, depth)
 

@@ -162,6 +162,7 @@ class FakeStudy:
         self.profile = Settings({name: Settings(section) for name, section in profile.items()})
         self.store = Store(root / "store", say=lambda line: None)
         self.scores, self.kept = scores, {}
+        self.base, self.corpus = self, ""
 
     @property
     def chunks_digest(self) -> str:

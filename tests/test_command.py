@@ -9,7 +9,6 @@ from lib.words import StudyError
 
 COMMANDS = {
     "lib.analysis.benchmarks": [],
-    "lib.chunkings.build": ["--only", "fixed_128"],
     "lib.answers.answers": ["--context", "none"],
     "lib.page_scorer.full": ["--fold", "0"],
     "lib.page_scorer.final": ["--target", "nowhere"],

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import chunkings as corpora
 from lib import methods
 from lib.book.manifest import stages_of
+from lib.chunkings.table import CHUNKINGS, Chunking
 from lib.data.chunks import chunk_key
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
@@ -40,12 +40,12 @@ def study(tmp_path, dataset_folder, tokenizer_folder, monkeypatch):
     )
     settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     settings["name"] = "default"
-    monkeypatch.setitem(corpora.CORPORA, "lines", sentences)
+    monkeypatch.setitem(CHUNKINGS, "lines", Chunking(sentences))
     row = methods.METHODS["bm25"]
     for name, changes in {
-        "bm25_lines": {"corpus": "lines"},
-        "bm25_flat": {"function": "weighted", "module": __name__, "options": {"weight": 0.0}},
-        "bm25_steep": {"function": "weighted", "module": __name__, "options": {"weight": 2.0}},
+        "bm25_lines": {"chunking": "lines"},
+        "bm25_flat": {"score": weighted, "options": {"weight": 0.0}},
+        "bm25_steep": {"score": weighted, "options": {"weight": 2.0}},
     }.items():
         changed = dataclasses.replace(
             row, name=name, family="somebody2026", conditions=("standard",), **changes
@@ -91,8 +91,8 @@ def test_options_reach_the_function_and_tell_runs_apart(study):
     assert study.run_entry("bm25_flat", "standard").key != study.run_entry("bm25_steep", "standard").key
 
 
-def test_an_unknown_corpus_lists_the_known(study):
-    with pytest.raises(StudyError, match="no corpus 'words': say one of .*lines"):
+def test_an_unknown_chunking_lists_the_known(study):
+    with pytest.raises(StudyError, match="no chunking 'words': say one of .*lines"):
         study.over("words")
 
 

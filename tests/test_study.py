@@ -1,5 +1,6 @@
 """A study from PDFs to run files, and what it computes again when something changes (real MiniLM, profile smoke)."""
 
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -7,7 +8,8 @@ import json
 import pandas as pd
 import pytest
 
-from lib import method, runs
+from lib import runs
+from lib.methods import METHODS
 from lib.published import Published
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
@@ -178,13 +180,8 @@ def test_a_misspelt_change_lists_the_settings(open_study):
         open_study(changes={"bm25.k": 1})
 
 
-def test_changed_code_recomputes_its_method_and_those_that_use_it(computed, open_study, monkeypatch):
-    true_hash = method.code_hash
-
-    def code_hash(name: str) -> str:
-        return "changed" if name == "lib.retrievers.bm25" else true_hash(name)
-
-    monkeypatch.setattr(method, "code_hash", code_hash)
+def test_a_raised_version_recomputes_its_method_and_those_that_use_it(computed, open_study, monkeypatch):
+    monkeypatch.setitem(METHODS, "bm25", dataclasses.replace(METHODS["bm25"], version=2))
     origins = run_all(open_study())
     assert [origins[f"standard/{name}"] for name in NAMES] == ["reused", "computed", "computed"]
 

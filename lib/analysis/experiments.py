@@ -1,26 +1,21 @@
 """Small experiments that test the likely reasons behind the baselines' table."""
 
-import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.data.identity import search_words, years_named
+from lib.metrics.frame import values_of
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.retrievers import bm25
-from lib.retrievers.rerank import pool_scores
+from lib.retrievers.hyde import written_passages
+from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
+from lib.study import Study
 from lib.words import Condition
 
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)|(?i:\bFY\s?'?(\d{2})\b)")
-ROWS_VERSION = 1
-HEAD_TOKENS = 256
-
-
-def years_in(text: str) -> set[int]:
-    """The years that a text names: four digits, or two after ``FY``."""
-    return {2000 + int(match[1]) if match[1] else int(match[0][-4:]) for match in YEAR.finditer(text)}
+TOKENS_VERSION = 1  # raised when plain_tokens or bm25.tokenize changes
 
 
 def plain_tokens(text: str) -> list[str]:
@@ -28,69 +23,64 @@ def plain_tokens(text: str) -> list[str]:
     return text.lower().split()
 
 
-def identity(study) -> pd.Series:
-    """A line that says whose filing it is, by doc_name: company, fiscal year and filing type of its metadata."""
-    filings = study.filings.set_index("doc_name")
-    period = filings["doc_period"].map(lambda year: "" if pd.isna(year) else f"{int(year)} fy{int(year)}")
-    return filings["company"] + " " + period + " " + filings["doc_type"]
-
-
-def bm25_variants(study, condition: Condition = "standard", k: int = 5) -> pd.DataFrame:
+def bm25_variants(study: Study, condition: Condition = "standard", k: int = 5) -> pd.DataFrame:
     """BM25 under other tokenisations and with the filing's identity before each chunk.
 
     Returns:
         variant, doc_recall, page_recall: means over all questions; stored.
     """
-    headed = study.chunks["doc_name"].map(identity(study)) + "\n" + study.chunks["text"]
-    texts = study.chunks["text"]
-    variants: dict[str, tuple[Callable[[str], list[str]], Sequence[str], float]] = {
-        "words between white space": (plain_tokens, texts, 0.25),
-        "finance tokens (the row of the table)": (bm25.tokenize, texts, 0.25),
-        "… no weight for terms in over half of the chunks": (bm25.tokenize, texts, 0.0),
-        "… and the filing's identity before each chunk": (bm25.tokenize, headed, 0.0),
-    }
+    identity = search_words(study.filings)
 
-    def compute(target: Path) -> None:
-        rows = []
+    def make() -> pd.DataFrame:
+        texts = study.chunks["text"]
+        headed = study.chunks["doc_name"].map(identity) + "\n" + texts
+        variants: dict[str, tuple[Callable[[str], list[str]], Sequence[str], float]] = {
+            "words between white space": (plain_tokens, texts, 0.25),
+            "finance tokens (the row of the table)": (bm25.tokenize, texts, 0.25),
+            "… no weight for terms in over half of the chunks": (bm25.tokenize, texts, 0.0),
+            "… and the filing's identity before each chunk": (bm25.tokenize, headed, 0.0),
+        }
+        rows, settings = [], study.profile.bm25
         for name, (tokens, texts, epsilon) in variants.items():
-            settings = study.profile.bm25
             model = bm25.BM25([tokens(text) for text in texts], settings.k1, settings.b, epsilon)
             scores = np.stack([model.scores(tokens(question)) for question in study.questions["question"]])
             scores[~study.candidates(condition)] = -np.inf
             run = runs.rank(scores, study.questions, study.chunks, k)
             rows.append((name, *(m(run, study.questions, k).mean() for m in (doc_recall, page_recall))))
-        pd.DataFrame(rows, columns=["variant", "doc_recall", "page_recall"]).to_csv(
-            target / "rows.csv", index=False
-        )
+        return pd.DataFrame(rows, columns=["variant", "doc_recall", "page_recall"])
 
     params = {
-        "chunks": study.chunks_digest,
-        "questions": study.questions_digest,
+        "chunks": study.digest("chunks"),
+        "questions": study.digest("questions"),
         "settings": study.profile.bm25,
         "condition": condition,
         "k": k,
-        "identity": identity(study).to_dict(),
+        "identity": identity.to_dict(),
+        "tokens": TOKENS_VERSION,
     }
-    entry = study.store.get("experiments/bm25", params, compute, ROWS_VERSION)
-    return pd.read_csv(entry.path / "rows.csv")
+    return study.store.frame("experiments/bm25", params, make, public=True)
 
 
-def invented_years(study, passages: Sequence[Sequence[str]]) -> pd.DataFrame:
-    """Whether the passages that HyDE wrote name years that the question did not ask about.
-
-    Args:
-        passages: for each question its written passages.
+def invented_years(study: Study) -> pd.DataFrame:
+    """Whether the passages that HyDE wrote name years that the question did not ask about; stored.
 
     Returns:
-        question_id, years (asked), written (in the first passage), is_invented: the passage names a year, and none of
-        those asked; ``is_invented`` is missing where the question or the passage names no year.
+        question_id, asked and written (years, separated by blanks; written is of the first passage), is_invented: 1.0
+        where the passage names a year, and none of those asked, else 0.0; missing where the question or the passage
+        names no year.
     """
-    rows = []
-    for question, texts in zip(study.questions.itertuples(), passages, strict=True):
-        asked, written = years_in(question.question), years_in(texts[0]) if texts else set()
-        invented = not asked & written if asked and written else None
-        rows.append((question.question_id, sorted(asked), sorted(written), invented))
-    return pd.DataFrame(rows, columns=["question_id", "asked", "written", "is_invented"])
+
+    def make() -> pd.DataFrame:
+        rows = []
+        for question, texts in zip(study.questions.itertuples(), written_passages(study), strict=True):
+            asked, written = years_named(question.question), years_named(texts[0]) if texts else set()
+            invented = float(not asked & written) if asked and written else np.nan
+            years = (" ".join(map(str, sorted(part))) for part in (asked, written))
+            rows.append((question.question_id, *years, invented))
+        return pd.DataFrame(rows, columns=["question_id", "asked", "written", "is_invented"])
+
+    params = {"questions": study.digest("questions"), "run": study.run_digest("hyde", "standard")}
+    return study.store.frame("experiments/hyde-years", params, make, public=True)
 
 
 def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -101,29 +91,37 @@ def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFra
         years: from :func:`invented_years`.
         k: depth.
     """
-    groups = {True: "names other years only", False: "names a year that was asked for"}
+    groups = {1.0: "names other years only", 0.0: "names a year that was asked for"}
     kind = years.set_index("question_id")["is_invented"].map(groups).fillna("no year in passage or question")
     rows = []
     for group, ids in kind.groupby(kind).groups.items():
         row = {"HyDE's passage": group}
         for method in ("hyde", "dense"):
             for metric, short in (("doc_recall", "document"), ("page_recall", "page")):
-                chosen = (metrics["method"] == method) & (metrics["metric"] == metric) & (metrics["k"] == k)
-                values = metrics[chosen & metrics["question_id"].isin(ids)]["value"]
-                row[f"{method}, {short}"] = round(values.mean(), 3)
+                values = values_of(metrics, method, "standard", metric, k)
+                row[f"{method}, {short}"] = round(values[values.index.isin(ids)].mean(), 3)
         rows.append(row | {"n": len(ids)})
     return pd.DataFrame(rows)
 
 
-def rerank_windows(study, k: int = 5) -> pd.DataFrame:
-    """Reranking by each chunk's best window, and by its first 256 tokens alone: means over all questions."""
-    settings, allowed = study.profile.rerank, study.candidates("standard")
-    pool = study.rank_method("dense", allowed, settings.n)
-    rows = []
-    for name, head in (("best window", None), (f"first {HEAD_TOKENS} tokens", HEAD_TOKENS)):
-        order = pool.assign(score=pool_scores(study, pool, head))
-        order = order.sort_values(["question_id", "score", "chunk_id"], ascending=[True, False, True])
-        order["rank"] = order.groupby("question_id").cumcount() + 1
-        recalls = (metric(order, study.questions, k).mean() for metric in (doc_recall, page_recall))
-        rows.append((name, *recalls, len(study.questions)))
-    return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])
+def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:
+    """Reranking by each chunk's best window, and by its first 256 tokens alone: means over all questions; stored."""
+
+    def make() -> pd.DataFrame:
+        pool = study.rank_method("dense", study.candidates("standard"), study.profile.rerank.n)
+        rows = []
+        for name, head in (("best window", None), (f"first {HEAD_TOKENS} tokens", HEAD_TOKENS)):
+            order = pool.assign(score=pool_scores(study, pool, head))
+            order = order.sort_values(["question_id", "score", "chunk_id"], ascending=[True, False, True])
+            order["rank"] = order.groupby("question_id").cumcount() + 1
+            recalls = (metric(order, study.questions, k).mean() for metric in (doc_recall, page_recall))
+            rows.append((name, *recalls, len(study.questions)))
+        return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])
+
+    params = {
+        "run": study.run_digest("dense", "standard"),
+        "questions": study.digest("questions"),
+        "settings": study.settings_of(("rerank",)),
+        "k": k,
+    }
+    return study.store.frame("experiments/rerank-windows", params, make, public=True)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from lib.chunkings.elements import elements
 from lib.data.chunks import chunk_key
-from lib.words import CHUNK_COLUMNS
+from lib.words import CHUNK_COLUMNS, chunk_id
 
 CHARACTERS = 2048
 MAX_FURNITURE = 120
@@ -48,9 +48,8 @@ def merge(found: pd.DataFrame, characters: int) -> pd.DataFrame:
         for number, (first, end) in enumerate(groups):
             whole = "".join(texts[first:end])
             start, text = starts[first] + len(whole) - len(whole.lstrip()), whole.strip()
-            chunk_id = f"{doc_name}#p{page:04d}#c{number:02d}"
-            key = chunk_key(text, doc_name, page)
-            rows.append((chunk_id, key, doc_name, page, text, start, start + len(text)))
+            ids = chunk_id(doc_name, page, number), chunk_key(text, doc_name, page)
+            rows.append((*ids, doc_name, page, text, start, start + len(text)))
     return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
 
 

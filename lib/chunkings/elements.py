@@ -1,38 +1,164 @@
-"""The elements of every page: a stage of its own, which the chunk tables of elements and of tables are made from.
+"""The elements of every page: titles, text and tables in the page's order, together the whole of its text.
 
-Rows of tables keep their cells with their edges, as JSON, for what restructures tables.
+They are a stage of its own, which the chunk tables of elements and of restructured pages are made from. Rows of tables
+keep their cells with their edges, as JSON, for what restructures tables.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 import pymupdf
 from tqdm.auto import tqdm
 
-from lib.chunkings import cells, kinds, layout, tables
-from lib.chunkings.continued import joined_tables
-from lib.chunkings.kinds import Element, elements_of
+from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
-from lib.code import code_hash
-from lib.store import digest_of, digest_of_file
+from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
 
+VERSION = 1  # raised when a page gives other elements; the tables made of them depend on it
+N_WORKERS = 2
 ELEMENT_COLUMNS = ("doc_name", "page", "kind", "text", "start", "end", "rows", "is_placed")
-VERSION = 1
+Kind = Literal["title", "text", "table"]
+MAX_TITLE = 150
+MAX_TITLE_ROWS = 3
+LARGER = 1.15
+NO_TITLE = re.compile(r"table of contents|page \d+|\W*\d+\W*|.*\.{4,}.*", re.I)
+HEADING = re.compile(r"(?:item|note|part|proposal)\s+[\dIVX]", re.I)
+BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
+WORD = re.compile(r"[^\W\d_]{2,}")
+PARAGRAPH_GAP = 0.55
 
 
-def elements(study, n_workers: int = 2) -> pd.DataFrame:
+@dataclass
+class Element:
+    """A title, a text or a table of a page.
+
+    Attributes:
+        kind: what it is.
+        start, end: characters of the page's text.
+        rows: the rows that it consists of.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    rows: list[Row] = field(default_factory=list)
+
+
+def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
+    """The elements of one page.
+
+    Args:
+        text: the page's text.
+        rows: its rows, in order.
+
+    Returns:
+        Elements in order; each begins where the one before ends, the first at 0, and the last ends with the text.
+        A page without letters has none.
+    """
+    tables = tables_of(rows)
+    inside = {number for first, end in tables for number in range(first, end)}
+    starts = {first for first, _ in tables}
+    body = body_size([row for number, row in enumerate(rows) if number not in inside] or rows)
+    elements: list[Element] = []
+    for number, row in enumerate(rows):
+        above = rows[number - 1] if number else None
+        kind = "table" if number in inside else "title" if is_title(row, body, text) else "text"
+        if number in starts or not elements or _begins(row, kind, above, elements[-1], text):
+            elements.append(Element(kind, row.start, row.end, []))
+        elements[-1].rows.append(row)
+    return _closed(_without_long_titles(elements), len(text))
+
+
+def body_size(rows: Sequence[Row]) -> float:
+    """The font size that most letters have, in points; 0 where sizes are unknown."""
+    letters: dict[float, int] = {}
+    for row in rows:
+        size = round(row.size * 2) / 2
+        letters[size] = letters.get(size, 0) + len(row.text)
+    return max(letters, key=lambda size: (letters[size], size), default=0.0)
+
+
+def is_title(row: Row, body: float, text: str) -> bool:
+    """Whether a row reads as a title: short, no sentence, and bold, larger, italic or in capitals."""
+    words = row.text
+    if len(words) > MAX_TITLE or NO_TITLE.fullmatch(words) or not WORD.search(words):
+        return False
+    if SENTENCE_END.search(words) and not (
+        words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
+    ):
+        return False
+    if len(row.cells) > 2 or words[0].islower() or (MARKER.fullmatch(row.cells[0].text) and not row.is_bold):
+        return False
+    if row.is_placed:
+        is_short_italic = row.is_italic and len(words) <= MAX_TITLE // 2
+        return row.is_bold or is_short_italic or row.size >= LARGER * body or _is_upper(words)
+    stands_alone = BLANK_LINE.match(text, row.end) or text[: row.start].endswith("\n\n")
+    return (
+        bool(stands_alone)
+        and len(words) <= 2 * MAX_TITLE // 3
+        and (_is_upper(words) or _is_capitalised(words))
+    )
+
+
+def _is_upper(text: str) -> bool:
+    return len(text) >= 4 and text.upper() == text
+
+
+def _is_capitalised(text: str) -> bool:
+    """Whether nine of ten of the longer words begin with a capital."""
+    long = [word for word in WORD.findall(text) if len(word) > 3]
+    return bool(long) and sum(word[0].isupper() for word in long) >= 0.9 * len(long)
+
+
+def _begins(row: Row, kind: Kind, above: Row, last: Element, text: str) -> bool:
+    """Whether a row begins an element: another kind, another style of title, or a new paragraph."""
+    if kind != last.kind:
+        return True
+    if kind == "table":
+        return False
+    if kind == "title":
+        return (row.is_bold, row.is_italic, round(row.size)) != (
+            above.is_bold,
+            above.is_italic,
+            round(above.size),
+        )
+    if not row.is_placed:
+        return BLANK_LINE.match(text, above.end) is not None
+    gap = row.top - above.bottom
+    return (
+        gap < -2 or gap > PARAGRAPH_GAP * (row.bottom - row.top) or bool(MARKER.fullmatch(row.cells[0].text))
+    )
+
+
+def _without_long_titles(elements: list[Element]) -> list[Element]:
+    """A paragraph in bold is text: a title has few rows."""
+    for element in elements:
+        if element.kind == "title" and len(element.rows) > MAX_TITLE_ROWS:
+            element.kind = "text"
+    return elements
+
+
+def _closed(elements: list[Element], length: int) -> list[Element]:
+    """The elements made to meet: each from its first row, the first from 0, to where the next one starts."""
+    starts = [0, *(element.rows[0].start for element in elements[1:]), length]
+    for element, start, end in zip(elements, starts, starts[1:], strict=False):
+        element.start, element.end = start, end
+    return elements
+
+
+def elements(study) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page of a study, in order.
 
     ``start`` and ``end`` are characters of the page's text, of which a page's elements hold every one. ``rows``
     is the JSON of a table's rows, each a list of ``[text, left, right]``; empty for other kinds. ``is_placed``
-    says whether the page's places are known, which they are not where a filing is given as text. A killed run
-    goes on at the filing where it was.
+    says whether the page's places are known, which they are not where a filing is given as text.
     """
-    code = [code_hash(module) for module in (cells, layout, tables, kinds)]
     params = {
         "dataset": study.dataset.fingerprint,
         "pages": study.pages_digest,
@@ -40,51 +166,19 @@ def elements(study, n_workers: int = 2) -> pd.DataFrame:
     }
 
     def compute(target: Path) -> None:
-        filings = find_elements(study, code, n_workers)
-        pd.concat(filings, ignore_index=True).to_parquet(target / "elements.parquet", index=False)
+        texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
+        with ProcessPoolExecutor(N_WORKERS) as pool:
+            found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())
+            progress = tqdm(texts, desc="elements", unit="filing")
+            rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
+        table = pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
+        table.to_parquet(target / "elements.parquet", index=False)
 
     def read() -> pd.DataFrame:
-        entry = study.store.get("elements", params | {"code": code}, compute, VERSION)
+        entry = study.store.get("elements", params, compute, VERSION)
         return joined_tables(pd.read_parquet(entry.path / "elements.parquet"))
 
     return study.memo("elements", read)
-
-
-def find_elements(study, code: Sequence[str], n_workers: int) -> list[pd.DataFrame]:
-    """The elements of each filing, stored one by one; missing ones are computed in ``n_workers`` processes."""
-    texts = {
-        doc_name: part["text"].tolist() for doc_name, part in study.pages.groupby("doc_name", sort=False)
-    }
-    params = {
-        doc_name: {
-            "filing": digest_of_file(study.dataset.source(doc_name)),
-            "pages": digest_of(texts[doc_name]),
-            "pymupdf": pymupdf.VersionBind,
-            "code": list(code),
-        }
-        for doc_name in texts
-    }
-    stage, store = "elements/filings", study.store
-    missing = [name for name in texts if not store.find(stage, store.key(stage, params[name], VERSION))]
-    with ProcessPoolExecutor(n_workers) as pool:
-        found = pool.map(
-            elements_of_filing, map(study.dataset.source, missing), (texts[name] for name in missing)
-        )
-        for doc_name, rows in zip(tqdm(missing, desc="elements", unit="filing"), found, strict=True):
-            table = pd.DataFrame([(doc_name, *row) for row in rows], columns=list(ELEMENT_COLUMNS))
-            store.get(stage, params[doc_name], partial(_write, table), VERSION)
-    return [
-        pd.read_parquet(store.get(stage, given, _never, VERSION).path / "elements.parquet")
-        for given in params.values()
-    ]
-
-
-def _write(table: pd.DataFrame, target: Path) -> None:
-    table.to_parquet(target / "elements.parquet", index=False)
-
-
-def _never(target: Path) -> None:
-    raise ValueError(f"{target}: the filing's elements were there a moment ago")
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:

@@ -4,14 +4,13 @@ A window is encoded by its text alone, so a window of another table that reads l
 child of ``parent_child``) has the same vector. What is new is encoded shard by shard and stored.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from lib.chunkings.sizes import child_vectors, children
 from lib.models.index import encode_texts, window_vectors, windows
-from lib.retrievers.parent_child import children
 
 #: Tables whose windows are looked for among the children of ``parent_child`` too.
 OF_CHILDREN = ("fixed_128",)
@@ -21,19 +20,15 @@ def window_vectors_of(study) -> tuple[np.ndarray, np.ndarray]:
     """For every window of a study over another chunk table the row of its chunk, and its unit vector (n_windows, d)."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
-        found = sources(study)
+        found, base = sources(study), study.base
         owners, rows = np.load(found / "owners.npy"), np.load(found / "rows.npy")
         new = pd.read_parquet(found / "new.parquet")["text"].tolist()
-        known = [read() for _, read in _known(study)]
+        known = [window_vectors(base)[1]]
+        if study.corpus in OF_CHILDREN:
+            known.append(child_vectors(base))
         if new:
-            known.append(np.asarray(encode_texts(study.base, f"embeddings/{study.corpus}", new)))
-        vectors = np.empty((len(rows), known[0].shape[1]), np.float32)
-        begin = 0
-        for part in known:
-            here = (rows >= begin) & (rows < begin + len(part))
-            vectors[here] = part[rows[here] - begin]
-            begin += len(part)
-        return owners, vectors
+            known.append(np.asarray(encode_texts(base, f"embeddings/{study.corpus}", new)))
+        return owners, np.concatenate(known)[rows]
 
     return study.memo("window_vectors_of", load)
 
@@ -52,8 +47,9 @@ def sources(study) -> Path:
     }
 
     def compute(target: Path) -> None:
-        table = windows(study)
-        texts = [text for read, _ in _known(study) for text in read()]
+        table, texts = windows(study), windows(study.base)["text"].tolist()
+        if study.corpus in OF_CHILDREN:
+            texts += children(study.base)["text"].tolist()
         row_of = {text: row for row, text in reversed(list(enumerate(texts)))}
         new = [text for text in dict.fromkeys(table["text"]) if text not in row_of]
         row_of |= {text: len(texts) + number for number, text in enumerate(new)}
@@ -62,24 +58,3 @@ def sources(study) -> Path:
         pd.DataFrame({"text": new}, dtype=str).to_parquet(target / "new.parquet", index=False)
 
     return study.store.get("corpora/windows", params, compute).path
-
-
-def _known(study) -> list[tuple[Callable[[], list[str]], Callable[[], np.ndarray]]]:
-    """The texts and the vectors that the study has, in the order of the rows; each read only when it is needed."""
-    base = study.base
-
-    def children_vectors() -> np.ndarray:
-        return np.asarray(encode_texts(base, "embeddings/children", children(base)["text"].tolist()))
-
-    known = [(lambda: windows(base)["text"].tolist(), lambda: window_vectors(base)[1])]
-    if study.corpus in OF_CHILDREN:
-        known.append((lambda: children(base)["text"].tolist(), children_vectors))
-    return known
-
-
-def reused(study) -> dict[str, int]:
-    """How many windows a table has, how many read like one that the study has, and how many texts are new."""
-    found = sources(study)
-    rows, n_new = np.load(found / "rows.npy"), len(pd.read_parquet(found / "new.parquet"))
-    n_known = sum(len(read()) for read, _ in _known(study)) if len(rows) else 0
-    return {"windows": len(rows), "reused": int((rows < n_known).sum()), "new": n_new}

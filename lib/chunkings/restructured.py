@@ -10,12 +10,14 @@ import json
 
 import pandas as pd
 
-from lib.chunkings.aggregate import joined
 from lib.chunkings.elements import elements
 from lib.chunkings.grid import Grid, grid_of
+from lib.chunkings.sizes import joined
 from lib.data.chunks import chunk_key, load_tokenizer, split_pages
 from lib.models.weights import fetch
 from lib.words import PAGE_COLUMNS
+
+NAMES = ("markdown", "annotated_tables", "extracted_tables")
 
 
 def table(study, name: str) -> pd.DataFrame:
@@ -23,7 +25,7 @@ def table(study, name: str) -> pd.DataFrame:
 
     Args:
         study: over its own chunks.
-        name: ``markdown``, ``annotated_tables`` or ``extracted_tables``.
+        name: one of :data:`NAMES`.
     """
     found = elements(study)
     if name == "extracted_tables":

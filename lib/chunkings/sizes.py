@@ -1,4 +1,4 @@
-"""Chunks of fixed sizes, nested in the study's own: what chunk size does, measured on equal vectors.
+"""Chunks of fixed sizes, nested in the study's own, and several chunkings in one index (Yepes et al., 2024).
 
 ``fixed_128`` are spans of 126 tokens and ``fixed_256`` of 254 (two are the encoder's own), cut from the study's chunks
 as the children of ``parent_child`` and the windows of the index are; ``fixed_512`` are two neighbouring spans of 254 in
@@ -6,14 +6,18 @@ one; the study's chunks themselves are 1024. A chunk that is longer than the enc
 so 256, 512 and 1024 are compared on the very same vectors: only what is returned, and how often a page can be, differs.
 """
 
+import numpy as np
 import pandas as pd
 
-from lib.data.chunks import chunk_key, load_tokenizer, spans_of
+from lib.data.chunks import chunk_key, load_tokenizer, spans_of, split_chunks
+from lib.models.index import encode_texts
 from lib.models.weights import fetch
-from lib.words import CHUNK_COLUMNS
+from lib.words import CHUNK_COLUMNS, chunk_id
 
 #: Tokens of a span, tokens that neighbours share, and spans that make a chunk.
 SIZES = {"fixed_128": (126, 16, 1), "fixed_256": (254, 32, 1), "fixed_512": (254, 32, 2)}
+#: Chunks of 512 and 1024 tokens are not among them: they score as their best window of 254, which is there already.
+PARTS = ("elements", "fixed_128", "fixed_256")
 
 
 def table(study, name: str) -> pd.DataFrame:
@@ -39,21 +43,53 @@ def split(chunks: pd.DataFrame, tokenizer, size: int, overlap: int, n_spans: int
     Returns:
         CHUNK_COLUMNS, in order, numbered within the page.
     """
-    rows, number_on = [], {}
+    rows = []
     for first in range(0, len(chunks), 256):
         part = chunks.iloc[first : first + 256]
         encoded = tokenizer.encode_batch(part["text"].tolist(), add_special_tokens=False)
         for chunk, encoding in zip(part.itertuples(index=False), encoded, strict=True):
             spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
             for group in (spans[at : at + n_spans] for at in range(0, len(spans), n_spans)):
-                page = chunk.doc_name, chunk.page
-                number = number_on[page] = number_on.get(page, -1) + 1
-                rows.append(_row(chunk, group[0][0], group[-1][1], number))
-    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+                start, end = group[0][0], group[-1][1]
+                text, place = chunk.text[start:end], (chunk.doc_name, chunk.page)
+                rows.append(
+                    ("", chunk_key(text, *place), *place, text, chunk.start + start, chunk.start + end)
+                )
+    return numbered(pd.DataFrame(rows, columns=list(CHUNK_COLUMNS)))
 
 
-def _row(chunk, start: int, end: int, number: int) -> tuple:
-    text = chunk.text[start:end]
-    chunk_id = f"{chunk.doc_name}#p{chunk.page:04d}#c{number:02d}"
-    key = chunk_key(text, chunk.doc_name, chunk.page)
-    return chunk_id, key, chunk.doc_name, chunk.page, text, chunk.start + start, chunk.start + end
+def numbered(chunks: pd.DataFrame) -> pd.DataFrame:
+    """Chunks with ids that count them within their page, in the order of the rows."""
+    number = chunks.groupby(["doc_name", "page"]).cumcount()
+    ids = [chunk_id(*place) for place in zip(chunks["doc_name"], chunks["page"], number, strict=True)]
+    return chunks.assign(chunk_id=ids)
+
+
+def aggregate(study) -> pd.DataFrame:
+    """CHUNK_COLUMNS of all :data:`PARTS`, part after part, ranked together ("aggregation" in the source)."""
+    return joined([study.over(name).chunks for name in PARTS])
+
+
+def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Chunk tables one after the other, with ids that are unique again."""
+    return numbered(pd.concat(tables, ignore_index=True))[list(CHUNK_COLUMNS)]
+
+
+def children(study) -> pd.DataFrame:
+    """The small spans of every chunk that ``parent_child`` searches.
+
+    Returns:
+        chunk (row of the parent) and text, in order; the same at every call.
+    """
+    settings = study.profile.parent_child
+
+    def split() -> pd.DataFrame:
+        tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+        return split_chunks(study.chunks, tokenizer, settings.size, settings.overlap)
+
+    return study.memo("children", split)
+
+
+def child_vectors(study) -> np.ndarray:
+    """The unit vectors of all children, shape (n_children, dimension)."""
+    return np.asarray(encode_texts(study, "embeddings/children", children(study)["text"].tolist()))

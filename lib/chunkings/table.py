@@ -1,54 +1,78 @@
-"""A corpus's chunk table, stored under what it depends on."""
+"""The chunk tables that can be searched beside the study's own, and how one is stored.
 
-import pkgutil
-from functools import cache
+Their chunks lie on the study's pages under the study's ids (``DOC#p0049#c00``, numbered within the page), so that every
+retriever and every page measure works on them as on the study's own chunks. ``start`` and ``end`` are -1 where a
+chunk's text is no span of its page.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
-from lib import chunkings as corpora
-from lib.code import code_hash
+from lib.chunkings import element_chunks, elements, restructured, sizes
 from lib.words import CHUNK_COLUMNS, StudyError
 
-SETTINGS = ("chunks", "embedder", "parent_child", "corpora")
-NOT_TABLES = {"build", "embedding", "metadata", "table"}  # they make no table
+SETTINGS = ("chunks", "embedder")
 
 
-@cache
-def _code() -> dict[str, str]:
-    """The code that makes chunk tables: a hash a module of this package."""
-    names = sorted({module.name for module in pkgutil.iter_modules(corpora.__path__)} - NOT_TABLES)
-    return {name: code_hash(f"lib.chunkings.{name}") for name in names}
+@dataclass(frozen=True)
+class Chunking:
+    """A way to cut the filings into chunks.
+
+    Attributes:
+        make: ``make(study, **options)`` gives CHUNK_COLUMNS; the study is over its own chunks.
+        options: keyword arguments of the function.
+        version: raised when the table has other chunks than before.
+    """
+
+    make: Callable[..., pd.DataFrame]
+    options: Mapping[str, object] = field(default_factory=dict)
+    version: int = 1
+
+
+CHUNKINGS: dict[str, Chunking] = {
+    "elements": Chunking(element_chunks.table),
+    **{name: Chunking(sizes.table, {"name": name}) for name in sizes.SIZES},
+    "aggregate": Chunking(sizes.aggregate),
+    **{name: Chunking(restructured.table, {"name": name}) for name in restructured.NAMES},
+}
 
 
 def table_params(study, name: str) -> dict:
     """All that a chunk table depends on.
 
     Raises:
-        StudyError: there is no such corpus.
+        StudyError: there is no such chunking.
     """
-    if name not in corpora.CORPORA:
-        raise StudyError(f"no corpus {name!r}: say one of {', '.join(corpora.CORPORA)}")
+    if name not in CHUNKINGS:
+        raise StudyError(f"no chunking {name!r}: say one of {', '.join(CHUNKINGS)}")
     return {
-        "corpus": name,
+        "chunking": name,
+        "version": CHUNKINGS[name].version,
+        "elements": elements.VERSION,
         "pages": study.pages_digest,
         "chunks": study.chunks_digest,
         "dataset": study.dataset.fingerprint,
         "settings": study.settings_of(SETTINGS),
-        "code": _code(),
     }
 
 
 def chunk_table(study, name: str) -> pd.DataFrame:
-    """CHUNK_COLUMNS of a corpus; also put into the view as ``corpora/<name>.parquet``.
+    """CHUNK_COLUMNS of a chunking; also put among the study's files as ``corpora/<name>.parquet``.
 
     Args:
         study: over its own chunks.
-        name: one of :data:`lib.chunkings.CORPORA`.
+        name: one of :data:`CHUNKINGS`.
+
+    Raises:
+        ValueError: two chunks of the table have one id.
     """
 
     def compute(target: Path) -> None:
-        table = corpora.CORPORA[name](study)[list(CHUNK_COLUMNS)]
+        chunking = CHUNKINGS[name]
+        table = chunking.make(study, **chunking.options)[list(CHUNK_COLUMNS)]
         if table["chunk_id"].duplicated().any():
             raise ValueError(f"{name}: chunk ids occur twice")
         table.to_parquet(target / f"{name}.parquet", index=False)

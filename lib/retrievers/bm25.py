@@ -6,7 +6,7 @@ matrix, so that a question is a few row sums. A test holds both to equal scores.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rank_bm25 import BM25Okapi
@@ -71,21 +71,27 @@ class BM25:
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
 
 
-def index(study) -> BM25:
-    """BM25 over the study's chunks, built once a process."""
+def index(study, k1: float | None = None, b: float | None = None) -> BM25:
+    """BM25 over the study's chunks, built once a process for each ``k1`` and ``b``; by default the profile's."""
     settings = study.profile.bm25
+    k1, b = settings.k1 if k1 is None else k1, settings.b if b is None else b
 
     def build() -> BM25:
-        return BM25([tokenize(text) for text in study.chunks["text"]], settings.k1, settings.b)
+        return BM25([tokenize(text) for text in study.chunks["text"]], k1, b)
 
-    return study.memo("bm25", build)
+    return study.memo(("bm25", k1, b), build)
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
+    """BM25 of each chunk for each text, shape (n_texts, n_chunks)."""
+    return np.stack([model.scores(tokenize(text)) for text in texts])
+
+
+def score(study, candidates: np.ndarray, *, k1: float | None = None, b: float | None = None) -> np.ndarray:
     """BM25 of each chunk for each question, shape (n_questions, n_chunks).
 
     The statistics are those of the whole shared index under every condition, as the candidates of a condition are a
-    filter on one index, not an index of their own.
+    filter on one index, not an index of their own. ``k1`` and ``b`` are the profile's if they are not given; Akarsu et
+    al. (2026) have ``k1 = 1.2, b = 0.75``.
     """
-    model = index(study)
-    return np.stack([model.scores(tokenize(question)) for question in study.questions["question"]])
+    return text_scores(index(study, k1, b), study.questions["question"])

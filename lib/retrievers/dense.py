@@ -1,10 +1,13 @@
 """Dense retrieval (Karpukhin et al., EMNLP 2020; Reimers & Gurevych, EMNLP 2019): cosine of unit vectors.
 
-A chunk that is longer than the encoder's window is several windows, and scores as its best one.
+A chunk that is longer than the encoder's window is several windows, and scores as its best one; ``pooling="mean"``
+scores it by the mean of its windows instead, as one vector that has to stand for all of the chunk.
 """
 
 import numpy as np
 
+from lib.chunkings.embedding import window_vectors_of
+from lib.chunkings.sizes import PARTS
 from lib.models.index import encode_queries, window_vectors
 
 
@@ -29,12 +32,44 @@ def best_window_scores(
     return scores
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
-    """Cosine between the question and each chunk's best window, shape (n_questions, n_chunks)."""
-    return score_vectors(study, encode_queries(study, study.questions["question"].tolist()))
+def mean_vectors(owners: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of each chunk's windows, made a unit vector again: the chunks, and their vectors (n_chunks, d)."""
+    if not len(owners):
+        return owners, vectors
+    chunks, starts = np.unique(owners, return_index=True)
+    sums = np.add.reduceat(vectors, starts, axis=0)
+    return chunks, sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-12)
 
 
-def score_vectors(study, queries: np.ndarray) -> np.ndarray:
-    """Cosine between given query vectors and each chunk's best window, shape (n_queries, n_chunks)."""
-    owners, vectors = window_vectors(study)
+def score(study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
+    """Cosine between the question and each chunk, shape (n_questions, n_chunks).
+
+    Args:
+        study: over any chunk table.
+        candidates: not read; a chunk's score does not depend on the others.
+        pooling: ``best`` window of a chunk, or the ``mean`` of its windows.
+
+    Raises:
+        ValueError: another pooling.
+    """
+    return score_vectors(study, question_vectors(study), pooling)
+
+
+def question_vectors(study) -> np.ndarray:
+    """The unit vectors of the questions, shape (n_questions, dimension)."""
+    return encode_queries(study.base, study.questions["question"].tolist())
+
+
+def score_vectors(study, queries: np.ndarray, pooling: str = "best") -> np.ndarray:
+    """Cosine between given query vectors and each chunk, shape (n_queries, n_chunks); see :func:`score`."""
+    owners, vectors = window_vectors_of(study) if study.corpus else window_vectors(study)
+    if pooling == "mean":
+        owners, vectors = mean_vectors(owners, vectors)
+    elif pooling != "best":
+        raise ValueError(f"pooling is {pooling!r}: say best or mean")
     return best_window_scores(queries, vectors, owners, len(study.chunks))
+
+
+def score_aggregate(study, candidates: np.ndarray) -> np.ndarray:
+    """The scores of all parts of the table ``aggregate`` side by side, shape (n_questions, n_chunks)."""
+    return np.concatenate([score(study.over(name), candidates) for name in PARTS], axis=1)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from lib.chunkings.metadata import metadata_of
-from lib.models.index import encode_queries, encode_texts
-from lib.retrievers import dense_corpus
+from lib.models.index import encode_texts
+from lib.retrievers import dense
 
 
 def metadata_vectors(study) -> tuple[list[int], np.ndarray]:
@@ -23,9 +23,8 @@ def metadata_vectors(study) -> tuple[list[int], np.ndarray]:
 
 def score(study, candidates: np.ndarray) -> np.ndarray:
     """The larger cosine of a chunk's windows and its metadata, shape (n_questions, n_chunks)."""
-    scores = dense_corpus.score(study, candidates)
+    scores = dense.score(study, candidates)
     said, vectors = metadata_vectors(study)
     if said:
-        queries = encode_queries(study.base, study.questions["question"].tolist())
-        scores[:, said] = np.maximum(scores[:, said], queries @ vectors.T)
+        scores[:, said] = np.maximum(scores[:, said], dense.question_vectors(study) @ vectors.T)
     return scores

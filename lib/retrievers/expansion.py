@@ -10,6 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from lib.models.index import encode_queries
+from lib.retrievers.dense import score_vectors
+
 LEXICON = Path(__file__).with_name("acronyms.csv")
 
 # FY2018, FY18, FY '18, FY'18, fiscal 2018, fiscal year 2018; two digits after "fiscal" need their apostrophe
@@ -65,3 +70,13 @@ def _fiscal_year(match: re.Match) -> str:
     before = match.string[: match.start()]
     is_glued = before[-1:].isdigit()
     return f"{' ' if is_glued else ''}fiscal year {digits}{' ' + match['glued'] if match['glued'] else ''}"
+
+
+def expanded_questions(study) -> list[str]:
+    """The questions with acronyms and fiscal years spelt out."""
+    return [expand(question) for question in study.questions["question"]]
+
+
+def score(study, candidates: np.ndarray) -> np.ndarray:
+    """``dense`` with the expanded questions, shape (n_questions, n_chunks)."""
+    return score_vectors(study, encode_queries(study, expanded_questions(study)))

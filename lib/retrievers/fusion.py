@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from lib.runs import rank
+
 
 def reciprocal_rank_fusion(
     runs: Sequence[pd.DataFrame], keys: pd.Series, k_rrf: int = 60
@@ -32,6 +34,12 @@ def reciprocal_rank_fusion(
         for question_id, key, place in zip(best["question_id"], best["key"], ranks, strict=True):
             fused[question_id, key] = fused.get((question_id, key), 0.0) + 1 / (k_rrf + place)
     return fused
+
+
+def ranked_list(study, scores: np.ndarray, candidates: np.ndarray) -> pd.DataFrame:
+    """The first ``hybrid_rrf.depth`` candidates by a score matrix (n_questions, n_chunks), as a run to be fused."""
+    allowed = np.where(candidates, scores, -np.inf)
+    return rank(allowed, study.questions, study.chunks, study.profile.hybrid_rrf.depth)
 
 
 def fused_scores(study, lists: Sequence[pd.DataFrame], k_rrf: int) -> np.ndarray:

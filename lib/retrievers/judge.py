@@ -1,20 +1,28 @@
 """A small language model judges whether a passage helps with a question: RELEVANT, AMBIGUOUS or IRRELEVANT.
 
 The three labels are those of corrective RAG (Yan et al., 2024). One judgement of a (question, chunk) pair serves every
-method and metric that asks for it. The chunk is judged by its best passage, see :mod:`lib.retrievers.passages`.
+method and metric that asks for it. A chunk of 1024 tokens is too expensive to read 1500 times on two cores, so it is
+judged by its child (see :mod:`lib.retrievers.parent_child`) that is nearest to the question: what a dense retriever
+found in it.
 
 The prompt is one of three that were tried on a few pairs of the study's own questions, none of them labelled by hand:
 with the other two this model called nearly every passage RELEVANT, those off the gold pages too.
 """
 
 import re
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from lib.models.generator import Prompt, Sampling
+from lib.chunkings.sizes import child_vectors, children
+from lib.data.chunks import load_tokenizer
+from lib.models.prompts import Prompt, Sampling
+from lib.models.weights import fetch, weights_hash
 from lib.models.written import Item
-from lib.retrievers.passages import passages
+from lib.retrievers.dense import question_vectors
 from lib.retrievers.texts import questions_of
+from lib.store import digest_of
 
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT")
 UNREADABLE = "UNREADABLE"
@@ -62,3 +70,47 @@ def judgements(study, pairs: pd.DataFrame) -> pd.DataFrame:
 def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
     """The first ``n`` ranks of a run."""
     return run[run["rank"] <= n].reset_index(drop=True)
+
+
+def passages(study, pairs: pd.DataFrame) -> list[str]:
+    """The passage of every pair, stored.
+
+    Args:
+        study: gives questions, chunks, the store and settings: ``sibling_texts.judge.passage_tokens`` of the embedder.
+        pairs: question_id and chunk_id, such as a run.
+
+    Returns:
+        One passage per row, white space made single.
+    """
+    settings = study.profile
+    params = {
+        "questions": digest_of(list(study.questions["question"])),
+        "chunks": digest_of([study.chunks["chunk_id"].tolist(), study.chunks["key"].tolist()]),
+        "pairs": digest_of(pairs[["question_id", "chunk_id"]].to_numpy().tolist()),
+        "children": dict(settings.parent_child),
+        "weights": weights_hash(settings.embedder.weights),
+        "tokens": settings.sibling_texts.judge.passage_tokens,
+    }
+
+    def compute(target: Path) -> None:
+        pd.DataFrame({"passage": best_children(study, pairs)}).to_parquet(target / "passages.parquet")
+
+    entry = study.store.get("siblings/passages", params, compute)
+    return pd.read_parquet(entry.path / "passages.parquet")["passage"].tolist()
+
+
+def best_children(study, pairs: pd.DataFrame) -> list[str]:
+    """The text of each pair's nearest child, at most ``passage_tokens`` tokens of the embedder long."""
+    table, n_tokens = children(study), study.profile.sibling_texts.judge.passage_tokens
+    vectors, queries = child_vectors(study), question_vectors(study)
+    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+    first = np.searchsorted(table["chunk"].to_numpy(), np.arange(len(study.chunks) + 1))
+    rows = pd.Index(study.questions["question_id"]).get_indexer(pairs["question_id"])
+    columns = pd.Index(study.chunks["chunk_id"]).get_indexer(pairs["chunk_id"])
+    texts = []
+    for row, column in zip(rows, columns, strict=True):
+        nearest = first[column] + int(np.argmax(vectors[first[column] : first[column + 1]] @ queries[row]))
+        text = " ".join(table["text"].iloc[nearest].split())
+        offsets = tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens]
+        texts.append(text[: offsets[-1][1]] if offsets else text)
+    return texts

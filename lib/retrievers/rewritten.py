@@ -6,11 +6,32 @@ dense and BM25, fused (Kim et al., 2025). What was not written is not made up: f
 stands alone.
 """
 
-import numpy as np
+from collections.abc import Sequence
 
-from lib.retrievers.fusion import fused_scores
-from lib.retrievers.hybrid_texts import dense_run, hybrid_scores
+import numpy as np
+import pandas as pd
+
+from lib.models.index import encode_queries
+from lib.retrievers.bm25 import index, text_scores
+from lib.retrievers.dense import score_vectors
+from lib.retrievers.fusion import fused_scores, ranked_list
 from lib.retrievers.texts import questions_of, rewrites, terms, write
+
+
+def dense_run(study, texts: Sequence[str], candidates: np.ndarray) -> pd.DataFrame:
+    """The first ``hybrid_rrf.depth`` candidates by cosine with each text; one text per question."""
+    return ranked_list(study, score_vectors(study, encode_queries(study, list(texts))), candidates)
+
+
+def bm25_run(study, texts: Sequence[str], candidates: np.ndarray) -> pd.DataFrame:
+    """The first ``hybrid_rrf.depth`` candidates by BM25 for each text; one text per question."""
+    return ranked_list(study, text_scores(index(study), texts), candidates)
+
+
+def hybrid_scores(study, texts: Sequence[str], candidates: np.ndarray) -> np.ndarray:
+    """As ``hybrid_rrf`` scores, with one text in place of each question, shape (n_questions, n_chunks)."""
+    lists = [dense_run(study, texts, candidates), bm25_run(study, texts, candidates)]
+    return fused_scores(study, lists, study.profile.hybrid_rrf.k_rrf)
 
 
 def queries(study) -> list[list[str]]:
@@ -31,7 +52,7 @@ def score_multi_query(study, candidates: np.ndarray) -> np.ndarray:
 
 
 def lengthened(study, kind: str) -> list[str]:
-    """Each question with the written text of a kind behind it."""
+    """Each question with the written text of a kind (``keywords`` or ``expansion``) behind it."""
     written = study.memo(("siblings", kind), lambda: write(study, kind).of)
     return [
         f"{question} {terms(written.get(question_id, ''))}".strip()
@@ -40,15 +61,5 @@ def lengthened(study, kind: str) -> list[str]:
 
 
 def score_lengthened(study, candidates: np.ndarray, *, kind: str) -> np.ndarray:
-    """Hybrid scores of the lengthened questions, shape (n_questions, n_chunks); ``kind``: keywords or expansion."""
+    """Hybrid scores of the lengthened questions, shape (n_questions, n_chunks)."""
     return hybrid_scores(study, lengthened(study, kind), candidates)
-
-
-def keyword_texts(study) -> list[str]:
-    """What ``keyword_query`` searches for."""
-    return lengthened(study, "keywords")
-
-
-def expansion_texts(study) -> list[str]:
-    """What ``lm_expansion`` searches for."""
-    return lengthened(study, "expansion")

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings.cells import is_number, split_cells
-from lib.chunkings.elements import elements
-from lib.chunkings.kinds import elements_of
-from lib.chunkings.layout import rows_of_page, rows_of_text
+from lib.chunkings.elements import elements, elements_of
+from lib.chunkings.layout import is_number, rows_of_page, rows_of_text, split_cells
 
 LINE = st.text(st.characters(codec="ascii", exclude_characters="\r\x0b\x0c\x1c\x1d\x1e"), max_size=60)
 
@@ -129,7 +127,7 @@ def test_a_line_that_holds_a_whole_row_has_its_cells():
 
 def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of, sales, prose):
     study = study_of([("title", "Net sales"), ("table", sales)], [], [("text", prose)])
-    found = elements(study, n_workers=1)
+    found = elements(study)
     assert found["page"].tolist() == [0, 0, 2]
     assert found.groupby("page")["text"].sum().to_dict() == {
         page: text for page, text in enumerate(study.pages["text"]) if text
@@ -137,14 +135,3 @@ def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of, s
     assert found["kind"].tolist() == ["title", "table", "text"]
     assert '[["Net sales", 50.0,' in found["rows"][1].replace("[[[", "[[")
     assert found["rows"][[0, 2]].tolist() == ["", ""]
-
-
-def test_a_killed_search_for_elements_goes_on_where_it_was(study_of, sales, monkeypatch):
-    study = study_of([("table", sales)])
-    first = elements(study, n_workers=1)
-    study._memo.pop("elements")
-    study.store.log.clear()
-    (whole,) = (path for path in (study.store.root / "elements").iterdir() if path.name != "filings")
-    whole.rename(whole.with_name("gone"))
-    monkeypatch.setattr("lib.chunkings.elements.elements_of_filing", None)
-    assert elements(study, n_workers=1).equals(first)

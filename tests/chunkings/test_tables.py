@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings import CORPORA
-from lib.chunkings.build import build
-from lib.chunkings.continued import joined_tables
 from lib.chunkings.element_chunks import groups_of, is_furniture, merge
 from lib.chunkings.elements import ELEMENT_COLUMNS, elements
-from lib.chunkings.grid import grid_of
+from lib.chunkings.embedding import window_vectors_of
+from lib.chunkings.grid import grid_of, joined_tables
 from lib.chunkings.metadata import keywords, metadata_of, sentences_of
 from lib.chunkings.restructured import annotated, as_markdown
-from lib.models.index import windows
-from lib.retrievers.parent_child import children
-from lib.words import CHUNK_COLUMNS
+from lib.chunkings.sizes import child_vectors, children
+from lib.chunkings.table import CHUNKINGS
+from lib.models.index import window_vectors, windows
+from lib.words import CHUNK_COLUMNS, StudyError, place_of
 
 KINDS = st.sampled_from(["title", "text", "table", "furniture"])
 PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
@@ -186,7 +185,7 @@ def study(study_of, sales, prose):
     return made
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.parametrize("name", CHUNKINGS)
 def test_every_table_has_the_study_s_pages_and_ids(study, name):
     table = study.over(name).chunks
     assert list(table.columns) == list(CHUNK_COLUMNS)
@@ -195,11 +194,11 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
     assert all(table["text"].str.strip() != "")
     texts = dict(enumerate(study.pages["text"]))
     for row in table.itertuples():
-        assert row.chunk_id.startswith(f"DOC#p{row.page:04d}#c")
+        assert place_of(row.chunk_id) == ("DOC", row.page)
         assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.parametrize("name", CHUNKINGS)
 def test_every_word_of_every_page_is_in_every_table(study, name):
     words = study.over(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
     for page in (0, 2):
@@ -236,23 +235,24 @@ def test_fixed_sizes_are_the_children_and_the_windows(study, monkeypatch):
     assert {text.split()[-1] for text in large} >= {text.split()[-1] for text in study.chunks["text"]}
 
 
-def test_fixed_sizes_need_no_new_vectors(study, monkeypatch):
+def test_an_unknown_chunking_lists_the_known(study):
+    with pytest.raises(StudyError, match="no chunking 'pages': say one of elements, fixed_128"):
+        study.over("pages")
+
+
+def test_only_new_texts_are_encoded_and_each_once(study, monkeypatch):
     sizes = {"fixed_128": (16, 2, 1), "fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
     monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
-    for name in sizes:
-        line = build(study, name)
-        assert ", 0 texts to encode" in line, line
-
-
-def test_new_texts_are_encoded_once_and_known_ones_are_taken(study):
     encoder = study.memo("encoder", None)
-    build(study, "fixed_256")
-    known = set(encoder.seen)
+    known = window_vectors(study)[1], child_vectors(study)
     encoder.seen.clear()
-    build(study, "markdown")
-    assert encoder.seen
-    assert not known & set(encoder.seen)
-    assert len(encoder.seen) == len(set(encoder.seen))
+    for name in sizes:
+        window_vectors_of(study.over(name))
+    assert not encoder.seen
+    np.testing.assert_array_equal(window_vectors_of(study.over("fixed_256"))[1], known[0])
+    owners, vectors = window_vectors_of(study.over("markdown"))
+    assert len(owners) == len(vectors) > 0
+    assert 0 < len(encoder.seen) == len(set(encoder.seen)) < len(vectors)
 
 
 def test_metadata_are_keywords_a_summary_and_two_sentences():
@@ -284,5 +284,5 @@ def test_elements_of_a_filing_given_as_text(study_of):
         "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
     )
     study = study_of(page, "")
-    assert elements(study, n_workers=1)["kind"].tolist() == ["title", "text"]
+    assert elements(study)["kind"].tolist() == ["title", "text"]
     assert study.over("elements").chunks["text"].tolist() == [page.strip()]

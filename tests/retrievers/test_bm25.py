@@ -93,3 +93,20 @@ def test_a_number_is_found_however_it_is_written(fake_study, question):
     assert scores.shape == (1, 3)
     assert scores[0].argmax() == 0
     assert scores[0, 1:].tolist() == [0, 0]
+
+
+CHUNKS = ["net sales rose", "capex fell", "cash flow", "the year of the year", "we sold goods"]
+
+
+@pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.9, 0.4)])
+def test_a_row_may_have_other_parameters(fake_study, k1, b):
+    study = fake_study(["net sales in the year", "cash"], CHUNKS, {"bm25": {"k1": 1.5, "b": 0.75}})
+    reference = BM25Okapi([bm25.tokenize(text) for text in CHUNKS], k1=k1, b=b)
+    expected = [reference.get_scores(bm25.tokenize(question)) for question in study.questions["question"]]
+    np.testing.assert_allclose(bm25.score(study, np.ones((2, 5), bool), k1=k1, b=b), expected)
+
+
+def test_rows_with_other_parameters_do_not_share_an_index(fake_study):
+    study, every = fake_study(["the year"], CHUNKS, {"bm25": {"k1": 1.5, "b": 0.75}}), np.ones((1, 5), bool)
+    first, second = (bm25.score(study, every, k1=k1, b=0.75) for k1 in (1.2, 2.0))
+    assert not np.allclose(first, second)

@@ -1,14 +1,20 @@
 """Contextual retrieval: windows that fit with their context, lose nothing, and are found by the context's words."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from lib.data.identity import sentences
 from lib.models import index
+from lib.models.prompts import Generation, GenerationError
+from lib.models.written import GenerationLog, Model
 from lib.retrievers import contextual
-from lib.retrievers.contextual import prefixed_windows
+from lib.retrievers.contextual import contexts, excerpt, prefixed_windows, prompt, written
 
 WINDOW, OVERLAP = 48, 4
-CONTEXTS = {"ACME": "acme profit", "BOLT": "bolt cash flow"}
+PREFIXES = {"ACME": "acme profit", "BOLT": "bolt cash flow"}
 LONG = " ".join(f"net sales rose {number}" for number in range(60))
 QUESTIONS = ["bolt net sales", "acme net sales"]
 
@@ -40,7 +46,7 @@ def study(fake_study, tokenizer_folder, monkeypatch):
     }
     made = fake_study(QUESTIONS, ["net sales", LONG, "net sales", "cash flow", "profit"], profile)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
-    monkeypatch.setattr(contextual, "contexts", lambda study, context: CONTEXTS)
+    monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
     monkeypatch.setattr(index, "_encoder", lambda study: WordCounts())
     return made
 
@@ -59,7 +65,7 @@ def test_every_window_stands_for_its_chunk_and_no_word_is_lost(study):
     table = prefixed_windows(study, "header")
     assert table["chunk"].is_monotonic_increasing
     for row, texts in table.groupby("chunk")["text"]:
-        prefix = CONTEXTS[study.chunks["doc_name"][row]] + "\n"
+        prefix = PREFIXES[study.chunks["doc_name"][row]] + "\n"
         assert texts.str.startswith(prefix).all()
         read = {word for text in texts for word in text.removeprefix(prefix).split()}
         assert read == set(study.chunks["text"][row].split())
@@ -67,7 +73,7 @@ def test_every_window_stands_for_its_chunk_and_no_word_is_lost(study):
 
 def test_a_long_context_leaves_room_for_the_chunk(study, monkeypatch, wordpiece):
     monkeypatch.setattr(contextual, "MAX_PREFIX", 8)
-    monkeypatch.setattr(contextual, "contexts", lambda *_: dict.fromkeys(CONTEXTS, "cash " * 40))
+    monkeypatch.setattr(contextual, "contexts", lambda *_: dict.fromkeys(PREFIXES, "cash " * 40))
     table = prefixed_windows(study, "written")
     assert table["text"][0] == "cash " * 7 + "cash\nnet sales"
     assert max(len(wordpiece.encode(text).ids) for text in table["text"]) <= WINDOW
@@ -101,11 +107,135 @@ def test_the_hybrid_fuses_both_among_the_candidates(study):
     assert scores[1].tolist() == [first, none, second, none, none]
 
 
-def test_rows_depend_on_the_contexts(study):
-    assert contextual.header_inputs(study) == contextual.written_inputs(study) == CONTEXTS
-
-
 def test_the_filings_of_neighbouring_chunks_may_alternate(study):
     study.chunks = study.chunks.iloc[[3, 4, 1, 0, 2]].reset_index(drop=True)
     table = prefixed_windows(study, "header")
     assert table.loc[table["chunk"] == 0, "text"].tolist() == ["bolt cash flow\ncash flow"]
+
+
+FILINGS = pd.DataFrame(
+    [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)],
+    columns=["doc_name", "company", "sector", "doc_type", "doc_period"],
+)
+HEADER = "Acme 10-K of fiscal year 2018 (Tools)."
+BUSINESS = "Acme provides products and services to customers in four segments of its markets."
+PLAIN = "We have had the same small office in the old town for many years now."
+COVER = "Acme Inc.\nFor the fiscal year ended\nDecember 31, 2018"
+
+
+class Writer:
+    """Writes a text, or fails for one company."""
+
+    def __init__(self, text: str, fails: str = ""):
+        self.text, self.fails, self.n_asked = text, fails, 0
+
+    def generate(self, requests, on_done):
+        for number, request in enumerate(requests):
+            self.n_asked += 1
+            failed = self.fails and self.fails in request.prompt.user
+            answer = Generation(self.text, 90, contextual.MAX_TOKENS, "length", 0.1)
+            on_done(number, GenerationError("it died") if failed else answer)
+
+
+@pytest.fixture
+def study_with(tmp_path):
+    """A study of two filings whose contexts are written by the given writer."""
+
+    def make(writer: Writer) -> SimpleNamespace:
+        rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt")]
+        log = GenerationLog(tmp_path / "log.jsonl", Model("tiny", "ab12"), say=lambda line: None)
+        return SimpleNamespace(
+            filings=FILINGS,
+            pages=pd.DataFrame(rows, columns=["doc_name", "page", "text"]),
+            generation_log=lambda: log,
+            make_generator=lambda: writer,
+            memo=lambda key, compute: compute(),
+        )
+
+    return make
+
+
+def test_the_header_says_what_the_metadata_has():
+    assert sentences(FILINGS) == {"ACME_2018_10K": HEADER, "BOLT_8K": "Bolt 8-K."}
+
+
+def test_the_excerpt_is_what_is_said_of_the_business():
+    assert excerpt([COVER, f"{PLAIN} {BUSINESS}"]) == BUSINESS
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The registrant provides products and services to its customers in many markets.",
+        "Our products may fail to satisfy the customers of all our segments and markets.",
+        "Products 1 2 3 services 4 5 6 segments 7 8 9 customers 10 11 12.",
+        "Products and services.",
+    ],
+)
+def test_boilerplate_figures_and_scraps_are_no_business(sentence):
+    assert excerpt([COVER, f"{sentence} {BUSINESS}"]) == BUSINESS
+
+
+def test_the_best_sentences_keep_their_order_and_repeat_nothing():
+    richer = (
+        "Acme also manufactures brands that leading stores and platforms announced to customers worldwide."
+    )
+    assert excerpt([f"{BUSINESS} {richer}", BUSINESS]) == f"{BUSINESS} {richer}"
+
+
+def test_later_pages_are_not_read():
+    assert excerpt([COVER] * contextual.FIRST_PAGES + [BUSINESS]) == " ".join(COVER.split())
+
+
+def test_an_excerpt_is_short():
+    assert len(excerpt([" ".join(f"{BUSINESS[:-1]} {word}." for word in "ab cd ef gh".split()) * 9])) <= 700
+    assert len(excerpt(["word " * 1000])) == 700
+
+
+def test_the_prompt_dates_the_filing_by_its_first_page():
+    asked = prompt("Acme", HEADER, [COVER, BUSINESS]).user
+    assert asked.startswith(f"{HEADER} Dated December 31, 2018.\nExcerpt: {BUSINESS}\n")
+    assert "say what Acme does" in asked
+
+
+def test_a_filing_without_a_date_has_none():
+    assert prompt("Bolt", "Bolt 8-K.", ["Bolt {x}"]).user.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
+
+
+def test_a_written_context_begins_with_the_header_and_ends_with_its_last_whole_sentence(study_with):
+    study = study_with(Writer("Acme makes tools in many countries.\nIt also"))
+    assert contexts(study, "written")["ACME_2018_10K"] == f"{HEADER} Acme makes tools in many countries."
+
+
+def test_a_text_of_one_unfinished_sentence_is_kept(study_with):
+    study = study_with(Writer("Acme Co. makes tools and also very many other things that"))
+    assert contexts(study, "written")["BOLT_8K"] == (
+        "Bolt 8-K. Acme Co. makes tools and also very many other things that"
+    )
+
+
+def test_a_filing_without_a_written_context_has_its_header(study_with):
+    study = study_with(Writer("It makes tools.", fails="Bolt"))
+    assert contexts(study, "written") == {
+        "ACME_2018_10K": f"{HEADER} It makes tools.",
+        "BOLT_8K": "Bolt 8-K.",
+    }
+    assert written(study).missing == {"BOLT_8K": "it died"}
+
+
+def test_what_is_written_is_kept(study_with):
+    writer = Writer("It makes tools.")
+    contexts(study_with(writer), "written")
+    again = written(study_with(writer))
+    assert (writer.n_asked, again.origins["reused"]) == (2, 2)
+
+
+def test_headers_need_no_model(study_with):
+    writer = Writer("It makes tools.")
+    assert contexts(study_with(writer), "header") == sentences(FILINGS)
+    assert writer.n_asked == 0
+
+
+def test_another_kind_is_refused(study_with):
+    with pytest.raises(ValueError, match="say header or written"):
+        contexts(study_with(Writer("")), "summary")

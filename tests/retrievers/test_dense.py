@@ -1,10 +1,12 @@
 """Dense scores: the best window of each chunk, as a plain loop finds it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.retrievers import dense, element_metadata
 from lib.retrievers.dense import best_window_scores
 
 VALUES = st.floats(-1, 1, width=32)
@@ -38,3 +40,70 @@ def test_equals_a_plain_loop(n_windows, n_queries, seed):
     got = best_window_scores(queries, windows, owners, len(n_windows))
     assert got.dtype == np.float32
     np.testing.assert_allclose(got, wanted, atol=1e-5)
+
+
+def test_a_chunk_scores_by_the_mean_of_its_windows():
+    vectors = np.array([[1, 0], [0, 1], [0, 1]], np.float32)
+    chunks, means = dense.mean_vectors(np.array([0, 0, 2]), vectors)
+    assert chunks.tolist() == [0, 2]
+    assert means == pytest.approx(np.array([[2**-0.5, 2**-0.5], [0, 1]]))
+    empty = dense.mean_vectors(np.array([], int), np.zeros((0, 2)))
+    assert [len(part) for part in empty] == [0, 0]
+
+
+class FakeStudy:
+    """A study over a chunk table whose vectors are given; ``over`` gives the parts."""
+
+    def __init__(self, vectors, owners, texts=(), parts=None):
+        self.base, self.corpus, self.parts = self, "elements", parts or {}
+        self.vectors, self.owners = np.asarray(vectors, np.float32), np.asarray(owners)
+        self.questions = pd.DataFrame({"question": ["q0", "q1"]})
+        self.chunks = pd.DataFrame({"text": list(texts) or [""] * (max(owners) + 1)})
+        self.kept = {}
+
+    def memo(self, key, compute):
+        return self.kept.setdefault(key, compute())
+
+    def over(self, name):
+        return self.parts[name]
+
+
+@pytest.fixture
+def vectors(monkeypatch):
+    """Two questions along the axes; metadata are vectors along the second axis."""
+    monkeypatch.setattr(dense, "encode_queries", lambda study, texts: np.eye(2, dtype=np.float32))
+    monkeypatch.setattr(dense, "window_vectors_of", lambda study: (study.owners, study.vectors))
+    encoded = lambda study, stage, texts: np.tile(np.float32([0, 0.9]), (len(texts), 1))  # noqa: E731
+    monkeypatch.setattr(element_metadata, "encode_texts", encoded)
+
+
+def test_best_and_mean_differ_where_a_chunk_has_several_windows(vectors):
+    study = FakeStudy([[1, 0], [0, 1], [0, 1]], [0, 0, 1])
+    assert dense.score(study, None).tolist() == [[1, 0], [1, 1]]
+    mean = dense.score(study, None, pooling="mean")
+    assert mean == pytest.approx(np.array([[2**-0.5, 0], [2**-0.5, 1]]))
+    with pytest.raises(ValueError, match="say best or mean"):
+        dense.score(study, None, pooling="max")
+
+
+def test_the_study_s_own_chunks_have_the_vectors_of_the_index(monkeypatch, vectors):
+    study = FakeStudy([[1, 0], [0, 1]], [0, 1])
+    study.corpus = ""
+    monkeypatch.setattr(dense, "window_vectors", lambda study: (study.owners, -study.vectors))
+    assert dense.score(study, None).tolist() == [[-1, 0], [0, -1]]
+
+
+def test_an_aggregate_has_the_scores_of_its_parts_side_by_side(vectors):
+    parts = {
+        "elements": FakeStudy([[1, 0]], [0]),
+        "fixed_128": FakeStudy([[0, 1], [1, 0]], [0, 1]),
+        "fixed_256": FakeStudy([[0, 1]], [0]),
+    }
+    scores = dense.score_aggregate(FakeStudy([[0, 0]], [0], parts=parts), None)
+    assert scores.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
+
+
+def test_metadata_raise_a_score_and_never_lower_it(vectors):
+    long = "Goodwill was impaired in the year, which lowered income by much. " * 12
+    study = FakeStudy([[1, 0], [0, 1]], [0, 1], texts=[long, "short"])
+    assert element_metadata.score(study, None) == pytest.approx(np.array([[1, 0], [0.9, 1]]))

@@ -48,8 +48,8 @@ def test_a_question_with_braces_is_kept_as_it_is():
 
 def test_passages_are_seeded_by_their_number_with_the_studys_limits(log):
     echo = Echo()
-    found = passages(log, QUESTIONS, lambda: echo, n_passages=3, seed=13)
-    assert found.texts == [
+    found, _ = passages(log, QUESTIONS, lambda: echo, n_passages=3, seed=13)
+    assert found == [
         ["What is CAPEX? 13", "What is CAPEX? 14", "What is CAPEX? 15"],
         ["What were sales? 13", "What were sales? 14", "What were sales? 15"],
     ]
@@ -57,17 +57,17 @@ def test_passages_are_seeded_by_their_number_with_the_studys_limits(log):
 
 
 def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(log):
-    single = passages(log, QUESTIONS, Echo, n_passages=1)
+    single, _ = passages(log, QUESTIONS, Echo, n_passages=1)
     echo = Echo()
-    several = passages(log, QUESTIONS, lambda: echo, n_passages=4)
-    assert [texts[0] for texts in several.texts] == [texts[0] for texts in single.texts]
+    several, _ = passages(log, QUESTIONS, lambda: echo, n_passages=4)
+    assert [texts[0] for texts in several] == [texts[0] for texts in single]
     assert len(echo.asked) == 2 * 3
 
 
 def test_a_missing_passage_keeps_its_place_and_its_reason(log):
-    found = passages(log, QUESTIONS, lambda: Echo(fails=("What is CAPEX?", 14)), n_passages=2)
-    assert found.texts == [["What is CAPEX? 13", None], ["What were sales? 13", "What were sales? 14"]]
-    assert found.filled.missing == {"q1/1": "it died"}
+    found, filled = passages(log, QUESTIONS, lambda: Echo(fails=("What is CAPEX?", 14)), n_passages=2)
+    assert found == [["What is CAPEX? 13", None], ["What were sales? 13", "What were sales? 14"]]
+    assert filled.missing == {"q1/1": "it died"}
 
 
 def test_mean_embedding_is_the_direction_of_the_sum():

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.analysis.judged import context_precision, precision_of
 from lib.answers.answers import Answers
 from lib.answers.prompt_context import Context
-from lib.metrics.answer_relevance import answer_relevance
-from lib.metrics.context_precision import context_precision, gold_precision, precision_of
+from lib.answers.relevance import answer_relevance
 from lib.models.written import Filled
-from lib.retrievers.judge import judgements, label_of
-from lib.retrievers.passages import passages
+from lib.retrievers.judge import first_ranks, judgements, label_of, passages
 
 CHUNKS = ["the year in net sales rose cash flow in the year profit", "profit", "net cash"]
 
@@ -81,20 +80,13 @@ def test_context_precision_is_one_only_where_the_useful_are_first(verdicts):
     assert (value == 1) == (any(verdicts) and verdicts == sorted(verdicts, reverse=True))
 
 
-def test_context_precision_of_a_run_looks_at_its_first_chunks_only(judged_study):
+def test_context_precision_of_a_run_is_that_of_its_first_chunks(judged_study):
     study = judged_study(["cash flow", "profit"], CHUNKS, by_passage(profit="IRRELEVANT", cash="RELEVANT"))
     run = pairs_of(("q0", 1), ("q0", 2), ("q1", 1), ("q1", 2))
-    assert context_precision(study, run, 2).to_dict() == {"q0": 1 / 2, "q1": 1 / 2}
-    assert context_precision(study, run, 1).to_dict() == {"q0": 0, "q1": 0}
-
-
-def test_gold_precision_takes_the_gold_pages_for_the_judge(judged_study):
-    study = judged_study(["cash flow", "profit"], CHUNKS, lambda asked: None)
-    study.questions["doc_name"], study.questions["gold_pages"] = "DOC", [[0, 2], [9]]
-    run = pairs_of(("q0", 0), ("q0", 1), ("q0", 2), ("q1", 2))
-    assert gold_precision(study, run, 3).to_dict() == {"q0": (1 + 2 / 3) / 2, "q1": 0}
-    assert gold_precision(study, run, 2).to_dict() == {"q0": 1, "q1": 0}
-    assert not study.generator.asked
+    for k, value in ((2, 1 / 2), (1, 0)):
+        top = first_ranks(run, k)
+        is_useful = judgements(study, top)["label"] == "RELEVANT"
+        assert context_precision(study, top, is_useful).to_dict() == {"q0": value, "q1": value}
 
 
 def test_an_answer_is_as_relevant_as_the_question_written_from_it_is_near(judged_study):

@@ -53,7 +53,7 @@ def test_no_pair_is_scored_twice_also_by_another_first_stage(study):
     n_read = len(study.kept["cross_encoder", 64].read)
     rerank.score(study, EVERY)
     study.scores["multi_hyde"] = study.scores["dense"]
-    rerank.rescored(study, EVERY, "multi_hyde")
+    rerank.score(study, EVERY, first_stage="multi_hyde")
     assert len(study.kept["cross_encoder", 64].read) == n_read
 
 
@@ -98,3 +98,48 @@ def test_a_question_that_fills_the_window_still_has_passages(wordpiece):
     text = "net sales " * 100
     passages = passages_of("cash " * 60, text, wordpiece, 64)
     assert " ".join(passages).split().count("sales") >= 100
+
+
+ONE = np.ones((1, 4), bool)
+
+
+class Counting:
+    """Scores a passage by how often it says cash; notes what it read."""
+
+    def __init__(self):
+        self.read = []
+
+    def scores(self, pairs) -> np.ndarray:
+        self.read += [passage for _, passage in pairs]
+        return np.array([passage.split().count("cash") for _, passage in pairs], float)
+
+
+@pytest.fixture
+def deep_study(fake_study, tokenizer_folder):
+    late = "net " * 60 + "cash cash cash"
+    first_stages = {"dense": np.array([[0.9, 0.8, 0.7, 0.6]]), "bm25": np.array([[1.0, 2.0, 3.0, 4.0]])}
+    made = fake_study(
+        ["cash"],
+        ["net", late, "cash cash", "cash"],
+        {"rerank": {"weights": str(tokenizer_folder), "window": 64}},
+        first_stages,
+    )
+    made.kept["cross_encoder", 32] = Counting()
+    return made
+
+
+def test_the_first_n_are_read_and_the_rest_is_not_retrieved(deep_study):
+    assert rerank.score(deep_study, ONE, head_tokens=32, n=3).tolist() == [[0, 0, 2, -np.inf]]
+
+
+def test_another_first_stage_gives_other_chunks(deep_study):
+    assert rerank.score(deep_study, ONE, head_tokens=32, n=2, first_stage="bm25").tolist() == [
+        [-np.inf, -np.inf, 2, 1]
+    ]
+
+
+def test_a_deeper_row_reads_only_what_a_shallower_did_not(deep_study):
+    rerank.score(deep_study, ONE, head_tokens=32, n=2)
+    deep_study.kept["cross_encoder", 32].read.clear()
+    rerank.score(deep_study, ONE, head_tokens=32, n=4)
+    assert deep_study.kept["cross_encoder", 32].read == ["cash cash", "cash"]

@@ -5,7 +5,7 @@ import pytest
 
 from lib.retrievers import bm25, dense, fusion, rewritten
 from lib.retrievers.fusion import fused_scores
-from lib.retrievers.hybrid_texts import dense_run, hybrid_scores
+from lib.retrievers.rewritten import dense_run, hybrid_scores
 
 CHUNKS = ["net sales", "cash flow", "profit"]
 EVERY = np.ones((2, 3), bool)
@@ -50,9 +50,9 @@ def test_terms_stand_behind_the_question_and_pull_the_search(judged_study):
     study = judged_study(
         ["net", "net sales"], CHUNKS, lambda asked: None if "sales" in asked else "cash flow, cash, Cash"
     )
-    assert rewritten.keyword_texts(study) == ["net cash flow, cash", "net sales"]
+    assert rewritten.lengthened(study, "keywords") == ["net cash flow, cash", "net sales"]
     assert first(rewritten.score_lengthened(study, EVERY, kind="keywords")) == [1, 0]
-    assert rewritten.expansion_texts(study) == rewritten.keyword_texts(study)
+    assert rewritten.lengthened(study, "expansion") == rewritten.lengthened(study, "keywords")
 
 
 def test_only_candidates_are_retrieved(judged_study):

@@ -1,8 +1,10 @@
-"""Corrective RAG (Yan et al., 2024) as Akarsu et al. (2026) build it: a poor first round is followed by another.
+"""Retrieval that follows a small model's judgement of the first chunks, see :mod:`lib.retrievers.judge`.
 
-Where a small model judges none of the first five chunks RELEVANT, it rewrites the question, hybrid retrieval is
-repeated, and the round with more RELEVANT chunks wins (then with more AMBIGUOUS ones; the first round where both are
-equal). Both rounds are judged for the question as it was asked.
+A selection agent (Kim et al., 2025) drops the useless chunks; here they go behind the others, so that a run keeps its
+depth. Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it, follows a poor first round by another: where
+none of the first five chunks is RELEVANT, the model rewrites the question, hybrid retrieval is repeated, and the round
+with more RELEVANT chunks wins (then with more AMBIGUOUS ones; the first round where both are equal). Both rounds are
+judged for the question as it was asked.
 """
 
 from pathlib import Path
@@ -11,13 +13,54 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.code import code_hash
-from lib.retrievers import bm25, dense, fusion, hybrid_texts
 from lib.retrievers.judge import first_ranks, judgements
+from lib.retrievers.rewritten import hybrid_scores
 from lib.retrievers.texts import one_line, questions_of, write
 from lib.store import digest_of
 
 FIRST_STAGE = "hybrid_rrf"
+VERSION = 1  # of the stored second round; raised when hybrid retrieval scores otherwise
+ORDER = {"RELEVANT": 0, "AMBIGUOUS": 1, "UNREADABLE": 1, "IRRELEVANT": 2}
+
+
+def selected(run: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
+    """The run with its judged ranks ordered by label, and within a label as they were.
+
+    Args:
+        run: ranked chunks.
+        judged: its first ranks with ``label``; the rest stays behind them.
+
+    Returns:
+        RUN_COLUMNS; scores are minus the new ranks.
+    """
+    labels = judged.set_index(["question_id", "chunk_id"])["label"].map(ORDER)
+    keys = pd.MultiIndex.from_frame(run[["question_id", "chunk_id"]])
+    places = labels.reindex(keys).fillna(len(ORDER)).to_numpy()
+    ordered = run.assign(place=places, question=pd.factorize(run["question_id"])[0])
+    ordered = ordered.sort_values(["question", "place", "rank"], ignore_index=True)
+    ranks = ordered.groupby("question").cumcount() + 1
+    return ordered.assign(rank=ranks, score=-ranks.astype("float32"))[run.columns.tolist()]
+
+
+def score_selected(study, candidates: np.ndarray) -> np.ndarray:
+    """Minus the rank after selection, shape (n_questions, n_chunks)."""
+    run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
+    return runs.to_matrix(selected(run, first_judged(study, run)), study.questions, study.chunks)
+
+
+def first_judged(study, run: pd.DataFrame) -> pd.DataFrame:
+    """The first ``sibling_texts.judge.top`` ranks of a run with ``label``."""
+    return judgements(study, first_ranks(run, study.profile.sibling_texts.judge.top))
+
+
+def judged_pairs(study) -> pd.DataFrame:
+    """The first chunks of the first stage's standard run with ``rank`` and ``label``."""
+    return first_judged(study, study.run(FIRST_STAGE, "standard"))
+
+
+def labels(study) -> list[list[str]]:
+    """What the scores depend on beside settings: question, chunk and label of every judged pair."""
+    return judged_pairs(study)[["question_id", "chunk_id", "label"]].to_numpy().tolist()
 
 
 def counts(study, run: pd.DataFrame) -> pd.DataFrame:
@@ -38,8 +81,8 @@ def corrected(study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.Da
         candidates: of the second round.
 
     Returns:
-        The run, and one row a question: RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite, empty
-        where there is no second round), RELEVANT_again and AMBIGUOUS_again, ``is_second`` (whether it won).
+        The run, and one row per question: RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite,
+        empty where there is no second round), RELEVANT_again and AMBIGUOUS_again, ``is_second`` (whether it won).
     """
     table = counts(study, first)
     asked = questions_of(study)
@@ -65,18 +108,19 @@ def second_round(study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFr
         "chunks": digest_of([study.chunks["chunk_id"].tolist(), study.chunks["key"].tolist()]),
         "candidates": digest_of(np.packbits(allowed).tobytes().hex()),
         "settings": study.settings_of(("hybrid_rrf", "embedder", "bm25", "run")),
-        "code": [code_hash(module) for module in (dense, bm25, fusion, hybrid_texts)],
     }
 
     def compute(target: Path) -> None:
-        scores = hybrid_texts.hybrid_scores(study, queries.tolist(), allowed)
+        scores = hybrid_scores(study, queries.tolist(), allowed)
         run = runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
         runs.write_trec(run, target / "run.trec.gz", "crag")
 
-    return runs.read_trec(study.store.get("siblings/second_round", params, compute).path / "run.trec.gz")
+    return runs.read_trec(
+        study.store.get("siblings/second_round", params, compute, VERSION).path / "run.trec.gz"
+    )
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score_corrected(study, candidates: np.ndarray) -> np.ndarray:
     """The better round's hybrid score, shape (n_questions, n_chunks)."""
     first = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
     return runs.to_matrix(corrected(study, first, candidates)[0], study.questions, study.chunks)
@@ -87,6 +131,6 @@ def verdicts(study) -> pd.DataFrame:
     return corrected(study, study.run(FIRST_STAGE, "standard"), study.candidates("standard"))[1]
 
 
-def inputs(study) -> list[dict]:
-    """What the scores depend on beside settings."""
+def verdict_records(study) -> list[dict]:
+    """:func:`verdicts`, on which the scores depend beside settings, as records."""
     return verdicts(study).to_dict("records")

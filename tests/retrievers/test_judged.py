@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.retrievers import crag, selection
+from lib.retrievers import judged
 
 CHUNKS = ["net sales", "cash flow", "profit", "net cash", "sales profit"]
 SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
@@ -28,12 +28,12 @@ def order(scores: np.ndarray) -> list[int]:
 
 def test_useless_chunks_of_the_first_three_go_behind_and_the_rest_stays(judged_study):
     study = judged_study(["sales"], CHUNKS, judge(cash="AMBIGUOUS", profit="RELEVANT"), SCORES)
-    assert order(selection.score(study, EVERY)) == [2, 1, 0, 3, 4]
+    assert order(judged.score_selected(study, EVERY)) == [2, 1, 0, 3, 4]
 
 
 def test_an_unreadable_judgement_counts_as_an_ambiguous_one(judged_study):
     study = judged_study(["sales"], CHUNKS, judge(cash="No idea", profit="AMBIGUOUS"), SCORES)
-    assert order(selection.score(study, EVERY)) == [1, 2, 0, 3, 4]
+    assert order(judged.score_selected(study, EVERY)) == [1, 2, 0, 3, 4]
 
 
 def test_selection_keeps_every_question_s_chunks():
@@ -41,8 +41,8 @@ def test_selection_keeps_every_question_s_chunks():
     run = pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id"]).assign(
         doc_name="D", page=0, score=0.5
     )
-    judged = run.assign(label=["IRRELEVANT", "RELEVANT", "RELEVANT", "RELEVANT"])
-    found = selection.selected(run, judged)
+    labelled = run.assign(label=["IRRELEVANT", "RELEVANT", "RELEVANT", "RELEVANT"])
+    found = judged.selected(run, labelled)
     assert found[["question_id", "rank", "chunk_id"]].to_numpy().tolist() == [
         ["q1", 1, "b"],
         ["q1", 2, "a"],
@@ -55,20 +55,20 @@ def test_selection_keeps_every_question_s_chunks():
 def test_selection_judges_candidates_only(judged_study):
     study = judged_study(["sales"], CHUNKS, judge(sales="RELEVANT"), SCORES)
     allowed = np.array([[True, False, False, False, True]])
-    assert order(selection.score(study, allowed)) == [4, 0]
+    assert order(judged.score_selected(study, allowed)) == [4, 0]
     assert len(study.generator.asked) == 2
 
 
 def test_a_relevant_chunk_among_the_first_leaves_the_first_round(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("profit", cash="RELEVANT"), SCORES)
-    assert order(crag.score(study, EVERY)) == [0, 1, 2, 3, 4]
+    assert order(judged.score_corrected(study, EVERY)) == [0, 1, 2, 3, 4]
     assert all("Passage: " in request.prompt.user for request in study.generator.asked)
 
 
 def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("Query: profit", profit="RELEVANT"), SCORES)
-    assert order(crag.score(study, EVERY))[0] == 2
-    table = crag.corrected(study, study.rank_method("hybrid_rrf", EVERY, 50), EVERY)[1]
+    assert order(judged.score_corrected(study, EVERY))[0] == 2
+    table = judged.corrected(study, study.rank_method("hybrid_rrf", EVERY, 50), EVERY)[1]
     assert table[["query", "RELEVANT", "RELEVANT_again", "is_second"]].to_numpy().tolist() == [
         ["profit", 0, 1, True]
     ]
@@ -84,7 +84,7 @@ def test_where_neither_round_has_a_relevant_chunk_more_ambiguous_ones_win_and_a_
     # first round: "net sales", "cash flow"; second: "profit", "sales profit"
     study = judged_study(["sales"], CHUNKS, judge("profit", **labels), SCORES)
     first = study.rank_method("hybrid_rrf", EVERY, 50)
-    run, table = crag.corrected(study, first, EVERY)
+    run, table = judged.corrected(study, first, EVERY)
     assert table["is_second"].tolist() == [wins]
     assert (run["chunk_id"].iloc[0] == "DOC#p0002#c00") == wins
 
@@ -92,7 +92,7 @@ def test_where_neither_round_has_a_relevant_chunk_more_ambiguous_ones_win_and_a_
 def test_without_a_rewrite_the_first_round_stands(judged_study):
     study = judged_study(["sales"], CHUNKS, judge(None), SCORES)
     first = study.rank_method("hybrid_rrf", EVERY, 50)
-    run, table = crag.corrected(study, first, EVERY)
+    run, table = judged.corrected(study, first, EVERY)
     assert run.equals(first)
     assert table[["query", "is_second"]].to_numpy().tolist() == [["", False]]
 
@@ -102,10 +102,10 @@ def test_only_poor_questions_are_searched_again_and_among_their_candidates(judge
     study = judged_study(["sales", "profit"], CHUNKS, judge("net cash", profit="RELEVANT"), scores)
     allowed = np.array([[True, True, False, True, False], [True] * 5])
     first = study.rank_method("hybrid_rrf", allowed, 50)
-    second = crag.second_round(study, pd.Series(["net cash", ""]), allowed)
+    second = judged.second_round(study, pd.Series(["net cash", ""]), allowed)
     assert set(second["question_id"]) == {"q0"}
     assert set(second["page"]) == {0, 1, 3}
-    run, table = crag.corrected(study, first, allowed)
+    run, table = judged.corrected(study, first, allowed)
     assert table["query"].tolist() == ["net cash", ""]
     assert sorted(run["question_id"].unique()) == ["q0", "q1"]
 
@@ -114,9 +114,9 @@ def test_the_inputs_tell_of_every_judgement_of_the_standard_run(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
     study.candidates = lambda condition: EVERY
     study.run = lambda name, condition: study.rank_method(name, EVERY, 50)
-    assert selection.labels(study) == [
+    assert judged.labels(study) == [
         ["q0", "DOC#p0000#c00", "IRRELEVANT"],
         ["q0", "DOC#p0001#c00", "IRRELEVANT"],
         ["q0", "DOC#p0002#c00", "RELEVANT"],
     ]
-    assert crag.inputs(study)[0]["is_second"] is True
+    assert judged.verdict_records(study)[0]["is_second"] is True
