@@ -1,25 +1,23 @@
-"""Answers: how a context is filled, the one prompt, resuming, scoring with missing answers, and what follows."""
+"""Answers: how a context is filled, the one prompt, resuming, scoring with missing answers, and their tables."""
 
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
-from lib.analysis.retrieval_and_answers import rank_correlation, split_by_page
+from lib.analysis.answered import held, summarise_answers, word_share
 from lib.answers import answers as generation
 from lib.answers import prompt_context as contexts
-from lib.answers.answers import ANSWER_METRICS, Answers, answers, best_baseline, plan, prompt, score
+from lib.answers.answers import ANSWER_METRICS, Answers, answers, best_baseline, effort, plan, prompt, score
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
 from lib.metrics.retrieval import long_frame
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import Filled, GenerationLog, Model
 from lib.profile import Settings
-from lib.show.answers import answers_table, summarise_answers, word_share
-from lib.words import NeedsFilings, StudyError
+from lib.show.answers import answers_table
+from lib.words import StudyError
 
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
 
@@ -117,21 +115,19 @@ def test_contexts_join_what_is_read(tmp_path, tokenizer_folder):
     assert contexts.contexts(study, Context(NONE)) == {"q1": "", "q2": ""}
 
 
-def test_a_context_knows_its_method_and_condition():
+def test_a_context_knows_its_method_condition_and_title():
     assert context("best-baseline", "hyde") == Context("best-baseline", "hyde", "standard")
     assert context("oracle-page", "hyde", "dense") == Context("oracle-page", "dense", "oracle-page")
-    assert context("bm25") == Context("bm25", "bm25", "standard")
+    assert context("bm25").title == "bm25"
+    assert context("best-baseline", "bm25").title == "best-baseline (BM25)"
+    assert context(NONE).title == "no context"
     with pytest.raises(StudyError, match="no context 'google'"):
         context("google")
 
 
 def test_trained_methods_are_planned_only_where_they_are():
-    assert [one.name for one in plan(["bm25"], "bm25")] == [
-        "none",
-        "best-baseline",
-        "oracle-document",
-        "oracle-page",
-    ]
+    untrained = ["none", "best-baseline", "oracle-document", "oracle-page"]
+    assert [one.name for one in plan(["bm25"], "bm25")] == untrained
     assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
     trained = plan(["ahead", "bm25", "page_scorer"], "bm25")
     assert [one.method for one in trained] == ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]
@@ -146,6 +142,8 @@ def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_fir
     assert best_baseline(table, 5) == "bm25"
     with pytest.raises(StudyError, match="no baseline"):
         best_baseline(table[:0], 5)
+    with pytest.raises(StudyError, match="nothing was measured at k = 7: choose one of 5"):
+        best_baseline(table, 7)
 
 
 def test_the_prompt_has_system_line_context_question_and_answer():
@@ -184,29 +182,45 @@ def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_
     assert table["k"].isna().all()
 
 
-def test_without_filings_the_scores_are_the_published_ones(tmp_path, tokenizer_folder):
-    study = study_of({"q1": []}, tmp_path, tokenizer_folder)
-    known = score(study, Answers(Context("dense", "dense"), {"q1": "$7"}, Filled()))
-    study.published = SimpleNamespace(metrics=known, manifest={"settings": {"answers": dict(SETTINGS)}})
-    study.has_filings = False
-    written, table = generation.scores(study, [Context("dense", "dense")])
-    assert written == {}
-    assert table.equals(known)
-    with pytest.raises(NeedsFilings, match="none were not published"):
-        generation.scores(study, [Context(NONE)])
-    study.profile.answers["max_tokens"] = 9
-    with pytest.raises(NeedsFilings, match="other settings"):
-        generation.scores(study, [Context("dense", "dense")])
+@pytest.mark.parametrize(("texts", "n_stored"), [(["$7", "$8"], 1), (["$7", "fail"], 0)])
+def test_scores_are_stored_when_no_answer_is_missing(texts, n_stored, tmp_path, tokenizer_folder):
+    study = study_of({"q1": texts[:1], "q2": texts[1:]}, tmp_path, tokenizer_folder)
+    stored = {}
+
+    def frame(stage, params, make, public):
+        return stored.setdefault(stage, make())
+
+    study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), frame=frame)
+    study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
+    study.digest, study.dataset = "digest of {}".format, SimpleNamespace(fingerprint="f")
+    study.settings_of = lambda sections: {}
+    study.profile["generator"] = study.profile["embedder"]
+    table = generation.scores(study, [Context("dense", "dense")])
+    assert table["value"].sum() > 0
+    assert len(stored) == n_stored
 
 
-def test_tables_count_what_is_missing_and_name_the_published_figures(tmp_path, tokenizer_folder):
+def test_what_writing_took_has_a_row_per_answer(tmp_path, tokenizer_folder):
+    study = study_of({"q1": ["$7"], "q2": ["fail"]}, tmp_path, tokenizer_folder)
+    took = effort(study, answers(study, Context("dense", "dense")))
+    assert took.to_numpy().tolist() == [["q1", 10, 0.1, False]]
+
+
+@pytest.mark.parametrize("name", ["financebench", "demo"])
+def test_tables_count_what_is_missing_and_give_reported_figures_for_their_dataset(
+    name, tmp_path, tokenizer_folder
+):
     study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
+    study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
     scored = pd.concat([score(study, Answers(one, {"q1": "$7"}, Filled())) for one in chosen])
-    shown = answers_table(summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1})
+    shown = answers_table(study, summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1})
     assert shown["Missing"].tolist() == [1, 0]
-    assert shown["Published R / N (fr)"].tolist() == ["0.07 / 0.12 (0.38)", "0.20 / 0.34 (0.70)"]
     assert shown["Context"].tolist() == ["best-baseline (Dense)", "oracle-page (BM25)"]
+    if name == "financebench":
+        assert shown["Reported R / N (fr)"].tolist() == ["0.07 / 0.12 (0.38)", "0.20 / 0.34 (0.70)"]
+    else:
+        assert not [column for column in shown if "Reported" in column]
 
 
 def test_words_of_the_evidence_count_as_often_as_they_are_there():
@@ -215,41 +229,12 @@ def test_words_of_the_evidence_count_as_often_as_they_are_there():
     assert word_share("", "net") == 0
 
 
-@settings(max_examples=30)
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=3, max_size=40))
-def test_rank_correlation_is_scipy_s_spearman(pairs):
-    x, y = (pd.Series(column, dtype=float) for column in zip(*pairs, strict=True))
-    found = rank_correlation(x, y, range(len(x)), 200, 0)
-    if x.nunique() == 1 or y.nunique() == 1:
-        assert np.isnan(found.mean)
-    else:
-        assert np.isclose(found.mean, spearmanr(x, y).statistic)
-        assert found.low <= found.high
-
-
-def test_a_correlation_s_interval_holds_a_known_one():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=400)
-    y = x + rng.normal(size=400)  # Pearson's is 1 / sqrt(2), Spearman's 6 / pi * asin(0.5 / sqrt(2)) = 0.69
-    found = rank_correlation(pd.Series(x), pd.Series(y), np.arange(400) // 4, 500, 0)
-    assert found.low < 6 / np.pi * np.arcsin(0.5 / np.sqrt(2)) < found.high
-    assert found.n_clusters == 100
-
-
-def test_answers_are_split_by_whether_the_page_was_there():
-    questions = pd.DataFrame({"question_id": list("abcd"), "company": list("wxyz")})
-    study = SimpleNamespace(
-        questions=questions, profile=Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
-    )
-    index = pd.Index(questions["question_id"])
-    hits = long_frame(pd.Series([1.0, 1, 0, 0], index), "page_hit", 5)
-    right = long_frame(pd.Series([1.0, 0, 0, 0], index), "numeric_match")
-    table = pd.concat([hits, right]).assign(method="dense", condition="standard")
-    split = split_by_page(study, table, [Context("dense", "dense")], "numeric_match", 5)
-    rows = split[["context", "is_there", "mean", "n", "is_small"]].to_numpy().tolist()
-    assert rows == [
-        ["dense", True, 0.5, 2, True],
-        ["dense", False, 0.0, 2, True],
-        ["all", True, 0.5, 2, True],
-        ["all", False, 0.0, 2, True],
-    ]
+def test_what_a_context_contains_is_counted_on_gold_pages():
+    asked = {"question_id": ["q1", "q2"], "question": ["net sales", "why"], "answer": ["$7", "so"]}
+    asked |= {"question_type": ["metrics-generated", "novel-generated"], "doc_name": ["D", "D"]}
+    questions = pd.DataFrame(asked | {"gold_pages": [[0, 2], [1]], "evidence": ["net sales", "cash flow"]})
+    rows = [("q1", "D", 0, "net"), ("q1", "E", 2, "sales of 7"), ("q2", "D", 1, "cash flow")]
+    found = held(questions, pd.DataFrame(rows, columns=["question_id", "doc_name", "page", "text"]))
+    assert found["gold_pages"].tolist() == [0.5, 1.0]
+    assert found["evidence_words"].tolist() == [0.5, 1.0]
+    assert found["answer_number"].fillna(-1).tolist() == [1.0, -1]

@@ -1,11 +1,27 @@
-"""What a notebook cell shows: a numbered table, with rows and without."""
+"""What a notebook cell shows: a numbered table, a figure, and one line where filings are missing."""
 
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 
-from lib.show.display import table
+from lib.show.display import (
+    TESTED,
+    Column,
+    figure,
+    glue,
+    holds_page,
+    interval,
+    markdown_table,
+    note,
+    number,
+    only_with_filings,
+    printed,
+    table,
+)
+from lib.words import NeedsFilings
 
 
 @pytest.fixture
@@ -14,15 +30,15 @@ def study(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
 
-    return SimpleNamespace(write=write, provenance="", folder=tmp_path)
+    return SimpleNamespace(write=write, provenance="", view=tmp_path, outputs=tmp_path)
 
 
 def test_a_table_has_its_label_its_rows_and_its_data(study):
-    shown = table(study, pd.DataFrame({"Method": ["dense"], "n": [3]}), "few", "Caption.", "Said.")
+    shown = table(study, pd.DataFrame({"Method": ["dense"], "n": [3]}), "few", "Caption.", "Takeaway.")
     assert ":name: tab-few\n" in shown.markdown
     assert "| Method | n |\n|---|--:|\n| dense | 3 |\n" in shown.markdown
-    assert shown.markdown.endswith("\n**Said.**\n")
-    assert (study.folder / "tables" / "few.csv").read_text() == "Method,n\ndense,3\n"
+    assert shown.markdown.endswith("\n**Takeaway.**\n")
+    assert (study.outputs / "tables" / "few.csv").read_text() == "Method,n\ndense,3\n"
 
 
 @pytest.mark.parametrize(
@@ -38,3 +54,54 @@ def test_a_table_without_rows_is_still_a_table(study, frame, body):
     assert rows[0] == body
     assert len(rows) == 3
     assert set(rows[2]) <= set("| –")
+
+
+def test_columns_are_printed_by_their_formats():
+    data = {"method": ["a", "b"], "mean": [0.456, 0.5], "low": [0.4, 0.2], "high": [0.5, 0.9]}
+    frame = pd.DataFrame(data | {"p_holm": [0.0123, np.nan], "distinguishable": [True, False]})
+    shown = printed(frame, Column("Method", "method", str.upper), interval("Mean"), *TESTED)
+    assert shown.to_numpy().tolist() == [
+        ["A", "0.46 [0.40, 0.50]", "0.012", "yes"],
+        ["B", "0.50 [0.20, 0.90]", "–", "no"],
+    ]
+    assert printed(frame, Column("M", "mean", number))["M"].tolist() == ["0.46", "0.50"]
+    assert printed(frame, Column("n", "mean"))["n"].dtype == float
+
+
+def test_text_is_shown_as_text_and_code_as_code():
+    shown = markdown_table(pd.DataFrame({"Name": ["<b>*x*", "`doc_recall`"], "n": [np.nan, 2]}))
+    assert shown.splitlines()[2:] == ["| \\<b\\>\\*x\\* | – |", "| `doc_recall` | 2.0 |"]
+
+
+def test_a_figure_is_saved_with_its_data_and_a_page_of_a_filing_is_marked(study):
+    drawn, axes = plt.subplots()
+    axes.imshow(np.zeros((2, 2, 3), np.uint8))
+    assert holds_page(drawn)
+    shown = figure(study, drawn, "page", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
+    assert ":name: fig-page\n:alt: A page.\n" in shown.markdown
+    assert (study.outputs / "figures" / "page.png").is_file()
+    assert (study.outputs / "figures" / "page.csv").read_text() == "n\n1\n"
+
+
+def test_one_line_gives_the_reason_where_the_filings_are_missing():
+    def refuse():
+        raise NeedsFilings("a page's picture needs the filings")
+
+    assert only_with_filings(lambda: note("text")).markdown == "text"
+    assert only_with_filings(refuse).markdown == "*Not shown: a page's picture needs the filings.*"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (0.456, ".2f", "0.46"),
+        (np.float64(0.456), ".0%", "46%"),
+        (12345, ".2f", "12,345"),
+        ("dense", ".2f", "dense"),
+    ],
+)
+def test_values_for_the_text_are_formatted(monkeypatch, value, form, text):
+    kept = {}
+    monkeypatch.setattr("myst_nb.glue", lambda name, value, display: kept.update({name: value}))
+    glue("recall", value, form)
+    assert kept == {"recall": text}

@@ -1,0 +1,63 @@
+"""Tables of retrieval: our numbers, reported ones for their dataset alone, and depths that were not measured."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from lib.metrics.frame import HEADLINE, at_depth, best, values_of
+from lib.show.tables import conditions_table, oracle_page_check, pool_table, reported_figures, results_table
+from lib.words import StudyError
+
+RUNS = (("bm25", "standard", 0.5), ("page_scorer", "standard", 0.7), ("bm25", "oracle-page", 1.0))
+SUMMARY = pd.DataFrame(
+    [(method, where, metric, 5, mean, 0.25, 1.0, 150) for method, where, mean in RUNS for metric in HEADLINE],
+    columns=["method", "condition", "metric", "k", "mean", "low", "high", "n"],
+)
+METRICS = pd.DataFrame(
+    [("dense", 5, 0.25), ("dense", 20, 0.75), ("rerank", 5, 0.5)], columns=["method", "k", "value"]
+).assign(condition="standard", question_id="q", metric="page_recall")
+
+
+def study(name: str) -> SimpleNamespace:
+    settings = SimpleNamespace(rerank=SimpleNamespace(n=20))
+    return SimpleNamespace(dataset=SimpleNamespace(name=name), profile=settings)
+
+
+def test_reported_figures_stand_beside_ours_for_their_dataset_alone():
+    table = results_table(study("financebench"), SUMMARY, "standard", ["bm25", "page_scorer"])
+    assert table["Document recall"].tolist() == ["0.50 [0.25, 1.00]", "0.70 [0.25, 1.00]"]
+    assert table["Reported D / P / B / R"].tolist() == ["–", "0.95 / 0.55 / 0.33 / 0.46"]
+    assert "Reported D / P / B / R" not in results_table(study("demo"), SUMMARY, "standard", ["bm25"])
+    assert len(oracle_page_check(study("financebench"), SUMMARY, ["bm25"])) == 2
+    assert len(oracle_page_check(study("page-questions"), SUMMARY, ["bm25"])) == 1
+    assert reported_figures("financebench", "standard", "nothing") == reported_figures("demo") == {}
+
+
+def test_conditions_stand_below_each_other():
+    table = conditions_table(SUMMARY, ["bm25"], ["standard", "oracle-page"])
+    assert table[["Condition", "Page recall", "n"]].to_numpy().tolist() == [
+        ["standard", "0.50", 150],
+        ["oracle-page", "1.00", 150],
+    ]
+
+
+def test_a_pool_s_losses_are_misses_and_inversions():
+    row = pool_table(study("demo"), METRICS, ["rerank"], 5).iloc[0]
+    assert row.tolist() == ["Dense + reranker", "0.25", "0.75", "0.50", "0.25", "0.25"]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda k: at_depth(METRICS, k), lambda k: values_of(METRICS, "dense", "standard", "page_recall", k)],
+)
+def test_a_depth_that_was_not_measured_is_one_clear_sentence(read):
+    with pytest.raises(StudyError, match="nothing was measured at k = 7: choose one of 5, 20, or add 7"):
+        read(7)
+
+
+def test_the_best_needs_something_to_choose_from_and_ties_go_to_the_first_name():
+    tied = SUMMARY.assign(mean=0.5)
+    assert best(tied)["method"] == "bm25"
+    with pytest.raises(StudyError, match="no method has page_recall under oracle-document"):
+        best(tied, condition="oracle-document")
