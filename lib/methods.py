@@ -16,6 +16,7 @@ import numpy as np
 from lib.ahead import search as ahead
 from lib.method_stages import STAGES
 from lib.page_scorer import search as pages
+from lib.profile import Settings
 from lib.retrievers import (
     bm25,
     contextual,
@@ -31,6 +32,7 @@ from lib.retrievers import (
     rewritten,
     splade,
 )
+from lib.study import Study
 from lib.words import CONDITIONS, Condition, StudyError
 
 MAIN = "main"
@@ -80,7 +82,7 @@ class Method:
         """The sources as the book cites them."""
         return f"{{cite}}`{self.source}`"
 
-    def other_inputs(self, study) -> object:
+    def other_inputs(self, study: Study) -> object:
         """What the scores depend on beside settings and version, JSON-able; None for most methods."""
         return self.inputs(study) if self.inputs else None
 
@@ -314,7 +316,7 @@ def baselines() -> list[str]:
     return [name for name in of_family() if not METHODS[name].is_trained]
 
 
-def siblings(profile) -> list[str]:
+def siblings(profile: Settings) -> list[str]:
     """The sibling studies' methods that a profile runs.
 
     ``siblings.rows`` is ``all`` or a list of names; those of ``siblings.without`` are left out.
@@ -324,7 +326,7 @@ def siblings(profile) -> list[str]:
     return names if wanted == "all" else [name for name in names if name in wanted]
 
 
-def measured(profile) -> list[tuple[str, Condition]]:
+def measured(profile: Settings) -> list[tuple[str, Condition]]:
     """Every run of a study under a profile: name and condition."""
     names = [*of_family(), *siblings(profile)]
     return [(name, condition) for name in names for condition in METHODS[name].conditions]

@@ -22,7 +22,7 @@ from lib.study import Study
 
 def write_kind(kind: str, study: Study) -> str:
     """Write the texts of one kind for every question."""
-    return f"{len(write(study, kind).of)} of {len(study.questions)} questions"
+    return f"{len(write(study, kind).texts)} of {len(study.questions)} questions"
 
 
 def write_judgements(study: Study) -> str:

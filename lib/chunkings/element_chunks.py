@@ -15,6 +15,7 @@ import pandas as pd
 
 from lib.chunkings.elements import elements
 from lib.data.chunks import chunk_key
+from lib.study import Study
 from lib.words import CHUNK_COLUMNS, chunk_id
 
 CHARACTERS = 2048
@@ -25,7 +26,7 @@ NUMBERS = re.compile(r"\d+")
 MARK = re.compile(r"\W*(?:table of contents|page \d+(?: of \d+)?|\w{0,2}-?\d+|[ivx]+|\w?)\W*", re.I)
 
 
-def table(study) -> pd.DataFrame:
+def table(study: Study) -> pd.DataFrame:
     """CHUNK_COLUMNS of the element chunks of every page."""
     return merge(elements(study), CHARACTERS)
 

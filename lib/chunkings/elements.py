@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
+from lib.study import Study
 
 VERSION = 1  # raised when a page gives other elements; the tables made of them depend on it
 N_WORKERS = 2
@@ -152,7 +153,7 @@ def _closed(elements: list[Element], length: int) -> list[Element]:
     return elements
 
 
-def elements(study) -> pd.DataFrame:
+def elements(study: Study) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page of a study, in order.
 
     ``start`` and ``end`` are characters of the page's text, of which a page's elements hold every one. ``rows``

@@ -11,12 +11,13 @@ import pandas as pd
 
 from lib.chunkings.sizes import child_vectors, children
 from lib.models.index import encode_texts, window_vectors, windows
+from lib.study import Study
 
 #: Tables whose windows are looked for among the children of ``parent_child`` too.
 OF_CHILDREN = ("fixed_128",)
 
 
-def window_vectors_of(study) -> tuple[np.ndarray, np.ndarray]:
+def window_vectors_of(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """For every window of a study over another chunk table the row of its chunk, and its unit vector (n_windows, d)."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +34,7 @@ def window_vectors_of(study) -> tuple[np.ndarray, np.ndarray]:
     return study.memo("window_vectors_of", load)
 
 
-def sources(study) -> Path:
+def sources(study: Study) -> Path:
     """Where each window's vector comes from, stored.
 
     ``owners.npy`` has the row of each window's chunk; ``rows.npy`` the row of its vector in all known vectors,

@@ -15,12 +15,13 @@ from lib.chunkings.grid import Grid, grid_of
 from lib.chunkings.sizes import joined
 from lib.data.chunks import chunk_key, load_tokenizer, split_pages
 from lib.models.weights import fetch
+from lib.study import Study
 from lib.words import PAGE_COLUMNS
 
 NAMES = ("markdown", "annotated_tables", "extracted_tables")
 
 
-def table(study, name: str) -> pd.DataFrame:
+def table(study: Study, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the pages written anew.
 
     Args:
@@ -74,7 +75,7 @@ def whole_pages(found: pd.DataFrame) -> pd.DataFrame:
     return found.groupby(["doc_name", "page"], sort=False)[["text", "new"]].sum().reset_index()
 
 
-def _with_new_pages(study, pages: pd.DataFrame) -> pd.DataFrame:
+def _with_new_pages(study: Study, pages: pd.DataFrame) -> pd.DataFrame:
     """The study's chunks, with those of some pages cut anew from their ``new`` text."""
     places = pd.MultiIndex.from_frame(pages[["doc_name", "page"]])
     kept = study.chunks[~pd.MultiIndex.from_frame(study.chunks[["doc_name", "page"]]).isin(places)]
@@ -82,13 +83,13 @@ def _with_new_pages(study, pages: pd.DataFrame) -> pd.DataFrame:
     return _in_page_order(study, pd.concat([kept, new], ignore_index=True))
 
 
-def _rest(study, found: pd.DataFrame) -> pd.DataFrame:
+def _rest(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     """The chunks of all that is no table."""
     pages = whole_pages(found.assign(new=found["text"].where(found["kind"] != "table", "")))
     return _with_new_pages(study, pages[pages["text"] != pages["new"]])
 
 
-def _tables(study, found: pd.DataFrame) -> pd.DataFrame:
+def _tables(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     """Each table cut as a page would be, if it is longer than a chunk; spans of its real page."""
     chunks = _split(study, found[list(PAGE_COLUMNS)].assign(page=range(len(found))))
     of = found.iloc[chunks["page"]]
@@ -98,13 +99,13 @@ def _tables(study, found: pd.DataFrame) -> pd.DataFrame:
     return chunks.assign(key=[chunk_key(*one) for one in keys])
 
 
-def _split(study, pages: pd.DataFrame) -> pd.DataFrame:
+def _split(study: Study, pages: pd.DataFrame) -> pd.DataFrame:
     settings = study.profile.chunks
     tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
     return split_pages(pages, tokenizer, settings.size, settings.overlap)
 
 
-def _in_page_order(study, chunks: pd.DataFrame) -> pd.DataFrame:
+def _in_page_order(study: Study, chunks: pd.DataFrame) -> pd.DataFrame:
     """Chunks in the order of the study's pages."""
     pages = study.pages[["doc_name", "page"]]
     order = pd.Series(range(len(pages)), index=pd.MultiIndex.from_frame(pages))

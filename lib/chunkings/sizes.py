@@ -12,6 +12,7 @@ import pandas as pd
 from lib.data.chunks import chunk_key, load_tokenizer, spans_of, split_chunks
 from lib.models.index import encode_texts
 from lib.models.weights import fetch
+from lib.study import Study
 from lib.words import CHUNK_COLUMNS, chunk_id
 
 #: Tokens of a span, tokens that neighbours share, and spans that make a chunk.
@@ -20,7 +21,7 @@ SIZES = {"fixed_128": (126, 16, 1), "fixed_256": (254, 32, 1), "fixed_512": (254
 PARTS = ("elements", "fixed_128", "fixed_256")
 
 
-def table(study, name: str) -> pd.DataFrame:
+def table(study: Study, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the chunks of one size.
 
     Args:
@@ -65,7 +66,7 @@ def numbered(chunks: pd.DataFrame) -> pd.DataFrame:
     return chunks.assign(chunk_id=ids)
 
 
-def aggregate(study) -> pd.DataFrame:
+def aggregate(study: Study) -> pd.DataFrame:
     """CHUNK_COLUMNS of all :data:`PARTS`, part after part, ranked together ("aggregation" in the source)."""
     return joined([study.over(name).chunks for name in PARTS])
 
@@ -75,7 +76,7 @@ def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
     return numbered(pd.concat(tables, ignore_index=True))[list(CHUNK_COLUMNS)]
 
 
-def children(study) -> pd.DataFrame:
+def children(study: Study) -> pd.DataFrame:
     """The small spans of every chunk that ``parent_child`` searches.
 
     Returns:
@@ -90,6 +91,6 @@ def children(study) -> pd.DataFrame:
     return study.memo("children", split)
 
 
-def child_vectors(study) -> np.ndarray:
+def child_vectors(study: Study) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
     return np.asarray(encode_texts(study, "embeddings/children", children(study)["text"].tolist()))

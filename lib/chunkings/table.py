@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.chunkings import element_chunks, elements, restructured, sizes
+from lib.study import Study
 from lib.words import CHUNK_COLUMNS, StudyError
 
 SETTINGS = ("chunks", "embedder")
@@ -40,7 +41,7 @@ CHUNKINGS: dict[str, Chunking] = {
 }
 
 
-def table_params(study, name: str) -> dict:
+def table_params(study: Study, name: str) -> dict:
     """All that a chunk table depends on.
 
     Raises:
@@ -59,7 +60,7 @@ def table_params(study, name: str) -> dict:
     }
 
 
-def chunk_table(study, name: str) -> pd.DataFrame:
+def chunk_table(study: Study, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of a chunking; also put among the study's files as ``corpora/<name>.parquet``.
 
     Args:

@@ -12,6 +12,8 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 from scipy import sparse
 
+from lib.study import Study
+
 TOKEN = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?%?|[a-z]+(?:[&'-][a-z]+)*|[$%]")
 
 
@@ -71,7 +73,7 @@ class BM25:
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
 
 
-def index(study, k1: float | None = None, b: float | None = None) -> BM25:
+def index(study: Study, k1: float | None = None, b: float | None = None) -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` and ``b``; by default the profile's."""
     settings = study.profile.bm25
     k1, b = settings.k1 if k1 is None else k1, settings.b if b is None else b
@@ -87,7 +89,9 @@ def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
     return np.stack([model.scores(tokenize(text)) for text in texts])
 
 
-def score(study, candidates: np.ndarray, *, k1: float | None = None, b: float | None = None) -> np.ndarray:
+def score(
+    study: Study, candidates: np.ndarray, *, k1: float | None = None, b: float | None = None
+) -> np.ndarray:
     """BM25 of each chunk for each question, shape (n_questions, n_chunks).
 
     The statistics are those of the whole shared index under every condition, as the candidates of a condition are a

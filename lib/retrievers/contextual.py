@@ -23,6 +23,7 @@ from lib.models.written import Filled, Item
 from lib.retrievers.bm25 import BM25, text_scores, tokenize
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused_scores, ranked_list
+from lib.study import Study
 
 Context = Literal["header", "written"]
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk
@@ -90,7 +91,7 @@ def prompt(company: str, header: str, pages: Sequence[str]) -> Prompt:
     return Prompt(TEMPLATE.format(company=company, header=header, date=date, excerpt=excerpt(pages)))
 
 
-def written(study) -> Filled:
+def written(study: Study) -> Filled:
     """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`."""
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
     sampling = Sampling(max_tokens=MAX_TOKENS)
@@ -102,7 +103,7 @@ def written(study) -> Filled:
     return study.generation_log().fill(KIND, items, study.make_generator)
 
 
-def contexts(study, kind: Context) -> dict[str, str]:
+def contexts(study: Study, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line.
 
     A filing whose context could not be written has its header; the log reports what is missing. What was cut at
@@ -130,7 +131,7 @@ def _with_header(header: str, text: str) -> str:
     return f"{header} {line[:last] if 2 * last >= len(line) else line}".strip()
 
 
-def prefixed_windows(study, context: Context) -> pd.DataFrame:
+def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
     """The windows of every chunk, re-cut so that the context and a window fit the encoder together.
 
     Returns:
@@ -155,7 +156,7 @@ def _cut(text: str, tokenizer) -> str:
     return text[: offsets[MAX_PREFIX - 1][1]] if len(offsets) > MAX_PREFIX else text
 
 
-def window_vectors(study, context: Context) -> tuple[np.ndarray, np.ndarray]:
+def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +167,7 @@ def window_vectors(study, context: Context) -> tuple[np.ndarray, np.ndarray]:
     return study.memo(("contextual_vectors", context), load)
 
 
-def bm25_index(study, context: Context) -> BM25:
+def bm25_index(study: Study, context: Context) -> BM25:
     """BM25 over the chunks, each with its filing's context before it, built once a process."""
 
     def build() -> BM25:
@@ -178,13 +179,13 @@ def bm25_index(study, context: Context) -> BM25:
     return study.memo(("contextual_bm25", context), build)
 
 
-def score_dense(study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
+def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """Cosine between the question and each chunk's best prefixed window, shape (n_questions, n_chunks)."""
     owners, vectors = window_vectors(study, context)
     return best_window_scores(question_vectors(study), vectors, owners, len(study.chunks))
 
 
-def score_hybrid(study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
+def score_hybrid(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
     sparse = text_scores(bm25_index(study, context), study.questions["question"])
     matrices = score_dense(study, candidates, context=context), sparse

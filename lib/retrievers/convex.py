@@ -15,6 +15,7 @@ from lib import runs
 from lib.folds import Fold, make_folds
 from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
+from lib.study import Study
 
 ALPHAS = tuple(number / 40 for number in range(41))
 EVEN = 0.5  # where all questions are of one company, and none can choose for another
@@ -60,7 +61,7 @@ def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndar
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 
-def scaled(study, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scaled(study: Study, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The scores of ``dense`` and of ``bm25`` over the candidates, as :func:`min_max` gives them."""
     matrices = (
         study.memo(("matrix", "dense"), lambda: dense.score(study, candidates)),
@@ -69,12 +70,12 @@ def scaled(study, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return min_max(matrices[0], candidates), min_max(matrices[1], candidates)
 
 
-def score(study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
     """The combination with a fixed ``alpha``, shape (n_questions, n_chunks)."""
     return mix(*scaled(study, candidates), candidates, alpha)
 
 
-def alpha_values(study, candidates: np.ndarray) -> pd.DataFrame:
+def alpha_values(study: Study, candidates: np.ndarray) -> pd.DataFrame:
     """What every ``alpha`` gives each question among the candidates.
 
     Returns:
@@ -84,7 +85,7 @@ def alpha_values(study, candidates: np.ndarray) -> pd.DataFrame:
     return study.memo(("alpha_values", key), lambda: _measure(study, candidates))
 
 
-def _measure(study, candidates: np.ndarray) -> pd.DataFrame:
+def _measure(study: Study, candidates: np.ndarray) -> pd.DataFrame:
     both = scaled(study, candidates)
     parts = []
     for alpha in ALPHAS:
@@ -107,7 +108,7 @@ def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Seri
     return [best_alpha(values[values["question_id"].isin(ids)]) for ids in trained]
 
 
-def score_in_folds(study, candidates: np.ndarray, *, n_folds: int, seed: int) -> np.ndarray:
+def score_in_folds(study: Study, candidates: np.ndarray, *, n_folds: int, seed: int) -> np.ndarray:
     """The combination with each fold's ``alpha`` for its test questions, shape (n_questions, n_chunks).
 
     Args:

@@ -9,6 +9,7 @@ import numpy as np
 from lib.chunkings.embedding import window_vectors_of
 from lib.chunkings.sizes import PARTS
 from lib.models.index import encode_queries, window_vectors
+from lib.study import Study
 
 
 def best_window_scores(
@@ -41,7 +42,7 @@ def mean_vectors(owners: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, n
     return chunks, sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-12)
 
 
-def score(study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
+def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
     """Cosine between the question and each chunk, shape (n_questions, n_chunks).
 
     Args:
@@ -55,12 +56,12 @@ def score(study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray
     return score_vectors(study, question_vectors(study), pooling)
 
 
-def question_vectors(study) -> np.ndarray:
+def question_vectors(study: Study) -> np.ndarray:
     """The unit vectors of the questions, shape (n_questions, dimension)."""
     return encode_queries(study.base, study.questions["question"].tolist())
 
 
-def score_vectors(study, queries: np.ndarray, pooling: str = "best") -> np.ndarray:
+def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> np.ndarray:
     """Cosine between given query vectors and each chunk, shape (n_queries, n_chunks); see :func:`score`."""
     owners, vectors = window_vectors_of(study) if study.corpus else window_vectors(study)
     if pooling == "mean":
@@ -70,6 +71,6 @@ def score_vectors(study, queries: np.ndarray, pooling: str = "best") -> np.ndarr
     return best_window_scores(queries, vectors, owners, len(study.chunks))
 
 
-def score_aggregate(study, candidates: np.ndarray) -> np.ndarray:
+def score_aggregate(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of all parts of the table ``aggregate`` side by side, shape (n_questions, n_chunks)."""
     return np.concatenate([score(study.over(name), candidates) for name in PARTS], axis=1)

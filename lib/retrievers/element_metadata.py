@@ -5,9 +5,10 @@ import numpy as np
 from lib.chunkings.metadata import metadata_of
 from lib.models.index import encode_texts
 from lib.retrievers import dense
+from lib.study import Study
 
 
-def metadata_vectors(study) -> tuple[list[int], np.ndarray]:
+def metadata_vectors(study: Study) -> tuple[list[int], np.ndarray]:
     """The chunks that have metadata, and its unit vectors, shape (n_with_metadata, dimension)."""
 
     def load() -> tuple[list[int], np.ndarray]:
@@ -21,7 +22,7 @@ def metadata_vectors(study) -> tuple[list[int], np.ndarray]:
     return study.memo("metadata_vectors", load)
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The larger cosine of a chunk's windows and its metadata, shape (n_questions, n_chunks)."""
     scores = dense.score(study, candidates)
     said, vectors = metadata_vectors(study)

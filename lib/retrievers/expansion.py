@@ -14,6 +14,7 @@ import numpy as np
 
 from lib.models.index import encode_queries
 from lib.retrievers.dense import score_vectors
+from lib.study import Study
 
 LEXICON = Path(__file__).with_name("acronyms.csv")
 
@@ -72,11 +73,11 @@ def _fiscal_year(match: re.Match) -> str:
     return f"{' ' if is_glued else ''}fiscal year {digits}{' ' + match['glued'] if match['glued'] else ''}"
 
 
-def expanded_questions(study) -> list[str]:
+def expanded_questions(study: Study) -> list[str]:
     """The questions with acronyms and fiscal years spelt out."""
     return [expand(question) for question in study.questions["question"]]
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """``dense`` with the expanded questions, shape (n_questions, n_chunks)."""
     return score_vectors(study, encode_queries(study, expanded_questions(study)))

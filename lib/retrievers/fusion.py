@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.runs import rank
+from lib.study import Study
 
 
 def reciprocal_rank_fusion(
@@ -36,13 +37,13 @@ def reciprocal_rank_fusion(
     return fused
 
 
-def ranked_list(study, scores: np.ndarray, candidates: np.ndarray) -> pd.DataFrame:
+def ranked_list(study: Study, scores: np.ndarray, candidates: np.ndarray) -> pd.DataFrame:
     """The first ``hybrid_rrf.depth`` candidates by a score matrix (n_questions, n_chunks), as a run to be fused."""
     allowed = np.where(candidates, scores, -np.inf)
     return rank(allowed, study.questions, study.chunks, study.profile.hybrid_rrf.depth)
 
 
-def fused_scores(study, lists: Sequence[pd.DataFrame], k_rrf: int) -> np.ndarray:
+def fused_scores(study: Study, lists: Sequence[pd.DataFrame], k_rrf: int) -> np.ndarray:
     """Ranked lists fused question by question; they need not cover the same questions.
 
     Args:
@@ -64,7 +65,7 @@ def fused_scores(study, lists: Sequence[pd.DataFrame], k_rrf: int) -> np.ndarray
     return scores
 
 
-def score(study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
     """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks).
 
     ``k_rrf`` is the profile's if it is not given (60 in the source; 10 to 100 in Akarsu et al., 2026).

@@ -4,15 +4,13 @@ HyDE (Gao, Ma, Lin & Callan, ACL 2023) searches with one passage's embedding; Mu
 mean of several. The same passages serve both: HyDE's is Multi-HyDE's first.
 """
 
-from collections.abc import Callable
-
 import numpy as np
-import pandas as pd
 
 from lib.models.index import encode_texts
-from lib.models.prompts import Generator, Prompt, Sampling
-from lib.models.written import Filled, GenerationLog, Item
+from lib.models.prompts import Prompt, Sampling
+from lib.models.written import Filled, Item
 from lib.retrievers.dense import score_vectors
+from lib.study import Study
 
 TEMPLATE = """\
 Please write a short financial report excerpt (1 paragraph) that precisely answers the question below. \
@@ -27,51 +25,37 @@ def prompt(question: str) -> Prompt:
     return Prompt(TEMPLATE.format(question=question))
 
 
-def passages(
-    log: GenerationLog,
-    questions: pd.DataFrame,
-    make_generator: Callable[[], Generator],
-    n_passages: int = 4,
-    temperature: float = 0.7,
-    max_tokens: int = 200,
-    seed: int = 13,
-) -> tuple[list[list[str | None]], Filled]:
-    """Hypothetical passages of questions, from the log or written now.
-
-    Args:
-        log: where passages are looked up and kept.
-        questions: QUESTION_COLUMNS, of which question_id and question are read.
-        make_generator: called only if a passage is missing.
-        n_passages: passages per question.
-        temperature, max_tokens: of the sampling; the defaults are the published study's.
-        seed: passage ``j`` is drawn with ``seed + j``.
+def passages(study: Study) -> Filled:
+    """The ``hyde.n_passages`` passages of every question, from the log or written now.
 
     Returns:
-        A list per question, in the questions' order, of ``n_passages`` texts, None where one is missing; and the
-        records, with the reasons for what is missing.
+        ``texts`` by ``question_id/number``; passage ``j`` is drawn with ``hyde.seed + j``.
     """
+    settings, items = study.profile.hyde, []
+    for question_id, question in zip(
+        study.questions["question_id"], study.questions["question"], strict=True
+    ):
+        for number in range(settings.n_passages):
+            sampling = Sampling(settings.max_tokens, settings.temperature, seed=settings.seed + number)
+            items.append(Item(f"{question_id}/{number}", question_id, prompt(question), sampling))
+    return study.generation_log().fill("hyde", items, study.make_generator)
 
-    def item(question_id: str, question: str, number: int) -> Item:
-        sampling = Sampling(max_tokens=max_tokens, temperature=temperature, seed=seed + number)
-        return Item(f"{question_id}/{number}", question_id, prompt(question), sampling)
 
-    asked = list(zip(questions["question_id"], questions["question"], strict=True))
-    items = [[item(*pair, number) for number in range(n_passages)] for pair in asked]
-    filled = log.fill("hyde", [one for row in items for one in row], make_generator)
-    return [[filled.texts.get(one.id) for one in row] for row in items], filled
-
-
-def written_passages(study) -> list[list[str]]:
+def written_passages(study: Study) -> list[list[str]]:
     """The passages written for each question; a question without any is searched as it is.
 
     The log reports what is missing question by question, and the manifest's log of stages counts it.
     """
 
     def write() -> list[list[str]]:
-        asked, settings = study.questions, dict(study.profile.hyde)
-        found, _ = passages(study.generation_log(), asked, study.make_generator, **settings)
-        written = [[text for text in texts if text is not None] for texts in found]
-        return [texts or [question] for texts, question in zip(written, asked["question"], strict=True)]
+        texts, numbers = passages(study).texts, range(study.profile.hyde.n_passages)
+        found = []
+        for question_id, question in zip(
+            study.questions["question_id"], study.questions["question"], strict=True
+        ):
+            ids = [f"{question_id}/{number}" for number in numbers]
+            found.append([texts[one] for one in ids if one in texts] or [question])
+        return found
 
     return study.memo("hyde", write)
 
@@ -91,17 +75,17 @@ def mean_embedding(vectors: np.ndarray) -> np.ndarray:
     return (mean / length).astype(np.float32)
 
 
-def _vectors(study, texts: list[str]) -> np.ndarray:
+def _vectors(study: Study, texts: list[str]) -> np.ndarray:
     """Passages are embedded as documents, as they take the place of the passages that are searched for."""
     return np.asarray(encode_texts(study, "embeddings/passages", texts, role="document"))
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """HyDE: ``dense`` with the first passage in place of the question, shape (n_questions, n_chunks)."""
     return score_vectors(study, _vectors(study, [texts[0] for texts in written_passages(study)]))
 
 
-def score_multi(study, candidates: np.ndarray) -> np.ndarray:
+def score_multi(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Multi-HyDE: ``dense`` with the mean of all passages, shape (n_questions, n_chunks)."""
     written = written_passages(study)
     vectors = _vectors(study, [text for texts in written for text in texts])

@@ -23,6 +23,7 @@ from lib.models.written import Item
 from lib.retrievers.dense import question_vectors
 from lib.retrievers.texts import questions_of
 from lib.store import digest_of
+from lib.study import Study
 
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT")
 UNREADABLE = "UNREADABLE"
@@ -45,7 +46,7 @@ def label_of(text: str | None) -> str:
     return next(label for label in LABELS if label.startswith(found[1])) if found else UNREADABLE
 
 
-def judgements(study, pairs: pd.DataFrame) -> pd.DataFrame:
+def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
     """The label of every pair, from the log or judged now.
 
     Args:
@@ -72,7 +73,7 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
     return run[run["rank"] <= n].reset_index(drop=True)
 
 
-def passages(study, pairs: pd.DataFrame) -> list[str]:
+def passages(study: Study, pairs: pd.DataFrame) -> list[str]:
     """The passage of every pair, stored.
 
     Args:
@@ -99,7 +100,7 @@ def passages(study, pairs: pd.DataFrame) -> list[str]:
     return pd.read_parquet(entry.path / "passages.parquet")["passage"].tolist()
 
 
-def best_children(study, pairs: pd.DataFrame) -> list[str]:
+def best_children(study: Study, pairs: pd.DataFrame) -> list[str]:
     """The text of each pair's nearest child, at most ``passage_tokens`` tokens of the embedder long."""
     table, n_tokens = children(study), study.profile.sibling_texts.judge.passage_tokens
     vectors, queries = child_vectors(study), question_vectors(study)

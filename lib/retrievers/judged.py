@@ -17,6 +17,7 @@ from lib.retrievers.judge import first_ranks, judgements
 from lib.retrievers.rewritten import hybrid_scores
 from lib.retrievers.texts import one_line, questions_of, write
 from lib.store import digest_of
+from lib.study import Study
 
 FIRST_STAGE = "hybrid_rrf"
 VERSION = 1  # of the stored second round; raised when hybrid retrieval scores otherwise
@@ -42,28 +43,28 @@ def selected(run: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
     return ordered.assign(rank=ranks, score=-ranks.astype("float32"))[run.columns.tolist()]
 
 
-def score_selected(study, candidates: np.ndarray) -> np.ndarray:
+def score_selected(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Minus the rank after selection, shape (n_questions, n_chunks)."""
     run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
     return runs.to_matrix(selected(run, first_judged(study, run)), study.questions, study.chunks)
 
 
-def first_judged(study, run: pd.DataFrame) -> pd.DataFrame:
+def first_judged(study: Study, run: pd.DataFrame) -> pd.DataFrame:
     """The first ``sibling_texts.judge.top`` ranks of a run with ``label``."""
     return judgements(study, first_ranks(run, study.profile.sibling_texts.judge.top))
 
 
-def judged_pairs(study) -> pd.DataFrame:
+def judged_pairs(study: Study) -> pd.DataFrame:
     """The first chunks of the first stage's standard run with ``rank`` and ``label``."""
     return first_judged(study, study.run(FIRST_STAGE, "standard"))
 
 
-def labels(study) -> list[list[str]]:
+def labels(study: Study) -> list[list[str]]:
     """What the scores depend on beside settings: question, chunk and label of every judged pair."""
     return judged_pairs(study)[["question_id", "chunk_id", "label"]].to_numpy().tolist()
 
 
-def counts(study, run: pd.DataFrame) -> pd.DataFrame:
+def counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
     """How many of each question's first chunks are RELEVANT and AMBIGUOUS; by question id, in the study's order."""
     judged = judgements(study, first_ranks(run, study.profile.sibling_texts.crag.top))
     by_label = pd.crosstab(judged["question_id"], judged["label"])
@@ -72,7 +73,7 @@ def counts(study, run: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def corrected(study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+def corrected(study: Study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The better round of each question.
 
     Args:
@@ -87,7 +88,7 @@ def corrected(study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.Da
     table = counts(study, first)
     asked = questions_of(study)
     poor = {question_id: asked[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
-    written = write(study, "correction", poor).of if poor else {}
+    written = write(study, "correction", poor).texts if poor else {}
     table["query"] = [one_line(written.get(question_id, "")) for question_id in table.index]
     again = second_round(study, table["query"], candidates) if poor else first[:0]
     table = table.join(counts(study, again).add_suffix("_again"))
@@ -100,7 +101,7 @@ def corrected(study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.Da
     return pd.concat(rounds, ignore_index=True), table.reset_index(names="question_id")
 
 
-def second_round(study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFrame:
+def second_round(study: Study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFrame:
     """The run of the rewritten questions, stored; nothing for a question whose query is empty."""
     allowed = candidates & (queries != "").to_numpy()[:, None]
     params = {
@@ -120,17 +121,17 @@ def second_round(study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFr
     )
 
 
-def score_corrected(study, candidates: np.ndarray) -> np.ndarray:
+def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The better round's hybrid score, shape (n_questions, n_chunks)."""
     first = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
     return runs.to_matrix(corrected(study, first, candidates)[0], study.questions, study.chunks)
 
 
-def verdicts(study) -> pd.DataFrame:
+def verdicts(study: Study) -> pd.DataFrame:
     """What was judged and decided for each question under the standard condition, see :func:`corrected`."""
     return corrected(study, study.run(FIRST_STAGE, "standard"), study.candidates("standard"))[1]
 
 
-def verdict_records(study) -> list[dict]:
+def verdict_records(study: Study) -> list[dict]:
     """:func:`verdicts`, on which the scores depend beside settings, as records."""
     return verdicts(study).to_dict("records")

@@ -8,9 +8,10 @@ import numpy as np
 
 from lib.chunkings.sizes import child_vectors, children
 from lib.retrievers.dense import best_window_scores, question_vectors
+from lib.study import Study
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and each chunk's best child, shape (n_questions, n_chunks)."""
     owners, vectors = children(study)["chunk"].to_numpy(), child_vectors(study)
     return best_window_scores(question_vectors(study), vectors, owners, candidates.shape[1])

@@ -15,12 +15,13 @@ from lib.data.chunks import load_tokenizer
 from lib.keyed import KeyedScores
 from lib.models.cross_encoder import load_cross_encoder, passages_of
 from lib.models.weights import fetch, weights_hash
+from lib.study import Study
 
 BATCH = 64
 HEAD_TOKENS = 256
 
 
-def pool_scores(study, pool, head_tokens: int | None = None) -> np.ndarray:
+def pool_scores(study: Study, pool, head_tokens: int | None = None) -> np.ndarray:
     """The cross-encoder's score of every chunk of a pool.
 
     Args:
@@ -62,7 +63,7 @@ def pool_scores(study, pool, head_tokens: int | None = None) -> np.ndarray:
 
 
 def score(
-    study,
+    study: Study,
     candidates: np.ndarray,
     *,
     first_stage: str = "dense",

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from lib.models.sparse import sparse_vectors
+from lib.study import Study
 
 
 def dot_products(queries: sparse.csr_array, documents: sparse.csr_array) -> np.ndarray:
@@ -16,7 +17,7 @@ def dot_products(queries: sparse.csr_array, documents: sparse.csr_array) -> np.n
     return (queries @ documents.T).toarray().astype(np.float32)
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Sparse dot product of each question with each chunk, shape (n_questions, n_chunks)."""
     documents = sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
     queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")

@@ -7,10 +7,10 @@ it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
+from lib.study import Study
 
 SYSTEM = "You write search queries."
 TEMPLATES = {
@@ -26,42 +26,27 @@ _NUMBER = re.compile(r"^\W*(?:(?:query|question|paraphrase)\s*)?\d+\s*[.):]\W*",
 _LEAD = re.compile(r"^(?:question|query|key terms|accounting terms)\s*:\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Texts:
-    """What was written.
-
-    Attributes:
-        of: question id to text; a question that nothing was written for is not there.
-        filled: the records, and why others are missing.
-    """
-
-    of: dict[str, str]
-    filled: Filled
-
-
-def write(study, kind: str, asked: Mapping[str, str] | None = None) -> Texts:
+def write(study: Study, kind: str, asked: Mapping[str, str] | None = None) -> Filled:
     """One text of a kind for each question, from the log or written now.
 
     Args:
         study: gives the questions, the log and the settings, ``sibling_texts.<kind>`` and ``sibling_texts.seed``.
         kind: one of TEMPLATES.
         asked: question id to question; by default every question of the study.
+
+    Returns:
+        ``texts`` by question id, without the questions that nothing was written for, and the reasons for these.
     """
-    if asked is None:
-        asked = questions_of(study)
-    settings = study.profile.sibling_texts[kind]
-    sampling = Sampling(
-        settings["max_tokens"], settings.get("temperature", 0.0), seed=study.profile.sibling_texts.seed
-    )
+    settings, seed = study.profile.sibling_texts[kind], study.profile.sibling_texts.seed
+    sampling = Sampling(settings["max_tokens"], settings.get("temperature", 0.0), seed=seed)
     items = []
-    for question_id, question in asked.items():
+    for question_id, question in (questions_of(study) if asked is None else asked).items():
         user = TEMPLATES[kind].format(question=question, n=settings.get("n"))
         items.append(Item(question_id, question_id, Prompt(user, SYSTEM), sampling))
-    filled = study.generation_log().fill(kind, items, study.make_generator)
-    return Texts(filled.texts, filled)
+    return study.generation_log().fill(kind, items, study.make_generator)
 
 
-def questions_of(study) -> dict[str, str]:
+def questions_of(study: Study) -> dict[str, str]:
     """Question id to question, in the study's order."""
     return dict(zip(study.questions["question_id"], study.questions["question"], strict=True))
 
@@ -77,11 +62,11 @@ def numbered(text: str, n: int) -> list[str]:
     return [line for line in bare if line][:n]
 
 
-def rewrites(study) -> dict[str, list[str]]:
+def rewrites(study: Study) -> dict[str, list[str]]:
     """The different rewrites of each question; a copy of the question or of an earlier rewrite is left out."""
 
     def find() -> dict[str, list[str]]:
-        written, n = write(study, "rewrites").of, study.profile.sibling_texts.rewrites.n
+        written, n = write(study, "rewrites").texts, study.profile.sibling_texts.rewrites.n
         found = {}
         for question_id, question in questions_of(study).items():
             texts = numbered(written.get(question_id, ""), n)

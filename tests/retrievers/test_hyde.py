@@ -1,14 +1,11 @@
 """HyDE and Multi-HyDE: the prompt, the seeds, what is missing, and the mean of embeddings."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
-from lib.retrievers.hyde import mean_embedding, passages, prompt
-
-QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "question": ["What is CAPEX?", "What were sales?"]})
+from lib.retrievers.hyde import mean_embedding, passages, prompt, written_passages
 
 
 class Echo:
@@ -28,8 +25,17 @@ class Echo:
 
 
 @pytest.fixture
-def log(tmp_path):
-    return GenerationLog(tmp_path / "generations.jsonl", Model("tiny", "ab12"), say=lambda line: None)
+def study_of(fake_study, tmp_path):
+    """Make a study with a number of passages per question, written by a generator."""
+    log = GenerationLog(tmp_path / "generations.jsonl", Model("tiny", "ab12"), say=lambda line: None)
+
+    def make(n_passages: int, generator: Echo):
+        hyde = {"n_passages": n_passages, "temperature": 0.7, "max_tokens": 200, "seed": 13}
+        made = fake_study(["What is CAPEX?", "What were sales?"], ["chunk"], {"hyde": hyde})
+        made.generation_log, made.make_generator = lambda: log, lambda: generator
+        return made
+
+    return make
 
 
 def test_the_prompt_is_the_published_one():
@@ -46,28 +52,28 @@ def test_a_question_with_braces_is_kept_as_it_is():
     assert "Question: {x} costs {}?\n" in prompt("{x} costs {}?").user
 
 
-def test_passages_are_seeded_by_their_number_with_the_studys_limits(log):
+def test_passages_are_seeded_by_their_number_with_the_studys_limits(study_of):
     echo = Echo()
-    found, _ = passages(log, QUESTIONS, lambda: echo, n_passages=3, seed=13)
-    assert found == [
+    assert written_passages(study_of(3, echo)) == [
         ["What is CAPEX? 13", "What is CAPEX? 14", "What is CAPEX? 15"],
         ["What were sales? 13", "What were sales? 14", "What were sales? 15"],
     ]
     assert {(one.sampling.temperature, one.sampling.max_tokens) for one in echo.asked} == {(0.7, 200)}
 
 
-def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(log):
-    single, _ = passages(log, QUESTIONS, Echo, n_passages=1)
+def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(study_of):
+    single = written_passages(study_of(1, Echo()))
     echo = Echo()
-    several, _ = passages(log, QUESTIONS, lambda: echo, n_passages=4)
+    several = written_passages(study_of(4, echo))
     assert [texts[0] for texts in several] == [texts[0] for texts in single]
     assert len(echo.asked) == 2 * 3
 
 
-def test_a_missing_passage_keeps_its_place_and_its_reason(log):
-    found, filled = passages(log, QUESTIONS, lambda: Echo(fails=("What is CAPEX?", 14)), n_passages=2)
-    assert found == [["What is CAPEX? 13", None], ["What were sales? 13", "What were sales? 14"]]
-    assert filled.missing == {"q1/1": "it died"}
+def test_a_missing_passage_has_a_reason_and_a_question_without_any_is_searched_as_it_is(study_of):
+    failing = Echo(fails=("What is CAPEX?", 13))
+    assert passages(study_of(2, failing)).missing == {"q0/0": "it died"}
+    assert written_passages(study_of(2, failing))[0] == ["What is CAPEX? 14"]
+    assert written_passages(study_of(1, failing)) == [["What is CAPEX?"], ["What were sales? 13"]]
 
 
 def test_mean_embedding_is_the_direction_of_the_sum():

@@ -47,7 +47,7 @@ def test_rewrites_hold_neither_copies_nor_what_was_not_written(judged_study):
 def test_texts_are_written_once_with_the_settings_of_their_kind(judged_study):
     study = judged_study(QUESTIONS, ["net"], lambda asked: asked.split("Question: ")[1])
     first, again = write(study, "rewrites"), write(study, "rewrites")
-    assert first.of == again.of == {"q0": "net sales?", "q1": "cash flow?"}
+    assert first.texts == again.texts == {"q0": "net sales?", "q1": "cash flow?"}
     assert len(study.generator.asked) == 2
     sampling = study.generator.asked[0].sampling
     assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (60, 0.7, 13)
@@ -58,4 +58,4 @@ def test_what_is_missing_is_counted(judged_study):
     found = write(
         judged_study(QUESTIONS, ["net"], lambda asked: None if "cash" in asked else "x"), "keywords"
     )
-    assert (found.of, list(found.filled.missing)) == ({"q0": "x"}, ["q1"])
+    assert (found.texts, list(found.missing)) == ({"q0": "x"}, ["q1"])
