@@ -86,7 +86,7 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
         StudyError: an unknown ``by``, or only one group.
     """
     if by not in ("filing", "company"):
-        raise StudyError(f"folds by {by!r}: say filing or company")
+        raise StudyError(f"folds by {by!r}: choose filing or company")
     columns = {"filing": "doc_name", "company": "company"}
     group_of = dict(zip(filings["doc_name"], filings[columns[by]], strict=True))
     groups = questions["doc_name"].map(group_of).tolist()
@@ -100,14 +100,6 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
         )
         folds.append(Fold(by, number, train, test, frozenset(group_of) - tested, tested))
     return folds
-
-
-def fold_numbers(folds: Sequence[Fold], questions: pd.DataFrame) -> pd.Series:
-    """The fold that each question is tested in, indexed by question_id."""
-    numbers = np.empty(len(questions), int)
-    for fold in folds:
-        numbers[list(fold.test)] = fold.number
-    return pd.Series(numbers, pd.Index(questions["question_id"], name="question_id"), name="fold")
 
 
 def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
@@ -140,7 +132,7 @@ def check_fold(
         pairs: what training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
         questions: all questions; the fold says which are tested.
         filings: ``doc_name`` and ``company``.
-        pages: from (doc_name, page) to a page's normalised text, for the test questions' gold pages.
+        pages: from (doc_name, page) to a page's normalised text; the test questions' gold pages are looked up.
 
     Returns:
         A record for the manifest: counts, what was compared and the nearest question found.
@@ -151,41 +143,40 @@ def check_fold(
     """
     test = questions.iloc[list(fold.test)]
     company_of = dict(zip(filings["doc_name"], filings["company"], strict=True))
-    name = f"fold {fold.number} by {fold.by}"
-    tested = set(test["doc_name"]) | fold.test_filings
-    _refuse(name, "filings in training and in test", set(pairs["doc_name"]) & tested)
+
+    def companies(doc_names: set[str]) -> set[str]:
+        return {company_of[doc_name] for doc_name in doc_names}
+
+    def refuse(what: str, found: set[str]) -> None:
+        if found:
+            names = ", ".join(sorted(found))
+            raise LeakError(f"fold {fold.number} by {fold.by}: {what}: {names}; training was not started")
+
+    read, asked = set(pairs["doc_name"]), set(test["doc_name"])
+    refuse("filings in training and in test", read & (asked | fold.test_filings))
     if fold.by == "company":
-        companies = [
-            {company_of[doc_name] for doc_name in names} for names in (set(pairs["doc_name"]), tested)
-        ]
-        _refuse(name, "companies in training and in test", companies[0] & companies[1])
+        shared = companies(read) & companies(asked | fold.test_filings)
+        refuse("companies in training and in test", shared)
     trained = pairs["question"].drop_duplicates().tolist()
     alike = similarity(test["question"].tolist(), trained)
-    copies = {test["question_id"].iloc[row] for row in np.flatnonzero(alike.max(axis=1) >= NEAR_COPY)}
-    _refuse(name, "test questions with a near copy in training", copies)
+    copies = test["question_id"][alike.max(axis=1) >= NEAR_COPY]
+    refuse("test questions with a near copy in training", set(copies))
     gold = {pages[row.doc_name, page] for row in test.itertuples() for page in row.gold_pages}
     same = pairs[pairs["text"].isin(gold - {""})]
     where = {f"{row.doc_name} page {row.page}" for row in same.itertuples()}
-    _refuse(name, "training pages with the text of a test gold page", where)
+    refuse("training pages with the text of a test gold page", where)
     return {
         "by": fold.by,
         "fold": fold.number,
         "n_train_questions": len(trained),
         "n_train_pairs": len(pairs),
         "n_test_questions": len(test),
-        "train_filings": sorted(set(pairs["doc_name"])),
-        "test_filings": sorted(set(test["doc_name"])),
-        "train_companies": sorted({company_of[doc_name] for doc_name in pairs["doc_name"]}),
-        "test_companies": sorted({company_of[doc_name] for doc_name in test["doc_name"]}),
+        "train_filings": sorted(read),
+        "test_filings": sorted(asked),
+        "train_companies": sorted(companies(read)),
+        "test_companies": sorted(companies(asked)),
         "shared_filings": [],
-        "shared_companies": sorted(
-            {company_of[n] for n in pairs["doc_name"]} & {company_of[n] for n in test["doc_name"]}
-        ),
+        "shared_companies": sorted(companies(read) & companies(asked)),
         "nearest_question_similarity": round(float(alike.max()), 4),
         "near_copy_from": NEAR_COPY,
     }
-
-
-def _refuse(name: str, what: str, found: set[str]) -> None:
-    if found:
-        raise LeakError(f"{name}: {what}: {', '.join(sorted(found))}; training was not started")

@@ -1,11 +1,10 @@
-"""The slips on the fine-tuned scorer: three of them train every fold again, so they run in the background.
+"""The evaluation mistakes on the fine-tuned scorer: three of them train every fold again, which takes hours.
 
-``python -m lib.page_scorer.mistakes_full --dataset financebench`` computes them and goes on where it was killed.
+They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed.
 """
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,60 +15,38 @@ from safetensors.torch import load_model, save_model
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from transformers import TrainerCallback
 
-from lib.command import open_study, status_of, study_parser
 from lib.folds import By, Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, fold_model, folds, model_params, scores_of_model, trained
-from lib.page_scorer.mistakes_table import HONEST, PAGES, SLIPS, slip_values
-from lib.page_scorer.scores import VERSION, load_scores, scores_params, stored_scores
-from lib.page_scorer.search import chunks_on_pages, pages_of_chunks, rank_pages, scorer_scores, search
-from lib.page_scorer.vectors import encode_with, page_rows, page_texts
-from lib.retrievers.dense import best_window_scores
+from lib.page_scorer.full import checked_pairs, fold_model, scores_in_folds, trained
+from lib.page_scorer.mistakes import HONEST, PAGES, mistake_values, search_with_own_chunks
+from lib.page_scorer.scores import load_scores
+from lib.page_scorer.search import scorer_scores, search
+from lib.page_scorer.vectors import encode_with, text_by_page
 from lib.store import Entry, digest_of
-
-STAGE = "page_scorer/slips"
-SCORES = "page_scorer/slips/scores"
+from lib.study import Study
 
 
-def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
-    """Every slip on the fine-tuned scorer: slip, question_id, metric, value."""
-    everything, honest = study.candidates("standard"), scorer_scores(study, "full", by)
-    matrices = {HONEST: search(study, honest, everything, PAGES)}
-    for slip, model in MODELS.items():
-        matrices[slip] = search(study, _slipped(study, by, slip, model), everything, PAGES)
-    matrices["chunks"] = _chunks_by_the_scorer(study, honest, everything, by)
-    return slip_values(study, {slip: matrices[slip] for slip in SLIPS}, k)
+def measure(study: Study, by: By = "company", k: int = 5) -> pd.DataFrame:
+    """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
+    scores = {HONEST: scorer_scores(study, "full", by)}
+    for mistake, model in MODELS.items():
+        entry = scores_in_folds(study, "page_scorer/slips/scores", by, model, mistake=mistake)
+        scores[mistake] = load_scores(study, entry)
+    everything = study.candidates("standard")
+    matrices = {mistake: search(study, found, everything, PAGES) for mistake, found in scores.items()}
+    matrices["chunks"] = search_with_own_chunks(study, scores[HONEST], by, partial(_encoded, study))
+    return mistake_values(study, matrices, k)
 
 
-def are_trained(study, by: By = "company") -> bool:
-    """Whether :func:`slips` has nothing to train any more."""
-    parts = folds(study, by)
-    keys = [
-        study.store.key(SCORES, scores_params(study, _params(study, s, parts), parts), VERSION)
-        for s in MODELS
-    ]
-    return all(study.store.find(SCORES, key) for key in keys)
+def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, extra=None, **changes) -> Entry:
+    _, record = checked_pairs(study, fold)
+    title = f"{mistake}, fold {fold.number}"
+    return trained(study, "page_scorer/slips/model", pairs, record, title, extra, **changes)
 
 
-def _params(study, slip: str, parts: list[Fold]) -> dict:
-    models = [model_params(study, checked_pairs(study, fold)[0]) for fold in parts]
-    return {"slip": slip, "models": models, "precision": study.profile.embedder.precision}
-
-
-def _slipped(study, by: By, slip: str, model: Callable[[object, Fold], Entry]) -> np.ndarray:
-    def score_fold(fold: Fold) -> tuple[np.ndarray, dict]:
-        entry = model(study, fold)
-        return scores_of_model(study, entry, fold.test), {"fold": fold.number, "model": entry.digest}
-
-    parts = folds(study, by)
-    entry = stored_scores(study, SCORES, _params(study, slip, parts), parts, score_fold)
-    return load_scores(study, entry)
-
-
-def _without_page_zero(study, fold: Fold) -> Entry:
-    pairs, record = checked_pairs(study, fold)
-    pairs = pairs[pairs["page"] != 0].reset_index(drop=True)
-    return trained(study, f"{STAGE}/model", pairs, record, f"page-zero, fold {fold.number}")
+def _without_page_zero(study: Study, fold: Fold) -> Entry:
+    pairs, _ = checked_pairs(study, fold)
+    return _trained(study, fold, "page-zero", pairs[pairs["page"] != 0].reset_index(drop=True))
 
 
 class RepeatedBatches(DefaultBatchSampler):
@@ -77,7 +54,7 @@ class RepeatedBatches(DefaultBatchSampler):
 
     Args:
         n_pairs: pairs there are.
-        batch_size: pairs a batch.
+        batch_size: pairs per batch.
         seed: the batches of epoch ``e`` are those of ``seed + e``.
     """
 
@@ -90,26 +67,23 @@ class RepeatedBatches(DefaultBatchSampler):
 
     def __iter__(self) -> Iterator[list[int]]:
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        size = (min(self.batch_size, self.n_pairs),)
         for _ in range(len(self)):
-            yield torch.randint(
-                self.n_pairs, (min(self.batch_size, self.n_pairs),), generator=generator
-            ).tolist()
+            yield torch.randint(self.n_pairs, size, generator=generator).tolist()
 
 
-def _with_repeats(study, fold: Fold) -> Entry:
-    def batches(pairs: pd.DataFrame, batch_size: int, seed: int) -> RepeatedBatches:
-        return RepeatedBatches(len(pairs), batch_size, seed)
-
-    pairs, record = checked_pairs(study, fold)
-    title = f"repeats, fold {fold.number}"
-    return trained(study, f"{STAGE}/model", pairs, record, title, {"slip": "repeats"}, batches=batches)
+def _with_repeats(study: Study, fold: Fold) -> Entry:
+    pairs, _ = checked_pairs(study, fold)
+    settings = study.profile.page_scorer
+    batches = RepeatedBatches(len(pairs), settings.batch_size, settings.seed)
+    return _trained(study, fold, "repeats", pairs, {"slip": "repeats"}, batches=batches)
 
 
 class KeepBest(TrainerCallback):
     """Keeps the epoch with the best mean reciprocal rank of test questions, and ends with that model.
 
     To be affordable the gold pages are ranked among every question's gold pages, as an evaluator over the pairs does;
-    the model that it picks is then scored on all pages as any other.
+    the chosen model is then scored on all pages as any other.
 
     Args:
         questions: the test questions.
@@ -129,60 +103,43 @@ class KeepBest(TrainerCallback):
         cosines = (questions.float() @ pages.float().T).cpu().numpy()  # autocast would multiply in bfloat16
         model.train()
         best_gold = np.where(self.gold, cosines, -np.inf).max(axis=1, keepdims=True)
-        value = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())
+        mrr = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())
         kept = Path(args.output_dir) / "best.json"
-        if not kept.is_file() or value > json.loads(kept.read_text())["mrr"]:
+        if not kept.is_file() or mrr > json.loads(kept.read_text())["mrr"]:
             kept.parent.mkdir(parents=True, exist_ok=True)
             save_model(model, str(kept.with_suffix(".safetensors")))
-            kept.write_text(json.dumps({"mrr": value, "epoch": round(state.epoch)}))
+            kept.write_text(json.dumps({"mrr": mrr, "epoch": round(state.epoch)}))
 
     def on_train_end(self, args, state, control, model=None, **_):
         load_model(model, str(Path(args.output_dir) / "best.safetensors"))
 
 
-def _with_the_best_epoch(study, fold: Fold) -> Entry:
-    pairs, record = checked_pairs(study, fold)
-    texts, row_of, questions = page_texts(study), page_rows(study), study.questions
-    gold_texts = [[texts[row_of[q.doc_name, page]] for page in q.gold_pages] for q in questions.itertuples()]
-    pages = list(dict.fromkeys(text for part in gold_texts for text in part))
-    test = list(fold.test)
-    gold = np.array([[page in gold_texts[row] for page in pages] for row in test])
-    asked = questions["question"].iloc[test].tolist()
-    extra = {"slip": "epoch", "test": digest_of(asked)}
-    title = f"epoch, fold {fold.number}"
-    return trained(
-        study, f"{STAGE}/model", pairs, record, title, extra, callbacks=[KeepBest(asked, pages, gold)]
-    )
+def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
+    text_of = text_by_page(study)
+    gold_texts = [
+        [text_of[row.doc_name, page] for page in row.gold_pages] for row in study.questions.itertuples()
+    ]
+    pages = list(dict.fromkeys(text for texts in gold_texts for text in texts))
+    gold = np.array([[page in gold_texts[row] for page in pages] for row in fold.test])
+    questions = study.questions["question"].iloc[list(fold.test)].tolist()
+    extra = {"slip": "epoch", "test": digest_of(questions)}
+    keep_best = KeepBest(questions, pages, gold)
+    return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], extra, callbacks=[keep_best])
 
 
 MODELS = {"page-zero": _without_page_zero, "repeats": _with_repeats, "epoch": _with_the_best_epoch}
 
 
-def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray, by: By) -> np.ndarray:
-    """Stage two with each fold's own model; only chunks on the kept pages are embedded."""
-    table, pages = windows(study), pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, candidates, PAGES)
-    owners, asked = table["chunk"].to_numpy(), study.questions["question"]
-    scores = np.full(candidates.shape, -np.inf, np.float32)
-    for fold in folds(study, by):
-        entry, rows = fold_model(study, fold), list(fold.test)
-        used = np.flatnonzero(np.isin(pages[owners], np.concatenate([ranked[row] for row in rows])))
-        encode = partial(encode_with, study, weights=lambda entry=entry: entry.path, digest=entry.digest)
-        queries = encode("page_scorer/questions", texts=asked.iloc[rows].tolist(), role="query")
-        texts = table["text"].iloc[used].tolist()
-        vectors = encode(
-            "page_scorer/windows", texts=texts, role="document", window=study.profile.embedder.window
-        )
-        scores[rows] = best_window_scores(queries, vectors, owners[used], len(study.chunks))
-    return chunks_on_pages(scores, ranked, pages)
-
-
-def main() -> int:
-    """Compute every slip on the fine-tuned scorer; what is stored is not done again."""
-    parser = study_parser("lib.page_scorer.mistakes_full", main.__doc__)
-    parser.add_argument("--by", default="company", choices=["company", "filing"])
-    return status_of(lambda args: slips(open_study(args, "page_scorer"), args.by), parser.parse_args())
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vectors of a fold's test questions and of the kept chunks' windows by its model, and the windows' chunks."""
+    entry, table = fold_model(study, fold), windows(study)
+    table = table[is_kept[table["chunk"]]]
+    model, embedder = (lambda: entry.path, entry.digest), study.profile.embedder
+    questions = study.questions["question"].iloc[list(fold.test)].tolist()
+    return (
+        encode_with(study, "page_scorer/questions", *model, questions, "query"),
+        encode_with(
+            study, "page_scorer/windows", *model, table["text"].tolist(), "document", embedder.window
+        ),
+        table["chunk"].to_numpy(),
+    )

@@ -1,8 +1,6 @@
-"""The slips on the light scorer: minutes for all of them."""
+"""The evaluation mistakes on the light scorer: minutes for all of them."""
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,11 +10,10 @@ from lib import runs
 from lib.folds import By, Fold
 from lib.metrics.retrieval import page_recall
 from lib.models.index import window_vectors
-from lib.models.weights import weights_hash
-from lib.page_scorer import light as light
+from lib.page_scorer import light
 from lib.page_scorer.full import folds
-from lib.page_scorer.mistakes_table import HONEST, PAGES, slip_values
-from lib.page_scorer.scores import load_scores, scores_params, stored_scores
+from lib.page_scorer.mistakes import HONEST, PAGES, mistake_values, search_with_own_chunks
+from lib.page_scorer.scores import load_records, load_scores, stored_scores
 from lib.page_scorer.search import (
     base_chunk_scores,
     chunks_on_pages,
@@ -25,105 +22,67 @@ from lib.page_scorer.search import (
     scorer_scores,
     search,
 )
-from lib.retrievers import dense
+from lib.study import Study
 
 
-def slips(study, by: By = "company", k: int = 5) -> pd.DataFrame:
-    """Every slip on the light scorer: slip, question_id, metric, value."""
+def measure(study: Study, by: By = "company", k: int = 5) -> pd.DataFrame:
+    """Every mistake on the light scorer: mistake, question_id, metric, value."""
     everything, honest = study.candidates("standard"), scorer_scores(study, "light", by)
-    matrices = {
-        HONEST: search(study, honest, everything, PAGES),
-        "page-zero": search(study, _slipped(study, by, "page-zero", _without_page_zero), everything, PAGES),
-        "repeats": search(study, _slipped(study, by, "repeats", _with_repeats), everything, PAGES),
-        "epoch": _best_on_test(study, by, k),
-        "chunks": _chunks_by_the_scorer(study, honest, everything, by),
-    }
-    return slip_values(study, matrices, k)
+    scores = {HONEST: honest}
+    for mistake, score_fold in {"page-zero": _without_page_zero, "repeats": _with_repeats}.items():
+        params = light.light_params(study, by) | {"mistake": mistake}
+        entry = stored_scores(
+            study, "page_scorer_light/slips", params, folds(study, by), partial(score_fold, study)
+        )
+        scores[mistake] = load_scores(study, entry)
+    matrices = {mistake: search(study, found, everything, PAGES) for mistake, found in scores.items()}
+    matrices["epoch"] = _best_on_test(study, by, k)
+    matrices["chunks"] = search_with_own_chunks(study, honest, by, partial(_mapped, study))
+    return mistake_values(study, matrices, k)
 
 
-def _params(study, by: By) -> dict:
-    return {
-        "by": by,
-        "settings": study.settings_of(("page_scorer_light",)),
-        "weights": weights_hash(study.profile.embedder.weights),
-        "precision": study.profile.embedder.precision,
-    }
+def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple[light.Vectors, light.LightScorer]:
+    """A fold's scorer under the plan that was chosen honestly."""
+    plan = load_records(light.scores_entry(study, fold.by))[fold.number]["plan"]
+    vectors, settings = light.fold_vectors(study, fold), study.profile.page_scorer_light
+    return vectors, vectors.trained(fold.train, settings, light.Plan(**plan), n_copies)
 
 
-def _slipped(study, by: By, slip: str, score_fold: Callable) -> np.ndarray:
-    parts, params = folds(study, by), _params(study, by) | {"slip": slip}
-    entry = stored_scores(study, "page_scorer_light/slips", params, parts, partial(score_fold, study))
-    return load_scores(study, entry)
-
-
-def _honest_plan(study, fold: Fold) -> light.Plan:
-    return light.Plan(**light.choices(study, fold.by)[fold.number]["plan"])
-
-
-def _without_page_zero(study, fold: Fold) -> tuple[np.ndarray, dict]:
-    settings = study.profile.page_scorer_light
+def _without_page_zero(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     vectors = light.fold_vectors(study, fold, without_page_zero=True)
     rows = [row for row in fold.train if vectors.gold[row].any()]
-    plan, _ = light.choose(vectors, rows, light.groups_of(study, rows, fold.by), settings)
-    scorer = light.scorer_of(vectors, rows, settings, plan)
-    return light.score_rows(scorer, vectors, fold.test), {"fold": fold.number, "plan": plan._asdict()}
+    plan, _ = light.choose_in_fold(study, fold, vectors, rows)
+    scorer = vectors.trained(rows, study.profile.page_scorer_light, plan)
+    return vectors.scores(scorer, fold.test), {"fold": fold.number, "plan": plan._asdict()}
 
 
-def _with_repeats(study, fold: Fold) -> tuple[np.ndarray, dict]:
-    plan, vectors = _honest_plan(study, fold), light.fold_vectors(study, fold)
-    scorer = light.scorer_of(vectors, fold.train, study.profile.page_scorer_light, plan, n_copies=1)
-    return light.score_rows(scorer, vectors, fold.test), {"fold": fold.number, "plan": plan._asdict()}
+def _with_repeats(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
+    vectors, scorer = _trained(study, fold, n_copies=1)
+    return vectors.scores(scorer, fold.test), {"fold": fold.number}
 
 
-def _best_on_test(study, by: By, k: int) -> np.ndarray:
-    """The slip itself: each fold takes the plan with the best page recall of both stages on its test questions."""
-    pages, base = pages_of_chunks(study), base_chunk_scores(study)
-    scores, tops = np.empty_like(base), _pages_of_every_plan(study, by)
+def _best_on_test(study: Study, by: By, k: int) -> np.ndarray:
+    """The mistake itself: each fold takes the plan with the best page recall of both stages on its test questions."""
+    pages, base, settings = pages_of_chunks(study), base_chunk_scores(study), study.profile.page_scorer_light
+    scores = np.empty_like(base)
     for fold in folds(study, by):
-        rows, best = list(fold.test), -1.0
-        questions = study.questions.iloc[rows]
-        for top in tops[:, rows]:
-            found = chunks_on_pages(base[rows], list(top), pages)
-            recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()
-            if recall > best:
-                best, scores[rows] = recall, found
+        rows, best, vectors = list(fold.test), -1.0, light.fold_vectors(study, fold)
+        questions, everything = study.questions.iloc[rows], study.candidates("standard")[rows]
+        for longest in light.plans(settings):
+            for _, scorer in vectors.train(fold.train, settings, longest):
+                ranked = rank_pages(vectors.scores(scorer, rows), pages, everything, PAGES)
+                found = chunks_on_pages(base[rows], ranked, pages)
+                recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()
+                if recall > best:
+                    best, scores[rows] = recall, found
     return scores
 
 
-def _pages_of_every_plan(study, by: By) -> np.ndarray:
-    """The best pages of each question under each plan of its fold, shape (n_plans, n_questions, PAGES)."""
-    parts, settings, pages = folds(study, by), study.profile.page_scorer_light, pages_of_chunks(study)
-
-    def compute(target: Path) -> None:
-        tops: dict[light.Plan, np.ndarray] = {}
-        for fold in parts:
-            vectors, rows = light.fold_vectors(study, fold), list(fold.test)
-            everything = study.candidates("standard")[rows]
-            for longest in light.plans(settings):
-                for plan, scorer in vectors.train(fold.train, settings, longest):
-                    page_scores = light.score_rows(scorer, vectors, rows)
-                    ranked = rank_pages(page_scores, pages, everything, PAGES)
-                    kept = tops.setdefault(plan, np.zeros((len(study.questions), len(ranked[0])), int))
-                    kept[rows] = ranked
-        np.save(target / "tops.npy", np.stack(list(tops.values())))
-
-    params = scores_params(study, _params(study, by) | {"slip": "epoch", "n_pages": PAGES}, parts)
-    return np.load(study.store.get("page_scorer_light/plans", params, compute).path / "tops.npy")
-
-
-def _chunks_by_the_scorer(study, page_scores: np.ndarray, candidates: np.ndarray, by: By) -> np.ndarray:
-    """Stage two with the trained maps: questions and, where the fold mapped pages, chunk windows too."""
-    owners, vectors_of_windows = window_vectors(study)
-    windows = torch.from_numpy(np.array(vectors_of_windows))
-    scores = np.full(candidates.shape, -np.inf, np.float32)
-    for fold in folds(study, by):
-        vectors, rows = light.fold_vectors(study, fold), list(fold.test)
-        plan = _honest_plan(study, fold)
-        scorer = light.scorer_of(vectors, fold.train, study.profile.page_scorer_light, plan)
-        with torch.no_grad():
-            queries = scorer.question(torch.as_tensor(vectors.questions[rows])).numpy()
-            mapped = (scorer.page(windows) if scorer.page else windows).numpy()
-        scores[rows] = dense.best_window_scores(queries, mapped, owners, len(study.chunks))
-    pages = pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, candidates, PAGES)
-    return chunks_on_pages(scores, ranked, pages)
+def _mapped(study: Study, fold: Fold, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vectors of a fold's test questions and, where the fold maps pages, of all windows under its maps."""
+    owners, windows = window_vectors(study)
+    vectors, scorer = _trained(study, fold)
+    with torch.no_grad():
+        queries = scorer.question(torch.as_tensor(vectors.questions[list(fold.test)]))
+        mapped = scorer.page(torch.from_numpy(np.array(windows)))
+    return queries.numpy(), mapped.numpy(), owners

@@ -1,6 +1,6 @@
-"""Page scores as they are kept: of every question its best pages, and all pages of its own filing for the oracles.
+"""Page scores as they are stored: per question its best pages, and all pages of its own filing for the oracles.
 
-They are small and hold no text, so they are published: fewer pages can be searched without training again.
+They are small and without text, so they are published: fewer pages can be searched without training again.
 """
 
 import json
@@ -10,26 +10,34 @@ from pathlib import Path
 import numpy as np
 
 from lib.folds import Fold
-from lib.page_scorer.vectors import page_texts
-from lib.store import Entry, digest_of
+from lib.store import Entry
+from lib.study import Study
 from lib.words import StudyError
 
 KEPT = 200
 VERSION = 2
 
 
-def stored_scores(study, stage: str, params: dict, parts: Sequence[Fold], score_fold: Callable) -> Entry:
-    """Page scores filled fold by fold.
+def stored_scores(
+    study: Study,
+    stage: str,
+    params: dict,
+    parts: Sequence[Fold],
+    score_fold: Callable[[Fold], tuple[np.ndarray, dict]],
+    public: bool = False,
+) -> Entry:
+    """Page scores, computed fold by fold.
 
     Args:
-        study: gives the pages, the questions and the store.
+        study: the pages, the questions and the store.
         stage: the store's stage.
         params: what the scores depend on besides pages, questions and folds.
         parts: the folds.
         score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
+        public: whether the scores are published.
 
     Returns:
-        An entry with ``scores.npz``, read by :func:`load_scores`, and ``folds.json``, the records.
+        An entry with ``scores.npz``, read by :func:`load_scores`, and ``folds.json``, read by :func:`load_records`.
     """
 
     def compute(target: Path) -> None:
@@ -42,10 +50,21 @@ def stored_scores(study, stage: str, params: dict, parts: Sequence[Fold], score_
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1))
 
-    return study.shared(stage, lambda: scores_params(study, params, parts), compute, VERSION)
+    get = study.shared if public else lambda stage, params, *rest: study.store.get(stage, params(), *rest)
+    return get(stage, lambda: params | input_params(study, parts), compute, VERSION)
 
 
-def kept(study, scores: np.ndarray) -> np.ndarray:
+def input_params(study: Study, parts: Sequence[Fold]) -> dict:
+    """What page scores depend on besides the scorer, computable without text: pages, questions and folds."""
+    return {
+        "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
+        "questions": study.questions_digest,
+        "pages": study.pages_digest,
+        "max_characters": study.profile.page_scorer.max_characters,
+    }
+
+
+def kept(study: Study, scores: np.ndarray) -> np.ndarray:
     """Which scores are kept, boolean, shape (n_questions, n_pages); of equal scores the first page's."""
     own = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
     best = np.argsort(-scores, axis=1, kind="stable")[:, :KEPT]
@@ -53,12 +72,17 @@ def kept(study, scores: np.ndarray) -> np.ndarray:
     return own
 
 
-def load_scores(study, entry: Entry) -> np.ndarray:
-    """Kept scores as float32, shape (n_questions, n_pages), ``-inf`` where none was kept."""
+def load_scores(study: Study, entry: Entry) -> np.ndarray:
+    """Kept scores as float32, rows and columns as ``study.questions`` and ``study.pages``, ``-inf`` if not kept."""
     scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
     with np.load(entry.path / "scores.npz") as arrays:
         scores[arrays["question"], arrays["page"]] = arrays["value"]
     return scores
+
+
+def load_records(entry: Entry) -> list[dict]:
+    """One record per fold: the leak check, and what was trained or chosen."""
+    return json.loads((entry.path / "folds.json").read_text())
 
 
 def check_n_pages(n_pages: int) -> int:
@@ -68,15 +92,5 @@ def check_n_pages(n_pages: int) -> int:
         StudyError: less than one, or more than are kept.
     """
     if not 1 <= n_pages <= KEPT:
-        raise StudyError(f"pages is {n_pages}: say a number from 1 to {KEPT}, as many as page scores keep")
+        raise StudyError(f"pages is {n_pages}: choose a number from 1 to {KEPT}, as many as page scores keep")
     return n_pages
-
-
-def scores_params(study, params: dict, parts: Sequence[Fold]) -> dict:
-    """All that stored page scores depend on: ``params``, the pages, the questions and the folds."""
-    return params | {
-        "tests": [list(fold.test) for fold in parts],
-        "questions": study.questions_digest,
-        "pages": digest_of(page_texts(study)),
-        "max_tokens": study.profile.page_scorer.max_tokens,
-    }

@@ -7,16 +7,19 @@ trained in folds by company or by filing, fully or lightly, or not at all.
 import numpy as np
 import pandas as pd
 
-from lib.page_scorer.scores import check_n_pages
-from lib.page_scorer.vectors import page_rows
+from lib.page_scorer import full, light
+from lib.page_scorer.scores import check_n_pages, load_scores
+from lib.page_scorer.vectors import base_vectors, page_rows
 from lib.retrievers import dense
+from lib.study import Study
 
 
-def pages_of_chunks(study) -> np.ndarray:
+def pages_of_chunks(study: Study) -> np.ndarray:
     """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
     rows = page_rows(study)
-    where = zip(study.chunks["doc_name"], study.chunks["page"], strict=True)
-    return np.array([rows[key] for key in where], int)
+    return np.array(
+        [rows[key] for key in zip(study.chunks["doc_name"], study.chunks["page"], strict=True)], int
+    )
 
 
 def rank_pages(
@@ -33,13 +36,10 @@ def rank_pages(
     Returns:
         For each question its page rows by falling score, ties by row; fewer than P where there are fewer.
     """
-    ranked, is_open = [], np.zeros(page_scores.shape[1], bool)
+    ranked = []
     for scores, allowed in zip(page_scores, candidates, strict=True):
-        is_open[:] = False
-        is_open[pages[allowed]] = True
-        open_pages = np.flatnonzero(is_open)
-        order = np.argsort(-scores[open_pages], kind="stable")[:n_pages]
-        ranked.append(open_pages[order])
+        open_pages = np.flatnonzero(np.bincount(pages[allowed]))
+        ranked.append(open_pages[np.argsort(-scores[open_pages], kind="stable")[:n_pages]])
     return ranked
 
 
@@ -49,22 +49,25 @@ def chunks_on_pages(chunk_scores: np.ndarray, ranked: list[np.ndarray], pages: n
     return np.where(kept, chunk_scores, np.float32(-np.inf))
 
 
-def search(study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None) -> np.ndarray:
+def search(
+    study: Study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None
+) -> np.ndarray:
     """Both stages: the base scores of the chunks on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
     Args:
         study: one dataset under one profile.
         page_scores: shape (n_questions, n_pages), from any page scorer.
         candidates: boolean, shape (n_questions, n_chunks).
-        n_pages: pages kept; the profile's ``page_scorer.pages`` if not given.
+        n_pages: pages kept; by default the profile's ``page_scorer.pages``.
     """
     pages = pages_of_chunks(study)
     n_pages = check_n_pages(study.profile.page_scorer.pages if n_pages is None else n_pages)
-    ranked = rank_pages(page_scores, pages, candidates, n_pages)
-    return chunks_on_pages(base_chunk_scores(study), ranked, pages)
+    return chunks_on_pages(
+        base_chunk_scores(study), rank_pages(page_scores, pages, candidates, n_pages), pages
+    )
 
 
-def search_in_page_order(study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+def search_in_page_order(study: Study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Stage one's order kept: chunks by their page's score, and only within a page by the base encoder's.
 
     Args:
@@ -83,72 +86,61 @@ def search_in_page_order(study, page_scores: np.ndarray, candidates: np.ndarray)
     return scores
 
 
-def base_chunk_scores(study) -> np.ndarray:
+def base_chunk_scores(study: Study) -> np.ndarray:
     """Stage two's scores of all chunks: those of ``dense``, which do not depend on the candidates."""
-    everything = study.candidates("standard")
-    return study.memo("base_chunk_scores", lambda: dense.score(study, everything))
+    return study.memo("base_chunk_scores", lambda: dense.score(study, study.candidates("standard")))
 
 
-def page_run(study, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
+def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
     """Stage one alone as a ranking of pages: question_id, rank (from 1), doc_name, page, score."""
     ranked = rank_pages(page_scores, pages_of_chunks(study), candidates, depth)
-    parts = []
-    for question_id, rows, scores in zip(study.questions["question_id"], ranked, page_scores, strict=True):
-        part = study.pages.iloc[rows][["doc_name", "page"]].reset_index(drop=True)
-        parts.append(
-            part.assign(question_id=question_id, rank=np.arange(1, len(rows) + 1), score=scores[rows])
-        )
-    return pd.concat(parts, ignore_index=True)[["question_id", "rank", "doc_name", "page", "score"]]
+    run = study.pages.iloc[np.concatenate(ranked)][["doc_name", "page"]].reset_index(drop=True)
+    lengths = [len(rows) for rows in ranked]
+    run.insert(0, "question_id", np.repeat(study.questions["question_id"].to_numpy(), lengths))
+    run.insert(1, "rank", np.concatenate([np.arange(1, length + 1) for length in lengths]))
+    scores = [scores[rows] for rows, scores in zip(ranked, page_scores, strict=True)]
+    return run.assign(score=np.concatenate(scores))
 
 
-def scorer_scores(study, name: str, by: str = "company") -> np.ndarray:
-    """The page scores of a scorer, shape (n_questions, n_pages).
+def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
+    """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
     Args:
         study: one dataset under one profile.
-        name: ``full`` (fine-tuned), ``light`` (a map over frozen vectors) or ``untrained``.
+        name: ``full`` (fine-tuned), ``light`` (a map over frozen vectors) or ``untrained``; where the study's questions
+            cannot train a scorer, every name gives the untrained encoder.
         by: what the folds hold out; without meaning for ``untrained``.
-
-    Where the study's questions cannot train one, the untrained encoder stands for every scorer.
     """
-    from lib.page_scorer import full as page_scorer
-    from lib.page_scorer import light as page_scorer_light
-    from lib.page_scorer import vectors as page_vectors
 
     def load() -> np.ndarray:
-        if name == "untrained" or page_scorer.untrainable(study):
-            queries, pages = page_vectors.base_vectors(study)
+        if name == "untrained" or full.untrainable(study):
+            queries, pages = base_vectors(study)
             return queries @ pages.T
-        return {"full": page_scorer, "light": page_scorer_light}[name].page_scores(study, by)
+        return load_scores(study, {"full": full, "light": light}[name].scores_entry(study, by))
 
     return study.memo(("page_scores", name, by), load)
 
 
-def score(study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The fine-tuned scorer, folds by company."""
-    return search(study, scorer_scores(study, "full", "company"), candidates)
+    return search(study, scorer_scores(study, "full"), candidates)
 
 
-def score_in_page_order(study, candidates: np.ndarray) -> np.ndarray:
-    """The fine-tuned scorer, folds by company, chunks in the order of their pages."""
-    return search_in_page_order(study, scorer_scores(study, "full", "company"), candidates)
-
-
-def score_filing_folds(study, candidates: np.ndarray) -> np.ndarray:
+def score_filing_folds(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The fine-tuned scorer, folds by filing, as published."""
     return search(study, scorer_scores(study, "full", "filing"), candidates)
 
 
-def score_light(study, candidates: np.ndarray) -> np.ndarray:
+def score_light(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The light scorer, folds by company."""
-    return search(study, scorer_scores(study, "light", "company"), candidates)
+    return search(study, scorer_scores(study, "light"), candidates)
 
 
-def score_light_filing_folds(study, candidates: np.ndarray) -> np.ndarray:
+def score_light_filing_folds(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The light scorer, folds by filing."""
     return search(study, scorer_scores(study, "light", "filing"), candidates)
 
 
-def score_untrained(study, candidates: np.ndarray) -> np.ndarray:
-    """The base encoder as page scorer: what two stages do without training."""
+def score_untrained(study: Study, candidates: np.ndarray) -> np.ndarray:
+    """The base encoder as page scorer: two stages without training."""
     return search(study, scorer_scores(study, "untrained"), candidates)

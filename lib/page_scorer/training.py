@@ -1,8 +1,12 @@
-"""Fine-tuning a bi-encoder on pairs with sentence-transformers' trainer: seeded, with checkpoints and a curve."""
+"""Fine-tuning a bi-encoder on (question, gold page) pairs: batches without false negatives, checkpoints, a curve.
 
-from collections.abc import Callable, Sequence
+Multiple negatives ranking (Henderson et al., 2017) with in-batch negatives, trained by sentence-transformers' trainer.
+"""
+
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
@@ -19,29 +23,79 @@ from transformers import PrinterCallback, TrainerCallback, set_seed
 
 from lib.models.encoders import has_fast_bfloat16
 from lib.models.weights import fetch
-from lib.page_scorer.batches import gold_aware_batches
+from lib.study import Study
 
 EPOCHS_BETWEEN_CHECKPOINTS = 5
+CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
+
+
+def false_negatives(pairs: pd.DataFrame) -> np.ndarray:
+    """Which pairs must not meet in a batch, since one's page is (or reads as) a gold page of the other's question.
+
+    Returns:
+        Symmetric boolean matrix (n_pairs, n_pairs), false on the diagonal.
+    """
+    texts_of = pairs.groupby("question")["text"].agg(set)
+    gold = [texts_of[question] for question in pairs["question"]]
+    clash = np.array([[text in wanted for text in pairs["text"]] for wanted in gold])
+    clash = clash.reshape(len(pairs), len(pairs))
+    clash |= clash.T
+    np.fill_diagonal(clash, False)
+    return clash
+
+
+class GoldAwareBatches(DefaultBatchSampler):
+    """Batches without false negatives: each epoch contains every pair once, in batches as equal as can be.
+
+    Pairs that clash with others are placed first, each into the emptiest batch that contains none of the others. The
+    number of batches is such that this always succeeds: at most a pair's clashes' batches and the full ones are closed
+    to it. The size of an epoch therefore never changes, which the trainer's schedule relies on.
+
+    Args:
+        clash: which pairs must not meet, (n_pairs, n_pairs).
+        batch_size: pairs per batch, at most.
+        seed: the batches of epoch ``e`` are those of ``seed + e``.
+    """
+
+    def __init__(self, clash: np.ndarray, batch_size: int, seed: int = 0):
+        super().__init__(range(len(clash)), batch_size=batch_size, drop_last=False, seed=seed)
+        self.clash = clash
+        degrees = clash.sum(axis=1)
+        n_clashing = int((degrees > 0).sum())
+        closed = int(degrees.max()) + 1 + max(n_clashing - 1, 0) // batch_size if n_clashing else 0
+        self.n_batches = min(len(clash), max(-(-len(clash) // batch_size), closed))
+
+    def __len__(self) -> int:
+        return self.n_batches
+
+    def __iter__(self) -> Iterator[list[int]]:
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        order = torch.randperm(len(self.clash), generator=generator).numpy()
+        order = order[np.argsort(~self.clash.any(axis=1)[order], kind="stable")]
+        batches: list[list[int]] = [[] for _ in range(self.n_batches)]
+        for pair in order.tolist():
+            open_ones = [b for b in batches if len(b) < self.batch_size and not self.clash[pair, b].any()]
+            min(open_ones, key=len).append(pair)
+        for index in torch.randperm(self.n_batches, generator=generator).tolist():
+            yield batches[index]
 
 
 def train(
-    study,
+    study: Study,
     pairs: pd.DataFrame,
-    epochs: int,
     checkpoints: Path,
     title: str,
-    batches: Callable[[pd.DataFrame, int, int], DefaultBatchSampler] = gold_aware_batches,
+    batches: DefaultBatchSampler | None = None,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> tuple[SentenceTransformer, list[dict]]:
-    """Fine-tune the embedder on pairs.
+    """Fine-tune the embedder on pairs, for the profile's number of epochs.
 
     Args:
-        study: gives the settings.
+        study: the settings.
         pairs: question, text.
-        epochs: how often each pair is seen.
-        checkpoints: directory for checkpoints; training goes on from the last whole one in it.
+        checkpoints: directory for checkpoints; training resumes from the last whole one in it.
         title: shown beside the progress.
-        batches: makes the batch sampler from (pairs, batch_size, seed); by default one without false negatives.
+        batches: rows of the pairs, batch by batch; by default without false negatives.
         callbacks: further callbacks of the trainer.
 
     Returns:
@@ -51,21 +105,20 @@ def train(
     set_seed(settings.seed)
     model = SentenceTransformer(str(fetch(study.profile.embedder.weights)), local_files_only=True)
     model.max_seq_length = settings.max_tokens
-    sampler = batches(pairs, settings.batch_size, settings.seed)
+    if batches is None:
+        batches = GoldAwareBatches(false_negatives(pairs), settings.batch_size, settings.seed)
+    columns = {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
     trainer = PairTrainer(
-        sampler,
+        batches,
         model=model,
-        args=_arguments(settings, epochs, checkpoints, len(sampler)),
-        train_dataset=Dataset.from_dict(
-            {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
-        ),
+        args=_arguments(settings, checkpoints, len(batches)),
+        train_dataset=Dataset.from_dict(columns),
         loss=MultipleNegativesRankingLoss(model, scale=20.0, similarity_fct=cosines),
         callbacks=[Progress(title), *callbacks],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
-    kept = ("step", "epoch", "loss", "learning_rate", "grad_norm")
-    curve = [{name: log[name] for name in kept} for log in trainer.state.log_history if "loss" in log]
+    curve = [{name: log[name] for name in CURVE} for log in trainer.state.log_history if "loss" in log]
     return model.eval(), curve
 
 
@@ -76,10 +129,10 @@ def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 
 class PairTrainer(SentenceTransformerTrainer):
-    """The trainer with batches of our own.
+    """The trainer with given batches.
 
     Args:
-        batches: gives the batches of each epoch.
+        batches: the batches of each epoch.
         arguments: those of SentenceTransformerTrainer.
     """
 
@@ -94,17 +147,15 @@ class PairTrainer(SentenceTransformerTrainer):
         """None: its card would quote training texts, which are the dataset's."""
 
 
-def _arguments(settings, epochs: int, checkpoints: Path, steps_an_epoch: int):
-    fast = settings.train_precision == "bfloat16" or (
-        settings.train_precision == "auto" and has_fast_bfloat16()
-    )
+def _arguments(settings, checkpoints: Path, steps_an_epoch: int) -> SentenceTransformerTrainingArguments:
+    precision = settings.train_precision
     return SentenceTransformerTrainingArguments(
         output_dir=str(checkpoints),
-        num_train_epochs=epochs,
+        num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup,
-        bf16=fast,
+        bf16=precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16()),
         use_cpu=not torch.cuda.is_available(),
         seed=settings.seed,
         save_strategy="steps",
@@ -117,17 +168,14 @@ def _arguments(settings, epochs: int, checkpoints: Path, steps_an_epoch: int):
 
 
 def last_checkpoint(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end, or None; a kill can leave a part of one."""
-    whole = [
-        path.parent
-        for path in folder.glob("checkpoint-*/trainer_state.json")
-        if path.read_text().rstrip().endswith("}")
-    ]
+    """The newest checkpoint that was written to its end, or None; a killed training can leave a part of one."""
+    states = folder.glob("checkpoint-*/trainer_state.json")
+    whole = [path.parent for path in states if path.read_text().rstrip().endswith("}")]
     return str(max(whole, key=lambda path: int(path.name.split("-")[1]))) if whole else None
 
 
 class Progress(TrainerCallback):
-    """One bar a model, with the loss.
+    """A progress bar of one training, with the loss.
 
     Args:
         title: shown beside the bar.
@@ -137,9 +185,8 @@ class Progress(TrainerCallback):
         self.title = title
 
     def on_train_begin(self, args, state, control, **_):
-        self.bar = tqdm(
-            total=state.max_steps, initial=state.global_step, desc=self.title, unit="step", mininterval=5
-        )
+        done = state.global_step
+        self.bar = tqdm(total=state.max_steps, initial=done, desc=self.title, unit="step", mininterval=5)
 
     def on_log(self, args, state, control, logs=None, **_):
         if logs and "loss" in logs:

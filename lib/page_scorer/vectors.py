@@ -1,7 +1,7 @@
 """Pages as one vector each: normalised, cut, and encoded by the base encoder or by a fold's model."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +9,9 @@ import numpy as np
 from lib.models.encoders import Encoder, Role
 from lib.models.weights import fetch, weights_hash
 from lib.store import digest_of
+from lib.study import Study
+
+PageKey = tuple[str, int]
 
 
 def normalise_page(text: str, max_characters: int = 2000) -> str:
@@ -16,29 +19,30 @@ def normalise_page(text: str, max_characters: int = 2000) -> str:
     return " ".join(text.split())[:max_characters]
 
 
-def page_texts(study) -> list[str]:
+def page_texts(study: Study) -> list[str]:
     """The normalised text of every page, in the order of ``study.pages``."""
     limit = study.profile.page_scorer.max_characters
-
-    def normalise() -> list[str]:
-        return [normalise_page(text, limit) for text in study.pages["text"]]
-
-    return study.memo(("page_texts", limit), normalise)
+    return study.memo(
+        ("page_texts", limit), lambda: [normalise_page(text, limit) for text in study.pages["text"]]
+    )
 
 
-def page_rows(study) -> dict[tuple[str, int], int]:
+def page_rows(study: Study) -> dict[PageKey, int]:
     """From (doc_name, page) to the page's row in ``study.pages``."""
+    columns = ["doc_name", "page"]
+    return study.memo(
+        "page_rows",
+        lambda: {key: row for row, key in enumerate(study.pages[columns].itertuples(index=False, name=None))},
+    )
 
-    def rows() -> dict[tuple[str, int], int]:
-        return {
-            key: row for row, key in enumerate(zip(study.pages["doc_name"], study.pages["page"], strict=True))
-        }
 
-    return study.memo("page_rows", rows)
+def text_by_page(study: Study) -> dict[PageKey, str]:
+    """From (doc_name, page) to the page's normalised text."""
+    return dict(zip(page_rows(study), page_texts(study), strict=True))
 
 
 def encode_with(
-    study,
+    study: Study,
     stage: str,
     weights: Callable[[], Path],
     digest: str,
@@ -46,45 +50,42 @@ def encode_with(
     role: Role,
     window: int | None = None,
 ) -> np.ndarray:
-    """Unit vectors of texts by a model, stored shard by shard; equal texts are encoded once.
+    """Unit vectors of texts by a model, stored; equal texts are encoded once.
 
     Args:
-        study: gives the settings and the store.
+        study: the settings and the store.
         stage: name of the stage.
-        weights: gives the directory of the model; called only when something is not stored yet.
-        digest: what identifies the model.
+        weights: returns the directory of the model; called only when a vector is missing.
+        digest: identifies the model.
         texts: what to encode.
         role: ``query`` or ``document``.
-        window: tokens read of a text; the trained scorer's if not given.
+        window: tokens read of a text; by default those of the fine-tuned scorer.
 
     Returns:
         float32, shape (n_texts, dimension).
     """
     settings, window = study.profile.embedder, window or study.profile.page_scorer.max_tokens
-    distinct = list(dict.fromkeys(texts))
-    params = {
-        "weights": digest,
-        "window": window,
-        "precision": settings.precision,
-        "role": role,
-        "texts": digest_of(distinct),
-    }
 
     @cache
     def encoder() -> Encoder:
         return Encoder(weights(), window, settings.precision, settings.batch_size)
 
+    distinct = list(dict.fromkeys(texts))
+    space = {"weights": digest, "window": window, "precision": settings.precision, "role": role}
+    params = space | {"texts": digest_of(distinct)}
     entry = study.store.shards(stage, params, distinct, lambda part: encoder().encode(part, role))
     row_of = {text: row for row, text in enumerate(distinct)}
     return np.load(entry.path / "rows.npy")[[row_of[text] for text in texts]]
 
 
-def base_vectors(study) -> tuple[np.ndarray, np.ndarray]:
+def base_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d)."""
     name, window = study.profile.embedder.weights, study.profile.page_scorer_light.max_tokens
-    model = partial(fetch, name), weights_hash(name)
-    questions = study.questions["question"].tolist()
+
+    def encode(stage: str, texts: list[str], role: Role) -> np.ndarray:
+        return encode_with(study, stage, lambda: fetch(name), weights_hash(name), texts, role, window)
+
     return (
-        encode_with(study, "embeddings/page_questions", *model, questions, "query", window),
-        encode_with(study, "embeddings/pages", *model, page_texts(study), "document", window),
+        encode("embeddings/page_questions", study.questions["question"].tolist(), "query"),
+        encode("embeddings/pages", page_texts(study), "document"),
     )

@@ -5,57 +5,47 @@ from collections.abc import Iterator, Sequence
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.page_scorer import mistakes_table as slip_tables
-from lib.page_scorer.measured import PAGES, SCORERS
-from lib.show.display import number, with_interval
-from lib.show.tables import published_study, title, values_of
-from lib.stats import clustered_bootstrap
+from lib.evaluation import evaluate_all
+from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS
+from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
+from lib.show.display import Column, markdown_table, number, printed, with_interval
+from lib.show.tables import METRIC_TITLES, reported_figures, summary_at, title, values_of
+from lib.stats import Resampling
+from lib.study import Study
 
 NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned"}
 
 
-def _companies(study) -> pd.Series:
-    return study.questions.set_index("question_id")["company"]
+def _interval(study: Study, values: pd.Series) -> str:
+    return with_interval(*Resampling.of(study).interval(values)[:3])
 
 
-def _interval(study, values: pd.Series) -> str:
-    settings = study.profile.significance
-    found = clustered_bootstrap(
-        values, _companies(study).reindex(values.index), settings.n_draws, settings.seed
-    )
-    return with_interval(found.mean, found.low, found.high)
-
-
-def recall_table(study, frame: pd.DataFrame, part: str, metric: str = "page_recall") -> pd.DataFrame:
-    """One row a scorer, one column a number of pages kept: means with intervals, and n.
+def recall_table(study: Study, frame: pd.DataFrame, part: str, metric: str = "page_recall") -> pd.DataFrame:
+    """One row per scorer, one column per number of pages kept: means with intervals, and n.
 
     Args:
-        study: gives companies and the bootstrap's settings.
+        study: companies and the bootstrap's settings.
         frame: from :func:`lib.page_scorer.measured.measurements`.
         part: ``pages`` for the recall of the kept pages themselves, ``ablation`` for that of both stages; the latter
             has a last column for chunks in the order of their pages, where stage two only orders within a page.
         metric: ``page_recall`` or ``doc_recall``.
     """
-    chosen = frame[frame["part"].isin([part, "page order"]) & (frame["metric"] == metric)]
+    columns = {f"P = {n_pages}": (part, n_pages) for n_pages in PAGES}
+    if part == "ablation":
+        columns["In page order"] = "page order", study.profile.page_scorer.pages
+    values = frame[frame["metric"] == metric].set_index("item")
+    parts = dict(list(values.groupby(["part", "scorer", "by", "k"])["value"]))
     rows = []
     for scorer, by in SCORERS:
-        own = chosen[(chosen["scorer"] == scorer) & (chosen["by"] == by)].set_index("item")
-        row = {"Page scorer": NAMES[scorer], "Folds by": by or "–"}
-        for n_pages in PAGES:
-            row[f"P = {n_pages}"] = _interval(
-                study, own[(own["part"] == part) & (own["k"] == n_pages)]["value"]
-            )
-        if part == "ablation":
-            row["In page order"] = _interval(study, own[own["part"] == "page order"]["value"])
-        rows.append(row | {"n": own.index.nunique()})
-    if part == "ablation" and metric == "page_recall":
-        known = published_study()["page_scorer_pages"]
-        published = {f"P = {n}": number(known[n]) if n in known else "–" for n in PAGES} | {
-            "In page order": "–"
-        }
-        rows.append(
-            {"Page scorer": "Published", "Folds by": "filing"} | published | {"n": len(study.questions)}
-        )
+        own = {head: parts[at, scorer, by, n_pages] for head, (at, n_pages) in columns.items()}
+        cells = {head: _interval(study, found) for head, found in own.items()}
+        n = {"n": len(own[f"P = {PAGES[0]}"])}
+        rows.append({"Page scorer": NAMES[scorer], "Folds by": by or "–"} | cells | n)
+    known = reported_figures(study.dataset.name, "page_scorer_pages")
+    if known and part == "ablation" and metric == "page_recall":
+        cells = {head: number(known.get(n, float("nan"))) for head, (at, n) in columns.items() if at == part}
+        cells["In page order"] = "–"
+        rows.append({"Page scorer": "Published", "Folds by": "filing"} | cells | {"n": len(study.questions)})
     return pd.DataFrame(rows)
 
 
@@ -66,43 +56,35 @@ def folds_table(frame: pd.DataFrame, metrics: pd.DataFrame, methods: dict[str, s
         fold = frame[(frame["part"] == "fold") & (frame["by"] == by)].set_index("item")["value"].astype(int)
         values = values_of(metrics, method, "standard", "page_recall", k)
         means = values.groupby(fold.reindex(values.index)).mean()
-        row = {"Method": title(method), "Folds by": by} | {
-            f"Fold {n}": number(mean) for n, mean in means.items()
-        }
-        rows.append(row | {"Mean": number(means.mean()), "SD": number(means.std()), "n": len(values)})
+        spread = {"Mean": number(means.mean()), "SD": number(means.std()), "n": len(values)}
+        cells = {f"Fold {n}": number(mean) for n, mean in means.items()}
+        rows.append({"Method": title(method), "Folds by": by} | cells | spread)
     return pd.DataFrame(rows)
 
 
 def training_table(frame: pd.DataFrame) -> pd.DataFrame:
     """What each fold trained on, what training and test share, and how long it took."""
-    wide = (
-        frame[frame["part"] == "training"]
-        .pivot(index=["by", "item"], columns="metric", values="value")
-        .reset_index()
-    )
-    final = frame[frame["part"] == "curve"].assign(item=lambda f: f["item"].str.split(":").str[0])
-    final = final.groupby(["by", "item"])["value"].last()
-    return pd.DataFrame(
-        {
-            "Folds by": wide["by"],
-            "Fold": wide["item"],
-            "Questions held out": wide["n_questions"].astype(int),
-            "Training pairs": wide["n_pairs"].astype(int),
-            "Filings in both": wide["n_shared_filings"].astype(int),
-            "Companies in both": [
-                f"{int(both)} of {int(of)}"
-                for both, of in zip(wide["n_shared_companies"], wide["n_test_companies"], strict=True)
-            ],
-            "Nearest question": wide["nearest"].map(number),
-            "Last loss": [number(final[key]) for key in zip(wide["by"], wide["item"], strict=True)],
-            "Minutes": (wide["wall_s"] / 60).map("{:.0f}".format),
-            "Light steps": wide["light_steps"].astype(int),
-        }
+    keys = ["by", "item"]
+    wide = frame[frame["part"] == "training"].pivot(index=keys, columns="metric", values="value")
+    curve = frame[frame["part"] == "curve"].assign(item=lambda f: f["item"].str.split(":").str[0])
+    wide["last_loss"] = curve.groupby(keys)["value"].last()
+    return printed(
+        wide.reset_index(),
+        Column("Folds by", "by"),
+        Column("Fold", "item"),
+        Column("Questions held out", "n_questions", int),
+        Column("Training pairs", "n_pairs", int),
+        Column("Filings in both", "n_shared_filings", int),
+        Column("Companies in both", ("n_shared_companies", "n_test_companies"), "{:.0f} of {:.0f}".format),
+        Column("Nearest question", "nearest", number),
+        Column("Last loss", "last_loss", number),
+        Column("Minutes", "wall_s", lambda seconds: f"{seconds / 60:.0f}"),
+        Column("Light steps", "light_steps", int),
     )
 
 
 def curves(frame: pd.DataFrame) -> plt.Figure:
-    """Mean training loss of each epoch, one line a fold, one panel a kind of folds."""
+    """Mean training loss of each epoch, one line per fold, one panel per kind of folds."""
     part = frame[frame["part"] == "curve"]
     drawn, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
     for axes, (by, own) in zip(panels, part.groupby("by"), strict=True):
@@ -116,8 +98,8 @@ def curves(frame: pd.DataFrame) -> plt.Figure:
     return drawn
 
 
-def tokens_table(study, frame: pd.DataFrame) -> pd.DataFrame:
-    """What reading more of a page brings and costs, one row a scorer and number of tokens."""
+def tokens_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    """What reading more of a page brings and costs, one row per scorer and number of tokens."""
     own, rows = frame[frame["part"] == "tokens"], []
     minutes = own[own["metric"] == "wall_s"].set_index("k")["value"] / 60
     for (n_tokens, scorer), part in own[own["metric"] != "wall_s"].groupby(["k", "scorer"], sort=False):
@@ -135,44 +117,46 @@ def tokens_table(study, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _slips(study, frame: pd.DataFrame, metric: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each scorer and what the slips add to its honest run."""
-    settings = study.profile.significance
-    own = frame[frame["part"].str.startswith("slip ") & (frame["metric"] == metric)]
+def _mistakes(study: Study, frame: pd.DataFrame, metric: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each scorer's name and what the mistakes add to its honest run."""
+    own = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == metric)]
     for scorer, part in own.groupby("scorer", sort=False):
-        values = part.assign(slip=part["part"].str.removeprefix("slip "), question_id=part["item"])
-        yield (scorer, slip_tables.slip_table(values, _companies(study), settings.n_draws, settings.seed))
+        values = part.assign(mistake=part["part"].str.removeprefix(MISTAKE), question_id=part["item"])
+        yield NAMES[scorer], added_by_mistakes(values, Resampling.of(study))
 
 
-def slips_table(study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
-    """What each slip adds to the honest run, one row a slip and scorer."""
+def mistakes_table(study: Study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
+    """What each mistake adds to the honest run, one row per mistake and scorer."""
     rows = []
-    for scorer, table in _slips(study, frame, metric):
+    for scorer, table in _mistakes(study, frame, metric):
         for row in table.itertuples():
-            added = "–" if row.slip == slip_tables.HONEST else with_interval(row.added, row.low, row.high)
-            told = slip_tables.SLIPS[row.slip]
-            rows.append((NAMES[scorer], told, number(row.mean), added, row.n))
-    return pd.DataFrame(rows, columns=["Scorer", "Slip", "Page recall", "Added by the slip", "n"])
+            added = "–" if row.mistake == HONEST else with_interval(row.added, row.low, row.high)
+            rows.append((scorer, MISTAKES[row.mistake], number(row.mean), added, row.n))
+    return pd.DataFrame(rows, columns=["Scorer", "Mistake", "Page recall", "Added by the mistake", "n"])
 
 
-def slips_takeaway(study, frame: pd.DataFrame, metric: str = "page_recall") -> str:
-    """For each scorer the slip that adds most, and those whose interval lies above 0."""
-    told = []
-    for scorer, table in _slips(study, frame, metric):
-        slips = table[table["slip"] != slip_tables.HONEST]
-        top = slips.loc[slips["added"].idxmax()]
-        sure = [slip_tables.SLIPS[slip] for slip in slips.loc[slips["low"] > 0, "slip"]] or ["none"]
-        told.append(
-            f"{NAMES[scorer]}: most is added ({top['added']:+.2f}) where {slip_tables.SLIPS[top['slip']]}; "
+def mistakes_takeaway(study: Study, frame: pd.DataFrame, metric: str = "page_recall") -> str:
+    """For each scorer the mistake that adds most, and those whose interval lies above 0."""
+    sentences = []
+    for scorer, table in _mistakes(study, frame, metric):
+        table = table[table["mistake"] != HONEST]
+        top = table.loc[table["added"].idxmax()]
+        sure = [MISTAKES[mistake] for mistake in table.loc[table["low"] > 0, "mistake"]] or ["none"]
+        sentences.append(
+            f"{scorer}: most is added ({top['added']:+.2f}) where {MISTAKES[top['mistake']]}; "
             f"its interval is above 0 for: {'; '.join(sure)}."
         )
-    return " ".join(told)
+    if "full" not in set(frame.loc[frame["part"].str.startswith(MISTAKE), "scorer"]):
+        sentences.append(
+            "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
+        )
+    return " ".join(sentences)
 
 
 def gains_table(
     metrics: pd.DataFrame, questions: pd.DataFrame, method: str, baseline: str, k: int
 ) -> pd.DataFrame:
-    """Question by question against a baseline: how many gain and lose page recall at k, by question type and in all."""
+    """How many questions gain and lose page recall at k against a baseline, by question type and in all."""
     first, second = (values_of(metrics, name, "standard", "page_recall", k) for name in (method, baseline))
     difference = first - second.reindex(first.index)
     kinds = questions.set_index("question_id")["question_type"].reindex(first.index)
@@ -180,15 +164,30 @@ def gains_table(
     for kind in [*sorted(kinds.unique()), "all"]:
         own = difference if kind == "all" else difference[kinds == kind]
         counts = {"Gains": (own > 0).sum(), "Same": (own == 0).sum(), "Loses": (own < 0).sum()}
-        rows.append(
-            {"Question type": kind} | counts | {"Mean difference": f"{own.mean():+.2f}", "n": len(own)}
-        )
+        mean = {"Mean difference": f"{own.mean():+.2f}", "n": len(own)}
+        rows.append({"Question type": kind} | counts | mean)
     return pd.DataFrame(rows)
 
 
 def gained_and_lost(metrics: pd.DataFrame, methods: Sequence[str], k: int) -> pd.DataFrame:
-    """question_id, doc-free page recall of two methods and their difference, where they differ, gains first."""
+    """question_id, page recall of two methods and their difference, where they differ, gains first."""
     wide = pd.DataFrame({name: values_of(metrics, name, "standard", "page_recall", k) for name in methods})
-    difference = wide[methods[0]] - wide[methods[1]]
-    wide = wide.assign(difference=difference)[difference != 0]
-    return wide.sort_values("difference", ascending=False, kind="stable").reset_index()
+    wide["difference"] = wide[methods[0]] - wide[methods[1]]
+    wide = wide[wide["difference"] != 0].sort_values("difference", ascending=False, kind="stable")
+    return wide.reset_index()
+
+
+def scores_of_folds(study: Study, k: int = 5) -> str:
+    """The folds' scores for the card of the exported model, a table in Markdown: recall at k with intervals."""
+    methods = {"page_scorer": "Folds by company", "page_scorer_filing": "Folds by filing"}
+    metrics = evaluate_all(study, methods, ["standard"])
+    summary = summary_at(study, metrics, k, ("doc_recall", "page_recall"))
+    cells = [with_interval(row.mean, row.low, row.high) for row in summary.itertuples()]
+    summary = summary.assign(
+        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}",
+        folds=summary["method"].map(methods),
+        cell=cells,
+    )
+    return markdown_table(
+        summary.pivot(index="Measure", columns="folds", values="cell").reset_index(), plain=True
+    )

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from lib.folds import assign_folds
-from lib.page_scorer.light import Vectors, choose, score_rows, scorer_of
-from lib.page_scorer.residual_map import SCALE, LightScorer, Plan, ResidualMap, gold_loss
+from lib.page_scorer.light import SCALE, LightScorer, Plan, ResidualMap, Vectors, choose, gold_loss
 from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
@@ -54,10 +53,9 @@ def out_of_fold_recall(vectors: Vectors, peek: bool = False) -> float:
     scores = np.empty(vectors.gold.shape)
     for number in range(3):
         test, train = np.flatnonzero(fold_of == number), np.flatnonzero(fold_of != number)
-        scorer = scorer_of(
-            vectors, range(N_QUESTIONS) if peek else train, SETTINGS, Plan("question", 0.02, 60)
-        )
-        scores[test] = score_rows(scorer, vectors, test)
+        rows = range(N_QUESTIONS) if peek else train
+        scorer = vectors.trained(rows, SETTINGS, Plan("question", 0.02, 60))
+        scores[test] = vectors.scores(scorer, test)
     return recall_at_5(scores, vectors.gold)
 
 
@@ -87,16 +85,14 @@ def test_a_repeated_pair_is_its_own_negative():
 
 
 def test_an_untrained_map_changes_nothing(rotated):
-    scorer = LightScorer.new(DIMENSION, 4, "both", seed=0)
-    assert score_rows(scorer, rotated, [0, 1]) == pytest.approx(
-        rotated.questions[:2] @ rotated.pages.T, abs=1e-6
-    )
+    found = rotated.scores(LightScorer(DIMENSION, 4, "both", seed=0), [0, 1])
+    assert found == pytest.approx(rotated.questions[:2] @ rotated.pages.T, abs=1e-6)
     assert torch.equal(ResidualMap(4, 2, seed=7).down, ResidualMap(4, 2, seed=7).down)
 
 
 def test_unknown_sides_are_refused():
-    with pytest.raises(ValueError, match="say one of question, both"):
-        LightScorer.new(4, 2, "pages", seed=0)
+    with pytest.raises(ValueError, match="choose one of question, both"):
+        LightScorer(4, 2, "pages", seed=0)
 
 
 def test_what_is_there_to_learn_is_learned_for_unseen_questions(rotated):
@@ -127,7 +123,7 @@ def test_training_reads_readable_pages_only(rotated):
     pages = rotated.pages.copy()
     pages[~readable] = np.nan
     spoilt = Vectors(rotated.questions, pages, rotated.gold, readable)
-    scorer = scorer_of(spoilt, range(40), SETTINGS, Plan("both", 0.02, 20))
+    scorer = spoilt.trained(range(40), SETTINGS, Plan("both", 0.02, 20))
     assert all(torch.isfinite(parameter).all() for parameter in scorer.parameters())
 
 

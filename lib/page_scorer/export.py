@@ -1,22 +1,15 @@
-"""The final page scorer: trained on every question, for use on *other* filings, with a model card.
+"""The exported page scorer: trained on every question, for use on *other* filings, with a model card.
 
 Its scores are those of the folds, never its own: there is no question left that it has not seen.
-
-``python -m lib.page_scorer.final --dataset financebench --target DIRECTORY`` writes it.
 """
 
-import argparse
 import shutil
-import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-
-from lib.command import open_study, status_of, study_parser
 from lib.models.weights import lock
 from lib.page_scorer.full import trained, training_pairs
-from lib.store import Entry, write_atomically
+from lib.store import Entry
+from lib.study import Study
 
 CARD = """---
 library_name: sentence-transformers
@@ -74,86 +67,53 @@ FINANCEBENCH = (
 )
 
 
-def train_final(study) -> Entry:
+def export_scorer(study: Study, scores: str, target: Path) -> Path:
+    """Write the model trained on every question to ``target``, with its card as ``README.md``; returns ``target``.
+
+    Raises:
+        ValueError: see :func:`model_card`.
+    """
+    card, target = model_card(study, scores), Path(target)
+    shutil.copytree(
+        train_final(study).path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("entry.json")
+    )
+    (target / "README.md").write_text(card)
+    return target
+
+
+def train_final(study: Study) -> Entry:
     """The model trained on every question of the study; its directory loads with ``SentenceTransformer(path)``."""
     pairs = training_pairs(study, range(len(study.questions)))
     record = {"n_train_questions": len(study.questions), "n_train_pairs": len(pairs), "n_test_questions": 0}
     return trained(study, "page_scorer/final", pairs, record, "final model")
 
 
-def model_card(study, scores: pd.DataFrame) -> str:
+def model_card(study: Study, scores: str) -> str:
     """The card in Markdown.
 
     Args:
         study: what the model was trained on.
-        scores: the folds' means as they should be printed, one row a measure.
+        scores: the folds' means as a table in Markdown, see :func:`lib.show.page_scorer.scores_of_folds`.
 
     Raises:
         ValueError: no scores, as a card without them would invite measuring the model on its own training data.
     """
-    if scores.empty:
+    if not scores:
         raise ValueError("the card needs the folds' scores; run the folds first")
-    settings, name = study.profile.page_scorer, study.profile.embedder.weights
+    name, questions = study.profile.embedder.weights, study.questions
     base = lock().get(name, {"title": Path(name).name, "licence": "unknown"})
     is_financebench = study.dataset.name == "financebench"
     return CARD.format(
-        **{key: value for key, value in settings.items() if key != "epochs"},
-        epochs=study.profile.page_scorer.epochs,
+        **study.profile.page_scorer,
         licence="cc-by-nc-4.0" if is_financebench else "other",
         data_licence=FINANCEBENCH if is_financebench else "",
         base=base["title"],
         base_id=(base.get("hub") or {}).get("id", base["title"]),
         base_licence=base["licence"],
         dataset=study.dataset.name,
-        n_pairs=int(np.sum(study.questions["gold_pages"].map(len))),
-        n_questions=len(study.questions),
-        n_filings=study.questions["doc_name"].nunique(),
-        n_companies=study.questions["company"].nunique(),
-        scores=_markdown(scores),
+        n_pairs=questions["gold_pages"].map(len).sum(),
+        n_questions=len(questions),
+        n_filings=questions["doc_name"].nunique(),
+        n_companies=questions["company"].nunique(),
+        scores=scores,
     )
-
-
-def _markdown(table: pd.DataFrame) -> str:
-    lines = [list(table.columns), ["---"] * table.shape[1], *table.astype(str).values.tolist()]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-def export_final(study, scores: pd.DataFrame, target: Path) -> Path:
-    """Copy the final model to ``target`` and lay its card beside it as ``README.md``; returns ``target``."""
-    entry = train_final(study)
-    shutil.copytree(entry.path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("entry.json"))
-    write_atomically(Path(target) / "README.md", model_card(study, scores).encode())
-    return Path(target)
-
-
-def scores_of_folds(study, k: int = 5) -> pd.DataFrame:
-    """What the card prints: recall at k of both stages with intervals, by company and by filing."""
-    from lib.evaluation import evaluate_all
-    from lib.show.display import with_interval
-    from lib.show.tables import METRIC_TITLES, summary_at
-
-    methods = {"page_scorer": "Folds by company", "page_scorer_filing": "Folds by filing"}
-    summary = summary_at(study, evaluate_all(study, methods, ["standard"]), k, ("doc_recall", "page_recall"))
-    table = summary.assign(
-        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}",
-        folds=summary["method"].map(methods),
-        value=[with_interval(row.mean, row.low, row.high) for row in summary.itertuples()],
-    )
-    return table.pivot(index="Measure", columns="folds", values="value").reset_index()
-
-
-def main() -> int:
-    """Train the final model and write it with its card."""
-    parser = study_parser("lib.page_scorer.final", main.__doc__)
-    parser.add_argument("--target", type=Path, required=True)
-    return status_of(export, parser.parse_args())
-
-
-def export(args: argparse.Namespace) -> None:
-    """What the command line asks for."""
-    study = open_study(args, "04_page_scorer")
-    print(export_final(study, scores_of_folds(study), args.target))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

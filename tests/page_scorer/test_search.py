@@ -1,0 +1,82 @@
+"""Pages first, then chunks."""
+
+import numpy as np
+import pytest
+
+from lib import runs
+from lib.page_scorer import scores as page_scores
+from lib.page_scorer.full import folds
+from lib.page_scorer.scores import check_n_pages, kept, load_scores, stored_scores
+from lib.page_scorer.search import page_run, rank_pages, scorer_scores, search, search_in_page_order
+from lib.retrievers import dense
+from lib.words import StudyError
+
+
+@pytest.fixture(scope="module")
+def study(make_study):
+    return make_study()
+
+
+@pytest.fixture(scope="module")
+def scored(study) -> np.ndarray:
+    shape = len(study.questions), len(study.pages)
+    return np.random.default_rng(3).normal(size=shape).astype(np.float32)
+
+
+def test_the_best_pages_and_those_of_the_own_filing_are_kept(study, scored, monkeypatch):
+    monkeypatch.setattr(page_scores, "KEPT", 5)
+    mask = kept(study, scored)
+    own = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+    best = np.argsort(-scored, axis=1)[:, :5]
+    assert mask[own].all()
+    assert np.take_along_axis(mask, best, axis=1).all()
+    assert (mask.sum(axis=1) <= 5 + own.sum(axis=1)).all()
+    entry = stored_scores(
+        study, "test", {}, folds(study, "company"), lambda fold: (scored[list(fold.test)], {})
+    )
+    found = load_scores(study, entry)
+    assert (found[mask] == scored[mask]).all()
+    assert np.isneginf(found[~mask]).all()
+
+
+@pytest.mark.parametrize("n_pages", [0, -1, 201])
+def test_pages_that_are_not_kept_cannot_be_searched(n_pages):
+    with pytest.raises(StudyError, match=f"pages is {n_pages}: choose a number from 1 to 200"):
+        check_n_pages(n_pages)
+    assert check_n_pages(200) == 200
+
+
+def test_pages_are_ranked_among_those_with_a_candidate_chunk():
+    scores = np.array([[0.1, 0.9, 0.5, 0.5]])
+    pages, candidates = np.array([0, 0, 1, 2, 3]), np.array([[True, True, False, True, True]])
+    assert rank_pages(scores, pages, candidates, 2)[0].tolist() == [2, 3]
+    assert rank_pages(scores, pages, candidates, 9)[0].tolist() == [2, 3, 0]
+
+
+def test_stage_two_searches_only_the_kept_pages_with_the_base_encoder(study, scored):
+    everything = study.candidates("standard")
+    base, found = dense.score(study, everything), search(study, scored, everything, n_pages=2)
+    best_two = page_run(study, scored, everything, depth=2)
+    for row, question_id in enumerate(study.questions["question_id"]):
+        chosen = best_two[best_two["question_id"] == question_id]
+        on_page = study.chunks.merge(chosen, how="left", on=["doc_name", "page"])["rank"].notna().to_numpy()
+        assert np.isfinite(found[row]).tolist() == on_page.tolist()
+        assert (found[row][on_page] == base[row][on_page]).all()
+
+
+def test_in_page_order_chunks_follow_their_pages(study, scored):
+    everything = study.candidates("standard")
+    ranked = page_run(study, scored, everything, study.profile.page_scorer.pages)
+    found = runs.rank(search_in_page_order(study, scored, everything), study.questions, study.chunks, 50)
+    columns = ["question_id", "doc_name", "page"]
+    assert found.drop_duplicates(columns)[columns].values.tolist() == ranked[columns].values.tolist()
+    base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))
+    both = found.merge(base, on=["question_id", "chunk_id"], suffixes=("", "_base"))
+    assert all(part["rank_base"].is_monotonic_increasing for _, part in both.groupby(columns, sort=False))
+
+
+def test_under_an_oracle_only_its_pages_are_ranked(study):
+    run = page_run(study, scorer_scores(study, "untrained"), study.candidates("oracle-page"), depth=5)
+    wanted = study.questions.explode("gold_pages")
+    found = sorted(zip(run["question_id"], run["page"], strict=True))
+    assert found == sorted(zip(wanted["question_id"], wanted["gold_pages"], strict=True))
