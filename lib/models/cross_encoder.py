@@ -13,12 +13,14 @@ from lib.models.batches import in_batches_that_fit
 from lib.models.encoders import automatic_precision
 from lib.words import StudyError
 
+VERSION = 1  # raised when the same weights give other scores
+
 
 class CrossEncoder(Protocol):
     """Scores pairs of question and passage; a higher score is more relevant."""
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """One score a pair, shape (n_pairs,)."""
+        """One score per pair, shape (n_pairs,)."""
 
 
 class OnnxCrossEncoder:
@@ -30,7 +32,7 @@ class OnnxCrossEncoder:
     Args:
         weights: directory with ``model.onnx`` and ``tokenizer.json``.
         window: tokens that a pair may have; the longer of question and passage is cut.
-        n_workers: pairs scored at the same time, each on one thread; 0 for one a core. Threads that share one pair
+        n_workers: pairs scored at the same time, each on one thread; 0 for one per core. Threads that share one pair
             wait for each other, and stall when another program takes a core.
     """
 
@@ -48,7 +50,7 @@ class OnnxCrossEncoder:
         self.n_workers = n_workers or os.cpu_count() or 1
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """One score a pair, shape (n_pairs,)."""
+        """One score per pair, shape (n_pairs,)."""
         encoded = self.tokenizer.encode_batch(list(pairs))
         with ThreadPoolExecutor(self.n_workers) as pool:
             return np.array(list(pool.map(self._score, encoded)), np.float32)
@@ -84,7 +86,7 @@ class TorchCrossEncoder:
         self.batch_size = batch_size
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """One score a pair, shape (n_pairs,)."""
+        """One score per pair, shape (n_pairs,)."""
         scores, self.batch_size = in_batches_that_fit(
             lambda size: self.model.predict(list(pairs), batch_size=size, show_progress_bar=False),
             self.batch_size,

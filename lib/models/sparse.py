@@ -11,14 +11,16 @@ from lib.models.batches import in_batches_that_fit
 from lib.models.encoders import Role, automatic_precision
 from lib.models.weights import fetch, weights_hash
 from lib.store import digest_of
+from lib.study import Study
 
+VERSION = 1  # raised when the same weights give other terms
 TERM = np.dtype([("term", np.int32), ("weight", np.float32)])
 
 
 def max_first_pooling(pooling):
     """SPLADE's max pooling with the maximum taken before ``log(1 + relu(x))``.
 
-    Both functions rise, so the result is the same, and the logarithm is taken of one row a text instead of one a
+    Both functions rise, so the result is the same, and the logarithm is taken of one row per text instead of one per
     token: twice as fast on a processor.
     """
     import torch
@@ -49,7 +51,6 @@ class SpladeEncoder:
         precision: see :class:`lib.models.encoders.Encoder`.
         batch_size: texts encoded at once; the logits of a batch take batch × window × vocabulary × 2 or 4 bytes. It is
             halved where memory does not suffice.
-        fast: whether the maximum is taken first.
     """
 
     def __init__(
@@ -59,7 +60,6 @@ class SpladeEncoder:
         max_active_dims: int = 256,
         precision: str = "auto",
         batch_size: int = 8,
-        fast: bool = True,
     ):
         import torch
         from sentence_transformers import SparseEncoder
@@ -67,13 +67,10 @@ class SpladeEncoder:
 
         self.model = SparseEncoder(str(weights), local_files_only=True)
         self.model.max_seq_length = window
-        if fast:
-            for name, module in list(self.model.named_children()):
-                if type(module) is SpladePooling:
-                    setattr(self.model, name, max_first_pooling(module))
-        if precision == "auto":
-            precision = automatic_precision()
-        self.model.to(getattr(torch, precision))
+        for name, module in list(self.model.named_children()):
+            if type(module) is SpladePooling:
+                setattr(self.model, name, max_first_pooling(module))
+        self.model.to(getattr(torch, automatic_precision() if precision == "auto" else precision))
         self.batch_size, self.max_active_dims = batch_size, max_active_dims
         self.n_terms = len(self.model.tokenizer)
 
@@ -82,17 +79,12 @@ class SpladeEncoder:
         import torch
 
         encode = self.model.encode_query if role == "query" else self.model.encode_document
+        options = {"convert_to_tensor": True, "convert_to_sparse_tensor": False, "show_progress_bar": False}
         rows = np.zeros((len(texts), self.max_active_dims), TERM)
         order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for start in range(0, len(order), self.batch_size):
             part = order[start : start + self.batch_size]
-            compute = partial(
-                encode,
-                [texts[i] for i in part],
-                convert_to_tensor=True,
-                convert_to_sparse_tensor=False,
-                show_progress_bar=False,
-            )
+            compute = partial(encode, [texts[i] for i in part], **options)
             vectors, _ = in_batches_that_fit(lambda size, run=compute: run(batch_size=size), self.batch_size)
             weights, terms = torch.topk(vectors.float(), min(self.max_active_dims, vectors.shape[1]), dim=1)
             rows["term"][part, : terms.shape[1]] = terms.cpu().numpy()
@@ -109,7 +101,9 @@ def to_matrix(rows: np.ndarray, n_terms: int) -> sparse.csr_array:
     return matrix
 
 
-def sparse_vectors(study, stage: str, texts: Sequence[str], role: Role = "document") -> sparse.csr_array:
+def sparse_vectors(
+    study: Study, stage: str, texts: Sequence[str], role: Role = "document"
+) -> sparse.csr_array:
     """The sparse vectors of texts, stored, shape (n_texts, n_terms)."""
     settings = study.profile.splade
     options = settings.window, settings.max_active_dims, settings.precision, settings.batch_size
