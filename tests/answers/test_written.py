@@ -21,7 +21,7 @@ def faked(monkeypatch):
     """Nothing is written; every step gives a result that is known."""
     texts = {"hyde": {"q1": "$7"}, "ahead": {"q1": "$8", "q2": "$9"}}
     found = {
-        "write": lambda study, kind: SimpleNamespace(of={"q1": kind}),
+        "write": lambda study, kind: SimpleNamespace(texts={"q1": kind}),
         "judgements": lambda study, pairs: pairs,
         "evaluate_all": lambda *given: None,
         "best_baseline": lambda metrics, k: "hyde",

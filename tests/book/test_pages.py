@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -11,12 +12,13 @@ import yaml
 
 from lib.book.appendix import breakable, how_to_cite, locked_models, pinned_packages, stages_table, what_fixes
 from lib.book.headline import figure_alt, headline_rows, headline_table, made_by, sentences
-from lib.book.pages import as_markdown, card, write_pages
+from lib.book.pages import as_markdown, card, numbers_table, write_pages
 from lib.book.results import read_summary
 from lib.evaluation import SUMMARY_COLUMNS
 from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.publish.readme import BEGIN, END, fill_headline
+from lib.show.tables import reported_figures
 from lib.words import StudyError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,10 +110,9 @@ def test_citations_come_from_the_citation_file():
 
 
 def test_the_headline_has_the_best_baseline_and_the_best_that_is_told_the_filing():
-    rows = headline_rows(
-        summary(("bm25", "standard", 0.0), ("dense", "standard", 0.1), ("bm25", "oracle-document", 0.2))
-    )
-    assert [(row["label"], row["method"], row["condition"]) for row in rows] == [
+    runs = (("bm25", "standard", 0.0), ("dense", "standard", 0.1), ("bm25", "oracle-document", 0.2))
+    rows = headline_rows(summary(*runs), {})
+    assert [(row.label, row.method, row.condition) for row in rows] == [
         ("best baseline", "dense", "standard"),
         ("told the filing", "bm25", "oracle-document"),
     ]
@@ -125,16 +126,23 @@ def test_the_sentences_take_their_numbers_from_the_table():
         "finds 50% of the gold pages: 50% are lost with the right filing in hand, against 60% without"
         in second
     )
-    assert headline_table(told, with_published=False)["Page recall"].tolist() == [
-        "0.40 [0.40, 0.40]",
-        "0.50 [0.40, 0.40]",
-    ]
+    assert headline_table(told, {})["Page recall"].tolist() == ["0.40 [0.40, 0.40]", "0.50 [0.40, 0.40]"]
+
+
+def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
+    table = summary(("page_scorer", "standard", 0.0), ("bm25", "standard", 0.0))
+    column = headline_table(table, reported_figures("financebench"))["Reported D / P / B / R"]
+    assert column.tolist() == ["– / 0.46 / – / –", "0.95 / 0.55 / 0.33 / 0.46"]
+    row, part = METHODS["page_scorer"], table[table["method"] == "page_scorer"]
+    theirs, other = (SimpleNamespace(dataset=SimpleNamespace(name=name)) for name in ("financebench", "demo"))
+    assert "| standard, reported | 0.95 | 0.55 | 0.33 | 0.46 | 150 |" in numbers_table(theirs, row, part)
+    assert "reported" not in numbers_table(other, row, part)
 
 
 def test_the_headline_fragment_numbers_its_table(pages, study):
     assert ":name: tab-headline" in pages["headline"]
     assert (study.view / "tables" / "headline.csv").is_file()
-    assert len(headline_table(read_summary(study))) == 2
+    assert len(headline_table(read_summary(study), {})) == 2
 
 
 def test_the_headline_links_to_the_cells_that_made_it(study):
