@@ -8,9 +8,8 @@ import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pandas as pd
 import pymupdf
@@ -26,7 +25,7 @@ N_WORKERS = 2
 ELEMENT_COLUMNS = ("doc_name", "page", "kind", "text", "start", "end", "rows", "is_placed")
 Kind = Literal["title", "text", "table"]
 MAX_TITLE = 150
-MAX_TITLE_ROWS = 3
+MAX_TITLE_ROWS = 3  # a longer paragraph in bold is text
 LARGER = 1.15
 NO_TITLE = re.compile(r"table of contents|page \d+|\W*\d+\W*|.*\.{4,}.*", re.I)
 HEADING = re.compile(r"(?:item|note|part|proposal)\s+[\dIVX]", re.I)
@@ -35,20 +34,13 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 PARAGRAPH_GAP = 0.55
 
 
-@dataclass
-class Element:
-    """A title, a text or a table of a page.
-
-    Attributes:
-        kind: what it is.
-        start, end: characters of the page's text.
-        rows: the rows that it consists of.
-    """
+class Element(NamedTuple):
+    """A title, a text or a table: characters of the page's text from ``start`` to ``end``, and the rows in them."""
 
     kind: Kind
     start: int
     end: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row]
 
 
 def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
@@ -66,14 +58,16 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
     inside = {number for first, end in tables for number in range(first, end)}
     starts = {first for first, _ in tables}
     body = body_size([row for number, row in enumerate(rows) if number not in inside] or rows)
-    elements: list[Element] = []
+    groups: list[tuple[Kind, list[Row]]] = []
     for number, row in enumerate(rows):
         above = rows[number - 1] if number else None
         kind = "table" if number in inside else "title" if is_title(row, body, text) else "text"
-        if number in starts or not elements or _begins(row, kind, above, elements[-1], text):
-            elements.append(Element(kind, row.start, row.end, []))
-        elements[-1].rows.append(row)
-    return _closed(_without_long_titles(elements), len(text))
+        if number in starts or not groups or _begins(row, kind, above, groups[-1][0], text):
+            groups.append((kind, []))
+        groups[-1][1].append(row)
+    edges = [0, *(held[0].start for _, held in groups[1:]), len(text)]
+    kinds = ["text" if kind == "title" and len(held) > MAX_TITLE_ROWS else kind for kind, held in groups]
+    return [Element(*one, held) for *one, (_, held) in zip(kinds, edges, edges[1:], groups, strict=False)]
 
 
 def body_size(rows: Sequence[Row]) -> float:
@@ -117,40 +111,21 @@ def _is_capitalised(text: str) -> bool:
     return bool(long) and sum(word[0].isupper() for word in long) >= 0.9 * len(long)
 
 
-def _begins(row: Row, kind: Kind, above: Row, last: Element, text: str) -> bool:
+def _begins(row: Row, kind: Kind, above: Row, last: Kind, text: str) -> bool:
     """Whether a row begins an element: another kind, another style of title, or a new paragraph."""
-    if kind != last.kind:
+    if kind != last:
         return True
     if kind == "table":
         return False
     if kind == "title":
-        return (row.is_bold, row.is_italic, round(row.size)) != (
-            above.is_bold,
-            above.is_italic,
-            round(above.size),
-        )
+        styles = {(one.is_bold, one.is_italic, round(one.size)) for one in (row, above)}
+        return len(styles) > 1
     if not row.is_placed:
         return BLANK_LINE.match(text, above.end) is not None
     gap = row.top - above.bottom
     return (
         gap < -2 or gap > PARAGRAPH_GAP * (row.bottom - row.top) or bool(MARKER.fullmatch(row.cells[0].text))
     )
-
-
-def _without_long_titles(elements: list[Element]) -> list[Element]:
-    """A paragraph in bold is text: a title has few rows."""
-    for element in elements:
-        if element.kind == "title" and len(element.rows) > MAX_TITLE_ROWS:
-            element.kind = "text"
-    return elements
-
-
-def _closed(elements: list[Element], length: int) -> list[Element]:
-    """The elements made to meet: each from its first row, the first from 0, to where the next one starts."""
-    starts = [0, *(element.rows[0].start for element in elements[1:]), length]
-    for element, start, end in zip(elements, starts, starts[1:], strict=False):
-        element.start, element.end = start, end
-    return elements
 
 
 def elements(study: Study) -> pd.DataFrame:
@@ -162,7 +137,7 @@ def elements(study: Study) -> pd.DataFrame:
     """
     params = {
         "dataset": study.dataset.fingerprint,
-        "pages": study.pages_digest,
+        "pages": study.digest("pages"),
         "pymupdf": pymupdf.VersionBind,
     }
 

@@ -21,7 +21,7 @@ def window_vectors_of(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """For every window of a study over another chunk table the row of its chunk, and its unit vector (n_windows, d)."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
-        found, base = sources(study), study.base
+        found, base = sources(study), study.original
         owners, rows = np.load(found / "owners.npy"), np.load(found / "rows.npy")
         new = pd.read_parquet(found / "new.parquet")["text"].tolist()
         known = [window_vectors(base)[1]]
@@ -42,15 +42,15 @@ def sources(study: Study) -> Path:
     """
     settings = ("embedder", "parent_child") if study.corpus in OF_CHILDREN else ("embedder",)
     params = {
-        "chunks": study.chunks_digest,
-        "base": study.base.chunks_digest,
+        "chunks": study.digest("chunks"),
+        "base": study.original.chunks_digest,
         "settings": study.settings_of(settings),
     }
 
     def compute(target: Path) -> None:
-        table, texts = windows(study), windows(study.base)["text"].tolist()
+        table, texts = windows(study), windows(study.original)["text"].tolist()
         if study.corpus in OF_CHILDREN:
-            texts += children(study.base)["text"].tolist()
+            texts += children(study.original)["text"].tolist()
         row_of = {text: row for row, text in reversed(list(enumerate(texts)))}
         new = [text for text in dict.fromkeys(table["text"]) if text not in row_of]
         row_of |= {text: len(texts) + number for number, text in enumerate(new)}

@@ -68,7 +68,7 @@ def numbered(chunks: pd.DataFrame) -> pd.DataFrame:
 
 def aggregate(study: Study) -> pd.DataFrame:
     """CHUNK_COLUMNS of all :data:`PARTS`, part after part, ranked together ("aggregation" in the source)."""
-    return joined([study.over(name).chunks for name in PARTS])
+    return joined([study.with_chunks(name).chunks for name in PARTS])
 
 
 def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:

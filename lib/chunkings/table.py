@@ -53,8 +53,8 @@ def table_params(study: Study, name: str) -> dict:
         "chunking": name,
         "version": CHUNKINGS[name].version,
         "elements": elements.VERSION,
-        "pages": study.pages_digest,
-        "chunks": study.chunks_digest,
+        "pages": study.digest("pages"),
+        "chunks": study.digest("chunks"),
         "dataset": study.dataset.fingerprint,
         "settings": study.settings_of(SETTINGS),
     }
@@ -79,5 +79,5 @@ def chunk_table(study: Study, name: str) -> pd.DataFrame:
         table.to_parquet(target / f"{name}.parquet", index=False)
 
     path = study.store.get(f"corpora/{name}", table_params(study, name), compute).path / f"{name}.parquet"
-    study.show(path, f"corpora/{name}.parquet")
+    study.link(path, f"corpora/{name}.parquet")
     return pd.read_parquet(path)

@@ -58,7 +58,7 @@ def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.
 
 def question_vectors(study: Study) -> np.ndarray:
     """The unit vectors of the questions, shape (n_questions, dimension)."""
-    return encode_queries(study.base, study.questions["question"].tolist())
+    return encode_queries(study.original, study.questions["question"].tolist())
 
 
 def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> np.ndarray:
@@ -73,4 +73,4 @@ def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> n
 
 def score_aggregate(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of all parts of the table ``aggregate`` side by side, shape (n_questions, n_chunks)."""
-    return np.concatenate([score(study.over(name), candidates) for name in PARTS], axis=1)
+    return np.concatenate([score(study.with_chunks(name), candidates) for name in PARTS], axis=1)

@@ -1,11 +1,69 @@
-"""Element chunks searched by their text and by their metadata (Yepes et al., 2024): the better of both counts."""
+"""Element chunks searched by their text and by their metadata (Yepes et al., 2024): the better of both counts.
+
+A chunk's metadata are its keywords, its first two sentences and a summary. Theirs are written by a language model.
+Ours are found in the text: keywords are the terms with the highest TF-IDF, and the summary is the sentence that is
+nearest to the whole chunk. They are one short text, embedded beside the chunk's own windows; a chunk that is hardly
+longer than that text has none.
+"""
+
+import re
+from collections.abc import Sequence
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from lib.chunkings.metadata import metadata_of
 from lib.models.index import encode_texts
 from lib.retrievers import dense
 from lib.study import Study
+
+N_KEYWORDS = 6
+MAX_SENTENCE = 200
+MIN_CHARACTERS = 600
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])|\n\s*\n")
+TERM = r"(?u)\b[a-zA-Z][a-zA-Z&-]{2,}\b"
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, each with single spaces and cut to :data:`MAX_SENTENCE` characters."""
+    found = (" ".join(piece.split()) for piece in SENTENCE.split(text))
+    return [sentence[:MAX_SENTENCE] for sentence in found if sentence]
+
+
+def metadata_of(texts: Sequence[str]) -> list[str]:
+    """Keywords, summary and first two sentences of each text, as one; empty for a short text.
+
+    Args:
+        texts: the chunks, over all of which terms are weighted.
+    """
+    long = [number for number, text in enumerate(texts) if len(text) >= MIN_CHARACTERS]
+    found = [""] * len(texts)
+    if not long:
+        return found
+    weigher = TfidfVectorizer(token_pattern=TERM, stop_words="english", sublinear_tf=True, dtype=np.float32)
+    weights = weigher.fit_transform(texts)
+    terms = weigher.get_feature_names_out()
+    sentences = [sentences_of(texts[number]) for number in long]
+    summaries = _nearest(sentences, weigher, weights[long])
+    for number, parts, summary in zip(long, sentences, summaries, strict=True):
+        said = list(dict.fromkeys([summary, *parts[:2]]))
+        found[number] = ". ".join([", ".join(keywords(weights[[number]], terms)), " ".join(said)]).strip(". ")
+    return found
+
+
+def keywords(row, terms: np.ndarray) -> list[str]:
+    """The terms of a text with the highest weights, from a sparse row (1, n_terms); ties in alphabetical order."""
+    best = sorted(zip(-row.data, row.indices, strict=True))[:N_KEYWORDS]
+    return [str(terms[term]) for _, term in best]
+
+
+def _nearest(sentences: Sequence[Sequence[str]], weigher: TfidfVectorizer, chunks) -> list[str]:
+    """The sentence of each chunk with the highest cosine to the whole chunk; the first of equals."""
+    owners = np.repeat(np.arange(len(sentences)), [len(parts) for parts in sentences])
+    flat = [sentence for parts in sentences for sentence in parts]
+    cosines = np.asarray(weigher.transform(flat).multiply(chunks[owners]).sum(axis=1)).ravel()
+    starts = np.searchsorted(owners, np.arange(len(sentences)))
+    ends = [*starts[1:], len(flat)]
+    return [flat[a + int(np.argmax(cosines[a:b]))] for a, b in zip(starts, ends, strict=True)]
 
 
 def metadata_vectors(study: Study) -> tuple[list[int], np.ndarray]:
@@ -16,7 +74,7 @@ def metadata_vectors(study: Study) -> tuple[list[int], np.ndarray]:
         said = [number for number, text in enumerate(texts) if text]
         if not said:
             return said, np.zeros((0, 0), np.float32)
-        vectors = encode_texts(study.base, "embeddings/metadata", [texts[number] for number in said])
+        vectors = encode_texts(study.original, "embeddings/metadata", [texts[number] for number in said])
         return said, np.asarray(vectors)
 
     return study.memo("metadata_vectors", load)

@@ -17,12 +17,12 @@ import pandas as pd
 
 from lib.chunkings.sizes import child_vectors, children
 from lib.data.chunks import load_tokenizer
+from lib.files import digest_of
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import Item
 from lib.retrievers.dense import question_vectors
 from lib.retrievers.texts import questions_of
-from lib.store import digest_of
 from lib.study import Study
 
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT")

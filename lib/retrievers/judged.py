@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.files import digest_of
 from lib.retrievers.judge import first_ranks, judgements
 from lib.retrievers.rewritten import hybrid_scores
 from lib.retrievers.texts import one_line, questions_of, write
-from lib.store import digest_of
 from lib.study import Study
 
 FIRST_STAGE = "hybrid_rrf"

@@ -8,7 +8,7 @@ import pytest
 
 from lib.data.dataset import read_dataset
 from lib.profile import load_profile
-from lib.store import digest_of
+from lib.files import digest_of
 from lib.study import Study
 
 TITLE, BODY = 14, 9

@@ -12,7 +12,6 @@ from lib.chunkings.element_chunks import groups_of, is_furniture, merge
 from lib.chunkings.elements import ELEMENT_COLUMNS, elements
 from lib.chunkings.embedding import window_vectors_of
 from lib.chunkings.grid import grid_of, joined_tables
-from lib.chunkings.metadata import keywords, metadata_of, sentences_of
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import child_vectors, children
 from lib.chunkings.table import CHUNKINGS
@@ -187,7 +186,7 @@ def study(study_of, sales, prose):
 
 @pytest.mark.parametrize("name", CHUNKINGS)
 def test_every_table_has_the_study_s_pages_and_ids(study, name):
-    table = study.over(name).chunks
+    table = study.with_chunks(name).chunks
     assert list(table.columns) == list(CHUNK_COLUMNS)
     assert not table["chunk_id"].duplicated().any()
     assert sorted(set(table["page"])) == [0, 2]
@@ -200,26 +199,26 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
 
 @pytest.mark.parametrize("name", CHUNKINGS)
 def test_every_word_of_every_page_is_in_every_table(study, name):
-    words = study.over(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
+    words = study.with_chunks(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
     for page in (0, 2):
         missing = {*study.pages["text"][page].split()} - words[page]
-        glued = "".join(study.over(name).chunks["text"]).replace(" ", "")
+        glued = "".join(study.with_chunks(name).chunks["text"]).replace(" ", "")
         assert all(word in glued for word in missing), missing
 
 
 def test_a_table_is_in_one_chunk(study, sales):
     figures = [figure for row in sales[2:] for figure in row[1:]]
     for name in ("elements", "extracted_tables", "aggregate"):
-        held = study.over(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
+        held = study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
         assert held.any(), name
-    rest = study.over("extracted_tables").chunks
+    rest = study.with_chunks("extracted_tables").chunks
     assert sum("16,682" in text for text in rest["text"]) == 1
 
 
 def test_pages_without_tables_or_titles_keep_their_chunks(study):
     own = study.chunks[study.chunks["page"] == 2]
     for name in ("markdown", "annotated_tables", "extracted_tables"):
-        table = study.over(name).chunks
+        table = study.with_chunks(name).chunks
         same = table[table["page"] == 2].reset_index(drop=True)
         assert same.equals(own.reset_index(drop=True)), name
         assert not set(table.loc[table["page"] == 0, "key"]) <= set(study.chunks["key"]), name
@@ -228,7 +227,7 @@ def test_pages_without_tables_or_titles_keep_their_chunks(study):
 def test_fixed_sizes_are_the_children_and_the_windows(study, monkeypatch):
     sizes = {"fixed_128": (16, 2, 1), "fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
     monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
-    small, middle, large = (study.over(name).chunks["text"].tolist() for name in sizes)
+    small, middle, large = (study.with_chunks(name).chunks["text"].tolist() for name in sizes)
     assert small == children(study)["text"].tolist()
     assert middle == windows(study)["text"].tolist()
     assert len(middle) > len(large) >= len(study.chunks)
@@ -237,7 +236,7 @@ def test_fixed_sizes_are_the_children_and_the_windows(study, monkeypatch):
 
 def test_an_unknown_chunking_lists_the_known(study):
     with pytest.raises(StudyError, match="no chunking 'pages': say one of elements, fixed_128"):
-        study.over("pages")
+        study.with_chunks("pages")
 
 
 def test_only_new_texts_are_encoded_and_each_once(study, monkeypatch):
@@ -247,36 +246,12 @@ def test_only_new_texts_are_encoded_and_each_once(study, monkeypatch):
     known = window_vectors(study)[1], child_vectors(study)
     encoder.seen.clear()
     for name in sizes:
-        window_vectors_of(study.over(name))
+        window_vectors_of(study.with_chunks(name))
     assert not encoder.seen
-    np.testing.assert_array_equal(window_vectors_of(study.over("fixed_256"))[1], known[0])
-    owners, vectors = window_vectors_of(study.over("markdown"))
+    np.testing.assert_array_equal(window_vectors_of(study.with_chunks("fixed_256"))[1], known[0])
+    owners, vectors = window_vectors_of(study.with_chunks("markdown"))
     assert len(owners) == len(vectors) > 0
     assert 0 < len(encoder.seen) == len(set(encoder.seen)) < len(vectors)
-
-
-def test_metadata_are_keywords_a_summary_and_two_sentences():
-    filler = "The company sells what it makes to those who buy it in all parts of the world. " * 8
-    long = f"Impairment of goodwill was large. Goodwill fell. Impairment, impairment of goodwill! {filler}"
-    said = metadata_of(["short", long, *[filler] * 9])
-    assert said[0] == ""
-    assert said[1].startswith("goodwill, impairment, ")
-    assert said[1].endswith(". Impairment of goodwill was large. Goodwill fell")
-    assert metadata_of([]) == []
-    assert metadata_of(["", " "]) == ["", ""]
-
-
-def test_sentences_are_cut_and_freed_of_blanks():
-    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
-    assert [len(one) for one in sentences_of("a" * 500)] == [200]
-
-
-def test_keywords_are_the_heaviest_terms():
-    from scipy.sparse import csr_array
-
-    terms = np.array(["assets", "cash", "debt", "equity", "fees", "goodwill", "hedges"])
-    row = csr_array(np.array([[0.1, 0.5, 0.0, 0.5, 0.9, 0.2, 0.3]]))
-    assert keywords(row, terms) == ["fees", "cash", "equity", "hedges", "goodwill", "assets"]
 
 
 def test_elements_of_a_filing_given_as_text(study_of):
@@ -285,4 +260,4 @@ def test_elements_of_a_filing_given_as_text(study_of):
     )
     study = study_of(page, "")
     assert elements(study)["kind"].tolist() == ["title", "text"]
-    assert study.over("elements").chunks["text"].tolist() == [page.strip()]
+    assert study.with_chunks("elements").chunks["text"].tolist() == [page.strip()]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from lib.retrievers import dense, element_metadata
 from lib.retrievers.dense import best_window_scores
+from lib.retrievers.element_metadata import keywords, metadata_of, sentences_of
 
 VALUES = st.floats(-1, 1, width=32)
 
@@ -107,3 +108,27 @@ def test_metadata_raise_a_score_and_never_lower_it(vectors):
     long = "Goodwill was impaired in the year, which lowered income by much. " * 12
     study = FakeStudy([[1, 0], [0, 1]], [0, 1], texts=[long, "short"])
     assert element_metadata.score(study, None) == pytest.approx(np.array([[1, 0], [0.9, 1]]))
+
+
+def test_metadata_are_keywords_a_summary_and_two_sentences():
+    filler = "The company sells what it makes to those who buy it in all parts of the world. " * 8
+    long = f"Impairment of goodwill was large. Goodwill fell. Impairment, impairment of goodwill! {filler}"
+    said = metadata_of(["short", long, *[filler] * 9])
+    assert said[0] == ""
+    assert said[1].startswith("goodwill, impairment, ")
+    assert said[1].endswith(". Impairment of goodwill was large. Goodwill fell")
+    assert metadata_of([]) == []
+    assert metadata_of(["", " "]) == ["", ""]
+
+
+def test_sentences_are_cut_and_freed_of_blanks():
+    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
+    assert [len(one) for one in sentences_of("a" * 500)] == [200]
+
+
+def test_keywords_are_the_heaviest_terms():
+    from scipy.sparse import csr_array
+
+    terms = np.array(["assets", "cash", "debt", "equity", "fees", "goodwill", "hedges"])
+    row = csr_array(np.array([[0.1, 0.5, 0.0, 0.5, 0.9, 0.2, 0.3]]))
+    assert keywords(row, terms) == ["fees", "cash", "equity", "hedges", "goodwill", "assets"]
