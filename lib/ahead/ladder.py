@@ -19,10 +19,10 @@ from lib.ahead.signals import described_pages, pages_of_chunks
 from lib.ahead.training import VERSION, folds_of, has_folds, pool_scores, task_of, training_params
 from lib.evaluation import METRIC_COLUMNS
 from lib.folds import Fold
-from lib.methods import method
 from lib.metrics.retrieval import long_frame
 from lib.page_scorer.vectors import base_vectors
 from lib.profile import Settings
+from lib.retrievers import parent_child, splade
 from lib.study import Study
 
 FILE = "ladder.csv"
@@ -40,8 +40,12 @@ INGREDIENTS = {
 }
 ALL = tuple(INGREDIENTS)
 PARTS = tuple(name for name in ALL if name != "routing")
-#: Signals that are tried in addition: the method whose chunk scores give them, or the untrained vectors of whole pages.
-FURTHER_SIGNALS = {"children": "parent_child", "sparse": "splade", "bare": "page_then_chunk"}
+#: Signals that are tried in addition: the settings that they depend on.
+FURTHER_SIGNALS = {
+    "children": ("embedder", "parent_child"),
+    "sparse": ("splade",),
+    "bare": ("embedder", "page_scorer", "page_scorer_light"),
+}
 
 
 @dataclass(frozen=True)
@@ -103,11 +107,12 @@ def columns_of(ingredients: Sequence[str], table: pd.DataFrame) -> list[str]:
 
 
 def further_signal(study: Study, signal: str) -> np.ndarray:
-    """One of FURTHER_SIGNALS, shape (n_questions, n_pages); a page's score is that of its best chunk."""
+    """One of FURTHER_SIGNALS, shape (n_questions, n_pages); a page's score is that of its best chunk, or its own."""
     if signal == "bare":
         queries, pages = base_vectors(study)
         return queries @ pages.T
-    chunks = method(FURTHER_SIGNALS[signal]).score(study, study.candidates("standard"))
+    retriever = {"children": parent_child, "sparse": splade}[signal]
+    chunks = retriever.score(study, study.candidates("standard"))
     chunks = np.where(np.isfinite(chunks), chunks, chunks[np.isfinite(chunks)].min())
     owners, best = pages_of_chunks(study), np.full((len(chunks), len(study.pages)), chunks.min(), np.float32)
     for row, values in zip(best, chunks, strict=True):
@@ -167,8 +172,8 @@ def stored_scores(study: Study, rung: Rung, seed: int) -> np.ndarray:
 
     params = training_params(study) | {"seed": seed, "columns": columns, "learner": rung.learner}
     if rung.signal:
-        sections = method(FURTHER_SIGNALS[rung.signal]).settings
-        params |= {"signal": rung.signal, "signal_settings": study.settings_of(sections)}
+        settings = study.settings_of(FURTHER_SIGNALS[rung.signal])
+        params |= {"signal": rung.signal, "signal_settings": settings}
     return np.load(study.store.get("ahead/rungs", params, compute, VERSION).path / "scores.npy")
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from lib.ahead.pool import Pool, page_pool
 from lib.ahead.signals import pages_of_chunks
 from lib.ahead.training import SAVED, pool_scores
+from lib.files import digest_of_file
 from lib.retrievers import dense
-from lib.store import digest_of_file
 from lib.study import Study
 
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine

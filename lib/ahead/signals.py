@@ -15,11 +15,11 @@ from lib.ahead.identity import FilingIdentity, filing_identities
 from lib.ahead.page_kinds import kinds, page_strengths
 from lib.ahead.pages import Pages, describe_pages
 from lib.ahead.queries import queries, terms, topic_terms
+from lib.files import digest_of
 from lib.models import index
 from lib.page_scorer.vectors import page_rows
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
-from lib.store import digest_of
 from lib.study import Study
 
 Encode = Callable[[Study, Sequence[str]], np.ndarray]
@@ -68,7 +68,7 @@ def page_words(study: Study) -> BM25:
         (target / "vocabulary.json").write_text(json.dumps(list(model.vocabulary)))
 
     def load() -> BM25:
-        params = {"pages": study.pages_digest, "k1": settings.k1, "b": settings.b}
+        params = {"pages": study.digest("pages"), "k1": settings.k1, "b": settings.b}
         path = study.store.get("ahead/words", params, compute, WORDS_VERSION).path
         vocabulary = json.loads((path / "vocabulary.json").read_text())
         weights = sparse.csr_array(sparse.load_npz(path / "weights.npz"))
@@ -85,7 +85,7 @@ def described_pages(study: Study) -> Pages:
         np.savez(target / "kinds.npz", titles=titles, items=items)
 
     def load() -> Pages:
-        params = {"pages": study.pages_digest, "kinds": digest_of(kinds())}
+        params = {"pages": study.digest("pages"), "kinds": digest_of(kinds())}
         path = study.store.get("ahead/kinds", params, compute, KINDS_VERSION).path
         with np.load(path / "kinds.npz") as arrays:
             return describe_pages(study.pages, identities(study), arrays["titles"], arrays["items"])

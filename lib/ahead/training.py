@@ -10,9 +10,9 @@ from lib.ahead.combiner import Combiner, fit_combiner
 from lib.ahead.nested import Task, choose, fold_combiner
 from lib.ahead.page_kinds import kinds
 from lib.ahead.pool import Pool, page_pool
+from lib.files import digest_of
 from lib.folds import Fold, make_folds
 from lib.page_scorer.vectors import page_rows
-from lib.store import digest_of
 from lib.study import Study
 
 SAVED = Path(__file__).with_name("model")
@@ -58,8 +58,8 @@ def has_folds(study: Study) -> bool:
 def training_params(study: Study) -> dict:
     """What a trained combiner depends on; computable without filings."""
     return {
-        "chunks": study.chunks_digest,
-        "questions": study.questions_digest,
+        "chunks": study.digest("chunks"),
+        "questions": study.digest("questions"),
         "filings": digest_of([list(map(str, row)) for row in study.filings.itertuples(index=False)]),
         "settings": study.settings_of(("ahead", "embedder", "bm25")),
         "kinds": digest_of(kinds()),
@@ -85,7 +85,7 @@ def fold_combiners(study: Study, seed: int | None = None) -> Iterator[tuple[Fold
 
         params = training_params(study) | {"seed": seed, "fold": fold.number}
         entry = study.store.get("ahead/folds", params, compute, VERSION)
-        study.show(entry.path / "fold.json", f"folds/ahead-{seed}-{fold.number}.json")
+        study.link(entry.path / "fold.json", f"folds/ahead-{seed}-{fold.number}.json")
         yield fold, Combiner.load(entry.path)
 
 

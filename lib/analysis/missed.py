@@ -1,10 +1,11 @@
-"""What the best method still misses, sorted by rules that need no reading."""
+"""Gold pages that the best method still misses, sorted by rules that need no reading."""
 
 import re
 
 import pandas as pd
 
 from lib.metrics.retrieval import gold_pages
+from lib.study import Study
 
 FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 YEAR = re.compile(r"(?:19|20)\d\d")
@@ -17,13 +18,13 @@ SORTS = (
 )
 
 
-def figures_of(text: str) -> set[str]:
-    """The figures of an answer as they would stand on a page: no thousands' commas, no years, three signs or more."""
+def answer_figures(text: str) -> set[str]:
+    """The figures of an answer as a page may print them: no thousands' commas, no years, three characters or more."""
     found = {figure.replace(",", "").rstrip(".") for figure in FIGURE.findall(text)}
     return {figure for figure in found if len(figure) > 2 and not YEAR.fullmatch(figure)}
 
 
-def missed(study, run: pd.DataFrame, k: int = 5, next_k: int = 20) -> pd.DataFrame:
+def missed(study: Study, run: pd.DataFrame, k: int = 5, next_k: int = 20) -> pd.DataFrame:
     """The questions whose gold pages are not all among the first k chunks, each in the first sort that holds.
 
     Args:
@@ -36,33 +37,27 @@ def missed(study, run: pd.DataFrame, k: int = 5, next_k: int = 20) -> pd.DataFra
         question_id, question_type, doc_type, n_gold, n_found, best_rank (of a missed page, missing if not in the run),
         sort (one of SORTS).
     """
-    gold = gold_pages(study.questions)
-    first = run.groupby(["question_id", "doc_name", "page"])["rank"].min().rename("best_rank").reset_index()
-    gold = gold.merge(first, how="left", on=["question_id", "doc_name", "page"])
+    pages = ["question_id", "doc_name", "page"]
+    ranks = run.groupby(pages)["rank"].min().rename("best_rank").reset_index()
+    gold = dict(list(gold_pages(study.questions).merge(ranks, how="left", on=pages).groupby("question_id")))
     texts = study.pages.set_index(["doc_name", "page"])["text"]
     top, rows = run[run["rank"] <= k], []
     for question in study.questions.itertuples():
-        mine = gold[gold["question_id"] == question.question_id]
-        found = (mine["best_rank"] <= k).sum()
-        if found == len(mine):
-            continue
-        shown = top[top["question_id"] == question.question_id]
-        best = mine.loc[~(mine["best_rank"] <= k), "best_rank"].min()
-        sort = _sort(question, shown, texts, found, best, next_k)
-        rows.append(
-            (question.question_id, question.question_type, question.doc_type, len(mine), found, best, sort)
+        ranks = gold[question.question_id]["best_rank"]
+        n_found, best = (ranks <= k).sum(), ranks[~(ranks <= k)].min()
+        shown = top.loc[top["question_id"] == question.question_id, ["doc_name", "page"]]
+        figures = answer_figures(question.answer)
+        on_pages = (FIGURE.findall(texts[tuple(key)]) for key in shown.itertuples(index=False))
+        holds = (
+            question.doc_name not in set(shown["doc_name"]),
+            n_found > 0,
+            figures and any(figures <= {figure.replace(",", "") for figure in page} for page in on_pages),
+            best <= next_k,
+            True,
         )
+        if n_found < len(ranks):
+            sort = next(sort for sort, is_so in zip(SORTS, holds, strict=True) if is_so)
+            known = question.question_id, question.question_type, question.doc_type
+            rows.append((*known, len(ranks), n_found, best, sort))
     columns = ["question_id", "question_type", "doc_type", "n_gold", "n_found", "best_rank", "sort"]
     return pd.DataFrame(rows, columns=columns).astype({"best_rank": "Int64"})
-
-
-def _sort(question, shown: pd.DataFrame, texts: pd.Series, found: int, best: float, next_k: int) -> str:
-    if question.doc_name not in set(shown["doc_name"]):
-        return SORTS[0]
-    if found:
-        return SORTS[1]
-    figures = figures_of(question.answer)
-    for key in zip(shown["doc_name"], shown["page"], strict=True):
-        if figures and figures <= {figure.replace(",", "") for figure in FIGURE.findall(texts[key])}:
-            return SORTS[2]
-    return SORTS[3] if best <= next_k else SORTS[4]

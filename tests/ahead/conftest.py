@@ -57,11 +57,22 @@ def cover(name: str, form: str, ended: str) -> str:
 
 
 @pytest.fixture
-def two_companies(folder):
-    """A folder with two annual reports of invented companies."""
+def dataset(folder):
+    """Two annual reports of invented companies, and three questions."""
     for doc_name, name in (
         ("GLIMMERFEN_2021_10K", "GLIMMERFEN MILLS, INC."),
         ("OSKARVALE_2021_10K", "OSKARVALE PLC"),
     ):
         folder.pdf(doc_name, cover(name, "10-K", "December 31, 2021"), BALANCE, INCOME, CASH, LEGAL, "")
-    return folder
+    asked = "What are Glimmerfen's total assets in FY2021?"
+    folder.question("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question=asked)
+    asked = "What is Oskarvale's capital expenditure?"
+    folder.question("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question=asked)
+    asked = "Is there any lawsuit against Oskarvale?"
+    folder.question("q3", "OSKARVALE_2021_10K", (4, LEGAL), question=asked)
+    return folder.write()
+
+
+@pytest.fixture
+def study(study_of, dataset):
+    return study_of(dataset)

@@ -1,4 +1,4 @@
-"""The linear ranker, the trees, their sum, and the files they are kept in."""
+"""The linear ranker, the trees, their sum, and the files that they are saved in."""
 
 import json
 
@@ -7,50 +7,43 @@ import pandas as pd
 import pytest
 
 from lib.ahead.combiner import Combiner, fit_combiner, per_question
-from lib.ahead.features import Pool
 from lib.ahead.linear import FEATURES, LinearRanker, fit_linear
+from lib.ahead.pool import Pool
 from lib.profile import load_profile
 
 
-@pytest.fixture(scope="module")
-def settings():
-    return load_profile("default").replaced({"ahead.min_pages": 5}).ahead
-
-
-def made_pool(n_questions: int = 20, n_pages: int = 12, seed: int = 0) -> tuple[Pool, np.ndarray]:
+def made_pool(n_questions: int = 20, n_pages: int = 12) -> tuple[Pool, np.ndarray]:
     """Pairs in which the gold page is the one whose ``window`` is largest."""
-    rng = np.random.default_rng(seed)
-    rows = np.repeat(np.arange(n_questions), n_pages)
-    table = pd.DataFrame(rng.normal(size=(len(rows), len(FEATURES))), columns=list(FEATURES)).astype(
-        np.float32
-    )
+    values = np.random.default_rng(0).normal(size=(n_questions * n_pages, len(FEATURES)))
+    table = pd.DataFrame(values, columns=list(FEATURES)).astype(np.float32)
+    rows, columns = np.divmod(np.arange(n_questions * n_pages), n_pages)
     best = table["window"].to_numpy().reshape(n_questions, n_pages).argmax(axis=1)
-    gold = np.tile(np.arange(n_pages), n_questions) == best[rows]
-    return Pool(rows, np.tile(np.arange(n_pages), n_questions), table), gold
+    return Pool(rows, columns, table), columns == best[rows]
+
+
+@pytest.fixture(scope="module")
+def fit():
+    """Fit a combiner of a few trees on made pairs."""
+    settings = load_profile("default").replaced({"ahead.min_pages": 5}).ahead
+    return lambda *seeds: fit_combiner(*made_pool(), settings, 5, 0.5, seeds)
 
 
 def test_linear_scores_are_weights_times_standardised_values():
     ranker = LinearRanker(("a", "b"), (1.0, 0.0), (2.0, 1.0), (3.0, -1.0))
     table = pd.DataFrame({"a": [5.0, np.nan], "b": [1.0, 9.0]})
-    assert ranker.scores(table).tolist() == [3 * 2 - 1, 3 * -0.5 - 5]
+    assert ranker.scores(table).tolist() == [3 * 2 - 1, 3 * -0.5 - 5]  # 9 is clipped at 5
 
 
 def test_linear_ranker_finds_what_decides():
-    pool, gold = made_pool()
-    ranker = fit_linear(pool.table, gold, pool.rows, 0.001)
-    weights = dict(zip(ranker.features, ranker.weights, strict=True))
-    assert max(weights, key=weights.get) == "window"
+    ranker = fit_linear(*made_pool(), 0.001)
+    assert FEATURES[np.argmax(ranker.weights)] == "window"
 
 
 def test_questions_without_gold_are_left_out():
     pool, gold = made_pool()
-    without = np.where(pool.rows < 5, False, gold)
     kept = pool.rows >= 5
-    both = [
-        fit_linear(pool.table, without, pool.rows, 0.1).weights,
-        fit_linear(pool.table[kept], gold[kept], pool.rows[kept], 0.1).weights,
-    ]
-    assert np.allclose(*both, atol=0.05)
+    without = fit_linear(pool, gold & kept, 0.1).weights
+    assert np.allclose(without, fit_linear(pool.part(kept), gold[kept], 0.1).weights, atol=0.05)
 
 
 def test_per_question_has_mean_zero_and_deviation_one():
@@ -58,17 +51,14 @@ def test_per_question_has_mean_zero_and_deviation_one():
     assert np.allclose(scores, [-1, 1, 0, 0])
 
 
-def test_combiner_survives_its_files(tmp_path, settings):
-    pool, gold = made_pool()
-    combiner = fit_combiner(pool.table, gold, pool.rows, settings, 10, 0.5, (13, 14))
+def test_a_saved_combiner_gives_the_same_scores(tmp_path, fit):
+    combiner, (pool, _) = fit(13, 14), made_pool()
     combiner.save(tmp_path / "model", {"question_ids": ["q1"]})
-    loaded = Combiner.load(tmp_path / "model")
-    assert np.array_equal(loaded.scores(pool), combiner.scores(pool))
+    assert np.array_equal(Combiner.load(tmp_path / "model").scores(pool), combiner.scores(pool))
     assert json.loads((tmp_path / "model" / "combiner.json").read_text())["question_ids"] == ["q1"]
     assert {path.suffix for path in (tmp_path / "model").iterdir()} == {".json", ".txt"}
 
 
-def test_same_data_gives_the_same_trees(settings):
-    pool, gold = made_pool()
-    first, second = (fit_combiner(pool.table, gold, pool.rows, settings, 5, 0.0, (13,)) for _ in range(2))
-    assert np.array_equal(first.scores(pool), second.scores(pool))
+def test_same_data_gives_the_same_trees(fit):
+    pool, _ = made_pool()
+    assert np.array_equal(fit(13).scores(pool), fit(13).scores(pool))

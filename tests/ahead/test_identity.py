@@ -1,37 +1,33 @@
-"""Whose filing it is: from records, from its name, from its cover; and what questions say."""
+"""The identity of a filing, from records, name or cover; the period that a question asks about; their fit."""
 
 from datetime import date
 
 import numpy as np
 import pytest
 
-from lib.ahead.features import identity_features, identity_score
-from lib.ahead.identity import asked, filing_identity
+from lib.ahead.fit import identity_features
+from lib.ahead.identity import asked_period, filing_identity
 
 from .conftest import cover
 
 
 def test_records_come_first():
     found = filing_identity("X_1999_10K", "Oskarvale", "10-Q", 2021, "quarterly period ended June 30, 2020")
-    assert (found.company, found.year, found.quarter, found.doc_type) == ("Oskarvale", 2021, 2, "10-Q")
     assert found.header == "Oskarvale 2021 Q2 10-Q"
 
 
 def test_then_the_name():
     found = filing_identity("OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02", None, "other", None, "")
-    assert (found.year, found.quarter, found.doc_type) == (2023, 3, "earnings")
+    assert found.header == "OSKARVALE 2023 Q3 earnings release"
     assert found.dates == (date(2023, 11, 2),)
-    assert found.company == "OSKARVALE"
 
 
 def test_then_the_cover():
-    found = filing_identity(
-        "report", None, "other", None, cover("Oskarvale plc", "10-Q", "September 30, 2022")
-    )
-    assert (found.company, found.year, found.quarter, found.doc_type) == ("Oskarvale plc", 2022, 3, "10-Q")
+    text = cover("Oskarvale plc", "10-Q", "September 30, 2022")
+    assert filing_identity("report", None, "other", None, text).header == "Oskarvale plc 2022 Q3 10-Q"
 
 
-def test_a_filing_that_says_nothing_has_a_header_all_the_same():
+def test_a_filing_without_any_information_has_a_header_too():
     found = filing_identity("report", None, "other", None, "")
     assert (found.year, found.quarter, found.doc_type, found.header) == (None, None, "other", "report")
 
@@ -46,31 +42,37 @@ def test_a_filing_that_says_nothing_has_a_header_all_the_same():
         ("What does the 10-K of 2019 list?", 2019, None, "10-K"),
     ],
 )
-def test_asked(question, year, quarter, doc_type):
-    said = asked(question)
-    assert (said.year, said.quarter, said.doc_type) == (year, quarter, doc_type)
+def test_period_that_a_question_asks_about(question, year, quarter, doc_type):
+    asked = asked_period(question)
+    assert (asked.year, asked.quarter, asked.doc_type) == (year, quarter, doc_type)
 
 
-def identities():
-    return [
-        filing_identity("OSKARVALE_2020_10K", "Oskarvale", "10-K", 2020, ""),
-        filing_identity("OSKARVALE_2021_10K", "Oskarvale", "10-K", 2021, ""),
-        filing_identity("GLIMMERFEN_2021_10K", "Glimmerfen", "10-K", 2021, ""),
-    ]
+IDENTITIES = [
+    filing_identity(f"{company}_{year}_10K", company, "10-K", year, "")
+    for company, year in (("Oskarvale", 2020), ("Oskarvale", 2021), ("Glimmerfen", 2021))
+]
 
 
 def test_the_filing_of_the_company_and_year_fits_best():
-    fit = identity_score(identity_features(["What did Oskarvale earn in FY2021?"], identities()))
-    assert fit[0].argmax() == 1
-    assert fit[0, 0] > fit[0, 2]
+    features = identity_features(["What did Oskarvale earn in FY2021?"], IDENTITIES)
+    # 4 for the company (3 filings of 2), minus 1.5 for each year apart
+    assert features["identity"].tolist() == [[2.5, 4.0, 0.0]]
+    assert features["near_year"].tolist() == [[0.5, 1.5, 1.5]]
+    assert features["company_named"].tolist() == [[1, 1, 1]]
 
 
 def test_without_a_year_the_company_alone_decides():
-    pair = identity_features(["What did Oskarvale earn?"], identities())
-    assert np.isnan(pair["year_gap"]).all()
-    fit = identity_score(pair)
-    assert fit[0, 0] == fit[0, 1] > fit[0, 2]
+    features = identity_features(["What did Oskarvale earn?"], IDENTITIES)
+    assert np.isnan(features["year_gap"]).all()
+    assert features["identity_gap"].tolist() == [[0, 0, -4]]
+
+
+def test_quarter_type_and_date_count_too():
+    filing = filing_identity("OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02", "Oskarvale", "earnings", 2023, "")
+    question = "What does Oskarvale's earnings release of November 2, 2023 report for Q3 2023?"
+    assert identity_features([question], [filing])["identity"] == 4 + 1 + 0.5 + 1
+    assert identity_features([question.replace("Q3", "Q2")], [filing])["identity"] == 4 - 1 + 0.5 + 1
 
 
 def test_without_company_and_year_all_filings_fit_alike():
-    assert np.ptp(identity_score(identity_features(["What was earned?"], identities()))) == 0
+    assert not identity_features(["What was earned?"], IDENTITIES)["identity"].any()
