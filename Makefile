@@ -15,7 +15,7 @@ TORCH := $(shell grep '^torch==' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --profile "$(PROFILE)" --results "$(RESULTS)"
-STAMP := $(VENV)/.ready-$(shell cat requirements.txt | sha256sum | cut -c1-12)
+STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum | cut -c1-12)
 
 .PHONY: help env book demo notebook publish verify preflight methods test test-all lint format clean
 .DEFAULT_GOAL := help
@@ -29,7 +29,7 @@ help:  ## this list
 
 env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
 
-$(STAMP): requirements.txt
+$(STAMP): requirements.txt pyproject.toml
 	@echo "Building the environment in $(VENV) from requirements.txt: about five minutes, once."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: say PYTHON=python3.11"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -37,6 +37,7 @@ $(STAMP): requirements.txt
 	  $(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$(TORCH)+cpu" 2>/dev/null || \
 	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env TORCH_INDEX=<PyTorch's CPU index>"; fi
 	@$(PIP) -r requirements.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
@@ -60,8 +61,9 @@ preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suff
 methods: $(STAMP)  ## print the method table
 	@$(RUN) methods
 
-test: $(STAMP)  ## lint and the quick tests
+test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/lint-imports --no-logo --no-cache
 	@$(VENV)/bin/python -m pytest -q -m "not slow"
 
 test-all: $(STAMP)  ## every test, the slow ones too
