@@ -58,11 +58,25 @@ was, without the stages that one asked for in turn; memory is the peak of the pr
 
 def appendix(study: Study, manifest: dict) -> str:
     """What the numbers were made from, on one page."""
+    models, packages = manifest["models"], manifest["packages"]
     tables = {
         "facts": facts(manifest),
-        "models": used_models(manifest["models"]),
+        "models": pd.DataFrame(
+            {
+                "Role": [f"`{role}`" for role in models],
+                "Model": [escape(model["title"]) for model in models.values()],
+                "Licence": [escape(model["licence"]) for model in models.values()],
+                "What fixes the weights (SHA-256)": map(what_fixes, models.values()),
+            }
+        ),
         "locked": locked_models(),
-        "packages": used_packages(manifest),
+        "packages": pd.DataFrame(
+            {
+                "Package": packages,
+                "Version": map(escape, packages.values()),
+                "Licence": [escape(manifest["licences"].get(name, "unknown")) for name in packages],
+            }
+        ),
         "pinned": pinned_packages(),
         "stages": stages_table(manifest["stages"]),
         "each_stage": stages_table(manifest["stages"], whole=True),
@@ -87,24 +101,6 @@ def facts(manifest: dict) -> pd.DataFrame:
         or "nothing looked up",
     }
     return pd.DataFrame(rows.items(), columns=["What", "Value"])
-
-
-def used_models(models: dict[str, dict]) -> pd.DataFrame:
-    """The models of the manifest by role, with their licences and hashes."""
-    rows = [
-        (f"`{role}`", escape(model["title"]), escape(model["licence"]), what_fixes(model))
-        for role, model in models.items()
-    ]
-    return pd.DataFrame(rows, columns=["Role", "Model", "Licence", "What fixes the weights (SHA-256)"])
-
-
-def used_packages(manifest: dict) -> pd.DataFrame:
-    """The packages of the manifest with their versions and licences."""
-    licences = manifest["licences"]
-    rows = [
-        (name, *map(escape, (n, licences.get(name, "unknown")))) for name, n in manifest["packages"].items()
-    ]
-    return pd.DataFrame(rows, columns=["Package", "Version", "Licence"])
 
 
 def what_fixes(model: dict) -> str:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pandas as pd
 
 from lib.book.results import read_summary
+from lib.files import digest_of
 from lib.methods import of_family
 from lib.metrics.frame import best
 from lib.metrics.retrieval import gold_pages
 from lib.show.pictures import page_raster
 from lib.show.tables import title
-from lib.store import digest_of
 from lib.study import Study
 from lib.words import CONDITIONS, NeedsFilings
 
@@ -117,7 +117,7 @@ def _question(question) -> dict:
 
 def _written(study: Study) -> list[dict]:
     """What language models wrote, the last record of each kind, question and seed; hypothetical passages last."""
-    path = study.view / "generations.jsonl"
+    path = study.outputs / "generations.jsonl"
     lines = path.read_text().splitlines() if path.is_file() else []
     records = [json.loads(line) for line in lines if line.endswith("}")]
     latest = {(record["question_id"], record["kind"], record["seed"]): record for record in records}
@@ -158,7 +158,7 @@ def draw_pictures(study: Study, data: dict) -> None:
     entry = study.store.get("explorer/pictures", params, compute)
     for place in wanted:
         file = _file_name(*place[:3])
-        study.show(entry.path / file, f"explorer/{file}")
+        study.link(entry.path / file, f"explorer/{file}")
 
 
 def _file_name(question_id: str, doc_name: str, page: int) -> str:

@@ -1,11 +1,10 @@
 """What was found, in one screen: the headline table, the main figure and three sentences, all from the data."""
 
 import re
-from typing import NamedTuple
 
 import pandas as pd
 
-from lib.methods import METHODS, baselines
+from lib.methods import METHODS, TRAINED, baselines
 from lib.metrics.frame import HEADLINE, best
 from lib.show.display import escape, show_figure, table
 from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_figures, title
@@ -19,80 +18,64 @@ FIGURES = {
 LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
 
 
-class Row(NamedTuple):
-    """A row of the headline table.
-
-    Attributes:
-        label: what the method is among the others.
-        method: its name.
-        condition: which chunks were candidates.
-        part: its rows of the summary.
-        reported: what the reproduced study reports for its own such method; empty where it reports nothing.
-    """
-
-    label: str
-    method: str
-    condition: str
-    part: pd.DataFrame
-    reported: dict
-
-    def mean(self, metric: str = "page_recall") -> float:
-        """The mean of a metric."""
-        return self.part.set_index("metric").loc[metric, "mean"]
-
-
-def headline_rows(summary: pd.DataFrame, reported: dict) -> list[Row]:
+def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
     """The best baseline, the page scorer and ``ahead`` where they were run, and the best method under oracle document.
+
+    Args:
+        summary: SUMMARY_COLUMNS of :mod:`lib.evaluation`.
+
+    Returns:
+        (label, method, condition) to the run's rows of the summary at K chunks.
+    """
+    at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
+    runs = dict(list(at_k.groupby(["method", "condition"])))
+    wanted = [("best baseline", best(at_k[at_k["method"].isin(baselines())])["method"], "standard")]
+    wanted += [("trained", name, "standard") for name in TRAINED if name in METHODS]
+    if (at_k["condition"] == "oracle-document").any():
+        oracle = best(at_k, condition="oracle-document")["method"]
+        wanted.append(("told the filing", oracle, "oracle-document"))
+    return {row: runs[row[1:]] for row in wanted if row[1:] in runs}
+
+
+def headline_table(summary: pd.DataFrame, reported: dict) -> pd.DataFrame:
+    """The headline table as it is printed: ours with 95 % intervals, and beside them what is reported, if anything.
 
     Args:
         summary: SUMMARY_COLUMNS of :mod:`lib.evaluation`.
         reported: of :func:`lib.show.tables.reported_figures`.
     """
-    at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
-    standard, runs = reported.get("standard", {}), dict(list(at_k.groupby(["condition", "method"])))
-    untrained = best(at_k[at_k["method"].isin(baselines())])["method"]
-    wanted = [("best baseline", untrained, "standard", standard.get("multi_hyde_rerank", {}))]
-    for name in ("page_scorer", "ahead"):
-        if name in METHODS and ("standard", name) in runs:
-            wanted.append(("trained", name, "standard", standard.get(name, {})))
-    if (at_k["condition"] == "oracle-document").any():
-        oracle = best(at_k, condition="oracle-document")["method"]
-        known = reported.get("oracle-document", {}).get("best", {})
-        wanted.append(("told the filing", oracle, "oracle-document", known))
-    return [Row(label, name, where, runs[where, name], known) for label, name, where, known in wanted]
-
-
-def headline_table(summary: pd.DataFrame, reported: dict) -> pd.DataFrame:
-    """The headline table as it is printed: ours with 95 % intervals, and beside them what is reported, if anything."""
     rows = []
-    for row in headline_rows(summary, reported):
-        cells = {"Method": f"{title(row.method)} ({row.label})"} | metric_cells(row.part)
+    for (label, method, condition), part in headline_rows(summary).items():
+        row = {"Method": f"{title(method)} ({label})"} | metric_cells(part)
         if reported:
-            cells[REPORTED] = reported_cell(row.reported)
-        rows.append(cells | {"n": int(row.part["n"].iloc[0])})
+            theirs = {"best baseline": "multi_hyde_rerank", "told the filing": "best"}.get(label, method)
+            row[REPORTED] = reported_cell(reported[condition].get(theirs, {}))
+        rows.append(row | {"n": int(part["n"].iloc[0])})
     return pd.DataFrame(rows)
 
 
 def sentences(summary: pd.DataFrame) -> list[str]:
     """What the headline table says, in three sentences."""
-    rows = {row.label: row for row in headline_rows(summary, {})}
-    base = rows["best baseline"]
+    name, mean = {}, {}
+    for (label, method, _), part in headline_rows(summary).items():
+        name[label], mean[label] = title(method), part.set_index("metric")["mean"]
+    base, pages = mean["best baseline"], {label: means["page_recall"] for label, means in mean.items()}
     found = [
-        f"Among the first {K} chunks of the best baseline ({title(base.method)}) is the right filing for "
-        f"{base.mean('doc_recall'):.0%} of the questions, but only {base.mean():.0%} of the gold pages."
+        f"Among the first {K} chunks of the best baseline ({name['best baseline']}) is the right filing for "
+        f"{base['doc_recall']:.0%} of the questions, but only {base['page_recall']:.0%} of the gold pages."
     ]
-    if oracle := rows.get("told the filing"):
+    if (oracle := pages.get("told the filing")) is not None:
         found.append(
-            f"Told which filing to read, the best method finds {oracle.mean():.0%} of the gold pages: "
-            f"{1 - oracle.mean():.0%} are lost with the right filing in hand, against {1 - base.mean():.0%} without."
+            f"Told which filing to read, the best method finds {oracle:.0%} of the gold pages: {1 - oracle:.0%} are "
+            f"lost with the right filing in hand, against {1 - base['page_recall']:.0%} without."
         )
-    if trained := rows.get("trained"):
+    if "trained" in pages:
         found.append(
-            f"{title(trained.method)}, trained on questions other than those that it is scored on, finds "
-            f"{trained.mean():.0%} of the gold pages without being told the filing."
+            f"{name['trained']}, trained on questions other than those that it is scored on, finds "
+            f"{pages['trained']:.0%} of the gold pages without being told the filing."
         )
     else:
-        overlap = base.mean("ctx_rouge_l")
+        overlap = base["ctx_rouge_l"]
         found.append(f"The best of its chunks overlaps with the evidence by a ROUGE-L of {overlap:.2f}.")
     return found
 
@@ -108,7 +91,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     whole = headline_table(summary, reported)
     shown = whole.drop(columns="n") if (whole["n"] == n_questions).all() else whole  # the caption gives n
     columns = [table(study, shown, "headline", caption, data=whole)]
-    if drawn := [name for name in FIGURES if (study.view / "figures" / f"{name}.png").is_file()]:
+    if drawn := [name for name in FIGURES if (study.outputs / "figures" / f"{name}.png").is_file()]:
         alt = figure_alt(study, drawn[0])
         columns.append(show_figure(study, drawn[0], "headline", FIGURES[drawn[0]], alt))
     items = "\n".join(f":::::{{grid-item}}\n{column.markdown}:::::" for column in columns)
@@ -119,7 +102,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
 
 def figure_alt(study: Study, name: str) -> str:
     """The main figure in words: of the best and the worst method, what was found and where the rest was lost."""
-    frame = pd.read_csv(study.view / "figures" / f"{name}.csv")
+    frame = pd.read_csv(study.outputs / "figures" / f"{name}.csv")
     if name != "decomposition":
         return "Curves, one per method, of document and page recall; the numbers are in the CSV beside it."
     shares = frame[frame["condition"] == "standard"].pivot(index="method", columns="metric", values="mean")
@@ -138,7 +121,7 @@ def figure_alt(study: Study, name: str) -> str:
 
 def made_by(study: Study) -> str:
     """Links to the cells that made the headline: the tables and figures of LABELS that this very build contains."""
-    chapters = [path.read_text() for path in (study.view / "notebooks").glob("[0-9]*.ipynb")]
+    chapters = [path.read_text() for path in (study.outputs / "notebooks").glob("[0-9]*.ipynb")]
     labels = [name for name in LABELS if any(re.search(rf":name: {name}(\\n|\n)", text) for text in chapters)]
     links = ", ".join(f"{{numref}}`{label}`" for label in labels)
     pages = "{doc}`../notebooks/03_baselines`, {doc}`../notebooks/02_oracles` and {doc}`../notebooks/05_breakdowns`"

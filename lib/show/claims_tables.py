@@ -10,17 +10,12 @@ import pandas as pd
 
 from lib.analysis.claims import Claim, claims
 from lib.analysis.verdicts import ALPHA, CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED
+from lib.metrics import METRICS
 from lib.show.display import escape_cell, number
 from lib.show.figures import DARK, label_rows
 from lib.show.tables import title
 from lib.study import Study
 
-MEASURES = {
-    "page_recall": "page recall",
-    "page_hit": "questions with a gold page",
-    "ndcg": "nDCG",
-    "doc_recall": "document recall",
-}
 VERDICT_COLOURS = {HOLDS: "#009E73", DOES_NOT: "#D55E00", CANNOT_TELL: "#555555"}
 NOT_FOUND = "not found in what we could read"
 
@@ -53,12 +48,12 @@ def why(study: Study, metrics: pd.DataFrame, claim: Claim) -> str:
 def compared(claim: Claim, rival: str = "") -> str:
     """What is subtracted from what, in words."""
     if claim.kind == "argmax":
-        return f"the weight of dense with the highest {MEASURES[claim.metric]}@{claim.k}"
+        return f"the weight of dense with the highest {METRICS[claim.metric].in_words}@{claim.k}"
     if claim.kind == "correlation":
         return f"correlation of document and page recall@{claim.k} over {len(claim.a)} methods"
     sides = [_side(claim.a, claim.a_condition), _side((rival,) if rival else claim.b, claim.b_condition)]
     kinds = f", {' and '.join(claim.question_types)}" if claim.question_types else ""
-    return f"{sides[0]} − {sides[1]}, {MEASURES[claim.metric]}@{claim.k}{kinds}"
+    return f"{sides[0]} − {sides[1]}, {METRICS[claim.metric].in_words}@{claim.k}{kinds}"
 
 
 def _side(names: tuple[str, ...], condition: str) -> str:

@@ -184,7 +184,7 @@ def figure(
         data: the numbers that are drawn.
         takeaway: one sentence, shown in bold.
     """
-    path = Path(study.view) / "figures" / f"{name}.png"
+    path = Path(study.outputs) / "figures" / f"{name}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".aside.png")
     about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else {})

@@ -7,11 +7,12 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from lib.analysis.frontier import cost
 from lib.evaluation import summarise
 from lib.methods import METHODS
 from lib.metrics.frame import HEADLINE, METRIC_TITLES, at_depth, best, values_of
 from lib.show.display import TESTED, Column, interval, number, printed, with_interval
-from lib.stats import compare
+from lib.stats import Resampling
 from lib.study import Study
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "values_of"]
@@ -119,12 +120,10 @@ def comparison_table(
     condition: str = "standard",
 ) -> pd.DataFrame:
     """Each method against a reference: difference with interval, Holm's p, and whether they can be told apart."""
-    settings = study.profile.significance
     first = values_of(metrics, reference, condition, metric)
-    company = study.questions.set_index("question_id")["company"].reindex(first.index)
-    values = {name: values_of(metrics, name, condition, metric).reindex(first.index) for name in others}
+    values = {name: values_of(metrics, name, condition, metric) for name in others}
     return printed(
-        compare(first, values, company, settings.n_draws, settings.seed).reset_index(),
+        Resampling.of(study).compare(first, values).reset_index(),
         Column("Method", "method", title),
         Column(METRIC_TITLES[metric], "mean", number),
         interval(f"Difference from {title(reference)}", "difference", "low", "high"),
@@ -138,14 +137,10 @@ def cost_table(study: Study, methods: Iterable[str]) -> pd.DataFrame:
 
     A method that reads another's run also pays for that one. Times are those of the machine that computed the entry.
     """
-    stages, rows = study.seconds, []
+    rows = []
     for name in methods:
-        chain = [name, *METHODS[name].uses]
-        index = {stage for used in chain for stage in METHODS[used].index_stages}
-        query = {stage for used in chain for stage in METHODS[used].query_stages}
-        query |= {f"runs/standard/{used}" for used in chain}
-        index_s, query_s = (sum(stages.get(stage, 0.0) for stage in of) for of in (index, query))
-        rows.append((title(name), f"{index_s:.0f}", f"{1000 * query_s / len(study.questions):.0f}"))
+        found = cost(study, name, stages_only=True)
+        rows.append((title(name), f"{found.index_s:.0f}", f"{1000 * found.question_s:.0f}"))
     return pd.DataFrame(rows, columns=["Method", "Index (s)", "Per question (ms)"])
 
 
