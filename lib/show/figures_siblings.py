@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy.optimize import isotonic_regression
 
 from lib.analysis.frontier import frontier_of
 from lib.methods import METHODS
@@ -17,22 +18,11 @@ LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
 
 
 def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
-    """Heights moved as little as keeps them ``gap`` apart, in their order.
-
-    Pools of labels that are too near are moved to their mean (pool adjacent violators), which is the least squares
-    answer.
-    """
+    """Heights moved as little (least squares) as keeps them ``gap`` apart, in their order."""
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(order))
-    pools: list[list[float]] = []  # sum and number of the heights, less their steps
-    for value in np.asarray(heights, float)[order] - steps:
-        pools.append([value, 1])
-        while len(pools) > 1 and pools[-2][0] / pools[-2][1] > pools[-1][0] / pools[-1][1]:
-            total, n = pools.pop()
-            pools[-1] = [pools[-1][0] + total, pools[-1][1] + n]
-    moved = np.concatenate([np.full(int(n), total / n) for total, n in pools]) + steps
     placed = np.empty(len(order))
-    placed[order] = moved
+    placed[order] = isotonic_regression(np.asarray(heights, float)[order] - steps).x + steps
     return placed
 
 
