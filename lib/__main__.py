@@ -1,151 +1,174 @@
-"""The commands behind the Makefile: ``python -m lib book`` and the others; ``--help`` lists them."""
+"""The command line: ``python -m lib book`` and the others; ``python -m lib --help`` lists them."""
 
-import argparse
 import os
 import sys
-import time
-from pathlib import Path
+from collections.abc import Callable
 
+import click
 import yaml
 
-from lib.book import notebooks
-from lib.command import status_of
-from lib.models.preflight import needs_preflight
 from lib.words import StudyError
 
 
-def build_book(args: argparse.Namespace) -> None:
+class OneSentence(click.Group):
+    """Commands whose errors that a person can correct end in one sentence."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(context)
+        except StudyError as error:
+            click.echo(f"error: {error}", err=True)
+            context.exit(1)
+
+
+@click.group(cls=OneSentence, context_settings={"max_content_width": 120})
+def commands() -> None:
+    """Retrieval Gap: where evidence gets lost when RAG answers questions over long filings."""
+
+
+def study_options(function: Callable) -> Callable:
+    """The options that name a study."""
+    for option in (
+        click.option("--results", type=click.Choice(["published", "fresh"]), default="published", show_default=True),
+        click.option("--profile", default="default", show_default=True, help="a profile's name or a .yaml file"),
+        click.option("--dataset", default="", help="financebench, demo or a folder; empty: the first available"),
+    ):
+        function = option(function)
+    return function
+
+
+def opened(dataset: str, profile: str, results: str, chapter: str = ""):
+    """The study that a command names; ``chapter`` is the asking chapter, for the log of stages."""
+    from lib.studies import open_study
+
+    return open_study(dataset, profile, results, chapter)
+
+
+@commands.command()
+@study_options
+@click.option("--jobs", type=click.IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
+def book(dataset: str, profile: str, results: str, jobs: int) -> None:
     """Run every chapter and compile the book."""
-    from lib.book.explorer import write_explorer
-    from lib.book.manifest import stages_of, write_manifest
-    from lib.book.pages import write_pages
-    from lib.book.results import write_results
-    from lib.book.site import built_book, compile_book
-    from lib.book.unchanged import is_unchanged, remember
-    from lib.study import Study
+    from lib.book.build import build_book
 
-    started = time.perf_counter()
-    study = Study.open(args.dataset, args.profile, args.results, chapter="book")
-    given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
-    if is_unchanged(study, given):
-        print("nothing has changed since this book was built; to build it all the same, say make clean first")
-        print(f"book: {built_book(study) / 'index.html'}\n{time.perf_counter() - started:.0f} s")
-        return
-    if study.has_filings and needs_preflight(study.profile):
-        look_before(study)
-    (study.view / "stages.jsonl").unlink(missing_ok=True)
-    notebooks.run_all(notebooks.chapters(), given, study.view / "notebooks", args.jobs or at_once(study))
-    write_results(study)
-    manifest = write_manifest(study)
-    write_pages(study, manifest if study.has_filings else study.published.manifest)
-    write_explorer(study)
-    index = compile_book(study)
-    remember(study, given)
-    origins = [record["origin"] for record in stages_of(study)]
-    counted = ", ".join(f"{origins.count(origin)} {origin}" for origin in ("computed", "reused", "published"))
-    print(f"results: {counted}")
-    print(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+    build_book(dataset, profile, results, jobs)
 
 
-def at_once(study) -> int:
-    """Chapters that run at the same time: two, but one where there is one core or models fill a GPU."""
-    return 1 if needs_preflight(study.profile) else min(2, os.cpu_count() or 1)
-
-
-def look_before(study) -> None:
-    """Say what a profile's models need, and stop where that is not there."""
-    from lib.models.preflight import preflight
-
-    preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
-
-
-def check_profile(args: argparse.Namespace) -> None:
-    """Say what a profile would download, whether GPU and disk suffice, and roughly how long it takes."""
-    from lib.study import Study
-
-    look_before(Study.open(args.dataset, args.profile, args.results))
-
-
-def run_notebook(args: argparse.Namespace) -> None:
+@commands.command()
+@click.argument("name")
+@study_options
+@click.option("-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="a parameter, its value as YAML")
+def notebook(name: str, dataset: str, profile: str, results: str, parameters: list[tuple[str, str]]) -> None:
     """Run one chapter with changed parameters, beside the book's own run."""
-    given = {"dataset": args.dataset, "profile": args.profile, "results": args.results}
-    for name, value in args.parameters or []:
-        given[name] = yaml.safe_load(value)
-    from lib.book.notebooks import ROOT
-    from lib.store import digest_of
-    from lib.study import VIEW_VARIABLE
+    from lib.book import notebooks
+    from lib.files import digest_of
+    from lib.studies import OUTPUTS_VARIABLE
+    from lib.study import ARTIFACTS
 
-    os.environ[VIEW_VARIABLE] = str(ROOT / "artifacts" / "reruns" / f"{args.name}-{digest_of(given)[:12]}")
-    folder = Path(os.environ[VIEW_VARIABLE]) / "notebooks"
-    print(f"executed notebook: {notebooks.run(args.name, given, folder)}")
-
-
-def list_methods(args: argparse.Namespace) -> None:
-    """Print the method table."""
-    from lib.methods import METHODS
-
-    for method in METHODS.values():
-        print(f"{method.name:18} {method.pipeline}")
+    given = {"dataset": dataset, "profile": profile, "results": results}
+    given |= {key: yaml.safe_load(value) for key, value in parameters}
+    folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
+    os.environ[OUTPUTS_VARIABLE] = str(folder)
+    click.echo(f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}")
 
 
-def publish_results(args: argparse.Namespace) -> None:
-    """Copy the results of a whole run to book/results/, where they stand in for computing."""
+@commands.command()
+@study_options
+def publish(dataset: str, profile: str, results: str) -> None:
+    """Copy the results of a whole run to book/results/, where they are used in place of computing."""
     from lib.publish.publish import publish
-    from lib.study import Study
 
-    study = Study.open(args.dataset, args.profile, args.results)
-    print(f"published: {publish(study)}")
+    click.echo(f"published: {publish(opened(dataset, profile, results))}")
 
 
-def verify_results(args: argparse.Namespace) -> None:
+@commands.command()
+@study_options
+@click.option("--methods", default="bm25", help="names with spaces between, or all")
+@click.option("--chapter", default="", help="compare a chapter's tables instead")
+def verify(dataset: str, profile: str, results: str, methods: str, chapter: str) -> None:
     """Compute results again and compare them row by row with the published ones."""
     from lib.publish.verify import verify
     from lib.publish.verify_chapter import verify_chapter
 
-    names = None if args.methods == "all" else args.methods.split()
-    if args.chapter:
-        is_equal = verify_chapter(args.dataset, args.profile, args.chapter)
-    else:
-        is_equal = verify(args.dataset, args.profile, names)
+    names = None if methods == "all" else methods.split()
+    is_equal = verify_chapter(dataset, profile, chapter) if chapter else verify(dataset, profile, names, results)
     if not is_equal:
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
 
 
-def command_line() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m lib")
-    commands = parser.add_subparsers(required=True)
-    functions = {
-        "book": build_book,
-        "notebook": run_notebook,
-        "methods": list_methods,
-        "publish": publish_results,
-        "verify": verify_results,
-        "preflight": check_profile,
-    }
-    for name, function in functions.items():
-        command = commands.add_parser(name, help=function.__doc__)
-        command.set_defaults(function=function)
-        if name != "methods":
-            command.add_argument("--dataset", default="")
-            command.add_argument("--profile", default="default")
-            command.add_argument("--results", default="published", choices=["published", "fresh"])
-        if name == "book":
-            command.add_argument("--jobs", type=int, default=0, help="chapters at the same time; 0 decides")
-        if name == "verify":
-            command.add_argument("--methods", default="bm25", help="names, or all")
-            command.add_argument("--chapter", default="", help="compare a chapter's tables instead")
-        if name == "notebook":
-            command.add_argument("name")
-            command.add_argument("-p", dest="parameters", nargs=2, action="append", metavar=("NAME", "VALUE"))
-    return parser
+@commands.command()
+@study_options
+def preflight(dataset: str, profile: str, results: str) -> None:
+    """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
+    from lib.models.preflight import preflight
+
+    study = opened(dataset, profile, results)
+    preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
 
 
-def main() -> int:
-    """Run a command; errors that a person can mend end in one sentence."""
-    args = command_line().parse_args()
-    return status_of(args.function, args)
+@commands.command()
+def methods() -> None:
+    """Print the method table."""
+    from lib.methods import METHODS
+
+    for method in METHODS.values():
+        click.echo(f"{method.name:18} {method.pipeline}")
+
+
+@commands.command()
+@study_options
+@click.option("--context", required=True, help="none, best-baseline, oracle-page, oracle-document, or a method")
+@click.option("--k", default=5, show_default=True, help="depth that decides which baseline is best")
+@click.option("--limit", type=int, help="only the first questions")
+def answers(dataset: str, profile: str, results: str, context: str, k: int, limit: int | None) -> None:
+    """Have the answers of one context written."""
+    from lib.answers.answers import write_answers
+
+    click.echo(write_answers(opened(dataset, profile, results, "06_generation"), context, k, limit))
+
+
+@commands.command()
+@study_options
+@click.option("--only", help="one kind of text; all by default")
+def texts(dataset: str, profile: str, results: str, only: str | None) -> None:
+    """Have the texts written that the rows of related studies search with."""
+    from lib.answers.written import write_texts
+
+    for line in write_texts(opened(dataset, profile, results, "08_siblings"), only):
+        click.echo(line)
+
+
+@commands.command()
+@study_options
+@click.option("--embed", type=click.Choice(["header", "written"]), help="encode the windows behind this context")
+def contexts(dataset: str, profile: str, results: str, embed: str | None) -> None:
+    """Have the filings' contexts written, or windows encoded with them."""
+    from lib.answers.written import embed_contexts, write_contexts
+
+    study = opened(dataset, profile, results, "08_siblings")
+    click.echo(embed_contexts(study, embed) if embed else write_contexts(study))
+
+
+@commands.command()
+@study_options
+def train_ahead(dataset: str, profile: str, results: str) -> None:
+    """Train and save the page ranker that other filings are searched with."""
+    from lib.ahead.training import SAVED, train
+
+    about = train(opened(dataset, profile, results, "07_ahead"))
+    click.echo(f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}")
+
+
+@commands.command()
+@study_options
+def time_ahead(dataset: str, profile: str, results: str) -> None:
+    """Measure the page ranker's seconds and memory."""
+    from lib.ahead.timing import measure_times
+
+    for name, value in measure_times(opened(dataset, profile, results, "07_ahead")).items():
+        click.echo(f"{name}: {value:.1f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(commands(prog_name="python -m lib"))

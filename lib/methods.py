@@ -14,7 +14,6 @@ from functools import partial
 import numpy as np
 
 from lib.ahead import search as ahead
-from lib.method_stages import STAGES
 from lib.page_scorer import search as pages
 from lib.profile import Settings
 from lib.retrievers import (
@@ -32,7 +31,6 @@ from lib.retrievers import (
     rewritten,
     splade,
 )
-from lib.study import Study
 from lib.words import CONDITIONS, Condition, StudyError
 
 MAIN = "main"
@@ -82,38 +80,6 @@ class Method:
         """The sources as the book cites them."""
         return f"{{cite}}`{self.source}`"
 
-    def other_inputs(self, study: Study) -> object:
-        """What the scores depend on beside settings and version, JSON-able; None for most methods."""
-        return self.inputs(study) if self.inputs else None
-
-    def code_version(self) -> str:
-        """The declared version, as a run's key has it."""
-        return str(self.version)
-
-    @property
-    def module(self) -> str:
-        """The module of the retriever."""
-        return self.score.__module__
-
-    @property
-    def function(self) -> str:
-        """The name of the retriever in its module."""
-        return self.score.__name__
-
-    @property
-    def corpus(self) -> str:
-        """The same as ``chunking``."""
-        return self.chunking
-
-    @property
-    def index_stages(self) -> tuple[str, ...]:
-        """Stages of the store that index the filings for this method."""
-        return STAGES.get(self.name, ((), ()))[0]
-
-    @property
-    def query_stages(self) -> tuple[str, ...]:
-        """Stages of the store that prepare its questions."""
-        return STAGES.get(self.name, ((), ()))[1]
 
 
 # fmt: off
@@ -145,19 +111,19 @@ _OWN = (
            "george2025multihyde,nogueira2019bert", rerank.score, ("rerank",), ("multi_hyde",),
            {"first_stage": "multi_hyde"}),
     Method("page_then_chunk", "Page, then chunk", f"question → the untrained encoder {_BEST_PAGES}",
-           "kobeissi2026", pages.score_untrained, _FROZEN),
+           "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "untrained"}),
     Method("page_scorer_light", "Light page scorer",
            f"question → a small map over frozen vectors, trained in folds by company, {_BEST_PAGES}",
-           "kobeissi2026", pages.score_light, _FROZEN, is_trained=True),
+           "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "light"}, is_trained=True),
     Method("page_scorer_light_filing", "Light page scorer, folds by filing",
            f"question → a small map over frozen vectors, trained in folds by filing, {_BEST_PAGES}",
-           "kobeissi2026", pages.score_light_filing_folds, _FROZEN, is_trained=True),
+           "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "light", "by": "filing"}, is_trained=True),
     Method("page_scorer", "Page scorer",
            f"question → an encoder fine-tuned in folds by company {_BEST_PAGES}",
            "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, is_trained=True),
     Method("page_scorer_filing", "Page scorer, folds by filing",
            f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}",
-           "kobeissi2026,henderson2017mnrl", pages.score_filing_folds, _TUNED, is_trained=True),
+           "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, (), {"by": "filing"}, is_trained=True),
     Method("ahead", "Ahead", "question → identity and windows choose pages → linear ranker and boosted trees → "
            "best chunk of each page",
            "burges2010lambdamart,cao2007listnet", ahead.score, ("embedder", "bm25", "ahead"),

@@ -1,5 +1,6 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
@@ -9,14 +10,31 @@ from lib.words import StudyError
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
 
 
+class UndeclaredSetting(Exception):
+    """A method read a section of the profile that it did not declare, so that its key would not depend on it."""
+
+
 class Settings(dict):
     """A dictionary whose items are also attributes: ``profile.chunks.size``."""
+
+    _reader = ""
 
     def __getattr__(self, name: str):
         try:
             return self[name]
         except KeyError:
+            if self._reader:
+                raise UndeclaredSetting(
+                    f"{self._reader} reads the section {name!r} of the profile, which its row in the method table does "
+                    f"not declare: add it to settings=({', '.join(self)})"
+                ) from None
             raise AttributeError(f"the profile has no setting {name!r}; it has {', '.join(self)}") from None
+
+    def only(self, sections: Iterable[str], reader: str) -> "Settings":
+        """A copy with some sections, for a reader that declared these: any other is an error that names the reader."""
+        found = Settings({name: getattr(self, name) for name in sections})
+        object.__setattr__(found, "_reader", reader)
+        return found
 
     def updated(self, sections: dict[str, object]) -> "Settings":
         """A copy with whole sections replaced."""
@@ -75,10 +93,10 @@ def load_profile(name: str) -> Settings:
             f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'"
         )
     base = read.pop("extends", None)
-    if base is None:
-        return _settings(read)
-    changes = {dotted: _lookup(read, dotted) for dotted in _dotted(read)}
-    return load_profile(base).replaced(changes)
+    changes = {dotted: _lookup(read, dotted) for dotted in _dotted(read)} if base else {}
+    settings = load_profile(base).replaced(changes) if base else _settings(read)
+    settings["name"] = path.stem
+    return settings
 
 
 def _lookup(settings: dict, dotted: str) -> object:

@@ -1,4 +1,4 @@
-"""Runs: ranked chunks for each question, in memory as a frame and on disk in TREC's format."""
+"""Runs: ranked chunks per question, in memory as a frame and on disk in TREC's format; and which chunks compete."""
 
 import csv
 import gzip
@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.store import write_atomically
-from lib.words import RUN_COLUMNS, StudyError
+from lib.files import write_atomically
+from lib.words import CONDITIONS, RUN_COLUMNS, Condition, StudyError
 
 
 def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:
@@ -89,10 +89,53 @@ def read_trec(path: Path) -> pd.DataFrame:
         raise StudyError(f"{path} is no TREC run ({error}); remove it and run again") from None
 
 
-def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame) -> np.ndarray:
-    """The run's scores as a matrix (n_questions, n_chunks) with ``-inf`` where nothing was retrieved."""
+def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, values=None) -> np.ndarray:
+    """A run's scores as a matrix.
+
+    Args:
+        run: RUN_COLUMNS.
+        questions, chunks: give the matrix's rows and columns.
+        values: taken in place of the run's own scores, one per row of the run.
+
+    Returns:
+        float32, shape (n_questions, n_chunks), ``-inf`` where nothing was retrieved.
+
+    Raises:
+        ValueError: the run has a question or a chunk that the frames do not have.
+    """
     matrix = np.full((len(questions), len(chunks)), -np.inf, np.float32)
     rows = pd.Index(questions["question_id"]).get_indexer(run["question_id"])
     columns = pd.Index(chunks["chunk_id"]).get_indexer(run["chunk_id"])
-    matrix[rows, columns] = run["score"].to_numpy()
+    for name, found in (("question_id", rows), ("chunk_id", columns)):
+        if (found < 0).any():
+            raise ValueError(f"the run has an unknown {name}: {run[name][found < 0].iloc[0]}")
+    matrix[rows, columns] = run["score"].to_numpy() if values is None else values
     return matrix
+
+
+def candidates(condition: Condition, questions: pd.DataFrame, chunks: pd.DataFrame) -> np.ndarray:
+    """The candidate matrix of a condition: which chunks may be retrieved for which question.
+
+    Args:
+        condition: ``standard`` (every chunk), ``oracle-document`` (the gold filing's chunks) or ``oracle-page``
+            (the gold pages' chunks).
+        questions: with ``doc_name`` and ``gold_pages`` (page indices from 0).
+        chunks: with ``doc_name`` and ``page``.
+
+    Returns:
+        Boolean, shape (n_questions, n_chunks).
+
+    Raises:
+        ValueError: an unknown condition.
+    """
+    if condition not in CONDITIONS:
+        raise ValueError(f"unknown condition {condition!r}: say one of {', '.join(CONDITIONS)}")
+    allowed = np.ones((len(questions), len(chunks)), bool)
+    if condition == "standard":
+        return allowed
+    doc_names, pages = chunks["doc_name"].to_numpy(), chunks["page"].to_numpy()
+    for row, question in zip(allowed, questions.itertuples(), strict=True):
+        row &= doc_names == question.doc_name
+        if condition == "oracle-page":
+            row &= np.isin(pages, question.gold_pages)
+    return allowed

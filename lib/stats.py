@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 N_DRAWS = 10_000
 SEED = 0
 LEVEL = 0.95
+EDGES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
 Values = Sequence[float] | np.ndarray | pd.Series
 Clusters = Sequence | np.ndarray | pd.Series | None
@@ -104,12 +105,12 @@ def resampled_sums(
     return cluster_draws(len(names), n_draws, seed, times) @ (members @ np.asarray(columns, float))
 
 
-def percentiles(draws: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+def percentiles(draws: np.ndarray, edges: tuple[float, float] = EDGES) -> tuple[float, float]:
     """The percentile interval of draws; those without a value are left out, and without any it is NaN."""
     defined = draws[~np.isnan(draws)]
     if not len(defined):
         return np.nan, np.nan
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(defined, edges)
     return float(low), float(high)
 
 
@@ -124,7 +125,7 @@ def clustered_bootstrap(
     clusters: Clusters = None,
     n_draws: int = N_DRAWS,
     seed: int = SEED,
-    level: float = LEVEL,
+    edges: tuple[float, float] = EDGES,
 ) -> Interval:
     """The mean of the values and its percentile interval, drawing clusters with replacement.
 
@@ -133,13 +134,13 @@ def clustered_bootstrap(
         clusters: the cluster (company) of each; None makes every question its own.
         n_draws: bootstrap resamples.
         seed: of the draws; the same seed gives the same interval.
-        level: coverage of the interval.
+        edges: shares of draws below the interval's ends.
 
     Raises:
         ValueError: no values, a missing value, or clusters of other questions.
     """
     sums, sizes = _cluster_sums(values, clusters)
-    low, high = percentiles(_resampled_means(sums, sizes, n_draws, seed), level)
+    low, high = percentiles(_resampled_means(sums, sizes, n_draws, seed), edges)
     return Interval(float(sums.sum() / sizes.sum()), low, high, int(sizes.sum()), len(sums))
 
 

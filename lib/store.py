@@ -1,4 +1,8 @@
-"""The store: a stage's result is looked up by what it depends on before it is computed.
+"""The store: a stage's result is looked up by what it depends on, here and among what was published, else computed.
+
+A key is the hash of the stage's name, its parameters (settings and digests of inputs) and a whole-number version that
+a person raises when the computation changes its meaning. No code is hashed: a refactoring changes no key, and a
+forgotten version is found by ``make verify``, which recomputes and compares.
 
 An entry is a directory ``<root>/<stage>/<key>/`` that holds the stage's files and ``entry.json``: parameters,
 checksums, wall time and peak memory. It is written beside its place and renamed into it, so that it is either whole
@@ -6,52 +10,24 @@ or absent; an entry whose files do not match their checksums is set aside and co
 want the same entry compute it once: the second waits for the first.
 """
 
-import hashlib
 import json
-import os
 import resource
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-import numpy as np
-from tqdm.auto import tqdm
+import pandas as pd
 
-from lib.locks import exclusively
+from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 
-ENTRY_FILE = "entry.json"
-
-
-def digest_of(value: object) -> str:
-    """SHA-256 of a JSON-able value, independent of the order of its keys."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def digest_of_file(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` so that a reader sees the old file or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
-    with aside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-
-
-def peak_memory_mib() -> float:
-    """The largest resident size of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+RECORD = "entry.json"
+FRAME, VALUE = "frame.parquet", "value.json"
+OPTIONAL = {"asked": (), "public": False, "at": ""}
 
 
 @dataclass(frozen=True)
@@ -60,12 +36,15 @@ class Entry:
 
     Attributes:
         stage: the stage's name.
-        key: hash of the stage, its version and its parameters.
-        path: directory that holds the result's files.
-        digest: hash of the files' contents; what later stages depend on.
+        key: hash of the stage, its version and its parameters, 20 hex digits.
+        path: directory that contains the result's files.
+        digest: hash of the files' contents, 20 hex digits; what later stages depend on.
         origin: ``computed`` now, ``reused`` from an earlier time, or copied from what was ``published``.
-        wall_s: seconds that computing took, whenever that was, without the stages that it asked for in turn.
+        wall_s: seconds that the computation took, whenever that was, without the stages that it asked for.
         peak_mib: peak memory of the process that computed it, in MiB.
+        asked: the stages that the computation used, directly or through others, as ``stage/key``.
+        public: whether the result may be published: small, and without text of filings or questions.
+        at: when it was computed.
     """
 
     stage: str
@@ -75,6 +54,18 @@ class Entry:
     origin: str
     wall_s: float
     peak_mib: float
+    asked: tuple[str, ...] = ()
+    public: bool = False
+    at: str = ""
+
+
+class PublishedLayer(Protocol):
+    """Published results as the store sees them; see :class:`lib.published.Published`."""
+
+    stages: dict[tuple[str, str], dict]
+
+    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
+        """Write an entry's files to ``target`` and return its record; None where it was not published."""
 
 
 class Store:
@@ -82,172 +73,206 @@ class Store:
 
     Args:
         root: directory of the store; made when missing.
-        say: where progress is told, one line a call.
-        on_entry: told of every entry when it is first used.
+        say: progress callback, one line per call.
+        on_use: called with stage, key and origin of every result that is looked up, once; ``absent`` for one that is
+            looked for and not computed.
+        published: read-only results that are looked at before anything is computed.
     """
 
     def __init__(
-        self, root: Path, say: Callable[[str], None] = print, on_entry: Callable[[Entry], None] | None = None
+        self,
+        root: Path,
+        say: Callable[[str], None] = print,
+        on_use: Callable[[str, str, str], None] = lambda stage, key, origin: None,
+        published: PublishedLayer | None = None,
     ):
-        self.root = Path(root)
-        self.say = say
-        self.on_entry = on_entry
+        self.root, self.say, self.on_use, self.published = Path(root), say, on_use, published
         self.log: dict[tuple[str, str], Entry] = {}
+        self._asked: list[set[str]] = [set()]
         self._inner_s = [0.0]
 
-    def key(self, stage: str, params: dict, version: int | str = 1) -> str:
+    def key(self, stage: str, params: dict, version: int = 1) -> str:
         """The key of a stage's result: 20 hex digits of the hash of all it depends on."""
         return digest_of({"stage": stage, "version": version, "params": params})[:20]
 
-    def find(self, stage: str, key: str) -> Entry | None:
-        """The stored entry, or None when there is none or its files do not match their checksums."""
-        path = self.root / stage / key
-        if not path.exists():
-            return None
-        record = sound_record(path)
-        if record is None:
-            self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
-            path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
-            return None
-        origin = "published" if record.get("origin") == "published" else "reused"
-        return Entry(stage, key, path, record["digest"], origin, record["wall_s"], record["peak_mib"])
+    def find(self, stage: str, params: dict, version: int = 1) -> Entry | None:
+        """The stored or published entry, without computing it; None when there is none."""
+        key = self.key(stage, params, version)
+        if (entry := self._known(stage, key)) is None:
+            self.on_use(stage, key, "absent")
+        return entry and self._used(entry)
+
+    def _known(self, stage: str, key: str) -> Entry | None:
+        return self.log.get((stage, key)) or self._local(stage, key) or self._published(stage, key)
 
     def get(
         self,
         stage: str,
         params: dict,
         compute: Callable[[Path], None],
-        version: int | str = 1,
-        origin: str = "computed",
-        cost: tuple[float, float] | None = None,
+        version: int = 1,
+        public: bool = False,
     ) -> Entry:
         """Look a result up, or compute it.
 
         Args:
-            stage: name of the stage; may hold slashes.
+            stage: name of the stage; may contain slashes.
             params: all that the result depends on, JSON-able, with the digests of its inputs.
-            compute: writes the result's files into the directory it is given.
+            compute: writes the result's files into the directory that it is given.
             version: the stage's own version; raise it when the computation changes its meaning.
-            origin: what to call an entry that ``compute`` makes now.
-            cost: seconds and MiB that it took where it was computed, if that was not here.
-
-        Returns:
-            The entry; its origin says whether it was computed now.
+            public: whether the result is published with the others: small, without text of the dataset.
         """
         key = self.key(stage, params, version)
-        if (stage, key) in self.log:
-            return self.log[stage, key]
-        entry = self.find(stage, key)
+        entry = self._known(stage, key)
         if entry is None:
             with self._turn(stage, key):
-                entry = self.find(stage, key)
-                entry = entry or self._compute(stage, key, params, version, compute, origin, cost)
-        self.log[stage, key] = entry
-        if self.on_entry:
-            self.on_entry(entry)
+                entry = self._local(stage, key) or self._compute(stage, key, params, version, compute, public)
+        return self._used(entry)
+
+    def frame(
+        self, stage: str, params: dict, make: Callable[[], pd.DataFrame], version: int = 1, public=False
+    ) -> pd.DataFrame:
+        """A stored frame; ``make`` computes it. See :meth:`get`."""
+
+        def compute(target: Path) -> None:
+            make().to_parquet(target / FRAME)
+
+        return pd.read_parquet(self.get(stage, params, compute, version, public).path / FRAME)
+
+    def value(
+        self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False
+    ) -> object:
+        """A stored JSON-able value; ``make`` computes it. See :meth:`get`."""
+
+        def compute(target: Path) -> None:
+            (target / VALUE).write_text(json.dumps(make(), ensure_ascii=False) + "\n")
+
+        return json.loads((self.get(stage, params, compute, version, public).path / VALUE).read_text())
+
+    def record(self, reference: str) -> dict | None:
+        """What is recorded of a stage's result, by ``stage/key``: here, or else where it was published."""
+        stage, _, key = reference.rpartition("/")
+        try:
+            return json.loads((self.root / stage / key / RECORD).read_text())
+        except (OSError, ValueError):
+            return self.published.stages.get((stage, key)) if self.published else None
+
+    @contextmanager
+    def recording(self) -> Iterator[set[str]]:
+        """Collect the stages that are asked for inside the block, as ``stage/key``."""
+        self._asked.append(set())
+        try:
+            yield self._asked[-1]
+        finally:
+            self._asked.pop()
+
+    def note(self, stages: Iterable[str]) -> None:
+        """Record that stages were used, for whatever is being computed."""
+        for asked in self._asked:
+            asked.update(stages)
+
+    def _used(self, entry: Entry) -> Entry:
+        self.note((f"{entry.stage}/{entry.key}", *entry.asked))
+        if (entry.stage, entry.key) not in self.log:
+            self.log[entry.stage, entry.key] = entry
+            self.on_use(entry.stage, entry.key, entry.origin)
         return entry
+
+    def _local(self, stage: str, key: str) -> Entry | None:
+        path = self.root / stage / key
+        if not path.exists():
+            return None
+        record = sound_record(path)
+        if record is None or (record["stage"], record["key"]) != (stage, key):
+            self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
+            path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
+            return None
+        return _entry(path, record, "published" if record.get("origin") == "published" else "reused")
+
+    def _published(self, stage: str, key: str) -> Entry | None:
+        """Copy a published entry into the local layer."""
+        if self.published is None:
+            return None
+        with self._written(stage, key) as folder:
+            record = self.published.copy_entry(stage, key, folder)
+            if record is None:
+                return None
+            self._record(folder, record | {"stage": stage, "key": key, "origin": "published"})
+        return self._local(stage, key)
 
     @contextmanager
     def _turn(self, stage: str, key: str) -> Iterator[None]:
-        """One process at a time; waiting for another is no part of what the stage that waits costs."""
+        """One process at a time; waiting for another is no part of what the waiting stage costs."""
         started = time.perf_counter()
         with exclusively(self.root / "locks" / f"{stage.replace('/', '-')}-{key}", self.say):
             self._inner_s[-1] += time.perf_counter() - started
             yield
 
-    def _compute(self, stage, key, params, version, compute, origin, cost) -> Entry:
-        aside = self.root / stage / f".{key}.{uuid.uuid4().hex[:8]}"
-        aside.mkdir(parents=True)
-        started = time.perf_counter()
-        self._inner_s.append(0.0)
+    @contextmanager
+    def _written(self, stage: str, key: str) -> Iterator[Path]:
+        """A folder that becomes the entry if a record was written into it, and goes otherwise."""
+        folder = self.root / stage / f".{key}.{uuid.uuid4().hex[:8]}"
+        folder.mkdir(parents=True)
         try:
-            compute(aside)
-        except BaseException:
-            shutil.rmtree(aside)
-            raise
+            yield folder
+            target = self.root / stage / key
+            if (folder / RECORD).is_file() and not target.exists():
+                folder.replace(target)
         finally:
-            whole_s, inner_s = time.perf_counter() - started, self._inner_s.pop()
-            self._inner_s[-1] += whole_s
-        wall_s, peak_mib = cost or (whole_s - inner_s, peak_memory_mib())
-        names = sorted(str(path.relative_to(aside)) for path in aside.rglob("*") if path.is_file())
-        files = {name: digest_of_file(aside / name) for name in names}
-        record = {
-            "stage": stage,
-            "key": key,
-            "params": params,
-            "version": version,
-            "files": files,
-            "digest": digest_of(files)[:20],
-            "origin": origin,
-            "wall_s": round(wall_s, 3),
-            "peak_mib": round(peak_mib, 1),
-        }
-        write_atomically(aside / ENTRY_FILE, json.dumps(record, indent=1).encode())
-        target = self.root / stage / key
-        aside.replace(target)
-        return Entry(stage, key, target, record["digest"], origin, record["wall_s"], record["peak_mib"])
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def shards(
-        self,
-        stage: str,
-        params: dict,
-        items: Sequence,
-        compute_batch: Callable[[Sequence], np.ndarray],
-        shard_size: int = 512,
-        version: int | str = 1,
-    ) -> Entry:
-        """Compute one array row for each item, shard by shard, so that a killed run goes on where it was.
+    def _compute(self, stage, key, params, version, compute, public) -> Entry:
+        with self._written(stage, key) as folder:
+            started = time.perf_counter()
+            self._inner_s.append(0.0)
+            try:
+                with self.recording() as asked:
+                    compute(folder)
+            finally:
+                whole_s, inner_s = time.perf_counter() - started, self._inner_s.pop()
+                self._inner_s[-1] += whole_s
+            peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            record = {
+                "stage": stage,
+                "key": key,
+                "params": params,
+                "version": version,
+                "origin": "computed",
+                "public": public,
+                "asked": sorted(asked),
+                "wall_s": round(whole_s - inner_s, 3),
+                "peak_mib": round(peak_mib, 1),
+                "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            }
+            record = self._record(folder, record)
+        return _entry(self.root / stage / key, record, "computed")
 
-        Args:
-            items: what to compute; ``params`` must determine them (by the digest of where they come from).
-            compute_batch: maps a slice of ``items`` to an array of shape (n, ...).
-            shard_size: items a shard.
+    def _record(self, folder: Path, record: dict) -> dict:
+        """Complete an entry's record with its files' checksums, and write it."""
+        names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+        files = {name: digest_of_file(folder / name) for name in names}
+        record = record | {"files": files, "digest": digest_of(files)[:20]}
+        write_atomically(folder / RECORD, json.dumps(record, indent=1))
+        return record
 
-        Returns:
-            An entry with one file, ``rows.npy``, of shape (n_items, ...).
-        """
-        params = params | {"n_items": len(items)}
-        parts = self.root / stage / f"parts-{self.key(stage, params, version)}"
 
-        def compute(target: Path) -> None:
-            parts.mkdir(parents=True, exist_ok=True)
-            starts = range(0, len(items), shard_size)
-            for start in tqdm(starts, desc=stage, unit="shard", mininterval=5):
-                self._shard(parts / f"{start:08d}.npy", items[start : start + shard_size], compute_batch)
-            rows = [np.load(parts / f"{start:08d}.npy") for start in starts]
-            np.save(target / "rows.npy", np.concatenate(rows) if rows else np.zeros((0, 0), np.float32))
-
-        entry = self.get(stage, params, compute, version)
-        if parts.exists():
-            shutil.rmtree(parts)
-        return entry
-
-    def _shard(self, path: Path, items: Sequence, compute_batch: Callable[[Sequence], np.ndarray]) -> None:
-        if _n_rows(path) == len(items):
-            return
-        rows = compute_batch(items)
-        if len(rows) != len(items):
-            raise ValueError(f"{path.parent.name}: {len(items)} items gave {len(rows)} rows")
-        aside = path.with_suffix(f".{uuid.uuid4().hex[:8]}.aside.npy")
-        np.save(aside, rows)
-        aside.replace(path)
+def _entry(path: Path, record: dict, origin: str) -> Entry:
+    given = {name: record[name] for name in ("stage", "key", "digest", "wall_s", "peak_mib")}
+    asked, public, at = (record.get(name, default) for name, default in OPTIONAL.items())
+    return Entry(path=path, origin=origin, asked=tuple(asked), public=public, at=at, **given)
 
 
 def sound_record(path: Path) -> dict | None:
     """An entry's record; None when it is missing or broken, or when a file does not match its checksum."""
     try:
-        record = json.loads((path / ENTRY_FILE).read_text())
+        record = json.loads((path / RECORD).read_text())
         files = record["files"]
-        is_sound = record["digest"] == digest_of(files)[:20] and {"wall_s", "peak_mib"} <= set(record)
-        is_sound = is_sound and all(digest_of_file(path / name) == sha for name, sha in files.items())
+        is_sound = record["digest"] == digest_of(files)[:20]
+        is_sound &= {"stage", "key", "wall_s", "peak_mib"} <= set(record)
+        if "params" in record:
+            identity = {name: record[name] for name in ("stage", "version", "params")}
+            is_sound &= digest_of(identity)[:20] == record["key"]
+        is_sound &= all(digest_of_file(path / name) == sha for name, sha in files.items())
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
         return None
     return record if is_sound else None
-
-
-def _n_rows(path: Path) -> int | None:
-    """Rows of a stored array; None when it is missing or cut off."""
-    try:
-        return len(np.load(path))
-    except (OSError, ValueError, EOFError):
-        return None

@@ -1,284 +1,375 @@
 """A study: one dataset under one profile, with every result looked up in the store before it is computed.
 
 This is what notebooks and retrievers hold. It offers the frames (``filings``, ``pages``, ``chunks``, ``questions``),
-``run(method, condition)`` and the settings (``profile``), and writes the files of the contract to ``view``.
+``run(method, condition)`` and the settings (``profile``), and writes the files of the contract to ``outputs``.
+:func:`lib.studies.open_study` opens one by name.
 """
 
 import copy
-import os
-from collections.abc import Callable
-from functools import cached_property
+import json
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
+import numpy as np
 import pandas as pd
 import pymupdf
 
-from lib import absent, conditions, runs
+from lib import runs
+from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
-from lib.data.dataset import Dataset
-from lib.data.locate import open_dataset
+from lib.data.layout import Dataset
 from lib.data.pages import extract_pages
+from lib.files import ROOT, aside, digest_of, write_atomically
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import GenerationLog, Model
-from lib.profile import Settings, load_profile
-from lib.published import Published, PublishedDataset
-from lib.reuse import Reuse
-from lib.store import Store, digest_of
-from lib.view import ViewFiles
-from lib.words import Condition, NeedsFilings
+from lib.profile import Settings
+from lib.published import Published
+from lib.store import Entry, Store
+from lib.words import CHUNK_COLUMNS, Condition, NeedsFilings, StudyError
 
-VIEW_VARIABLE = "RETRIEVAL_GAP_VIEW"
-ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from lib.chunkings.table import Chunking
+    from lib.methods import Method
+
+ARTIFACTS = ROOT / "artifacts"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
+ALWAYS = ("chunks", "run")  # sections of the profile that every method depends on
+QUESTION_IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
+QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")
 
 
-class Study(Reuse, ViewFiles):
+class Study:
     """One dataset under one profile.
 
     Args:
-        dataset: the records and where the filings lie.
+        dataset: the records and where the filings are.
         profile: which models and sizes.
+        methods: the method table, by name.
+        chunkings: the other chunk tables, by name.
         artifacts: directory for everything computed.
-        published: results in the repository that may stand in for computing; None to ignore them.
-        chapter: who asks, for the log of stages.
-        view: directory of the contract's files; by default ``home``, ``<artifacts>/<dataset>/<profile>``.
+        published: results that are used where they have the wanted keys; None to compute everything.
+        outputs: directory of the contract's files; by default ``home``, ``<artifacts>/<dataset>/<profile>``.
+        chapter: name of the asking chapter, for the log of stages.
+
+    Attributes:
+        home: directory of this dataset and profile.
+        store: stored results.
+        cache: what models gave, item by item.
+        chunking: name of the chunk table that ``chunks`` is; empty for the study's own.
     """
 
     def __init__(
         self,
         dataset: Dataset,
         profile: Settings,
-        artifacts: Path = ROOT / "artifacts",
+        methods: "Mapping[str, Method]",
+        chunkings: "Mapping[str, Chunking]",
+        artifacts: Path = ARTIFACTS,
         published: Published | None = None,
+        outputs: Path | None = None,
         chapter: str = "",
-        view: Path | None = None,
     ):
-        self.dataset = dataset
-        self.profile = profile
-        self.published = published
-        self.chapter = chapter
-        self.corpus = ""
-        self.base = self
+        self.dataset, self.profile, self.methods, self.chunkings = dataset, profile, methods, chunkings
+        self.published, self.chapter, self.chunking = published, chapter, ""
         self.home = Path(artifacts) / dataset.name / profile.name
-        self.view = Path(view or self.home)
-        self.store = Store(Path(artifacts) / "store", on_entry=self._log_stage)
-        self._memo: dict[object, object] = {}
+        self.outputs = Path(outputs or self.home)
+        # the demo shows everything at work: of its published results only the language model's texts are used
+        layer = None if dataset.name == "demo" else published
+        self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=layer)
+        self.cache = Cache(Path(artifacts) / "cache.sqlite")
+        self._memo: dict[object, tuple[object, set[str]]] = {}
 
-    @classmethod
-    def open(
-        cls,
-        dataset: str = "",
-        profile: str = "default",
-        results: str = "published",
-        artifacts: Path = ROOT / "artifacts",
-        chapter: str = "",
-        changes: dict[str, object] | None = None,
-    ) -> "Study":
-        """Open a study by names, as the notebooks' parameters give them.
-
-        Args:
-            dataset: ``financebench``, ``demo``, a path, or empty for the first that can be had.
-            profile: name of a profile or path of a YAML file.
-            results: ``published`` to reuse published results, ``fresh`` to ignore them.
-            artifacts: directory for everything computed.
-            chapter: who asks, for the log of stages.
-            changes: dotted settings that replace the profile's; the view then is a directory of its own.
-
-        Raises:
-            StudyError: a name that does not exist or data that cannot be used.
-        """
-        settings = load_profile(profile)
-        settings["name"] = Path(profile).stem
-        published = Published.in_place_of(dataset, settings.name) if results == "published" else None
-        if published:
-            print(
-                f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo."
-            )
-            found, settings = published.dataset(), settings.updated(published.manifest["settings"])
-            absent.tell_instead_of_failing()
-        else:
-            found = open_dataset(dataset)
-            if found.name == "demo":
-                settings = settings.replaced(settings.demo)
-            published = Published.matching(found, settings.name) if results == "published" else None
-        changed = {name: value for name, value in (changes or {}).items() if value is not None}
-        view = Path(os.environ.get(VIEW_VARIABLE) or Path(artifacts) / found.name / settings.name)
-        if changed:
-            settings = settings.replaced(changed)
-            view = view / "reruns" / digest_of(changed)[:12]
-        return cls(found, settings, Path(artifacts), published, chapter, view)
-
-    def with_changes(self, changes: dict[str, object]) -> "Study":
-        """This study with dotted settings of its profile replaced; nothing published stands in for it."""
-        settings = self.profile.replaced(changes)
-        return Study(self.dataset, settings, self.store.root.parent, None, self.chapter, self.view)
-
-    def over(self, corpus: str) -> "Study":
-        """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
-
-        Args:
-            corpus: a name of :data:`lib.chunkings.table.CHUNKINGS`; the study's own chunks when empty.
-        """
-        if not corpus:
-            return self.base
-        return self.base.memo(("over", corpus), lambda: self.base._over(corpus))
-
-    def _over(self, corpus: str) -> "Study":
-        from lib.chunkings.table import chunk_table  # the table of chunkings is built on studies
-
+    def _copy(self, **changes: object) -> Self:
         other = copy.copy(self)
-        other.corpus, other._memo = corpus, {}
-        other.__dict__.pop("chunks_digest", None)
-        other.__dict__["chunks"] = chunk_table(self, corpus)  # in place of the cached property
+        other.__dict__.update(changes)
         return other
 
-    def memo(self, key: object, compute: Callable[[], object]) -> object:
-        """A value that is kept while this process lives."""
-        if key not in self._memo:
-            self._memo[key] = compute()
-        return self._memo[key]
+    def with_changes(self, changes: dict[str, object]) -> Self:
+        """This study with dotted settings of its profile replaced."""
+        return self._copy(profile=self.profile.replaced(changes), _memo={})
 
-    @property
-    def has_filings(self) -> bool:
-        """Whether the filings and the questions' text are here; without them, published results are all there is."""
-        return not isinstance(self.dataset, PublishedDataset)
-
-    def need_filings(self, what: str) -> None:
-        """Say that something cannot be had without the filings.
+    def with_chunks(self, chunking: str) -> Self:
+        """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
 
         Raises:
-            NeedsFilings: they are not here.
+            StudyError: there is no such table.
         """
-        if not self.has_filings:
+        if chunking == self.chunking:
+            return self
+        if chunking and chunking not in self.chunkings:
+            raise StudyError(f"no chunk table {chunking!r}: say one of {', '.join(self.chunkings)}")
+        return self._copy(chunking=chunking)
+
+    @property
+    def original(self) -> Self:
+        """This study over its own chunks."""
+        return self.with_chunks("")
+
+    def memo(self, key: object, compute: Callable[[], object]) -> object:
+        """A value that is kept while this process lives, by chunk table and key; the stages behind it are noted."""
+        place = (self.chunking, key)
+        if place not in self._memo:
+            with self.store.recording() as asked:
+                self._memo[place] = compute(), asked
+        value, asked = self._memo[place]
+        self.store.note(asked)
+        return value
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the filings and the questions' text are on this machine."""
+        return self.dataset.has_text
+
+    def need_filings(self, what: str) -> None:
+        """Refuse what is impossible without the filings.
+
+        Raises:
+            NeedsFilings: they are not on this machine.
+        """
+        if not self.has_text:
             raise NeedsFilings(f"{what} needs the filings, which are not on this machine")
 
     @property
     def questions(self) -> pd.DataFrame:
-        """QUESTION_COLUMNS, in the dataset's order; without filings only those that hold no text."""
+        """QUESTION_COLUMNS, in the dataset's order; without filings only those that contain no text."""
         return self.dataset.questions
 
-    @cached_property
+    @property
     def pages(self) -> pd.DataFrame:
-        """PAGE_COLUMNS of every filing; extracted and checked against the gold pages at the first call."""
+        """PAGE_COLUMNS of every filing; extracted, and checked against the gold pages, at the first call."""
+        return self.memo("pages", self._pages)
+
+    def _pages(self) -> pd.DataFrame:
         self.need_filings("the pages' text")
-        params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
 
         def compute(target: Path) -> None:
             extract_pages(self.dataset).to_parquet(target / "pages.parquet", index=False)
 
+        params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
         entry = self.store.get("pages", params, compute, PAGES_VERSION)
-        self.show(entry.path / "pages.parquet")
-        return pd.read_parquet(entry.path / "pages.parquet")
+        return pd.read_parquet(self.link(entry.path / "pages.parquet", "pages.parquet"))
 
-    @cached_property
+    @property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
-        if not self.has_filings:
+        if "n_pages" in self.dataset.filings:
             return self.dataset.filings
-        counts = self.pages.groupby("doc_name").size().rename("n_pages")
+        counts = self.memo("n_pages", lambda: self.pages.groupby("doc_name").size().rename("n_pages"))
         return self.dataset.filings.merge(counts, left_on="doc_name", right_index=True, how="left")
 
-    @cached_property
+    @property
     def chunks(self) -> pd.DataFrame:
         """CHUNK_COLUMNS of every page."""
+        return self.memo("chunks", self._other_chunks if self.chunking else self._chunks)
+
+    def _chunks(self) -> pd.DataFrame:
         self.need_filings("the chunks' text")
         settings, weights = self.profile.chunks, self.profile.embedder.weights
-        params = {
-            "pages": self.pages_digest,
-            "size": settings.size,
-            "overlap": settings.overlap,
-            "tokenizer": weights_hash(weights),
-        }
 
         def compute(target: Path) -> None:
             table = split_pages(self.pages, load_tokenizer(fetch(weights)), settings.size, settings.overlap)
             table.to_parquet(target / "chunks.parquet", index=False)
 
-        entry = self.store.get("chunks", params, compute, CHUNKS_VERSION)
-        self.show(entry.path / "chunks.parquet")
-        return pd.read_parquet(entry.path / "chunks.parquet")
+        entry = self.store.get("chunks", self._chunks_params(), compute, CHUNKS_VERSION)
+        return pd.read_parquet(self.link(entry.path / "chunks.parquet", "chunks.parquet"))
 
-    @cached_property
-    def pages_digest(self) -> str:
-        """What identifies the pages' content."""
-        return digest_of(self.pages.astype({"page": int}).to_dict("list"))[:20]
+    def _chunks_params(self) -> dict:
+        settings = self.profile.chunks
+        given = {"pages": self.digest("pages"), "size": settings.size, "overlap": settings.overlap}
+        return given | {"tokenizer": weights_hash(self.profile.embedder.weights)}
 
-    @cached_property
-    def chunks_digest(self) -> str:
-        """What identifies the chunks: their ids and keys."""
-        return digest_of([self.chunks["chunk_id"].tolist(), self.chunks["key"].tolist()])[:20]
+    def _other_chunks(self) -> pd.DataFrame:
+        self.need_filings("the chunks' text")
+        table = self.chunkings[self.chunking]
 
-    @cached_property
-    def questions_digest(self) -> str:
-        """What identifies the questions and their gold pages."""
+        def compute(target: Path) -> None:
+            made = table.make(self.original, **table.options)[list(CHUNK_COLUMNS)]
+            if made["chunk_id"].duplicated().any():
+                raise ValueError(f"{self.chunking}: chunk ids occur twice")
+            made.to_parquet(target / "chunks.parquet", index=False)
+
+        entry = self.store.get(f"chunkings/{self.chunking}", self._table_params(), compute, table.version)
+        name = f"chunkings/{self.chunking}.parquet"
+        return pd.read_parquet(self.link(entry.path / "chunks.parquet", name))
+
+    def _table_params(self) -> dict:
+        table, original = self.chunkings[self.chunking], self.original
+        digests = {name: original.digest(name) for name in ("pages", "chunks")}
+        return digests | {
+            "filings": self.dataset.filings_digest,
+            "settings": self.settings_of(table.settings),
+        }
+
+    def digest(self, name: str) -> str:
+        """What identifies the content of a frame, 20 hex digits.
+
+        Args:
+            name: ``pages``, ``chunks`` (ids and keys), ``questions`` (texts, gold pages and labels) or ``evidence``.
+        """
+        return self.memo(("digest", name), lambda: self._digest(name))
+
+    def _digest(self, name: str) -> str:
+        if name == "chunks" and self.chunking:  # known by what it is made from: building a table can take long
+            version = self.chunkings[self.chunking].version
+            return digest_of([self.chunking, version, self._table_params()])[:20]
+        if name == "chunks":
+            stage, params, version = "digests/chunks", self._chunks_params(), CHUNKS_VERSION
+        elif name == "pages":
+            params = {"filings": self.dataset.filings_digest, "pymupdf": pymupdf.VersionBind}
+            stage, version = "digests/pages", PAGES_VERSION
+        else:
+            stage, params, version = f"digests/{name}", {"dataset": self.dataset.fingerprint}, 1
+        return self.store.value(
+            stage, params, lambda: digest_of(self._content(name))[:20], version, public=True
+        )
+
+    def _content(self, name: str) -> object:
+        """What a digest is made of, JSON-able."""
+        if name == "pages":
+            return self.pages.astype({"page": int}).to_dict("list")
+        if name == "chunks":
+            return [self.chunks["chunk_id"].tolist(), self.chunks["key"].tolist()]
         self.need_filings("the questions' text")
-        columns = self.questions[["question_id", "question", "doc_name", "gold_pages"]]
-        return digest_of([list(map(str, row)) for row in columns.itertuples(index=False)])[:20]
+        columns = ["evidence"] if name == "evidence" else [*QUESTION_IDENTITY, *QUESTION_LABELS]
+        return [list(map(str, row)) for row in self.questions[columns].itertuples(index=False)]
 
     def settings_of(self, sections: tuple[str, ...]) -> dict:
-        """Sections of the profile as a key's part, with each model's name replaced by its weights' hash."""
+        """Sections of the profile as a part of a key, with each model's name replaced by its weights' hash."""
         return {name: _with_hashes(self.profile[name]) for name in sections}
 
     def run_params(self, name: str, condition: Condition) -> dict:
         """All that a method's run depends on."""
-        from lib.chunkings.table import table_params
-        from lib.methods import method as row_of  # the method table is built on studies
-
-        method = row_of(name)
-        params = {
+        method = self.method(name)
+        return {
             "method": name,
+            "version": method.version,
             "condition": condition,
-            "chunks": self.chunks_digest,
-            "questions": self.questions_digest,
-            "settings": self.settings_of(method.settings),
-            "depth": self.profile.run.depth,
-            "code": method.code_version(),
-            "inputs": self.memo(("inputs", name), lambda: digest_of(method.other_inputs(self))[:20]),
+            "chunks": self.with_chunks(method.chunking).digest("chunks"),
+            "questions": self.digest("questions"),
+            "settings": self.settings_of((*ALWAYS, *method.settings)),
+            "options": dict(method.options),
+            "inputs": self.inputs_digest(name),
             "uses": [self.run_params(used, condition) for used in method.uses],
         }
-        if method.options:
-            params["options"] = dict(method.options)
-        if method.corpus:
-            params["corpus"] = table_params(self, method.corpus)
-        return params
+
+    def inputs_digest(self, name: str) -> str:
+        """What a method's scores depend on beside settings, such as written texts; without filings as published."""
+        method = self.method(name)
+        if method.inputs is None:
+            return ""
+        if not self.has_text:
+            return self.published.manifest["inputs"].get(name, "") if self.published else ""
+        return self.memo(("inputs", name), lambda: digest_of(method.inputs(self._for(name)))[:20])
+
+    def method(self, name: str) -> "Method":
+        """A row of the method table.
+
+        Raises:
+            StudyError: there is no such method; the message lists those there are.
+        """
+        if name not in self.methods:
+            raise StudyError(f"no method {name!r}: say one of {', '.join(self.methods)}")
+        return self.methods[name]
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
         """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""
         entry = self.run_entry(name, condition)
-        path = entry.path / "run.trec.gz"
-        self.show(path, f"runs/{condition}/{name}.trec.gz")
-        return self.memo(("run", entry.key), lambda: runs.read_trec(path))
+        self.link(entry.path / "run.trec.gz", f"runs/{condition}/{name}.trec.gz")
+        return self.memo(("run", entry.key), lambda: runs.read_trec(entry.path / "run.trec.gz"))
 
-    def candidates(self, condition: Condition):
-        """The candidate matrix of a condition, see :func:`lib.conditions.candidates`."""
-        make = conditions.candidates
+    def run_entry(self, name: str, condition: Condition = "standard") -> Entry:
+        """The stored entry of a run; its ``digest`` identifies the run's content."""
+
+        def compute(target: Path) -> None:
+            searched = self.with_chunks(self.method(name).chunking)
+            run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
+            runs.write_trec(run, target / "run.trec.gz", name)
+
+        return self.store.get(
+            f"runs/{condition}/{name}", self.run_params(name, condition), compute, public=True
+        )
+
+    def run_digest(self, name: str, condition: Condition = "standard") -> str:
+        """What identifies the content of a run."""
+        return self.run_entry(name, condition).digest
+
+    def candidates(self, condition: Condition) -> np.ndarray:
+        """The candidate matrix of a condition, see :func:`lib.runs.candidates`."""
+        make = runs.candidates
         return self.memo(("candidates", condition), lambda: make(condition, self.questions, self.chunks))
 
-    def rank_method(self, name: str, allowed, depth: int) -> pd.DataFrame:
-        """Score with a method, keep what is allowed, and rank to ``depth``."""
-        from lib.methods import method as row_of
+    def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
+        """Score with a method, keep what is allowed, and rank to ``depth`` (RUN_COLUMNS).
 
-        row = row_of(name)
-        scores = row.score(self, allowed, **row.options).astype("float32", copy=True)
+        Raises:
+            UndeclaredSetting: the method reads a section of the profile that its row does not declare.
+        """
+        self.need_filings(f"a run of {name}")
+        method = self.method(name)
+        scores = method.score(self._for(name), allowed, **method.options).astype("float32", copy=True)
         scores[~allowed] = float("-inf")
         return runs.rank(scores, self.questions, self.chunks, depth)
+
+    def _for(self, name: str) -> Self:
+        """This study as a method sees it: with those sections of the profile alone that it or what it uses declares."""
+        rows, sections = [self.method(name)], [*ALWAYS]
+        for row in rows:
+            sections += row.settings
+            rows += map(self.method, row.uses)
+        return self._copy(profile=self.profile.only(sections, name))
 
     def generation_log(self) -> GenerationLog:
         """What language models wrote for this study; shared by all reruns."""
         weights = self.profile.generator.weights
-        model = Model(weights, weights_hash(weights))
-        published = self.published if self.has_filings else None
-        published = published and published.whole_generations(
-            self.questions, self.home / "generations.published.jsonl"
+        published = self.published and self.memo(
+            "generations", lambda: self.published.generations(self.questions)
         )
-        return GenerationLog(self.home / "generations.jsonl", model, published, self.store.say)
+        model = Model(weights, weights_hash(weights))
+        return GenerationLog(self.home / "generations.jsonl", model, published or [], self.store.say)
 
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""
         return open_generator(self.profile.generator, fetch(self.profile.generator.weights))
+
+    @property
+    def provenance(self) -> str:
+        """What a caption adds where results were not recomputed here."""
+        used = any(
+            entry.origin == "published"
+            for (stage, _), entry in self.store.log.items()
+            if stage[:5] == "runs/"
+        )
+        return f" {self.published.sentence}" if used else ""
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Write a file of ``outputs``, whole or not at all."""
+        return write_atomically(self.outputs / name, content)
+
+    def link(self, path: Path, name: str) -> Path:
+        """Put a stored file under its contract name into ``outputs`` (a hard link where the disk allows it)."""
+        target = self.outputs / name
+        if not (target.exists() and target.stat().st_ino == path.stat().st_ino):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary = aside(target)
+            try:
+                temporary.hardlink_to(path)
+            except OSError:
+                shutil.copyfile(path, temporary)
+            temporary.replace(target)
+        return target
+
+    def _log_stage(self, stage: str, key: str, origin: str) -> None:
+        """Append a line to ``stages.jsonl``: which chapter used which stage, and where its result was from."""
+        record = {"chapter": self.chapter, "stage": stage, "key": key, "origin": origin}
+        log = self.outputs / "stages.jsonl"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a") as file:
+            file.write(json.dumps(record) + "\n")
 
 
 def _with_hashes(settings: object) -> object:

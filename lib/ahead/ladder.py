@@ -208,11 +208,8 @@ def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
     def compute(target: Path) -> None:
         measured_rungs(study, k).to_csv(target / FILE, index=False)
 
-    def params() -> dict:
-        return training_params(study) | {"k": k}
-
-    settings = ("ahead", "embedder", "bm25")
-    entry = study.shared(f"ahead/ladder/{k}", params, compute, VERSION, settings)
+    params = training_params(study) | {"k": k}
+    entry = study.store.get(f"ahead/ladder/{k}", params, compute, VERSION, public=True)
     return pd.read_csv(entry.path / FILE, dtype={"question_id": str, "k": "Int64"})
 
 

@@ -30,14 +30,12 @@ def core_question(question: str) -> str:
 
     ``Answer in USD billions. What is net PP&E? Round it.`` becomes ``What is net PP&E?``
     """
-    sentences = SENTENCE.split(" ".join(question.split()))
+    sentences = _sentences(question)
     return " ".join(sentence for sentence in sentences if "?" in sentence) or " ".join(sentences)
 
 
-def definitions(question: str) -> str:
-    """The sentences that define a measure; they name line items."""
-    sentences = SENTENCE.split(" ".join(question.split()))
-    return " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
+def _sentences(question: str) -> list[str]:
+    return SENTENCE.split(" ".join(question.split()))
 
 
 def queries(questions: Sequence[str]) -> dict[str, list[str]]:
@@ -52,8 +50,9 @@ def queries(questions: Sequence[str]) -> dict[str, list[str]]:
     titles = [kinds()[name]["title"][0] for name in STATEMENTS]
     expanded = []
     for question, short, needed in zip(questions, core, (asked | implied)[:, kind_columns()], strict=True):
+        definitions = (s for s in _sentences(question) if "?" not in s and DEFINITION.search(s))
         needed_titles = (title for title, is_needed in zip(titles, needed, strict=True) if is_needed)
-        expanded.append(" ".join([short, definitions(question), *needed_titles]).strip())
+        expanded.append(" ".join([short, " ".join(definitions), *needed_titles]).strip())
     return {
         "full": [" ".join(question.split()) for question in questions],
         "core": core,

@@ -66,16 +66,13 @@ def training_params(study: Study) -> dict:
     }
 
 
-def folds_of(study: Study, seed: int | None = None) -> list[Fold]:
-    """The outer folds, by company; by default those of the profile's first seed."""
-    settings = study.profile.ahead
-    seed = settings.fold_seeds[0] if seed is None else seed
-    return make_folds(study.questions, study.filings, "company", settings.n_folds, seed)
+def folds_of(study: Study, seed: int) -> list[Fold]:
+    """The outer folds, by company."""
+    return make_folds(study.questions, study.filings, "company", study.profile.ahead.n_folds, seed)
 
 
-def fold_combiners(study: Study, seed: int | None = None) -> Iterator[tuple[Fold, Combiner]]:
+def fold_combiners(study: Study, seed: int) -> Iterator[tuple[Fold, Combiner]]:
     """Each outer fold with its combiner, trained if it is not stored."""
-    seed = study.profile.ahead.fold_seeds[0] if seed is None else seed
     for fold in folds_of(study, seed):
 
         def compute(target: Path, fold: Fold = fold) -> None:
@@ -99,8 +96,8 @@ def pool_scores(study: Study, pool: Pool, seed: int | None = None) -> np.ndarray
         return Combiner.load(SAVED).scores(pool)
     if not has_folds(study):
         return pool.table["chosen"].to_numpy(float)
-    scores = np.empty(len(pool.rows))
-    for fold, combiner in fold_combiners(study, seed):
+    scores, seeds = np.empty(len(pool.rows)), study.profile.ahead.fold_seeds
+    for fold, combiner in fold_combiners(study, seeds[0] if seed is None else seed):
         tested = np.isin(pool.rows, fold.test)
         if tested.any():
             scores[tested] = combiner.scores(pool.part(tested))

@@ -1,7 +1,5 @@
-"""How fast the parts are, each beside its reference: ``python -m lib.analysis.benchmarks --dataset financebench``."""
+"""How fast the parts are, each beside its reference: ``python -m lib benchmark --dataset financebench``."""
 
-import argparse
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +8,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from lib.command import open_study, status_of, study_parser
+from lib.files import write_atomically
 from lib.models.weights import fetch
 from lib.retrievers import bm25
-from lib.store import write_atomically
+from lib.study import Study
 from lib.words import StudyError
 
 FILE = "benchmarks.csv"
@@ -31,7 +29,7 @@ def seconds(run: Callable[[], object], repeats: int = 3) -> float:
     return float(np.median(times))
 
 
-def bm25_rows(study, n_questions: int = 10) -> list[tuple]:
+def bm25_rows(study: Study, n_questions: int = 10) -> list[tuple]:
     """Milliseconds a question: ours and ``rank_bm25``, over the same chunks."""
     from rank_bm25 import BM25Okapi
 
@@ -45,7 +43,7 @@ def bm25_rows(study, n_questions: int = 10) -> list[tuple]:
     return rows
 
 
-def sparse_rows(study, n_questions: int = 10) -> list[tuple]:
+def sparse_rows(study: Study, n_questions: int = 10) -> list[tuple]:
     """Milliseconds a question: the sparse product, and a scan of the same vectors laid out densely."""
     from lib.models.sparse import sparse_vectors
     from lib.retrievers.splade import dot_products
@@ -68,7 +66,7 @@ def sparse_rows(study, n_questions: int = 10) -> list[tuple]:
     ]
 
 
-def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
+def cross_encoder_rows(study: Study, n_pairs: int = 64) -> list[tuple]:
     """Pairs a second at 256 tokens: the int8 ONNX model, and sentence-transformers on the same architecture.
 
     The packaged cross-encoder has no weights for torch, so the reference carries random ones: as fast as real ones.
@@ -104,7 +102,7 @@ def cross_encoder_rows(study, n_pairs: int = 64) -> list[tuple]:
     return [("Reranking", name, len(pairs) / seconds(run, 1), "pairs a second") for name, run in variants]
 
 
-def embedding_rows(study, n_texts: int = 128) -> list[tuple]:
+def embedding_rows(study: Study, n_texts: int = 128) -> list[tuple]:
     """Tokens a second of the embedder at its full window, and the share of a matrix product.
 
     A token costs two operations a weight of the layers, and four a layer, position and dimension for attention.
@@ -139,7 +137,7 @@ def embedding_rows(study, n_texts: int = 128) -> list[tuple]:
     ]
 
 
-def generation_rows(study, n_prompts: int = 4) -> list[tuple]:
+def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
     """New tokens a second of the language model with 1, 2 and 4 slots, each a single-threaded process."""
     from lib.models.generator import open_generator
     from lib.models.prompts import Generation, Request, Sampling
@@ -168,33 +166,22 @@ def generation_rows(study, n_prompts: int = 4) -> list[tuple]:
     return rows
 
 
-def run_all(study) -> pd.DataFrame:
+def run_all(study: Study) -> pd.DataFrame:
     """Every benchmark: COLUMNS."""
     parts = (bm25_rows, sparse_rows, cross_encoder_rows, embedding_rows, generation_rows)
     rows = [row for part in parts for row in part(study)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def measured(study) -> pd.DataFrame | None:
+def measured(study: Study) -> pd.DataFrame | None:
     """What was measured: COLUMNS, of this machine or as published; None where nothing was measured yet."""
     places = [study.home] + ([study.published.root] if study.published else [])
     found = [place / FILE for place in places if (place / FILE).is_file()]
     return pd.read_csv(found[0]) if found else None
 
 
-def main() -> int:
-    """Run the benchmarks and keep them as ``benchmarks.csv`` of the view."""
-    parser = study_parser("lib.analysis.benchmarks", main.__doc__)
-    return status_of(run_and_keep, parser.parse_args())
-
-
-def run_and_keep(args: argparse.Namespace) -> None:
-    """What the command line asks for."""
-    study = open_study(args, "benchmarks")
+def run_and_keep(study: Study) -> pd.DataFrame:
+    """Run the benchmarks and keep them as ``benchmarks.csv`` of the study's outputs: COLUMNS."""
     table = run_all(study)
     write_atomically(Path(study.home) / FILE, table.to_csv(index=False).encode())
-    print(table.to_string(index=False))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return table

@@ -2,30 +2,34 @@
 
 A group is small when it has fewer than MIN_QUESTIONS questions or MIN_COMPANIES companies: it is shown, marked, and
 never ranked. A bootstrap over few companies is too narrow (over one it has no width), so a small group's interval
-also spans Wilson's score interval (1927) over its questions, which is conservative for any values from 0 to 1.
+also spans Wilson's score interval over its questions, which is conservative for any values from 0 to 1.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
-from lib.methods import TRAINED
-from lib.show.display import with_interval
-from lib.show.tables import METRIC_TITLES, title, values_of
-from lib.stats import LEVEL, Interval, clustered_bootstrap, compare, holm
+from lib.methods import METHODS, TRAINED
+from lib.metrics.frame import values_of
+from lib.stats import Interval, Resampling, corrected, wilson
+from lib.study import Study
 from lib.words import Condition
 
 MIN_QUESTIONS = 10
 MIN_COMPANIES = 5
-MARK = "°"
+MARK = "°"  # of a small group, in print
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
+DIFFERENCES = ["group", "n", "difference", "low", "high", "p_holm", "distinguishable"]
+YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bFY\s?['’]?\d\d", re.IGNORECASE)
+THIRDS = ("first third", "middle third", "last third")
+NAMED = ("company and year", "company only", "year only", "neither")
 
 
 class Seen(NamedTuple):
-    """A run that a breakdown looks at, and its name among the published figures."""
+    """A run that a breakdown looks at, and its name in the published figures."""
 
     name: str
     method: str
@@ -34,9 +38,12 @@ class Seen(NamedTuple):
     @property
     def title(self) -> str:
         """The method's title, and the condition where it is an oracle."""
-        return (
-            title(self.method) if self.condition == "standard" else f"{title(self.method)}, {self.condition}"
-        )
+        title = METHODS[self.method].title
+        return title if self.condition == "standard" else f"{title}, {self.condition}"
+
+    def values(self, metrics: pd.DataFrame, metric: str, k: int) -> pd.Series:
+        """The run's values by question_id."""
+        return values_of(metrics, self.method, self.condition, metric, k)
 
 
 def seen_runs(best_baseline: str, methods: Sequence[str], oracle: str = "dense") -> list[Seen]:
@@ -46,14 +53,67 @@ def seen_runs(best_baseline: str, methods: Sequence[str], oracle: str = "dense")
     return [*seen, Seen("oracle_document", oracle if oracle in methods else best_baseline, "oracle-document")]
 
 
-def group_interval(
-    values: pd.Series, companies: pd.Series, n_draws: int, seed: int, widen_equal: bool = False
-) -> tuple[Interval, bool]:
+def names_company(question: str, company: str) -> bool:
+    """Whether a question names its company: by the name's first word, or a short form such as JPM, JnJ or AMEX.
+
+    A short form is a word with two capital letters or more whose letters stand in the company's name in that order,
+    the first of them first.
+    """
+    first = re.split(r"[\s-]", company.strip())[0]
+    if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
+        return True
+    letters = re.sub(r"\W", "", company).lower()
+    words = [
+        word.lower() for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1
+    ]
+    return any(word[0] == letters[0] and _is_subsequence(word, letters) for word in words)
+
+
+def _is_subsequence(short: str, long: str) -> bool:
+    rest = iter(long)
+    return all(letter in rest for letter in short)
+
+
+def named(study: Study) -> pd.Series:
+    """Whether each question names its company and a year (one of NAMED), indexed by question_id; stored."""
+
+    def make() -> pd.DataFrame:
+        asked = study.questions
+        pairs = zip(asked["question"], asked["company"], strict=True)
+        has_company = np.array([names_company(*pair) for pair in pairs], bool)
+        has_year = asked["question"].str.contains(YEAR).to_numpy(bool)
+        label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
+        return pd.DataFrame({"question_id": asked["question_id"], "named": label})
+
+    params = {"questions": study.digest("questions")}
+    return study.store.frame("analysis/named", params, make, public=True).set_index("question_id")["named"]
+
+
+def labels(study: Study) -> pd.DataFrame:
+    """What each question is sorted by, indexed by question_id.
+
+    Returns:
+        question_type, doc_type, company; ``n_gold_pages``: 1, or 2 or more; ``depth``: how far into the filing the
+        first gold page lies, in thirds of the questions (ordered; equal depths stay together).
+    """
+    questions = study.questions.set_index("question_id")
+    n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
+    depth = 100 * questions["gold_pages"].map(min) / n_pages
+    third = (3 * (depth.rank() - 0.5) / len(depth)).astype(int)
+    span = depth.groupby(third).agg(["min", "max"])
+    between = {n: f"{THIRDS[n]} ({row['min']:.0f} to {row['max']:.0f} %)" for n, row in span.iterrows()}
+    return questions[["question_type", "doc_type", "company"]].assign(
+        n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
+        depth=pd.Categorical(third.map(between), list(between.values()), ordered=True),
+    )
+
+
+def group_interval(draws: Resampling, values: pd.Series, widen_equal: bool = False) -> tuple[Interval, bool]:
     """The mean of a group's values (from 0 to 1) with its interval, and whether the group is small.
 
     With ``widen_equal`` the interval is also widened where all values are equal, as the bootstrap then has no width.
     """
-    found = clustered_bootstrap(values, companies.reindex(values.index), n_draws, seed)
+    found = draws.interval(values)
     is_small = found.n < MIN_QUESTIONS or found.n_clusters < MIN_COMPANIES
     if not is_small and not (widen_equal and found.low == found.high):
         return found, False
@@ -61,16 +121,8 @@ def group_interval(
     return found._replace(low=min(low, found.low), high=max(high, found.high)), is_small
 
 
-def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's score interval of a share; the mean of values from 0 to 1 varies no more than a share does."""
-    z = norm.ppf((1 + level) / 2)
-    middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
-
-
 def by_group(
-    study,
+    study: Study,
     metrics: pd.DataFrame,
     label: pd.Series,
     seen: Iterable[Seen],
@@ -91,60 +143,24 @@ def by_group(
     Returns:
         COLUMNS.
     """
-    settings = study.profile.significance
-    companies = study.questions.set_index("question_id")["company"]
+    draws = Resampling.of(study)
+    columns = [(run.name, metric, run.values(metrics, metric, k)) for run in seen for metric in wanted]
     rows = []
-    for group in _groups(label):
-        members = label.index[label == group]
-        for run in seen:
-            for metric in wanted:
-                values = values_of(metrics, run.method, run.condition, metric, k).reindex(members)
-                found, is_small = group_interval(values, companies, settings.n_draws, settings.seed)
-                rows.append((group, run.name, metric, *found, is_small))
+    for group, members in _groups(label):
+        for name, metric, values in columns:
+            found, is_small = group_interval(draws, values.reindex(members))
+            rows.append((group, name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _groups(label: pd.Series) -> list[str]:
+def _groups(label: pd.Series) -> Iterator[tuple[str, pd.Index]]:
     is_ordered = isinstance(label.dtype, pd.CategoricalDtype)
-    return list(label.cat.categories if is_ordered else label.value_counts(sort=True).index)
-
-
-def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
-    """In words, between which groups a run's mean varies; small groups do not count."""
-    titled = METRIC_TITLES[metric].lower()
-    part = frame[(frame["entry"] == name) & (frame["metric"] == metric) & ~frame["is_small"]]
-    if len(part) < 2:
-        return f"{titled} is not compared, as fewer than two groups are large enough"
-    means = part.set_index("group")["mean"]
-    return f"{titled} goes from {means.min():.2f} ({means.idxmin()}) to {means.max():.2f} ({means.idxmax()})"
-
-
-def group_table(
-    frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None
-) -> pd.DataFrame:
-    """One row a group and run: n, companies, each metric with its interval, and the published figures if any.
-
-    Args:
-        frame: of :func:`by_group`; small groups are marked.
-        head: what the groups are.
-        seen: the runs.
-        known: run name to group to published values, in the order of the metrics.
-    """
-    titles, rows = {run.name: run.title for run in seen}, []
-    for (group, name), part in frame.groupby(["group", "entry"], sort=False):
-        first = part.iloc[0]
-        row = {head: f"{group}{MARK if first['is_small'] else ''}", "Run": titles[name]}
-        row |= {"n": first["n"], "Companies": first["n_companies"]}
-        row |= {METRIC_TITLES[r.metric]: with_interval(r.mean, r.low, r.high) for r in part.itertuples()}
-        if known is not None:
-            values = known.get(name, {}).get(group)
-            row["Published"] = " / ".join(f"{value:.2f}" for value in values) if values else "–"
-        rows.append(row)
-    return pd.DataFrame(rows)
+    for group in label.cat.categories if is_ordered else label.value_counts(sort=True).index:
+        yield group, label.index[label == group]
 
 
 def differences(
-    study,
+    study: Study,
     metrics: pd.DataFrame,
     label: pd.Series,
     first: Seen,
@@ -157,37 +173,15 @@ def differences(
     Small groups are left out: they are shown elsewhere, and not compared.
 
     Returns:
-        group, n, difference, low, high, p_holm, distinguishable.
+        DIFFERENCES.
     """
-    settings = study.profile.significance
-    companies = study.questions.set_index("question_id")["company"]
-    parts = []
-    for group in _groups(label):
-        members = label.index[label == group]
-        if len(members) < MIN_QUESTIONS or companies[members].nunique() < MIN_COMPANIES:
-            continue
-        a, b = (
-            values_of(metrics, s.method, s.condition, metric, k).reindex(members) for s in (first, second)
-        )
-        parts.append(compare(a, {group: b}, companies[members], settings.n_draws, settings.seed))
+    draws = Resampling.of(study)
+    a, b = (run.values(metrics, metric, k) for run in (first, second))
+    parts = [
+        draws.compare(a.reindex(members), {group: b})
+        for group, members in _groups(label)
+        if len(members) >= MIN_QUESTIONS and draws.company[members].nunique() >= MIN_COMPANIES
+    ]
     if not parts:
-        return pd.DataFrame(columns=["group", "n", "difference", "low", "high", "p_holm", "distinguishable"])
-    table = pd.concat(parts).rename_axis("group").reset_index()
-    table["p_holm"] = holm(table["p"].astype(float))
-    table["distinguishable"] = table["p_holm"] < round(1 - LEVEL, 12)
-    return table[["group", "n", "difference", "low", "high", "p_holm", "distinguishable"]]
-
-
-def differences_table(frame: pd.DataFrame, head: str, first: Seen, second: Seen) -> pd.DataFrame:
-    """The differences as they are printed."""
-    return pd.DataFrame(
-        {
-            head: frame["group"],
-            "n": frame["n"],
-            f"{second.title} − {first.title}": [
-                with_interval(r.difference, r.low, r.high) for r in frame.itertuples()
-            ],
-            "p (Holm)": frame["p_holm"].map(lambda p: f"{p:.3f}"),
-            "Told apart": frame["distinguishable"].map({True: "yes", False: "no"}),
-        }
-    )
+        return pd.DataFrame(columns=DIFFERENCES)
+    return corrected(pd.concat(parts)).rename_axis("group").reset_index()[DIFFERENCES]

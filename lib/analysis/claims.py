@@ -1,7 +1,6 @@
-"""The studies' claims as data.
+"""The studies' claims as data: who claims what, on which data, with which numbers, and which rows are compared.
 
-The claims are data (``claims.yaml``): who says it, on what, with which numbers, and which rows are compared. They are
-tested in :mod:`lib.analysis.scoreboard`; the rules of the verdicts are in :mod:`lib.analysis.verdicts`.
+They are tested in :mod:`lib.analysis.scoreboard`; the rules of the verdicts are in :mod:`lib.analysis.verdicts`.
 """
 
 from dataclasses import dataclass, fields
@@ -71,11 +70,6 @@ def claims() -> list[Claim]:
         bound = {"bound": margin()} if record["says"] == "<=" else {}
         found.append(Claim(**record | lists | bound))
     return found
-
-
-def runs_needed(found: list[Claim]) -> list[tuple[str, Condition]]:
-    """Every run that the claims need, once."""
-    return list(dict.fromkeys(run for claim in found for run in claim.runs))
 
 
 def missing(claim: Claim, metrics: pd.DataFrame) -> list[str]:

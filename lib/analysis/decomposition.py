@@ -19,7 +19,8 @@ import pandas as pd
 
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import gold_pages
-from lib.words import Condition, NeedsFilings
+from lib.study import Study
+from lib.words import Condition
 
 STEPS = ("found", "chunk", "page", "document")
 METRIC_OF = {"found": "evidence_found"} | {step: f"lost_at_{step}" for step in STEPS[1:]}
@@ -126,7 +127,7 @@ def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k
     return pd.DataFrame(split).astype(float).groupby(gold["question_id"], sort=False).mean()
 
 
-def recovery_table(study, methods: Iterable[str], k: int) -> pd.DataFrame:
+def recovery_table(study: Study, methods: Iterable[str], k: int) -> pd.DataFrame:
     """The means of :func:`recovery` for several methods: method and its four columns."""
     rows = []
     for method in methods:
@@ -140,24 +141,27 @@ def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd
     return pd.Series(wanted.isin(there), frame.index, dtype=bool)
 
 
-def decomposition(study, methods: Iterable[str], conditions: Iterable[Condition], k: int) -> pd.DataFrame:
-    """The decomposition of several runs as metrics: METRIC_COLUMNS with the metrics of METRIC_OF at depth k."""
-    parts = [_decomposed(study, method, condition, k) for condition in conditions for method in methods]
-    return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
+def decomposition(
+    study: Study, methods: Iterable[str], conditions: Iterable[Condition], k: int
+) -> pd.DataFrame:
+    """The decomposition of several runs as metrics: METRIC_COLUMNS with the metrics of METRIC_OF at depth k; stored."""
+    parts = []
+    for condition in conditions:
+        for method in methods:
+            long = _decomposed(study, method, condition, k).melt("question_id", var_name="metric")
+            parts.append(long.assign(method=method, condition=condition))
+    table = pd.concat(parts, ignore_index=True)
+    return table.assign(k=pd.array([k] * len(table), "Int64"))[METRIC_COLUMNS]
 
 
-def _decomposed(study, method: str, condition: Condition, k: int) -> pd.DataFrame:
-    if not study.has_filings:
-        known = study.published_metrics(method, condition)
-        known = known[known["metric"].isin(METRIC_OF.values()) & (known["k"] == k)]
-        if known.empty:
-            raise NeedsFilings(f"the decomposition at {k} was not published, and needs the filings")
-        return known
+def _decomposed(study: Study, method: str, condition: Condition, k: int) -> pd.DataFrame:
+    def make() -> pd.DataFrame:
+        words = study.memo(
+            "evidence_words", lambda: evidence_words(study.dataset.evidence, study.pages, study.chunks)
+        )
+        split = decompose(study.run(method, condition), study.questions, words, k)
+        return split.rename(columns=METRIC_OF).reset_index()
 
-    def find_words() -> pd.DataFrame:
-        return evidence_words(study.dataset.evidence, study.pages, study.chunks)
-
-    words = study.memo("evidence_words", find_words)
-    split = decompose(study.run(method, condition), study.questions, words, k).rename(columns=METRIC_OF)
-    long = split.reset_index().melt("question_id", var_name="metric")
-    return long.assign(method=method, condition=condition, k=pd.array([k] * len(long), "Int64"))
+    digests = {part: study.digest(part) for part in ("questions", "evidence", "pages", "chunks")}
+    params = {"run": study.run_digest(method, condition), "k": k} | digests
+    return study.store.frame(f"analysis/decomposition/{condition}/{method}", params, make, public=True)

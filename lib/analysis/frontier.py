@@ -1,10 +1,10 @@
 """What every row costs beside what it finds, and which rows no other one beats at both.
 
-A row's cost is what its stages took when they were computed: seconds to index the filings, and seconds a question, its
-own and those of the rows whose runs it reads. To the stored stages are added what a language model wrote for it (each
-record keeps its ``seconds``) and, for a reranker, its candidates at the measured speed of the cross-encoder: pairs that
-were scored are kept, so a stored run may have paid for none of them. Where a stage's time was not stored, the cost is a
-lower bound: it is marked so, and the row is no candidate for the frontier.
+A row's cost is what its stages took when they were computed: seconds to index the filings, and seconds per question,
+its own and those of the rows whose runs it reads. To the stored stages are added what a language model wrote for it
+(each record keeps its ``seconds``) and, for a reranker, its candidates at the measured speed of the cross-encoder:
+scores of pairs are cached, so a stored run may have paid for none of them. Where a stage's time was not stored, the
+cost is a lower bound: it is marked so, and the row is no candidate for the frontier.
 """
 
 import json
@@ -18,22 +18,17 @@ import pandas as pd
 
 from lib.analysis.benchmarks import measured as benchmarks
 from lib.methods import METHODS
-from lib.show.display import number
-from lib.show.tables import title, values_of
+from lib.metrics.frame import values_of
+from lib.study import Study
 
-#: Row to the kinds of texts that a language model writes for it, and the share of each kind that the row reads.
-WRITTEN: dict[str, dict[str, float]] = {
-    "hyde": {"hyde": 0.25},  # one of Multi-HyDE's four passages
-    "multi_hyde": {"hyde": 1.0},
-    "multi_query": {"rewrites": 1.0},
-    "keyword_query": {"keywords": 1.0},
-    "lm_expansion": {"expansion": 1.0},
-    "selection_agent": {"judge": 1.0},  # the first ten chunks
-    "crag": {"judge": 0.5, "correction": 1.0},  # the first five
-    "contextual_dense": {"filing_context": 1.0},
-    "contextual_hybrid": {"filing_context": 1.0},
-}
 FOR_FILINGS = ("filing_context",)
+OF_QUESTIONS = (  # stages that prepare questions; all others index the filings
+    "embeddings/queries",
+    "embeddings/passages",
+    "embeddings/page_questions",
+    "page_scorer/questions",
+    "sparse/queries",
+)
 RERANKED = "rerank"
 COLUMNS = ["method", "index_s", "question_s", "index_missing", "question_missing", "quality"]
 
@@ -44,7 +39,7 @@ class Cost:
 
     Attributes:
         index_s: seconds to index all filings.
-        question_s: seconds a question.
+        question_s: seconds per question.
         index_missing, question_missing: the stages of either whose time was not stored.
     """
 
@@ -72,15 +67,15 @@ def _totals(path: Path, changed: float) -> dict[str, tuple[float, int]]:
     return totals
 
 
-def writing_seconds(study) -> dict[str, tuple[float, int]]:
+def writing_seconds(study: Study) -> dict[str, tuple[float, int]]:
     """Kind of generation to the seconds that all its texts took and their number, here or where they were published."""
     places = [study.home] + ([study.published.root] if study.published else [])
     logs = [place / "generations.jsonl" for place in places if (place / "generations.jsonl").is_file()]
     return _totals(logs[0], logs[0].stat().st_mtime) if logs else {}
 
 
-def reranking_seconds(study, name: str) -> float | None:
-    """Seconds a question that a reranker needs for its candidates, at the measured pairs a second; None if unknown."""
+def reranking_seconds(study: Study, name: str) -> float | None:
+    """Seconds per question that a reranker needs for its candidates, at the measured speed; None if unknown."""
     speeds = benchmarks(study)
     if speeds is None:
         return None
@@ -89,19 +84,22 @@ def reranking_seconds(study, name: str) -> float | None:
     return float(options.get("n", study.profile.rerank.n) / ours["value"].iloc[0])
 
 
-def cost(study, name: str) -> Cost:
-    """What a row costs, by the store's own clock."""
+def cost(study: Study, name: str, stages_only: bool = False) -> Cost:
+    """What a row costs, by the store's own clock; with ``stages_only`` without texts and candidates."""
     index: dict[str, float | None] = {}
     query: dict[str, float | None] = {}
-    known, n_questions = study.seconds, len(study.questions)
-    for used in chain(name):
+    n_questions, entry = len(study.questions), study.run_entry(name)
+    for reference in (f"{entry.stage}/{entry.key}", *entry.asked):
+        stage, record = reference.rpartition("/")[0], study.store.record(reference)
+        into = query if stage in OF_QUESTIONS or stage.startswith("runs/") else index
+        into[stage] = record and record["wall_s"]
+    for used in chain(name) if not stages_only else ():
         row = METHODS[used]
-        index |= {stage: known.get(stage) for stage in row.index_stages}
-        query |= {stage: known.get(stage) for stage in (*row.query_stages, f"runs/standard/{used}")}
-        for kind, share in WRITTEN.get(used, {}).items():
+        for kind, share in row.writes.items():
             into = index if kind in FOR_FILINGS else query
-            into[f"generations/{kind}"] = _writing_of(study, kind, share)
-        if RERANKED in used:
+            seconds, n_texts = writing_seconds(study).get(kind, (0.0, 0))
+            into[f"generations/{kind}"] = seconds * share if n_texts else None
+        if RERANKED in row.settings:
             seconds = reranking_seconds(study, used)
             query[f"pairs/{used}"] = None if seconds is None else seconds * n_questions
     return Cost(_total(index), _total(query) / n_questions, _absent(index), _absent(query))
@@ -115,12 +113,7 @@ def _absent(seconds: dict[str, float | None]) -> tuple[str, ...]:
     return tuple(stage for stage, value in seconds.items() if value is None)
 
 
-def _writing_of(study, kind: str, share: float) -> float | None:
-    seconds, n_texts = writing_seconds(study).get(kind, (0.0, 0))
-    return seconds * share if n_texts else None
-
-
-def costs(study, metrics: pd.DataFrame, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
+def costs(study: Study, metrics: pd.DataFrame, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
     """Cost and quality of rows under the standard condition: COLUMNS."""
     rows = []
     for name in methods:
@@ -149,27 +142,3 @@ def frontier_of(table: pd.DataFrame, side: str) -> pd.Series:
     is_known = table[f"{side}_missing"].eq("")
     found = on_frontier(table.loc[is_known, f"{side}_s"], table.loc[is_known, "quality"])
     return pd.Series(found, table.index[is_known]).reindex(table.index, fill_value=False)
-
-
-def costs_table(table: pd.DataFrame, quality: str, n: int) -> pd.DataFrame:
-    """:func:`costs` as it is printed, the frontiers marked; ``≥`` where a stage's time was not stored."""
-
-    def seconds(side: str, form: str) -> pd.Series:
-        return table[f"{side}_missing"].ne("").map({True: "≥ ", False: ""}) + table[f"{side}_s"].map(
-            form.format
-        )
-
-    def marked(side: str) -> pd.Series:
-        return frontier_of(table, side).map({True: "yes", False: "–"})
-
-    return pd.DataFrame(
-        {
-            "Method": table["method"].map(title),
-            quality: table["quality"].map(number),
-            "Per question (s)": seconds("question", "{:.2f}"),
-            "On its frontier": marked("question"),
-            "Index (s)": seconds("index", "{:.0f}"),
-            "On that one": marked("index"),
-            "n": n,
-        }
-    )

@@ -1,114 +1,186 @@
-"""Measures in the manner of RAGAS (Es et al., 2024), by the small judge, each beside one that knows the gold.
+"""The small judge: its labels beside a reading by hand and the gold pages, and measures in the manner of RAGAS.
 
-Context precision asks whether useful chunks come before useless ones; the gold pages answer it, too. Answer relevance
-asks whether an answer fits its question; ROUGE-L with the gold answer asks whether it is right.
+Context precision (Es et al., 2024) asks whether useful chunks come before useless ones; the gold pages answer it, too.
+Answer relevance asks whether an answer fits its question; ROUGE-L with the gold answer asks whether it is right. Each
+stands beside the one that knows the gold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from lib.analysis.hand import judge_measured
-from lib.answers.answers import answers, score
+from lib.answers.answers import Answers, kept, score
+from lib.answers.hand_labels import hand_labels, labelled_pairs
 from lib.answers.prompt_context import Context
-from lib.metrics.answer_relevance import answer_relevance
-from lib.metrics.context_precision import context_precision, gold_precision
-from lib.show.answers import context_title
-from lib.show.display import number, with_interval
-from lib.show.tables import title
-from lib.stats import cluster_draws, clustered_bootstrap
+from lib.answers.relevance import answer_relevance
+from lib.methods import METHODS
+from lib.metrics.retrieval import is_gold
+from lib.retrievers.judge import first_ranks, judgements
+from lib.retrievers.judged import judged_pairs
+from lib.stats import Resampling, percentiles
+from lib.study import Study
 
-PRECISION = ("Judged by the model", "Judged by gold pages")
-RELEVANCE = ("Answer relevance", "ROUGE-L with the gold answer")
+USEFUL = "RELEVANT"
+SECTIONS = ("sibling_texts", "parent_child", "embedder", "generator")
+READINGS = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
 
 
-def precisions(study, methods: Sequence[str], k: int) -> pd.DataFrame:
-    """Context precision of the first ``k`` chunks: name (title of the method), question_id, judged, gold."""
-    parts = [
-        pd.DataFrame(
-            {
-                "name": title(name),
-                "judged": context_precision(study, study.run(name), k),
-                "gold": gold_precision(study, study.run(name), k),
-            }
-        )
-        for name in methods
+def _stored(study: Study, stage: str, run: str, make: Callable[[], pd.DataFrame], **more) -> pd.DataFrame:
+    params = {
+        "run": study.run_digest(run, "standard"),
+        "questions": study.digest("questions"),
+        "chunks": study.digest("chunks"),
+        "settings": study.settings_of(SECTIONS),
+    }
+    return study.store.frame(f"analysis/{stage}", params | more, make, public=True)
+
+
+def labels_of_first(study: Study) -> pd.DataFrame:
+    """The judge's labels of hybrid retrieval's first chunks: question_id, rank, chunk_id, doc_name, page, label."""
+    columns = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
+    return _stored(study, "judge-labels", "hybrid_rrf", lambda: judged_pairs(study)[columns])
+
+
+def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
+    """The judge's labels of the pairs that were labelled by hand: question_id, chunk_id, doc_name, page, label."""
+    pairs = labelled_pairs()
+    make = lambda: judgements(study, pairs)  # noqa: E731
+    return _stored(study, "judge-labels/hand", "hybrid_rrf", make, pairs=pairs["chunk_id"].tolist())
+
+
+def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
+    """How often the judge gives each label, and how often the chunk is on a gold page where it does.
+
+    Returns:
+        By label: n, share of all pairs, n_gold, gold_share.
+    """
+    gold = is_gold(judged, study.questions)
+    table = gold.groupby(judged["label"]).agg(["size", "sum"]).set_axis(["n", "n_gold"], axis=1)
+    return table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"])
+
+
+def kappa_of(tables: np.ndarray) -> np.ndarray:
+    """Cohen's kappa (1960) of 2 x 2 counts, shape (..., 2, 2); 0 where chance alone would agree always."""
+    total = tables.sum(axis=(-2, -1))
+    agreed = np.trace(tables, axis1=-2, axis2=-1) / total
+    chance = (tables.sum(-1) * tables.sum(-2)).sum(-1) / total**2
+    is_sure = np.isclose(chance, 1)
+    return np.where(is_sure, 0.0, (agreed - chance) / np.where(is_sure, 1.0, 1 - chance))
+
+
+def agreement_of(draws: Resampling, a: pd.Series, b: pd.Series) -> dict[str, float]:
+    """How far two yes-or-no labellings agree, with 95 % intervals that draw whole companies.
+
+    Args:
+        draws: of companies.
+        a, b: boolean, indexed by question_id; a question may occur several times.
+
+    Returns:
+        n, accuracy, accuracy_low, accuracy_high, kappa, kappa_low, kappa_high.
+    """
+    cells = pd.DataFrame({(i, j): (a == i) & (b == j) for i in (False, True) for j in (False, True)}, a.index)
+    low, high = percentiles(kappa_of(draws.sums(cells).reshape(-1, 2, 2)), (0.025, 0.975))
+    kappa = float(kappa_of(cells.sum().to_numpy(float).reshape(2, 2)))
+    share = draws.interval((a == b).astype(float))
+    found = {"n": share.n, "accuracy": share.mean, "accuracy_low": share.low, "accuracy_high": share.high}
+    return found | {"kappa": kappa, "kappa_low": low, "kappa_high": high}
+
+
+def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
+    """The judge and the gold pages, each beside the reading by hand.
+
+    Args:
+        study: gives questions and the settings ``significance``.
+        judged: the labelled pairs with the judge's ``label``.
+
+    Returns:
+        One row per labelling (``judge``: RELEVANT; ``gold page``) and reading of the hand labels (READINGS): see
+        :func:`agreement_of`. The drawn pairs are half on gold pages, all pairs are not.
+    """
+    pairs = judged.merge(hand_labels().rename(columns={"label": "hand"}), on=["question_id", "chunk_id"])
+    gold = is_gold(pairs, study.questions).to_numpy()
+    pairs = pairs.set_index("question_id")
+    labellings = {"judge": pairs["label"] == USEFUL, "gold page": pd.Series(gold, pairs.index)}
+    draws = Resampling.of(study)
+    rows = [
+        {"labelling": name, "hand": reading} | agreement_of(draws, labels, pairs["hand"].isin(values))
+        for name, labels in labellings.items()
+        for reading, values in READINGS.items()
     ]
-    return pd.concat(parts).rename_axis("question_id").reset_index()
+    return pd.DataFrame(rows)
 
 
-def relevances(study, contexts: Sequence[Context]) -> pd.DataFrame:
-    """Answer relevance and ROUGE-L of answers: name (title of the context), question_id, judged, gold."""
+def precision_of(verdicts: Sequence[bool]) -> float:
+    """Context precision of verdicts v in order of rank: ``sum_j(precision@j * v_j) / sum_j(v_j)``, 0 without any."""
+    n_useful, total = 0, 0.0
+    for rank, is_useful in enumerate(verdicts, 1):
+        if is_useful:
+            n_useful += 1
+            total += n_useful / rank
+    return total / n_useful if n_useful else 0.0
+
+
+def context_precision(study: Study, top: pd.DataFrame, is_useful: pd.Series) -> pd.Series:
+    """The context precision of ranked chunks by question id, in the study's order; 0 where nothing was retrieved.
+
+    Args:
+        study: gives the questions.
+        top: the first ranks of a run.
+        is_useful: the verdict on each of its rows.
+    """
+    verdicts = top.assign(is_useful=is_useful.to_numpy(bool)).sort_values(["question_id", "rank"])
+    values = verdicts.groupby("question_id")["is_useful"].agg(lambda part: precision_of(part.tolist()))
+    return values.reindex(study.questions["question_id"], fill_value=0.0)
+
+
+def precisions(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
+    """Context precision of the first ``k`` chunks, by the judge and by gold pages; stored.
+
+    Returns:
+        question_id, name (title of the method), judged, gold.
+    """
+
+    def make(method: str) -> pd.DataFrame:
+        top = first_ranks(study.run(method), k)
+        judged = context_precision(study, top, judgements(study, top)["label"] == USEFUL)
+        gold = context_precision(study, top, is_gold(top, study.questions))
+        return pd.DataFrame({"judged": judged, "gold": gold}).rename_axis("question_id").reset_index()
+
     parts = []
-    for one in contexts:
-        written = answers(study, one)
-        judged = answer_relevance(study, written)
-        found = score(study, written)
+    for method in methods:
+        found = _stored(study, f"context-precision/{method}", method, lambda name=method: make(name), k=k)
+        parts.append(found.assign(name=METHODS[method].title))
+    return pd.concat(parts, ignore_index=True)[["question_id", "name", "judged", "gold"]]
+
+
+def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Answer relevance and ROUGE-L of answers: question_id, name (title of the context), judged, gold; stored."""
+
+    def make(study: Study, written: Answers) -> pd.DataFrame:
+        judged, found = answer_relevance(study, written), score(study, written)
         gold = found[found["metric"] == "answer_rouge_l"].set_index("question_id")["value"]
-        parts.append(
-            pd.DataFrame({"name": context_title(one), "judged": judged, "gold": gold.reindex(judged.index)})
-        )
-    return pd.concat(parts).rename_axis("question_id").reset_index()
+        frame = pd.DataFrame({"judged": judged, "gold": gold.reindex(judged.index)})
+        return frame.rename_axis("question_id").reset_index()
+
+    parts = [kept(study, "answers/relevance", one, make).assign(name=one.title) for one in contexts]
+    return pd.concat(parts, ignore_index=True)[["question_id", "name", "judged", "gold"]]
 
 
-def judged_table(study, values: pd.DataFrame, first: str, heads: Sequence[str]) -> pd.DataFrame:
+def compared(study: Study, values: pd.DataFrame) -> pd.DataFrame:
     """The means of both measures with intervals over companies, and their rank correlation over questions.
 
     Args:
         study: gives companies and the settings ``significance``.
         values: of :func:`precisions` or :func:`relevances`.
-        first: head of the first column.
-        heads: of the judged and of the gold measure.
+
+    Returns:
+        name, measure (judged, gold, correlation), mean, low, high, n; NaN where a constant measure has no correlation.
     """
-    settings, rows = study.profile.significance, []
-    company = study.questions.set_index("question_id")["company"]
+    draws, rows = Resampling.of(study), []
     for name, part in values.groupby("name", sort=False):
-        groups, row = company.loc[part["question_id"]].to_numpy(), {first: name}
-        for column, head in zip(("judged", "gold"), heads, strict=True):
-            found = clustered_bootstrap(part[column].to_numpy(), groups, settings.n_draws, settings.seed)
-            row[head] = with_interval(found.mean, found.low, found.high)
-        together = rank_correlation(part["judged"], part["gold"], groups, settings.n_draws, settings.seed)
-        row["Rank correlation"] = "–" if np.isnan(together[0]) else with_interval(*together)
-        rows.append(row | {"n": len(part)})
-    return pd.DataFrame(rows)
-
-
-def rank_correlation(
-    a: pd.Series, b: pd.Series, clusters: Sequence, n_draws: int, seed: int
-) -> tuple[float, float, float]:
-    """Spearman's correlation and its 95 % interval, drawing whole clusters; NaN where either is constant.
-
-    The ranks are those among all values, also in a draw.
-    """
-    ranks = np.stack([a.rank().to_numpy(), b.rank().to_numpy()])
-    codes, names = pd.factorize(np.asarray(clusters))
-    drawn = _weighted_correlation(ranks, cluster_draws(len(names), n_draws, seed)[:, codes])
-    if not (there := drawn[~np.isnan(drawn)]).size:
-        return (float("nan"),) * 3
-    low, high = np.quantile(there, [0.025, 0.975])
-    return float(_weighted_correlation(ranks, np.ones((1, len(codes))))[0]), float(low), float(high)
-
-
-def _weighted_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of two rows of values under each row of weights, shape (n_weights,)."""
-    total = weights.sum(axis=1)
-    mean = weights @ values.T / total[:, None]
-    product = weights @ (values[0] * values[1]) / total - mean.prod(axis=1)
-    variance = weights @ (values**2).T / total[:, None] - mean**2
-    scale = np.sqrt(variance.clip(0).prod(axis=1))
-    return np.divide(product, scale, out=np.full(len(weights), np.nan), where=scale > 1e-9)
-
-
-def labels_table(study, judged: pd.DataFrame) -> pd.DataFrame:
-    """How often the judge says each label, and how often the chunk then is on a gold page."""
-    counted = judge_measured(study, judged)
-    return pd.DataFrame(
-        {
-            "Label": counted.index.str.lower(),
-            "Pairs": counted["n"],
-            "Of all pairs (%)": [number(100 * share, 0) for share in counted["share"]],
-            "On a gold page": counted["n_gold"],
-            "On a gold page (%)": [number(100 * share, 1) for share in counted["gold_share"]],
-        }
-    )
+        part = part.set_index("question_id")
+        found = {column: draws.interval(part[column]) for column in ("judged", "gold")}
+        found["correlation"] = draws.rank_correlation(part["judged"], part["gold"])
+        rows += [(name, measure, *interval[:4]) for measure, interval in found.items()]
+    return pd.DataFrame(rows, columns=["name", "measure", "mean", "low", "high", "n"])

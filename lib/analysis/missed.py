@@ -24,19 +24,31 @@ def answer_figures(text: str) -> set[str]:
     return {figure for figure in found if len(figure) > 2 and not YEAR.fullmatch(figure)}
 
 
-def missed(study: Study, run: pd.DataFrame, k: int = 5, next_k: int = 20) -> pd.DataFrame:
-    """The questions whose gold pages are not all among the first k chunks, each in the first sort that holds.
+def missed(study: Study, name: str, k: int = 5, next_k: int = 20) -> pd.DataFrame:
+    """The questions whose gold pages are not all among a method's first k chunks; stored.
 
     Args:
-        study: with the pages' texts.
-        run: one run.
+        study: with the pages' texts, or with published results.
+        name: of the method.
         k: chunks that count as found.
         next_k: chunks that a better order could draw from.
 
     Returns:
         question_id, question_type, doc_type, n_gold, n_found, best_rank (of a missed page, missing if not in the run),
-        sort (one of SORTS).
+        sort (the first of SORTS that holds).
     """
+    params = {"run": study.run_digest(name), "pages": study.digest("pages"), "k": k, "next_k": next_k}
+    params |= {
+        "questions": study.digest("questions"),
+        "dataset": study.dataset.fingerprint,
+    }  # has the answers
+    return study.store.frame(
+        f"analysis/missed/{name}", params, lambda: sort_missed(study, study.run(name), k, next_k), public=True
+    )
+
+
+def sort_missed(study: Study, run: pd.DataFrame, k: int, next_k: int) -> pd.DataFrame:
+    """:func:`missed` of a run, computed now."""
     pages = ["question_id", "doc_name", "page"]
     ranks = run.groupby(pages)["rank"].min().rename("best_rank").reset_index()
     gold = dict(list(gold_pages(study.questions).merge(ranks, how="left", on=pages).groupby("question_id")))

@@ -1,140 +1,141 @@
-"""The tables of chapter 08: the rows of one sibling study, each beside the row that it changes."""
+"""The rows of the sibling studies, each beside the row that it changes, and the weight of dense against BM25.
+
+The weight is swept from 0 to 1 by 0.025 (Kim et al., 2025). The best one over all questions is a peek: it was chosen by
+the questions it is scored on. What the choice is worth is what it gives in folds by company, whose test questions had
+no part in it.
+"""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from lib.folds import Fold, make_folds
 from lib.methods import METHODS
-from lib.show.display import number, with_interval
-from lib.show.tables import title, values_of
-from lib.stats import clustered_bootstrap, compare, holm
+from lib.metrics import METRICS
+from lib.metrics.frame import values_of
+from lib.retrievers import convex
+from lib.retrievers.convex import ALPHAS, CHOSEN_BY, alpha_values, best_alpha, chosen_alphas
+from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
+from lib.stats import Resampling, corrected, percentiles
+from lib.study import Study
+from lib.words import Condition
 
-#: What a row changes, where that is not plain dense retrieval.
-REFERENCE = {
-    "bm25_k12": "bm25",
-    "multi_query": "dense",
-    "keyword_query": "hybrid_rrf",
-    "lm_expansion": "hybrid_rrf",
-    "crag": "hybrid_rrf",
-    "selection_agent": "hybrid_rrf",
-    "contextual_hybrid": "hybrid_rrf",
-    "contextual_header_hybrid": "hybrid_rrf",
-    "hybrid_rerank": "hybrid_rrf",
-}
 SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
-DIFFERENCE = ("Page recall: difference", "from", "p (Holm)")
-HEADS = {
-    "doc_recall": "Document recall",
-    "page_recall": "Page recall",
-    "mrr": "MRR",
-    "ndcg": "nDCG",
-    "map": "MAP",
-}
-
-
-def reference_of(method: str) -> str:
-    """The row that another one changes: hybrid retrieval for fusions, BM25 over other chunks for BM25, else dense."""
-    if method in REFERENCE:
-        return REFERENCE[method]
-    if method.startswith(("convex_", "rrf_")):
-        return "hybrid_rrf"
-    return "bm25" if method.endswith("_bm25") else "dense"
+#: Metrics of the sweep to their titles.
+SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (5, 5, 10), strict=True)}
+#: First stage and the most chunks of it that are reranked.
+POOLS = {"hybrid_rrf": 50, "dense": 100}
 
 
 def against_reference(
-    study, metrics: pd.DataFrame, methods: Sequence[str], metric: str = "page_recall", k: int = 5
+    study: Study, metrics: pd.DataFrame, methods: Sequence[str], metric: str = "page_recall", k: int = 5
 ) -> pd.DataFrame:
     """Each row against the one that it changes, corrected for all rows together.
 
     Returns:
-        Indexed by method: reference and the columns of :func:`lib.stats.compare`; ``p_holm`` is over all
-        the rows.
+        Indexed by method: reference and the columns of :func:`lib.stats.compare`; ``p_holm`` is over all rows.
     """
-    settings = study.profile.significance
-    company = study.questions.set_index("question_id")["company"]
-    parts = []
+    draws, parts = Resampling.of(study), []
     for name in methods:
-        base = values_of(metrics, reference_of(name), "standard", metric, k)
-        own = values_of(metrics, name, "standard", metric, k).reindex(base.index)
-        part = compare(base, {name: own}, company.reindex(base.index), settings.n_draws, settings.seed)
-        parts.append(part.assign(reference=reference_of(name)))
-    table = pd.concat(parts)
-    table["p_holm"] = holm(table["p"].to_numpy(float))
-    return table
+        base, own = (values_of(metrics, row, "standard", metric, k) for row in (METHODS[name].changes, name))
+        parts.append(draws.compare(base, {name: own}).assign(reference=METHODS[name].changes))
+    return corrected(pd.concat(parts))
 
 
-def family_table(study, metrics: pd.DataFrame, methods: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a study with intervals, and their page recall against the rows that they change.
+def with_references(methods: Sequence[str]) -> list[str]:
+    """The rows that others change, and then these, so that a reader sees what is changed."""
+    changed = dict.fromkeys(METHODS[name].changes for name in methods)
+    return [*(name for name in changed if name not in methods), *methods]
 
-    The reference rows come first, so that a reader sees what is changed.
+
+def means(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """The SHOWN metrics of rows with intervals: method, metric, k, mean, low, high, n."""
+    draws = Resampling.of(study)
+    rows = [
+        (name, metric, k, *draws.interval(values_of(metrics, name, "standard", metric, k))[:4])
+        for name in methods
+        for metric, k in SHOWN
+    ]
+    return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
+
+
+def sweep(study: Study) -> pd.DataFrame:
+    """What every ``alpha`` gives each question under the standard condition, stored; see :func:`alpha_values`."""
+    params = {
+        "chunks": study.digest("chunks"),
+        "questions": study.digest("questions"),
+        "settings": study.settings_of(("embedder", "bm25")),
+        "depth": study.profile.run.depth,
+        "alphas": list(ALPHAS),
+    }
+    make = lambda: alpha_values(study, study.candidates("standard"))  # noqa: E731
+    return study.store.frame("siblings/alpha", params, make, public=True)
+
+
+def by_weight(values: pd.DataFrame) -> pd.DataFrame:
+    """The values that choose a weight, questions × weights, of :func:`sweep`."""
+    return values.pivot(index="question_id", columns="alpha", values=CHOSEN_BY)
+
+
+def curve(study: Study, values: pd.DataFrame) -> pd.DataFrame:
+    """The mean at every weight with its interval: alpha, mean, low, high."""
+    draws, table = Resampling.of(study), by_weight(values)
+    rows = [(alpha, *draws.interval(table[alpha])[:3]) for alpha in table]
+    return pd.DataFrame(rows, columns=["alpha", "mean", "low", "high"])
+
+
+def best_interval(draws: Resampling, values: pd.DataFrame) -> tuple[float, float]:
+    """Where the best ``alpha`` of :func:`sweep` lies: the interval of its bootstrap by company; of ties the first."""
+    table = by_weight(values)
+    return percentiles(table.columns.to_numpy(float)[draws.means(table).round(12).argmax(axis=1)])
+
+
+def folds_of(study: Study, n_folds: int, seed: int) -> list[Fold]:
+    """The folds by company that the choice is made in."""
+    return make_folds(study.questions, study.filings, "company", n_folds, seed)
+
+
+def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -> pd.DataFrame:
+    """Each question with the ``alpha`` that the other folds' questions chose.
 
     Returns:
-        What is printed, and its numbers: method, metric, k, mean, low, high, n.
+        question_id, fold, alpha and the metrics of SWEPT, in the questions' order.
     """
-    settings = study.profile.significance
-    company = study.questions.set_index("question_id")["company"]
-    references = [name for name in dict.fromkeys(map(reference_of, methods)) if name not in methods]
-    tested = against_reference(study, metrics, methods)
-    shown, numbers = [], []
-    for name in [*references, *methods]:
-        row = {"Method": title(name)}
-        for metric, k in SHOWN:
-            values = values_of(metrics, name, "standard", metric, k)
-            found = clustered_bootstrap(
-                values, company.reindex(values.index), settings.n_draws, settings.seed
-            )
-            row[f"{HEADS[metric]}@{k}"] = with_interval(found.mean, found.low, found.high)
-            numbers.append((name, metric, k, found.mean, found.low, found.high, found.n))
-        row |= _difference(tested.loc[name]) if name in tested.index else dict.fromkeys(DIFFERENCE, "–")
-        shown.append(row | {"n": found.n})
-    columns = ["method", "metric", "k", "mean", "low", "high", "n"]
-    return pd.DataFrame(shown), pd.DataFrame(numbers, columns=columns)
+    ids = questions["question_id"]
+    chosen = pd.DataFrame({"question_id": ids, "fold": 0, "alpha": 0.0})
+    for fold, alpha in zip(folds, chosen_alphas(values, folds, ids), strict=True):
+        chosen.loc[list(fold.test), "fold"] = fold.number
+        chosen.loc[list(fold.test), "alpha"] = alpha
+    return chosen.merge(values, on=["question_id", "alpha"], how="left", validate="one_to_one")
 
 
-def _difference(row: pd.Series) -> dict[str, str]:
-    told = (
-        with_interval(row["difference"], row["low"], row["high"]),
-        title(row["reference"]),
-        number(row["p_holm"], 3),
-    )
-    return dict(zip(DIFFERENCE, told, strict=True))
+def ways_to_weigh(values: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """BM25 alone, dense alone, the peek and the held-out choice: what, alpha (a range where it differs), SWEPT, n."""
+    peek, columns = best_alpha(values), list(SWEPT)
+    fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": peek}
+    found = [
+        {"what": what, "alpha": f"{alpha:g}"} | values[values["alpha"] == alpha][columns].mean().to_dict()
+        for what, alpha in fixed.items()
+    ]
+    low, high = chosen["alpha"].min(), chosen["alpha"].max()
+    span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+    found.append({"what": "chosen in folds by company", "alpha": span} | chosen[columns].mean().to_dict())
+    return pd.DataFrame(found).assign(n=len(chosen))
 
 
-def takeaway(study, metrics: pd.DataFrame, methods: Sequence[str]) -> str:
-    """Which rows can be told from what they change, in one sentence."""
-    tested = against_reference(study, metrics, methods)
-    apart = tested[tested["p_holm"] < 0.05]
-    better = ", ".join(title(name) for name in apart.index[apart["difference"] > 0]) or "none"
-    worse = ", ".join(title(name) for name in apart.index[apart["difference"] < 0]) or "none"
-    return f"Better than the row that they change, told from chance: {better}. Worse: {worse}."
+def pool(study: Study, condition: Condition) -> pd.DataFrame:
+    """Every pair that a rerank depth reads under a condition, once, the shallow ones first: question_id, chunk_id."""
+    allowed = study.candidates(condition)
+    lists = [study.rank_method(name, allowed, n) for name, n in POOLS.items()]
+    table = pd.concat(lists).sort_values("rank", kind="stable")
+    return table.drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
 
 
-def pipelines(methods: Sequence[str]) -> pd.DataFrame:
-    """What the rows do, as the chapter's first table; cells are markup."""
-    rows = [METHODS[name] for name in methods]
-    return pd.DataFrame(
-        {
-            "Method": [row.title for row in rows],
-            "Name": [f"`{row.name}`" for row in rows],
-            "Pipeline": [row.pipeline for row in rows],
-            "Source": [row.citation() for row in rows],
-        }
-    )
+def score_pairs(study: Study, condition: Condition = "standard", limit: int | None = None) -> str:
+    """Score the pairs of every rerank depth with the cross-encoder, or the first ``limit`` of them; a sentence on it.
 
-
-def depths_table(study, metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -> pd.DataFrame:
-    """Page recall at several depths, and MAP@10."""
-    rows = []
-    for name in methods:
-        means = {f"@{k}": number(values_of(metrics, name, "standard", "page_recall", k).mean()) for k in ks}
-        precision = values_of(metrics, name, "standard", "map", 10).mean()
-        rows.append(
-            {"Method": title(name)} | means | {"MAP@10": number(precision), "n": len(study.questions)}
-        )
-    return pd.DataFrame(rows)
-
-
-def left_out(family: str, run: Sequence[str]) -> str:
-    """A sentence on the rows of a study that the profile does not run; empty where it runs all."""
-    absent = [row.title for row in METHODS.values() if row.family == family and row.name not in run]
-    return f"Not run in this profile: {', '.join(absent)}." if absent else ""
+    Scores are cached pair by pair, so a killed run resumes, and a depth contains the smaller ones.
+    """
+    pairs = pool(study, condition)[:limit]
+    pool_scores(study, pairs, HEAD_TOKENS)
+    return f"{condition}: {len(pairs)} pairs scored"

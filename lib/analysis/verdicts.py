@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from lib.stats import clustered_bootstrap, holm, paired_bootstrap_p, paired_randomisation_test
+from lib.stats import holm
 
 HOLDS, DOES_NOT, CANNOT_TELL, NOT_MEASURED = "holds here", "does not", "cannot tell", "not measured"
 ALPHA = 0.05
@@ -51,7 +51,7 @@ class Finding:
         p_bootstrap: the same by the paired bootstrap.
         amount: the difference that was claimed, where it is known and the claim is that ``a > b``.
         p_amount: p of the test against the amount.
-        spread: ``s² · deff``; NaN where n cannot be had from it.
+        spread: ``s² · deff``; NaN where no n follows from it.
         is_exact: whether the claim is that θ is the amount.
     """
 
@@ -70,40 +70,6 @@ class Finding:
     is_exact: bool = False
 
 
-def difference(
-    a: pd.Series,
-    b: pd.Series,
-    clusters: pd.Series,
-    claims_more: bool = True,
-    bound: float = 0.0,
-    amount: float | None = None,
-    n_draws: int = 10_000,
-    seed: int = 0,
-) -> Finding:
-    """Test a mean paired difference.
-
-    Args:
-        a, b: one value a question, by question_id.
-        clusters: company of each question.
-        claims_more: whether the difference is claimed to lie above the bound.
-        bound: what the difference is tested against.
-        amount: the difference that was claimed.
-        n_draws, seed: of the bootstrap and the tests.
-    """
-    apart = a - b.reindex(a.index)
-    company = clusters.reindex(a.index)
-    found = clustered_bootstrap(apart, company, n_draws, seed)
-
-    def p_against(value: float) -> float:
-        return paired_randomisation_test(apart - value, apart * 0, company, n_draws, seed)
-
-    p_bootstrap = paired_bootstrap_p(apart - bound, apart * 0, company, n_draws, seed)
-    return Finding(
-        *found, claims_more, bound, p_against(bound), p_bootstrap, amount,
-        None if amount is None else p_against(amount), spread_of(apart, company),
-    )  # fmt: skip
-
-
 def spread_of(values: pd.Series, clusters: pd.Series) -> float:
     """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered."""
     n, n_clusters = len(values), clusters.nunique()
@@ -111,12 +77,6 @@ def spread_of(values: pd.Series, clusters: pd.Series) -> float:
         return math.nan
     sums = (values - values.mean()).groupby(clusters.to_numpy()).sum()
     return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / n)
-
-
-def design_effect(values: pd.Series, clusters: pd.Series) -> float:
-    """How many clustered questions are worth one unrelated question."""
-    variance = float(values.var())
-    return spread_of(values, clusters) / variance if variance else math.nan
 
 
 def questions_needed(effect: float, spread: float, alpha: float = ALPHA, power: float = POWER) -> float:
@@ -166,21 +126,16 @@ def decide(tests: dict[str, Finding]) -> pd.DataFrame:
     rows = {}
     for name, tested in tests.items():
         said = verdict(tested, adjusted[name, False], adjusted.get((name, True)))
-        effect = tested.estimate - tested.bound
+        needed = questions_needed(tested.estimate - tested.bound, tested.spread, ALPHA / len(keys))
         rows[name] = {
-            "estimate": tested.estimate,
-            "low": tested.low,
-            "high": tested.high,
-            "n": tested.n,
-            "n_clusters": tested.n_clusters,
-            "bound": tested.bound,
+            key: getattr(tested, key) for key in ("estimate", "low", "high", "n", "n_clusters", "bound")
+        }
+        rows[name] |= {
             "amount": math.nan if tested.amount is None else tested.amount,
             "p_holm": float(adjusted[name, False]),
             "p_holm_amount": float(adjusted.get((name, True), math.nan)),
             "p_bonferroni": min(1.0, tested.p_bootstrap * len(tests)),
             "verdict": said,
-            "n_needed": questions_needed(effect, tested.spread, ALPHA / len(keys))
-            if said == CANNOT_TELL
-            else math.nan,
+            "n_needed": needed if said == CANNOT_TELL else math.nan,
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("claim")

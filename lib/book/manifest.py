@@ -9,12 +9,23 @@ import textwrap
 from importlib.metadata import metadata, version
 from pathlib import Path
 
-from lib import methods
+from lib.book.notebooks import read_stages
+from lib.files import ROOT, digest_of_file
+from lib.methods import measured
 from lib.models.preflight import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
-from lib.store import digest_of_file
+from lib.study import Study
 
-ROOT = Path(__file__).resolve().parents[2]
+SOURCES = (
+    "lib",
+    "notebooks",
+    "book",
+    "data",
+    "_config.yml",
+    "_toc.yml",
+    "requirements.txt",
+    ":!book/results",
+)
 PACKAGES = (
     "torch", "transformers", "sentence-transformers", "tokenizers", "chromadb", "rank-bm25", "sacrebleu", "rouge-score",
     "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas", "matplotlib",
@@ -23,10 +34,14 @@ PACKAGES = (
 
 
 def git_commit() -> str:
-    """The commit of the code, with ``-dirty`` where files differ from it; ``unknown`` outside git."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    """The last commit that changed the code, with ``-dirty`` where files differ from it; ``unknown`` outside git."""
+
+    def git(*command: str) -> str:
+        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    commit = git("log", "-1", "--format=%H", "--", *SOURCES)
+    return (commit or "unknown") + ("-dirty" if git("status", "--porcelain", "--", *SOURCES) else "")
 
 
 def processor() -> str:
@@ -87,32 +102,34 @@ def licence_of(package: str) -> str:
     return textwrap.shorten(said, 60, placeholder=" …")
 
 
-def stages_of(study) -> list[dict]:
-    """The last record of each stage that this study looked up, in the order of its first look-up."""
-    log = study.view / "stages.jsonl"
-    records: dict[str, dict] = {}
-    for line in log.read_text().splitlines() if log.is_file() else []:
-        record = json.loads(line)
-        earlier = records.get(record["stage"], {})
-        if record["origin"] == "reused" and earlier.get("key") == record["key"]:
-            record["origin"] = earlier["origin"]
-        records[record["stage"]] = record
-    return [*records.values(), *_indexed_before(study, records)]
+def stages_of(study: Study) -> list[dict]:
+    """Every stage that the chapters used, and those behind them, by name and key.
+
+    Returns:
+        Records of stage, key, origin (``computed``, ``reused`` or ``published``), wall_s, peak_mib, at, and, where they
+        are recorded, version, digest, public and asked.
+    """
+    origins: dict[str, str] = {}
+    for line in read_stages(study):
+        reference = f"{line['stage']}/{line['key']}"
+        if line["origin"] != "absent" and not (line["origin"] == "reused" and reference in origins):
+            origins[reference] = line["origin"]
+    todo, found = list(origins), {}
+    while todo:
+        reference = todo.pop()
+        record = study.store.record(reference)
+        if record and reference not in found:
+            kept = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
+            found[reference] = {name: record[name] for name in kept if name in record}
+            found[reference]["origin"] = origins.get(reference, "reused")
+            todo += record.get("asked", ())
+    return sorted(found.values(), key=lambda record: (record["stage"], record["key"]))
 
 
-def _indexed_before(study, records: dict[str, dict]) -> list[dict]:
-    """Stages behind a method that this run had no need of, as its runs are stored: what they took is still its cost."""
-    rows = [methods.METHODS[name] for name, _ in methods.measured(study.profile)]
-    wanted = {stage for row in rows for stage in (*row.index_stages, *row.query_stages)} - set(records)
-    earlier = [*(study.published.manifest["stages"] if study.published else []), *study.computed_before()]
-    known = {record["stage"]: record for record in earlier if record["stage"] in wanted}
-    return [record | {"origin": "reused"} for record in known.values()]
-
-
-def folds_of(study) -> dict[str, list[dict]]:
+def folds_of(study: Study) -> dict[str, list[dict]]:
     """What each fold trained on and tested, and what the two share (checked before training): scorer to its folds."""
     found = dict(study.published.manifest.get("folds", {})) if study.published else {}
-    for path in sorted((study.view / "folds").glob("*.json")):
+    for path in sorted((study.outputs / "folds").glob("*.json")):
         records = json.loads(path.read_text())
         records = records if isinstance(records, list) else [records]
         found[path.stem] = [
@@ -122,25 +139,23 @@ def folds_of(study) -> dict[str, list[dict]]:
     return found
 
 
-def write_manifest(study) -> dict:
-    """Write ``manifest.json`` of the view and return it."""
-    stages = stages_of(study)
+def write_manifest(study: Study) -> dict:
+    """Write ``manifest.json`` of the outputs and return it."""
+    stages, runs = stages_of(study), {}
     keys = {record["stage"]: record["key"] for record in stages}
-    runs = {}
-    for name, condition in methods.measured(study.profile):
-        path = study.view / "runs" / condition / f"{name}.trec.gz"
+    for name, condition in measured(study.profile):
+        path = study.outputs / "runs" / condition / f"{name}.trec.gz"
         if path.is_file() and f"runs/{condition}/{name}" in keys:
-            runs[f"{condition}/{name}"] = {
-                "key": keys[f"runs/{condition}/{name}"],
-                "sha256": digest_of_file(path),
-            }
+            key = keys[f"runs/{condition}/{name}"]
+            runs[f"{condition}/{name}"] = {"key": key, "sha256": digest_of_file(path)}
     manifest = {
         "dataset": study.dataset.name,
         "fingerprint": study.dataset.fingerprint,
+        "filings_digest": study.dataset.filings_digest,
         "profile": study.profile.name,
         "settings": study.profile,
         "commit": git_commit(),
-        "date": max((record["at"] for record in stages), default="")[:10],
+        "date": max((record.get("at", "") for record in stages), default="")[:10],
         "machine": processor(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
@@ -148,7 +163,10 @@ def write_manifest(study) -> dict:
         "seeds": seeds_of(study.profile),
         "models": models_of(study.profile),
         "n_questions": len(study.questions),
-        "runs": runs,
+        "inputs": {
+            name: study.inputs_digest(name) for name in sorted({name for name, _ in measured(study.profile)})
+        },
+        "runs": dict(sorted(runs.items())),
         "folds": folds_of(study),
         "stages": stages,
     }

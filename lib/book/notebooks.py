@@ -1,9 +1,11 @@
-"""Running the chapters: papermill into the view, whole or not at all."""
+"""Running the chapters: papermill into the outputs, whole or not at all; which of them something has changed for."""
 
+import json
 import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from importlib.metadata import distributions
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -11,14 +13,16 @@ import nbformat
 import papermill
 import yaml
 
-from lib import absent
-from lib.book import stand_in
-from lib.published import Published
+from lib.files import ROOT, digest_of, digest_of_file, write_atomically
+from lib.store import RECORD
+from lib.studies import NOTEBOOKS
+from lib.study import Study
 from lib.words import StudyError
 
-ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = ROOT / "notebooks"
 PLUMBING = "remove-input"
+SOURCES = ("lib", "book", "_config.yml", "_toc.yml", "notebooks/profiles")
+NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
+STAMPS = "built.json"
 
 
 def chapters() -> list[str]:
@@ -28,29 +32,18 @@ def chapters() -> list[str]:
     return [Path(file).name for file in files if file.startswith("notebooks/")]
 
 
-def parameters_of(name: str) -> dict[str, str]:
-    """A chapter's parameters and their comments.
-
-    Raises:
-        StudyError: there is no such chapter.
-    """
-    path = NOTEBOOKS / f"{name}.ipynb"
-    if not path.is_file():
-        raise StudyError(f"no notebook {name!r}: say one of {', '.join(chapters())}")
-    found = papermill.inspect_notebook(str(path))
-    return {key: value["help"] for key, value in found.items()}
-
-
 def check_parameters(name: str, given: dict[str, object]) -> None:
     """Refuse parameters that the chapter does not have; papermill itself would only warn.
 
     Raises:
-        StudyError: naming the unknown ones and listing the right ones.
+        StudyError: there is no such chapter, or naming the unknown parameters and listing the right ones.
     """
-    known = parameters_of(name)
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        listed = "\n".join(f"  {key}: {text}" for key, text in known.items())
+    path = NOTEBOOKS / f"{name}.ipynb"
+    if not path.is_file():
+        raise StudyError(f"no notebook {name!r}: say one of {', '.join(chapters())}")
+    known = papermill.inspect_notebook(str(path))
+    if unknown := sorted(set(given) - set(known)):
+        listed = "\n".join(f"  {key}: {value['help']}" for key, value in known.items())
         raise StudyError(f"{name} has no parameter {', '.join(unknown)}; it has\n{listed}")
 
 
@@ -61,21 +54,17 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         name: such as ``03_baselines``.
         given: parameters to inject.
         target: directory of the executed notebook.
-        say: where progress is told.
+        say: progress callback.
 
     Returns:
-        The executed notebook, free of paths and times of this machine. Where there are no filings, a cell that needs
-        them shows what was published of it, or one line.
+        The executed notebook, free of paths and times of this machine.
 
     Raises:
         StudyError: a wrong parameter, or a cell that failed; what was run so far stays in ``<name>.failed.ipynb``.
     """
     check_parameters(name, given)
     target.mkdir(parents=True, exist_ok=True)
-    aside, done, failed = (
-        target / f"{prefix}{name}{end}.ipynb" for prefix, end in ((".", ""), ("", ""), ("", ".failed"))
-    )
-    published = _stands_in(given)
+    aside, done, failed = (target / f"{part}.ipynb" for part in (f".{name}", name, f"{name}.failed"))
     started = time.perf_counter()
     say(f"chapter {name} …")
     try:
@@ -91,19 +80,15 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             extra_arguments=[
                 "--IPKernelApp.log_level=40"
             ],  # it warns that it speaks TCP, to this machine alone
-            allow_error_names=list(absent.ERRORS) if published else [],
         )
     except papermill.PapermillExecutionError as error:
         aside.replace(failed)
-        if error.ename in ("StudyError", "DatasetError", "WeightsError"):
+        if error.ename in ("StudyError", "DatasetError", "WeightsError", "NeedsFilings"):
             raise StudyError(f"{name}: {error.evalue}") from None
         raise StudyError(
             f"{name} failed in cell {error.cell_index}: {error.ename}: {error.evalue}\n  the run so far is in {failed}"
         ) from error
-    notebook = cleaned(nbformat.read(aside, as_version=4))
-    if published:
-        stand_in.put(notebook, published, target.parent)
-    nbformat.write(notebook, aside)
+    nbformat.write(cleaned(nbformat.read(aside, as_version=4)), aside)
     aside.replace(done)
     failed.unlink(missing_ok=True)
     say(f"chapter {name} took {time.perf_counter() - started:.0f} s")
@@ -133,13 +118,67 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
                 chapter.result()
 
 
-def _stands_in(given: dict[str, object]) -> Published | None:
-    """The published results that a chapter reads in place of filings, if it does."""
-    if given.get("results", "published") != "published":
-        return None
-    return Published.in_place_of(
-        str(given.get("dataset", "")), Path(str(given.get("profile", "default"))).stem
-    )
+def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
+    """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
+    path = study.outputs / STAMPS
+    known = json.loads(path.read_text()) if path.is_file() else {}
+    now, folder = _stamps(study, given), study.outputs / "notebooks"
+    return [
+        name
+        for name in chapters()
+        if known.get(name) != now[name] or not (folder / f"{name}.ipynb").is_file()
+    ]
+
+
+def remember(study: Study, given: dict[str, object]) -> None:
+    """Record what the chapters were run from; see :func:`changed_chapters`."""
+    write_atomically(study.outputs / STAMPS, json.dumps(_stamps(study, given), indent=1) + "\n")
+
+
+def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
+    sources = [path for name in SOURCES for path in _files(ROOT / name)]
+    texts = study.home / "generations.jsonl"
+    common = {
+        "given": given,
+        "dataset": study.dataset.fingerprint,
+        "settings": study.profile,
+        "packages": sorted(f"{one.name} {one.version}" for one in distributions()),
+        "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in sources],
+        "texts": texts.stat().st_size if texts.is_file() else 0,
+    }
+    used = stages_by_chapter(study)
+    stamps = {}
+    for name in chapters():
+        stored = [(one, (study.store.root / one / RECORD).is_file()) for one in sorted(used.get(name, ()))]
+        stamps[name] = digest_of([common, digest_of_file(NOTEBOOKS / f"{name}.ipynb"), stored])
+    return stamps
+
+
+def read_stages(study: Study) -> list[dict]:
+    """The log of the stages that chapters used: chapter, stage, key, origin."""
+    log = study.outputs / "stages.jsonl"
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
+
+
+def stages_by_chapter(study: Study) -> dict[str, set[str]]:
+    """The stages that each chapter used or looked for, as ``stage/key``."""
+    used: dict[str, set[str]] = {}
+    for record in read_stages(study):
+        used.setdefault(record["chapter"], set()).add(f"{record['stage']}/{record['key']}")
+    return used
+
+
+def forget_stages(study: Study, names: Sequence[str]) -> None:
+    """Remove the lines of some chapters from the log of stages, before these are run again."""
+    kept = [record for record in read_stages(study) if record["chapter"] not in names]
+    study.write("stages.jsonl", "".join(json.dumps(record) + "\n" for record in kept))
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    found = (one for one in path.rglob("*") if not NOT_SOURCES & set(one.relative_to(path).parts))
+    return sorted(one for one in found if one.is_file())
 
 
 def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

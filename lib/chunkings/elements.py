@@ -20,7 +20,7 @@ from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
 from lib.study import Study
 
-VERSION = 1  # raised when a page gives other elements; the tables made of them depend on it
+VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them
 N_WORKERS = 2
 ELEMENT_COLUMNS = ("doc_name", "page", "kind", "text", "start", "end", "rows", "is_placed")
 Kind = Literal["title", "text", "table"]
@@ -136,25 +136,20 @@ def elements(study: Study) -> pd.DataFrame:
     says whether the page's places are known, which they are not where a filing is given as text.
     """
     params = {
-        "dataset": study.dataset.fingerprint,
+        "filings": study.dataset.filings_digest,
         "pages": study.digest("pages"),
         "pymupdf": pymupdf.VersionBind,
     }
 
-    def compute(target: Path) -> None:
+    def make() -> pd.DataFrame:
         texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
         with ProcessPoolExecutor(N_WORKERS) as pool:
             found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())
             progress = tqdm(texts, desc="elements", unit="filing")
             rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
-        table = pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
-        table.to_parquet(target / "elements.parquet", index=False)
+        return pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
 
-    def read() -> pd.DataFrame:
-        entry = study.store.get("elements", params, compute, VERSION)
-        return joined_tables(pd.read_parquet(entry.path / "elements.parquet"))
-
-    return study.memo("elements", read)
+    return study.memo("elements", lambda: joined_tables(study.store.frame("elements", params, make, VERSION)))
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:

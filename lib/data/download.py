@@ -10,7 +10,7 @@ import requests
 from tqdm.auto import tqdm
 
 from lib.data.layout import is_safe_name
-from lib.store import digest_of_file
+from lib.files import digest_of_file
 from lib.words import DatasetError
 
 BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"

@@ -14,10 +14,11 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import pandas as pd
 
-from lib.store import digest_of_file
+from lib.files import digest_of_file
 from lib.words import DatasetError
 
 DOCUMENTS = "*document_information*.jsonl"
@@ -34,7 +35,8 @@ class Dataset:
         questions: QUESTION_COLUMNS, ordered as in the file.
         filings: FILING_COLUMNS without ``n_pages``: the filings that have a PDF or page text here.
         evidence: one row a piece of evidence: question_id, doc_name, page, text, line (where it was read).
-        question_file: where the questions stand, for messages.
+        question_file: where the questions are, for messages.
+        has_text: whether the texts of filings and questions are available.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Dataset:
     filings: pd.DataFrame
     evidence: pd.DataFrame
     question_file: Path
+    has_text: ClassVar[bool] = True
 
     @cached_property
     def fingerprint(self) -> str:

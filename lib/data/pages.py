@@ -9,7 +9,7 @@ import pymupdf
 from tqdm.auto import tqdm
 
 from lib.data.layout import Dataset, Line, Problems, read_json_lines
-from lib.store import digest_of_file
+from lib.files import digest_of_file
 from lib.words import PAGE_COLUMNS
 
 NOT_WORDS = re.compile(r"[^a-z0-9]+")

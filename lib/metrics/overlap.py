@@ -12,9 +12,7 @@ once, only n-grams that the evidence holds are counted in the chunk, and the sub
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from hashlib import sha1
 from itertools import chain, repeat
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -163,56 +161,27 @@ METRICS = (
     Metric("ctx_bleu", "BLEU", "Papineni et al. (ACL 2002); sacrebleu, Post (WMT 2018)", ctx_bleu, 0.005),
     Metric("ctx_rouge_l", "ROUGE-L", "Lin (2004)", ctx_rouge_l, 0.005),
 )
+NAMES = [metric.name for metric in METRICS]
+VERSION = 1
 
 
-def _digest(text: str) -> str:
-    return sha1(text.encode("utf-8", "surrogatepass")).hexdigest()
+def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable | None = None) -> np.ndarray:
+    """BLEU and ROUGE-L of (evidence, chunk) pairs, shape (n_pairs, 2).
 
-
-class PairScorer:
-    """Scores (evidence, chunk) pairs and remembers them by content, so that methods share what they share.
-
-    A pair is known by the SHA-1 of its two texts: a changed chunk is a new pair, and a file holds no text.
+    Args:
+        pairs: texts.
+        rows: :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up; None scores all.
     """
 
-    COLUMNS = ("evidence_sha1", "chunk_sha1", *(metric.name for metric in METRICS))
+    def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
+        references = {evidence: Reference(evidence) for evidence, _ in items}
+        scored = [(references[evidence].bleu(chunk), references[evidence].rouge_l(chunk)) for evidence, chunk in items]
+        return np.array(scored, float).reshape(-1, len(NAMES))
 
-    def __init__(self, use_stemmer: bool = False):
-        self.settings = f"{bleu_signature()}|rouge_l_stem:{use_stemmer}"
-        self.n_computed = 0
-        self._scores: dict[tuple[str, str], tuple[float, float]] = {}
-        self._digest = lru_cache(maxsize=2**16)(_digest)
-        self._reference = lru_cache(maxsize=2**10)(lambda text: Reference(text, use_stemmer))
-
-    def __len__(self) -> int:
-        return len(self._scores)
-
-    def score(self, chunk: str, evidence: str) -> tuple[float, float]:
-        """``(ctx_bleu, ctx_rouge_l)`` of one pair, from memory where it was scored before."""
-        key = self._digest(evidence), self._digest(chunk)
-        if key not in self._scores:
-            reference = self._reference(evidence)
-            self._scores[key] = reference.bleu(chunk), reference.rouge_l(chunk)
-            self.n_computed += 1
-        return self._scores[key]
-
-    def save(self, path: Path) -> None:
-        """Write all pairs to a parquet file: evidence_sha1, chunk_sha1, ctx_bleu, ctx_rouge_l, settings."""
-        rows = sorted((*key, *scores) for key, scores in self._scores.items())
-        pd.DataFrame(rows, columns=self.COLUMNS).assign(settings=self.settings).to_parquet(path, index=False)
-
-    def load(self, path: Path) -> None:
-        """Add the pairs of a file that ``save`` wrote.
-
-        Raises:
-            ValueError: the file was scored with other settings or another sacrebleu; delete it.
-        """
-        pairs = pd.read_parquet(path)
-        others = sorted(set(pairs["settings"]) - {self.settings})
-        if others:
-            raise ValueError(f"{path}: scored with {others}, not {self.settings}; delete it")
-        rows = pairs[list(self.COLUMNS)].itertuples(index=False, name=None)
-        self._scores.update(((evidence, chunk), (bleu, rouge)) for evidence, chunk, bleu, rouge in rows)
+    if rows is None:
+        return compute(pairs)
+    space = {"metrics": NAMES, "version": VERSION, "bleu": bleu_signature()}
+    return rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
 
 
 def overlap_metrics(
@@ -220,7 +189,7 @@ def overlap_metrics(
     chunk_texts: Mapping[str, str],
     questions: pd.DataFrame,
     ks: Sequence[int] = DEPTHS,
-    scorer: PairScorer | None = None,
+    rows: Callable | None = None,
 ) -> pd.DataFrame:
     """``ctx_bleu`` and ``ctx_rouge_l`` of the best of the top k chunks, for every question.
 
@@ -229,7 +198,7 @@ def overlap_metrics(
         chunk_texts: chunk id to text, for every chunk of the run's top ``max(ks)``.
         questions: with ``question_id`` and ``evidence`` (its pieces joined by a blank line).
         ks: depths.
-        scorer: pairs scored so far; new ones are added to it. None scores all of them.
+        rows: see :func:`pair_scores`.
 
     Returns:
         Long frame question_id, metric, k, value; a question without rows in the run scores 0.
@@ -237,16 +206,14 @@ def overlap_metrics(
     Raises:
         KeyError: a chunk of the run has no text.
     """
-    scorer = PairScorer() if scorer is None else scorer
     evidence = questions.set_index("question_id", verify_integrity=True)["evidence"]
     top = run[(run["rank"] <= max(ks)) & run["question_id"].isin(evidence.index)]
     pairs = zip(top["question_id"], top["chunk_id"], strict=True)
-    scores = [scorer.score(chunk_texts[chunk_id], evidence[question_id]) for question_id, chunk_id in pairs]
-    names = [metric.name for metric in METRICS]
-    scored = pd.DataFrame(scores, columns=names, index=top.index, dtype=float)
+    scores = pair_scores([(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in pairs], rows)
+    scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
     parts = []
     for k in ks:
         best = scored[top["rank"] <= k].groupby(top["question_id"]).max()
         best = best.reindex(evidence.index, fill_value=0.0)
-        parts += [long_frame(best[name], name, k) for name in names]
+        parts += [long_frame(best[name], name, k) for name in NAMES]
     return pd.concat(parts, ignore_index=True)

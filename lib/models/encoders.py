@@ -9,6 +9,7 @@ import numpy as np
 from lib.models.batches import in_batches_that_fit
 
 Role = Literal["query", "document"]
+VERSION = 1  # raised when the same text gets another vector
 
 
 def has_fast_bfloat16() -> bool:

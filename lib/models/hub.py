@@ -16,7 +16,7 @@ from pathlib import Path
 
 import requests
 
-from lib.store import digest_of_file
+from lib.files import digest_of_file
 from lib.words import StudyError
 
 TIMEOUT_S = 3.0

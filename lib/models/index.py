@@ -1,126 +1,144 @@
-"""The shared index: vectors of every chunk's windows, stored once, searched exactly, and mirrored in Chroma."""
+"""The shared index: vectors of every chunk's windows, kept by text, searched exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from lib.data.chunks import load_tokenizer, split_chunks
-from lib.models.encoders import Encoder, Role
+from lib.files import digest_of
+from lib.models.encoders import VERSION, Encoder, Role
 from lib.models.weights import fetch, weights_hash
-from lib.store import digest_of
+from lib.study import Study
 from lib.words import StudyError
 
 SPECIAL_TOKENS = 2
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
 
-def _encoder(study) -> Encoder:
-    settings = study.profile.embedder
-
-    def load() -> Encoder:
-        return Encoder(fetch(settings.weights), settings.window, settings.precision, settings.batch_size)
-
-    return study.memo("encoder", load)
-
-
-def windows(study) -> pd.DataFrame:
-    """The windows that stand for each chunk: ``chunk`` (row of the chunk) and ``text``.
+def windows(study: Study) -> pd.DataFrame:
+    """The windows that represent each chunk: ``chunk`` (row of the chunk) and ``text``.
 
     ``long_chunks: windows`` cuts a chunk into windows that fit the encoder; ``truncate`` keeps its first window only.
     """
     settings = study.profile.embedder
 
-    def split(target: Path) -> None:
+    def split() -> pd.DataFrame:
         tokenizer = load_tokenizer(fetch(settings.weights))
         table = split_chunks(
             study.chunks, tokenizer, settings.window - SPECIAL_TOKENS, settings.window_overlap
         )
         if settings.long_chunks == "truncate":
-            table = table.groupby("chunk", as_index=False).first()
-        elif settings.long_chunks != "windows":
+            return table.groupby("chunk", as_index=False).first()
+        if settings.long_chunks != "windows":
             raise StudyError(f"embedder.long_chunks is {settings.long_chunks!r}: say windows or truncate")
-        table.to_parquet(target / "windows.parquet", index=False)
+        return table
 
-    def load() -> pd.DataFrame:
-        read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
-        params = {"chunks": study.chunks_digest, "tokenizer": weights_hash(settings.weights), **read}
-        return pd.read_parquet(
-            study.store.get("windows", params, split, WINDOWS_VERSION).path / "windows.parquet"
-        )
-
-    return study.memo("windows", load)
+    read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
+    params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
+    return study.memo("windows", lambda: study.store.frame("windows", params, split, WINDOWS_VERSION))
 
 
-def encode_texts(study, stage: str, texts: Sequence[str], role: Role = "document") -> np.ndarray:
-    """Unit vectors of texts, stored, shape (n_texts, dimension). A killed run goes on at the shard where it was."""
+def encode_with(
+    study: Study,
+    stage: str,
+    weights: Callable[[], Path],
+    digest: str,
+    texts: Sequence[str],
+    role: Role,
+    window: int,
+) -> np.ndarray:
+    """Unit vectors of texts by a model, kept text by text.
+
+    Args:
+        study: gives the settings, the cache and the store.
+        stage: names the computation for the log of times.
+        weights: gives the model's directory; called only when a vector is missing.
+        digest: what identifies the model.
+        texts: what to encode.
+        role: ``query`` or ``document``.
+        window: tokens read of a text.
+
+    Returns:
+        float32, shape (n_texts, dimension).
+    """
     settings = study.profile.embedder
-    params = {
-        "weights": weights_hash(settings.weights),
-        "window": settings.window,
+    space = {
+        "model": digest,
+        "version": VERSION,
+        "window": window,
         "precision": settings.precision,
         "role": role,
-        "texts": digest_of(list(texts)),
     }
-    entry = study.store.shards(stage, params, texts, lambda part: _encoder(study).encode(part, role))
-    return np.load(entry.path / "rows.npy", mmap_mode="r")
+
+    @cache
+    def encoder() -> Encoder:
+        make = partial(Encoder, weights(), window, settings.precision, settings.batch_size)
+        return study.memo(("encoder", digest, window), make)
+
+    def vectors() -> np.ndarray:
+        return study.cache.rows(space, texts, lambda part: encoder().encode(part, role), label=stage)
+
+    # the entry says how long it took, and that it is done; the vectors themselves are in the cache
+    params = space | {"texts": digest_of(list(texts))}
+    study.store.value(stage, params, lambda: {"shape": vectors().shape})
+    return vectors()
 
 
-def window_vectors(study) -> tuple[np.ndarray, np.ndarray]:
-    """The shared index: for every window the row of its chunk, and its unit vector (n_windows, dimension)."""
+def encode_texts(study: Study, stage: str, texts: Sequence[str], role: Role = "document") -> np.ndarray:
+    """Unit vectors of texts by the profile's encoder, shape (n_texts, dimension); see :func:`encode_with`."""
+    settings = study.profile.embedder
+    weights, digest = partial(fetch, settings.weights), weights_hash(settings.weights)
+    return encode_with(study, stage, weights, digest, texts, role, settings.window)
+
+
+def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
+    """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
         table = windows(study)
-        vectors = encode_texts(study, "embeddings/windows", table["text"].tolist())
-        return table["chunk"].to_numpy(), np.asarray(vectors)
+        stage = f"embeddings/{study.chunking or 'windows'}"
+        texts = table["text"].tolist()
+        if not study.chunking:
+            return table["chunk"].to_numpy(), encode_texts(study, stage, texts)
+        row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        return table["chunk"].to_numpy(), encode_texts(study, stage, list(row_of))[[row_of[text] for text in texts]]
 
     return study.memo("window_vectors", load)
 
 
-def encode_queries(study, texts: Sequence[str]) -> np.ndarray:
-    """Unit vectors of questions or of other texts that stand for them, shape (n_texts, dimension)."""
-    return np.asarray(encode_texts(study, "embeddings/queries", texts, role="query"))
+def encode_queries(study: Study, texts: Sequence[str]) -> np.ndarray:
+    """Unit vectors of questions or of other texts used in their place, shape (n_texts, dimension)."""
+    return encode_texts(study, "embeddings/queries", texts, role="query")
 
 
-def chroma_collection(study):
-    """The index as a persistent Chroma collection, one record a window, cosine; built once, resumed when it is short.
+def chroma_collection(study: Study):
+    """The index as a persistent Chroma collection, one record per window, cosine; built once, resumed when it is short.
 
-    Chroma answers approximately (HNSW) and filters slowly, so published numbers come from the stored vectors
-    themselves; this collection is for applications, and for the test that both agree.
+    Chroma answers approximately (HNSW) and filters slowly, so published numbers come from exact search; this
+    collection is for applications, and for the test that both agree.
 
     Raises:
-        StudyError: the collection does not hold every window after it was built.
+        StudyError: the collection does not contain every window after it was built.
     """
     import chromadb
 
     owners, vectors = window_vectors(study)
-    chunks = study.chunks
-    name = "windows-" + digest_of([study.chunks_digest, dict(study.profile.embedder)])[:16]
-    client = chromadb.PersistentClient(
-        path=str(study.store.root / "chroma"), settings=chromadb.Settings(anonymized_telemetry=False)
-    )
-    collection = client.get_or_create_collection(
-        name,
-        configuration={
-            "hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}
-        },
-    )
-    batch = client.get_max_batch_size()
+    place = study.store.root.parent / "chroma"
+    client = chromadb.PersistentClient(str(place), chromadb.Settings(anonymized_telemetry=False))
+    hnsw = {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}
+    name = "windows-" + digest_of([study.digest("chunks"), dict(study.profile.embedder)])[:16]
+    collection = client.get_or_create_collection(name, configuration={"hnsw": hnsw})
     number = pd.Series(owners).groupby(owners).cumcount().to_numpy()
-    for start in tqdm(
-        range(collection.count(), len(vectors), batch), desc="chroma", unit="batch", mininterval=5
-    ):
+    batch = client.get_max_batch_size()
+    for start in range(collection.count(), len(vectors), batch):
         rows = slice(start, start + batch)
-        part = chunks.iloc[owners[rows]]
-        collection.upsert(
-            ids=[f"{chunk_id}#w{n:02d}" for chunk_id, n in zip(part["chunk_id"], number[rows], strict=True)],
-            embeddings=vectors[rows],
-            metadatas=part[["chunk_id", "doc_name", "page"]].to_dict("records"),
-        )
+        part = study.chunks.iloc[owners[rows]]
+        ids = [f"{chunk}#w{n:02d}" for chunk, n in zip(part["chunk_id"], number[rows], strict=True)]
+        about = part[["chunk_id", "doc_name", "page"]].to_dict("records")
+        collection.upsert(ids=ids, embeddings=vectors[rows], metadatas=about)
     if collection.count() != len(vectors):
-        raise StudyError(
-            f"Chroma holds {collection.count()} of {len(vectors)} windows; remove {study.store.root / 'chroma'}"
-        )
+        raise StudyError(f"Chroma contains {collection.count()} of {len(vectors)} windows; remove {place}")
     return collection

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from lib.files import digest_of
 from lib.models.batches import in_batches_that_fit
 from lib.models.encoders import Role, automatic_precision
 from lib.models.weights import fetch, weights_hash
-from lib.store import digest_of
 from lib.study import Study
 
 VERSION = 1  # raised when the same weights give other terms
@@ -111,14 +111,18 @@ def sparse_vectors(
     def encoder() -> SpladeEncoder:
         return study.memo("splade", lambda: SpladeEncoder(fetch(settings.weights), *options))
 
-    params = {
-        "weights": weights_hash(settings.weights),
+    space = {
+        "model": weights_hash(settings.weights),
+        "version": VERSION,
         "window": settings.window,
         "max_active_dims": settings.max_active_dims,
         "precision": settings.precision,
         "role": role,
-        "texts": digest_of(list(texts)),
     }
-    entry = study.store.shards(stage, params, texts, lambda part: encoder().encode(part, role))
-    rows = np.load(entry.path / "rows.npy")
+
+    def fill() -> np.ndarray:
+        return study.cache.rows(space, texts, lambda part: encoder().encode(part, role), dtype=TERM, label=stage)
+
+    study.store.value(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
+    rows = fill()
     return to_matrix(rows, n_terms=int(rows["term"].max(initial=0)) + 1)

@@ -16,9 +16,8 @@ from pathlib import Path
 
 import yaml
 
-from lib.locks import exclusively
+from lib.files import digest_of, digest_of_file, exclusively
 from lib.models import hub
-from lib.store import digest_of, digest_of_file
 from lib.words import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")

@@ -4,18 +4,21 @@ A record's key is the hash of the model's weights, the prompt, the sampling and 
 it may hold a filing's text. A line that a kill left half-written, or that was changed by hand, is noticed and not used.
 """
 
+import fcntl
+import json
+import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from lib.locks import exclusively
+from lib.files import digest_of, exclusively
 from lib.models.prompts import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
-from lib.models.written_records import append_records, key_of, read_records
-from lib.store import digest_of
+
+FIELDS = ("key", "kind", "question_id", "prompt_sha", "params", "seed", "model", "text", "finish_reason")
 
 
 @dataclass(frozen=True)
@@ -72,17 +75,28 @@ class GenerationLog:
     Args:
         path: the log, ``generations.jsonl``; made when missing.
         model: which model writes.
-        published: a log whose records are used too, and copied into this one, marked as published. With None, the
-            copies that an earlier run took are ignored as well.
-        say: where progress is told, one line a call.
+        published: records that are used too, and copied into the log, marked as published. With None, the copies that
+            an earlier run took are ignored as well.
+        say: progress callback, one line per call.
     """
 
     def __init__(
-        self, path: Path, model: Model, published: Path | None = None, say: Callable[[str], None] = print
+        self,
+        path: Path,
+        model: Model,
+        published: Iterable[dict] | None = None,
+        say: Callable[[str], None] = print,
     ):
         self.path, self.model, self.say = Path(path), model, say
         self.uses_published = published is not None
-        self.published = read_records(published, say) if published else {}
+        self.published = {record["key"]: record for record in published or () if is_sound(record)}
+
+    def take_published(self) -> None:
+        """Copy every published record into the log that it does not contain."""
+        here = read_records(self.path, self.say)
+        copies = [record | {"origin": "published"} for key, record in self.published.items() if key not in here]
+        if copies:
+            append_records(self.path, copies)
 
     def key(self, item: Item) -> str:
         """What identifies an item's text, 64 hex digits."""
@@ -204,3 +218,77 @@ class GenerationLog:
 
 def _reason(outcome: Generation | GenerationError, sampling: Sampling) -> str | None:
     return str(outcome) if isinstance(outcome, GenerationError) else fault(outcome, sampling)
+
+
+def key_of(identity: dict) -> str:
+    """The key of a record: the hash of the weights, the prompt, the sampling and the seed, 64 hex digits."""
+    return digest_of(
+        [identity["model"]["sha256"], identity["prompt_sha"], identity["params"], identity["seed"]]
+    )
+
+
+def is_sound(record: object) -> bool:
+    """Whether a record has every field, and the key that follows from them."""
+    try:
+        return all(name in record for name in FIELDS) and key_of(record) == record["key"]
+    except (TypeError, KeyError):
+        return False
+
+
+def read_records(path: Path, say: Callable[[str], None], with_copies: bool = True) -> dict[str, dict]:
+    """The sound records of a log by key; one made here goes before a published copy, else the first counts.
+
+    Args:
+        path: the log; it may be missing.
+        say: called with the number of damaged lines, if there are any.
+        with_copies: whether copies of published records count.
+    """
+    by_key: dict[str, dict] = {}
+    n_damaged = 0
+    for line in path.read_bytes().split(b"\n") if path.exists() else []:
+        record = _parsed(line)
+        n_damaged += record is None and bool(line.strip())
+        if record is not None and (with_copies or "origin" not in record):
+            known = by_key.get(record["key"])
+            if known is None or ("origin" in known and "origin" not in record):
+                by_key[record["key"]] = record
+    if n_damaged:
+        say(f"{path.name}: {n_damaged} damaged lines are not used")
+    return by_key
+
+
+def _parsed(line: bytes) -> dict | None:
+    """A line's record, or None when it is not whole or not the one that its key names."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if is_sound(record) else None
+
+
+def append_records(path: Path, records: Iterable[dict]) -> None:
+    """Add lines that are on the disk when this returns; a half-written last line is cut off first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+        _mend_end(file)
+        file.write(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _mend_end(file) -> None:
+    """Make the file end with a whole line: end the last one if its record is whole, else cut it off."""
+    size = file.seek(0, os.SEEK_END)
+    if size == 0:
+        return
+    file.seek(size - 1)
+    if file.read(1) == b"\n":
+        return
+    file.seek(0)
+    start = file.read().rfind(b"\n") + 1
+    file.seek(start)
+    if _parsed(file.read()) is None:
+        file.truncate(start)
+    else:
+        file.write(b"\n")

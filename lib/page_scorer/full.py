@@ -12,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold, make_folds
+from lib.models.encoders import Role
 from lib.models.weights import weights_hash
 from lib.page_scorer.scores import stored_scores
-from lib.page_scorer.vectors import encode_with, page_texts, text_by_page
-from lib.store import Entry, digest_of
+from lib.page_scorer.vectors import encode_pages, page_texts, text_by_page
+from lib.store import Entry
 from lib.study import Study
 
 VERSION = 1
@@ -133,16 +135,22 @@ def _weights_and_settings(study: Study) -> dict:
 
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int]) -> np.ndarray:
     """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
-    model = (lambda: entry.path), entry.digest
     questions = study.questions["question"].iloc[list(rows)].tolist()
-    queries = encode_with(study, "page_scorer/questions", *model, questions, "query")
-    return queries @ encode_with(study, "page_scorer/pages", *model, page_texts(study), "document").T
+    queries = encode_by(study, entry, "page_scorer/questions", questions, "query")
+    return queries @ encode_by(study, entry, "page_scorer/pages", page_texts(study), "document").T
+
+
+def encode_by(
+    study: Study, entry: Entry, stage: str, texts: Sequence[str], role: Role, window: int | None = None
+) -> np.ndarray:
+    """Unit vectors of texts by a trained model, shape (n_texts, d); ``window`` tokens of each, by default its own."""
+    return encode_pages(study, stage, lambda: entry.path, entry.digest, texts, role, window)
 
 
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores and records of all folds, trained and computed if they are missing."""
     entry = scores_in_folds(study, f"page_scorer/scores/{by}", by, fold_model, public=True)
-    study.show(entry.path / "folds.json", f"folds/page_scorer-{by}.json")
+    study.link(entry.path / "folds.json", f"folds/page_scorer-{by}.json")
     return entry
 
 

@@ -7,7 +7,7 @@ mapped too, is chosen inside the training questions of each fold, by folds of th
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -109,19 +109,23 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
 
 
 @dataclass(frozen=True)
-class Vectors:
-    """All that the light scorer reads: frozen vectors and which page is gold for which question.
+class FoldData:
+    """All that the light scorer reads in a fold: frozen vectors, and which page is gold for which question.
 
     Attributes:
         questions, pages: unit vectors, shapes (n_questions, d) and (n_pages, d).
         gold: boolean, shape (n_questions, n_pages).
         readable: the pages that training may read, boolean, shape (n_pages,).
+        groups: the filing or company of each question.
+        settings: the profile's section ``page_scorer_light``.
     """
 
     questions: np.ndarray
     pages: np.ndarray
     gold: np.ndarray
     readable: np.ndarray
+    groups: np.ndarray
+    settings: Settings
 
     def part(self, rows: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The given questions, the readable pages, and which of these are gold."""
@@ -129,40 +133,55 @@ class Vectors:
         parts = self.questions[rows], self.pages[self.readable], self.gold[rows][:, self.readable]
         return tuple(torch.as_tensor(part) for part in parts)
 
-    def train(
-        self, rows: Sequence[int], settings: Settings, plan: Plan, n_copies: int = 0
-    ) -> Iterator[tuple[Plan, LightScorer]]:
+    def train(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> Iterator[tuple[Plan, LightScorer]]:
         """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps.
 
         Args:
             rows: the training questions.
-            settings: the profile's section ``page_scorer_light``.
             plan: sides, learning rate and the number of steps.
             n_copies: see :func:`gold_loss`.
         """
         questions, pages, gold = self.part(rows)
-        scorer = LightScorer(questions.shape[1], settings.rank, plan.sides, settings.seed)
+        scorer = LightScorer(questions.shape[1], self.settings.rank, plan.sides, self.settings.seed)
         optimizer = torch.optim.Adam(scorer.parameters(), lr=plan.learning_rate)
         yield plan._replace(steps=0), scorer
         for step in range(1, plan.steps + 1):
             optimizer.zero_grad()
             gold_loss(scorer(questions, pages), gold, n_copies).backward()
             optimizer.step()
-            if step % settings.check_every == 0:
+            if step % self.settings.check_every == 0:
                 yield plan._replace(steps=step), scorer
 
-    def trained(self, rows: Sequence[int], settings: Settings, plan: Plan, n_copies: int = 0) -> LightScorer:
+    def trained(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> LightScorer:
         """The scorer at the end of a plan; arguments as for :meth:`train`."""
-        return [scorer for _, scorer in self.train(rows, settings, plan, n_copies)][-1]
+        return [scorer for _, scorer in self.train(rows, plan, n_copies)][-1]
 
     @torch.no_grad()
     def scores(self, scorer: LightScorer, rows: Sequence[int]) -> np.ndarray:
         """The cosine of every page for the given questions, float32, shape (n_rows, n_pages)."""
         return scorer(torch.as_tensor(self.questions[list(rows)]), torch.as_tensor(self.pages)).numpy()
 
+    def choose(self, rows: Sequence[int]) -> tuple[Plan, list[tuple[Plan, float]]]:
+        """The plan, chosen on the given training questions alone, and the inner loss of each that was tried.
 
-def fold_vectors(study: Study, fold: Fold, without_page_zero: bool = False) -> Vectors:
-    """The vectors of a fold; ``readable`` are the pages of its training filings that have text.
+        The questions are cut into inner folds by their groups; each part's loss, among all readable pages, is measured
+        under the maps trained on the others, and the plan with the least mean loss is taken (the earliest of equals).
+        """
+        rows, losses = np.asarray(rows), {}
+        inner = assign_folds(self.groups[rows].tolist(), self.settings.inner_folds, self.settings.seed)
+        for plan in plans(self.settings):
+            for number in range(inner.max() + 1):
+                held_out = rows[inner == number]
+                questions, pages, gold = self.part(held_out)
+                for done, scorer in self.train(rows[inner != number], plan):
+                    with torch.no_grad():
+                        loss = gold_loss(scorer(questions, pages), gold)
+                    losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
+        return min(losses, key=losses.get), list(losses.items())
+
+
+def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> FoldData:
+    """The data of a fold; ``readable`` are the pages of its training filings that have text.
 
     A page with the text of a gold page counts as gold, so that it is not learned to be wrong.
     """
@@ -174,47 +193,10 @@ def fold_vectors(study: Study, fold: Fold, without_page_zero: bool = False) -> V
             if page or not without_page_zero:
                 row |= texts == text_of[question.doc_name, page]
     readable = study.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
-    return Vectors(questions, pages, gold, readable)
-
-
-def choose(
-    vectors: Vectors, rows: Sequence[int], groups: Sequence[str], settings: Settings
-) -> tuple[Plan, list[tuple[Plan, float]]]:
-    """The plan, chosen on training questions alone.
-
-    The questions are cut into inner folds by the same groups; each part's loss, among all readable pages, is measured
-    under the maps trained on the others, and the plan with the least mean loss is taken (the earliest of equals).
-
-    Args:
-        vectors: a fold's vectors.
-        rows: its training questions.
-        groups: the group of each of them.
-        settings: the profile's section ``page_scorer_light``.
-
-    Returns:
-        The plan, and the inner loss of each that was tried.
-    """
-    rows, inner = np.asarray(rows), assign_folds(groups, settings.inner_folds, settings.seed)
-    losses: dict[Plan, float] = {}
-    for plan in plans(settings):
-        for number in range(inner.max() + 1):
-            held_out = rows[inner == number]
-            questions, pages, gold = vectors.part(held_out)
-            for done, scorer in vectors.train(rows[inner != number], settings, plan):
-                with torch.no_grad():
-                    loss = gold_loss(scorer(questions, pages), gold)
-                losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
-    return min(losses, key=losses.get), list(losses.items())
-
-
-def choose_in_fold(
-    study: Study, fold: Fold, vectors: Vectors, rows: Sequence[int]
-) -> tuple[Plan, list[tuple[Plan, float]]]:
-    """:func:`choose` on some training questions of a fold, with inner folds by filing or company as the fold's."""
-    groups = study.questions["doc_name"].iloc[list(rows)]
+    groups = study.questions["doc_name"]
     if fold.by == "company":
         groups = groups.map(study.filings.set_index("doc_name")["company"])
-    return choose(vectors, rows, groups.tolist(), study.profile.page_scorer_light)
+    return FoldData(questions, pages, gold, readable, groups.to_numpy(), study.profile.page_scorer_light)
 
 
 def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
@@ -224,27 +206,34 @@ def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
         LeakError: the training data contains something of the test fold.
     """
     _, record = checked_pairs(study, fold)
-    vectors = fold_vectors(study, fold)
-    plan, losses = choose_in_fold(study, fold, vectors, fold.train)
-    scorer = vectors.trained(fold.train, study.profile.page_scorer_light, plan)
+    data = fold_data(study, fold)
+    plan, losses = data.choose(fold.train)
     curve = [tried._asdict() | {"loss": round(loss, 5)} for tried, loss in losses]
-    return vectors.scores(scorer, fold.test), record | {"plan": plan._asdict(), "curve": curve}
+    found = data.scores(data.trained(fold.train, plan), fold.test)
+    return found, record | {"plan": plan._asdict(), "curve": curve}
 
 
-def light_params(study: Study, by: By) -> dict:
-    """What the light scorer depends on besides pages, questions and folds."""
+def scores_in_folds(
+    study: Study, stage: str, by: By, score: Callable[[Study, Fold], tuple], public: bool = False, **extra
+) -> Entry:
+    """Scores of each fold's test questions by a scorer over frozen vectors, from the store or now.
+
+    Args:
+        study: one dataset under one profile.
+        stage: the store's stage.
+        by: what the folds hold out.
+        score: from a study and a fold to scores and a record, such as :func:`score_fold`.
+        public: whether the scores are published.
+        extra: what else the scores depend on.
+    """
     embedder = study.profile.embedder
-    return {
-        "by": by,
-        "settings": dict(study.profile.page_scorer_light),
-        "weights": weights_hash(embedder.weights),
-        "precision": embedder.precision,
-    }
+    params = {"settings": dict(study.profile.page_scorer_light), "precision": embedder.precision}
+    params |= {"weights": weights_hash(embedder.weights)} | extra
+    return stored_scores(study, stage, params, folds(study, by), partial(score, study), public)
 
 
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``; computed if they are missing."""
-    stage, params, parts = f"page_scorer_light/scores/{by}", light_params(study, by), folds(study, by)
-    entry = stored_scores(study, stage, params, parts, partial(score_fold, study), public=True)
-    study.show(entry.path / "folds.json", f"folds/page_scorer_light-{by}.json")
+    entry = scores_in_folds(study, f"page_scorer_light/scores/{by}", by, score_fold, public=True)
+    study.link(entry.path / "folds.json", f"folds/page_scorer_light-{by}.json")
     return entry

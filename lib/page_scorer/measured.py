@@ -37,9 +37,7 @@ def measurements(study: Study, k: int = 5) -> pd.DataFrame:
     Raises:
         NeedsFilings: there are no filings, and the measurements were not published.
     """
-    frame = _stored(
-        study, f"page_scorer/measured/{k}", lambda: _params(study, k), lambda: _measured(study, k)
-    )
+    frame = _stored(study, f"page_scorer/measured/{k}", _params(study, k), lambda: _measured(study, k))
     if not (frame["part"] == "training").any():
         return frame
     for by in (
@@ -69,40 +67,26 @@ def measured_mistakes(study: Study, scorer: str, k: int = 5, may_compute: bool =
         for row in measure(study, "company", k).itertuples():
             yield f"{MISTAKE}{row.mistake}", scorer, "company", row.question_id, row.metric, k, row.value
 
-    def params() -> dict:
-        found = _params(study, k)
-        for name in ("pages", "compare_tokens"):
-            del found["settings"]["page_scorer"][name]
-        return found
-
+    params = _params(study, k)
+    for name in ("pages", "compare_tokens"):
+        del params["settings"]["page_scorer"][name]
     stage = f"page_scorer/slips/measured/{scorer}/{k}"
-    if may_compute or _is_stored(study, stage, params):
+    if may_compute or study.store.find(stage, params):
         return _stored(study, stage, params, rows)
     return None
 
 
-def _is_stored(study: Study, stage: str, params: Callable[[], dict]) -> bool:
-    if not study.has_filings:
-        return study.is_shared(stage)
-    key = study.store.key(stage, params())
-    is_published = study._stands_in and study._stands_in.result(stage, key)
-    return bool(is_published or study.store.find(stage, key))
-
-
 def _params(study: Study, k: int) -> dict:
-    inputs = {name: getattr(study, f"{name}_digest") for name in ("pages", "chunks", "questions")}
-    inputs["filings"] = study.dataset.fingerprint
+    inputs = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
     return {"k": k, **inputs, "settings": study.settings_of(SECTIONS)}
 
 
-def _stored(
-    study: Study, stage: str, params: Callable[[], dict], rows: Callable[[], Iterable[tuple]]
-) -> pd.DataFrame:
+def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[tuple]]) -> pd.DataFrame:
     def compute(target: Path) -> None:
         frame = pd.DataFrame(rows(), columns=COLUMNS)
         frame.to_csv(target / FILE, index=False, float_format="%.6g")
 
-    entry = study.shared(stage, params, compute, settings=SECTIONS)
+    entry = study.store.get(stage, params, compute, public=True)
     return pd.read_csv(entry.path / FILE, dtype={"item": str, "by": str}, keep_default_na=False)
 
 

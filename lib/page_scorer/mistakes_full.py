@@ -15,14 +15,15 @@ from safetensors.torch import load_model, save_model
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from transformers import TrainerCallback
 
+from lib.files import digest_of
 from lib.folds import By, Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, fold_model, scores_in_folds, trained
+from lib.page_scorer.full import checked_pairs, encode_by, fold_model, scores_in_folds, trained
 from lib.page_scorer.mistakes import HONEST, PAGES, mistake_values, search_with_own_chunks
 from lib.page_scorer.scores import load_scores
 from lib.page_scorer.search import scorer_scores, search
-from lib.page_scorer.vectors import encode_with, text_by_page
-from lib.store import Entry, digest_of
+from lib.page_scorer.vectors import text_by_page
+from lib.store import Entry
 from lib.study import Study
 
 
@@ -134,12 +135,12 @@ def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> tuple[np.ndarray,
     """Vectors of a fold's test questions and of the kept chunks' windows by its model, and the windows' chunks."""
     entry, table = fold_model(study, fold), windows(study)
     table = table[is_kept[table["chunk"]]]
-    model, embedder = (lambda: entry.path, entry.digest), study.profile.embedder
-    questions = study.questions["question"].iloc[list(fold.test)].tolist()
+    questions, window = (
+        study.questions["question"].iloc[list(fold.test)].tolist(),
+        study.profile.embedder.window,
+    )
     return (
-        encode_with(study, "page_scorer/questions", *model, questions, "query"),
-        encode_with(
-            study, "page_scorer/windows", *model, table["text"].tolist(), "document", embedder.window
-        ),
+        encode_by(study, entry, "page_scorer/questions", questions, "query"),
+        encode_by(study, entry, "page_scorer/windows", table["text"].tolist(), "document", window),
         table["chunk"].to_numpy(),
     )

@@ -50,16 +50,15 @@ def stored_scores(
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1))
 
-    get = study.shared if public else lambda stage, params, *rest: study.store.get(stage, params(), *rest)
-    return get(stage, lambda: params | input_params(study, parts), compute, VERSION)
+    return study.store.get(stage, params | input_params(study, parts), compute, VERSION, public)
 
 
 def input_params(study: Study, parts: Sequence[Fold]) -> dict:
     """What page scores depend on besides the scorer, computable without text: pages, questions and folds."""
     return {
         "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
-        "questions": study.questions_digest,
-        "pages": study.pages_digest,
+        "questions": study.digest("questions"),
+        "pages": study.digest("pages"),
         "max_characters": study.profile.page_scorer.max_characters,
     }
 

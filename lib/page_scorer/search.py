@@ -121,26 +121,6 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     return study.memo(("page_scores", name, by), load)
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The fine-tuned scorer, folds by company."""
-    return search(study, scorer_scores(study, "full"), candidates)
-
-
-def score_filing_folds(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The fine-tuned scorer, folds by filing, as published."""
-    return search(study, scorer_scores(study, "full", "filing"), candidates)
-
-
-def score_light(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The light scorer, folds by company."""
-    return search(study, scorer_scores(study, "light"), candidates)
-
-
-def score_light_filing_folds(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The light scorer, folds by filing."""
-    return search(study, scorer_scores(study, "light", "filing"), candidates)
-
-
-def score_untrained(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The base encoder as page scorer: two stages without training."""
-    return search(study, scorer_scores(study, "untrained"), candidates)
+def score(study: Study, candidates: np.ndarray, scorer: str = "full", by: str = "company") -> np.ndarray:
+    """Both stages with a scorer of :func:`scorer_scores`, by default the fine-tuned one with folds by company."""
+    return search(study, scorer_scores(study, scorer, by), candidates)

@@ -1,14 +1,13 @@
 """Pages as one vector each: normalised, cut, and encoded by the base encoder or by a fold's model."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from lib.models.encoders import Encoder, Role
+from lib.models.encoders import Role
+from lib.models.index import encode_with
 from lib.models.weights import fetch, weights_hash
-from lib.store import digest_of
 from lib.study import Study
 
 PageKey = tuple[str, int]
@@ -41,7 +40,7 @@ def text_by_page(study: Study) -> dict[PageKey, str]:
     return dict(zip(page_rows(study), page_texts(study), strict=True))
 
 
-def encode_with(
+def encode_pages(
     study: Study,
     stage: str,
     weights: Callable[[], Path],
@@ -50,32 +49,17 @@ def encode_with(
     role: Role,
     window: int | None = None,
 ) -> np.ndarray:
-    """Unit vectors of texts by a model, stored; equal texts are encoded once.
+    """Unit vectors of pages or questions, each different text encoded once, shape (n_texts, dimension).
 
     Args:
-        study: the settings and the store.
-        stage: name of the stage.
-        weights: returns the directory of the model; called only when a vector is missing.
-        digest: identifies the model.
-        texts: what to encode.
-        role: ``query`` or ``document``.
+        study, stage, weights, digest, texts, role: see :func:`lib.models.index.encode_with`.
         window: tokens read of a text; by default those of the fine-tuned scorer.
-
-    Returns:
-        float32, shape (n_texts, dimension).
     """
-    settings, window = study.profile.embedder, window or study.profile.page_scorer.max_tokens
-
-    @cache
-    def encoder() -> Encoder:
-        return Encoder(weights(), window, settings.precision, settings.batch_size)
-
-    distinct = list(dict.fromkeys(texts))
-    space = {"weights": digest, "window": window, "precision": settings.precision, "role": role}
-    params = space | {"texts": digest_of(distinct)}
-    entry = study.store.shards(stage, params, distinct, lambda part: encoder().encode(part, role))
-    row_of = {text: row for row, text in enumerate(distinct)}
-    return np.load(entry.path / "rows.npy")[[row_of[text] for text in texts]]
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    window = window or study.profile.page_scorer.max_tokens
+    return encode_with(study, stage, weights, digest, list(row_of), role, window)[
+        [row_of[text] for text in texts]
+    ]
 
 
 def base_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +67,7 @@ def base_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     name, window = study.profile.embedder.weights, study.profile.page_scorer_light.max_tokens
 
     def encode(stage: str, texts: list[str], role: Role) -> np.ndarray:
-        return encode_with(study, stage, lambda: fetch(name), weights_hash(name), texts, role, window)
+        return encode_pages(study, stage, lambda: fetch(name), weights_hash(name), texts, role, window)
 
     return (
         encode("embeddings/page_questions", study.questions["question"].tolist(), "query"),

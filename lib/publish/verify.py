@@ -11,42 +11,57 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.cache import Cache
+from lib.chunkings.table import CHUNKINGS
 from lib.data.locate import financebench_root, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
+from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
+from lib.metrics import METRICS
 from lib.metrics.retrieval import retrieval_metrics
 from lib.profile import load_profile
 from lib.published import Published
-from lib.study import Study
+from lib.runs import read_trec
+from lib.study import ARTIFACTS, Study
 from lib.words import StudyError
 
 EXACT = 1e-9
-TOLERANCES = {"ctx_bleu": 0.005, "ctx_rouge_l": 0.005}  # every other metric: 0
+TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if metric.tolerance}
 SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
 N_NAMED = 5
 ROW = METRIC_COLUMNS[:5]
+TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # stages that are taken as published: they train models
 
 
-def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -> bool:
+class TrainedOnly(Published):
+    """Published results of which a study takes the trained page scores alone."""
+
+    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
+        """See :meth:`lib.published.Published.copy_entry`."""
+        return super().copy_entry(stage, key, target) if stage.startswith(TRAINED) else None
+
+
+def verify(
+    dataset: str, profile: str, names: Sequence[str] | None, results: str = "published", say=print
+) -> bool:
     """Compare a fresh computation with the published results.
 
     Args:
-        dataset: ``financebench`` (downloaded if it is not here), a path, or empty: FinanceBench where it lies here,
-            and else only what needs no text is computed again: recall and ranked measures of every published run.
+        dataset: ``financebench`` (downloaded if it is not here), a path, or empty: FinanceBench where it is here, and
+            else only what needs no text is computed again: recall and ranked measures of every published run.
         profile: the profile's name.
         names: methods to compute again; None for all.
-        say: told the table and the largest differences.
+        results: ``published`` to use vectors and pair scores that this machine's models gave before; ``fresh`` to
+            compute these again, too.
+        say: called with the table and the largest differences.
 
     Returns:
         Whether no row differs.
 
     Raises:
-        StudyError: nothing was published, or the dataset here is another one.
+        StudyError: nothing was published, files are not the published ones, or the dataset here is another one.
     """
-    name = dataset or "financebench"
-    published = Published.of(Path(name).name, Path(profile).stem)
-    if published is None:
-        raise StudyError(f"nothing is published of {name} under profile {profile}; make publish does that")
+    published = published_of(dataset, profile)
     check_files(published)
     if not dataset and financebench_root() is None:
         say(
@@ -58,57 +73,87 @@ def verify(dataset: str, profile: str, names: Sequence[str] | None, say=print) -
         runs = []
     else:
         with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-            study = fresh_study(name, profile, published, Path(folder))
-            names = chosen(names)
+            study = fresh_study(dataset or "financebench", profile, published, Path(folder))
+            if results == "published":
+                study.cache = Cache(ARTIFACTS / "cache.sqlite")
+            names = chosen(names, otherwise=METHODS)
             if any("generator" in METHODS[name].settings for name in names):
-                say(
-                    "What language models wrote is taken from the published generations; all else is computed."
-                )
-            wanted = [(name, condition) for name in names for condition in METHODS[name].conditions]
+                say("What language models wrote is taken from the published generations; all else is computed.")
+            wanted = [
+                (name, condition)
+                for name in names
+                for condition in METHODS[name].conditions
+                if f"{condition}/{name}" in published.manifest["runs"]
+            ]
             fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
             rows = compare_metrics(published.metrics, fresh)
-            runs = [compare_runs(published.run(m, c), study.run(m, c), m, c) for m, c in wanted]
+            runs = [compare_runs(published_run(published, m, c), study.run(m, c), m, c) for m, c in wanted]
     rows = pd.concat([*runs, rows], ignore_index=True)
     report(rows, say)
     return not (rows["verdict"] == "differs").any()
 
 
+def published_of(dataset: str, profile: str) -> Published:
+    """The published results to compare with.
+
+    Raises:
+        StudyError: nothing was published of this dataset and profile.
+    """
+    name = Path(dataset or "financebench").name
+    found = TrainedOnly.of(name, Path(profile).stem)
+    if found is None:
+        raise StudyError(f"nothing is published of {name} under profile {profile}; make publish does that")
+    return found
+
+
 def fresh_study(name: str, profile: str, published: Published, folder: Path) -> Study:
-    """A study whose store is empty and that reuses nothing but what language models wrote.
+    """A study whose store is empty; from what is published it takes trained page scores and models' texts alone.
 
     Raises:
         StudyError: the dataset is not the published one.
     """
     found, settings = open_dataset(name), load_profile(profile)
-    settings["name"] = Path(profile).stem
     if found.fingerprint != published.manifest["fingerprint"]:
         raise StudyError(
             f"{found.root} has the fingerprint {found.fingerprint}, the published dataset "
             f"{published.manifest['fingerprint']}: the results cannot be compared"
         )
-    study = Study(found, settings, folder, chapter="verify")
-    published.whole_generations(study.questions, study.home / "generations.jsonl")
-    return study
+    settings = settings.replaced(settings.demo) if found.name == "demo" else settings
+    return Study(found, settings, METHODS, CHUNKINGS, folder, published, chapter="verify")
 
 
 def check_files(published: Published) -> None:
-    """Make sure that the published runs are those of the manifest.
+    """Make sure that the published files are those of the manifest.
 
     Raises:
-        StudyError: a file is missing or has other bytes.
+        StudyError: naming every file that is missing, changed or not in the manifest.
     """
-    for place in published.manifest["runs"]:
-        condition, method = place.split("/")
-        if published.run_file(method, condition) is None:
-            raise StudyError(f"runs/{place}.trec.gz is missing or not the published one; restore it with git")
+    root, known = published.root, published.manifest["files"]
+    here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
+    here.pop("manifest.json", None)
+    wrong = [f"{name} is missing" for name in sorted(set(known) - set(here))]
+    wrong += [f"{name} is not in the manifest" for name in sorted(set(here) - set(known))]
+    wrong += [
+        f"{name} is not the published one"
+        for name in sorted(set(here) & set(known))
+        if digest_of_file(here[name]) != known[name]
+    ]
+    if wrong:
+        listed = "\n".join(f"  {line}" for line in wrong[:50])
+        raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
+
+
+def published_run(published: Published, method: str, condition: str) -> pd.DataFrame:
+    """One published run (RUN_COLUMNS)."""
+    return read_trec(published.root / "runs" / condition / f"{method}.trec.gz")
 
 
 def from_runs(published: Published) -> pd.DataFrame:
     """Recall and ranked measures of every published run (METRIC_COLUMNS), from gold pages alone."""
-    ks, parts = published.manifest["settings"]["metrics"]["ks"], []
+    ks, questions, parts = published.manifest["settings"]["metrics"]["ks"], published.dataset().questions, []
     for place in published.manifest["runs"]:
         condition, method = place.split("/")
-        values = retrieval_metrics(published.run(method, condition), published.questions, ks)
+        values = retrieval_metrics(published_run(published, method, condition), questions, ks)
         parts.append(values.assign(method=method, condition=condition))
     return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
 

@@ -15,7 +15,7 @@ from lib.data.locate import open_dataset
 from lib.publish.verify import EXACT, TOLERANCES, report, verdict
 from lib.published import Published
 from lib.show.tables import METRIC_TITLES
-from lib.study import VIEW_VARIABLE
+from lib.studies import OUTPUTS_VARIABLE
 from lib.words import StudyError
 
 TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
@@ -47,13 +47,13 @@ def verify_chapter(dataset: str, profile: str, chapter: str, say=print) -> bool:
     if found.fingerprint != published.manifest["fingerprint"]:
         raise StudyError(f"{found.root} is not the published dataset: the tables cannot be compared")
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-        before = os.environ.get(VIEW_VARIABLE)
-        os.environ[VIEW_VARIABLE] = folder
+        before = os.environ.get(OUTPUTS_VARIABLE)
+        os.environ[OUTPUTS_VARIABLE] = folder
         try:
             given = {"dataset": name, "profile": profile, "results": "fresh"}
             notebooks.run(chapter, given, Path(folder) / "notebooks", say)
         finally:
-            os.environ.pop(VIEW_VARIABLE) if before is None else os.environ.update({VIEW_VARIABLE: before})
+            os.environ.pop(OUTPUTS_VARIABLE) if before is None else os.environ.update({OUTPUTS_VARIABLE: before})
         rows = compare_tables(published.root / "shown" / "tables", Path(folder) / "tables", chapter, say)
     report(rows, say, TOLERANCE)
     return not (rows["verdict"] == "differs").any()

@@ -6,7 +6,6 @@ scores it by the mean of its windows instead, as one vector that has to stand fo
 
 import numpy as np
 
-from lib.chunkings.embedding import window_vectors_of
 from lib.chunkings.sizes import PARTS
 from lib.models.index import encode_queries, window_vectors
 from lib.study import Study
@@ -58,12 +57,12 @@ def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.
 
 def question_vectors(study: Study) -> np.ndarray:
     """The unit vectors of the questions, shape (n_questions, dimension)."""
-    return encode_queries(study.original, study.questions["question"].tolist())
+    return encode_queries(study, study.questions["question"].tolist())
 
 
 def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> np.ndarray:
     """Cosine between given query vectors and each chunk, shape (n_queries, n_chunks); see :func:`score`."""
-    owners, vectors = window_vectors_of(study) if study.corpus else window_vectors(study)
+    owners, vectors = window_vectors(study)
     if pooling == "mean":
         owners, vectors = mean_vectors(owners, vectors)
     elif pooling != "best":

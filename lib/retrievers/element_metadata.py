@@ -74,7 +74,7 @@ def metadata_vectors(study: Study) -> tuple[list[int], np.ndarray]:
         said = [number for number, text in enumerate(texts) if text]
         if not said:
             return said, np.zeros((0, 0), np.float32)
-        vectors = encode_texts(study.original, "embeddings/metadata", [texts[number] for number in said])
+        vectors = encode_texts(study, "embeddings/metadata", [texts[number] for number in said])
         return said, np.asarray(vectors)
 
     return study.memo("metadata_vectors", load)

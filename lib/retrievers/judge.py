@@ -10,7 +10,6 @@ with the other two this model called nearly every passage RELEVANT, those off th
 """
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -85,19 +84,15 @@ def passages(study: Study, pairs: pd.DataFrame) -> list[str]:
     """
     settings = study.profile
     params = {
-        "questions": digest_of(list(study.questions["question"])),
-        "chunks": digest_of([study.chunks["chunk_id"].tolist(), study.chunks["key"].tolist()]),
+        "questions": study.digest("questions"),
+        "chunks": study.digest("chunks"),
         "pairs": digest_of(pairs[["question_id", "chunk_id"]].to_numpy().tolist()),
         "children": dict(settings.parent_child),
         "weights": weights_hash(settings.embedder.weights),
         "tokens": settings.sibling_texts.judge.passage_tokens,
     }
 
-    def compute(target: Path) -> None:
-        pd.DataFrame({"passage": best_children(study, pairs)}).to_parquet(target / "passages.parquet")
-
-    entry = study.store.get("siblings/passages", params, compute)
-    return pd.read_parquet(entry.path / "passages.parquet")["passage"].tolist()
+    return study.store.value("siblings/passages", params, lambda: best_children(study, pairs))
 
 
 def best_children(study: Study, pairs: pd.DataFrame) -> list[str]:

@@ -7,8 +7,6 @@ with more RELEVANT chunks wins (then with more AMBIGUOUS ones; the first round w
 judged for the question as it was asked.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -106,19 +104,16 @@ def second_round(study: Study, queries: pd.Series, candidates: np.ndarray) -> pd
     allowed = candidates & (queries != "").to_numpy()[:, None]
     params = {
         "queries": queries.tolist(),
-        "chunks": digest_of([study.chunks["chunk_id"].tolist(), study.chunks["key"].tolist()]),
+        "chunks": study.digest("chunks"),
         "candidates": digest_of(np.packbits(allowed).tobytes().hex()),
         "settings": study.settings_of(("hybrid_rrf", "embedder", "bm25", "run")),
     }
 
-    def compute(target: Path) -> None:
+    def make() -> pd.DataFrame:
         scores = hybrid_scores(study, queries.tolist(), allowed)
-        run = runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
-        runs.write_trec(run, target / "run.trec.gz", "crag")
+        return runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
 
-    return runs.read_trec(
-        study.store.get("siblings/second_round", params, compute, VERSION).path / "run.trec.gz"
-    )
+    return study.store.frame("siblings/second_round", params, make, VERSION)
 
 
 def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:

@@ -5,15 +5,11 @@ al. (2026) rerank to several depths, only the first HEAD_TOKENS tokens of questi
 time of reading every window, and no worse in chapter 03's measurement.
 """
 
-import hashlib
-
 import numpy as np
-from tqdm.auto import tqdm
 
 from lib import runs
 from lib.data.chunks import load_tokenizer
-from lib.keyed import KeyedScores
-from lib.models.cross_encoder import load_cross_encoder, passages_of
+from lib.models.cross_encoder import VERSION, load_cross_encoder, passages_of
 from lib.models.weights import fetch, weights_hash
 from lib.study import Study
 
@@ -25,7 +21,7 @@ def pool_scores(study: Study, pool, head_tokens: int | None = None) -> np.ndarra
     """The cross-encoder's score of every chunk of a pool.
 
     Args:
-        study: gives the questions, chunks, settings and the store, where each pair's score is kept.
+        study: gives the questions, chunks, settings and the cache, where each pair's score is kept.
         pool: a run.
         head_tokens: read only the first window of each chunk, of at most this many tokens with the question.
 
@@ -36,10 +32,9 @@ def pool_scores(study: Study, pool, head_tokens: int | None = None) -> np.ndarra
     texts = study.chunks.set_index("chunk_id")["text"]
     questions = study.questions.set_index("question_id")["question"]
     pairs = [(questions[row.question_id], texts[row.chunk_id]) for row in pool.itertuples()]
-    keys = [hashlib.sha1(f"{question}\x1f{text}".encode()).hexdigest() for question, text in pairs]
     window = head_tokens or settings.window
-    kind = f"{window}-head" if head_tokens else f"{window}"
-    path = study.store.root / "rerank" / f"{weights_hash(settings.weights)}-{kind}.sqlite"
+    model = {"model": weights_hash(settings.weights), "version": VERSION}
+    space = model | {"window": window, "is_head": head_tokens is not None}
 
     def compute(items: list[tuple[str, str]]) -> list[float]:
         weights = fetch(settings.weights)
@@ -55,11 +50,7 @@ def pool_scores(study: Study, pool, head_tokens: int | None = None) -> np.ndarra
         np.maximum.at(best, owners, model.scores(flat))
         return best
 
-    def progress(batches):
-        return tqdm(batches, desc="rerank", unit="batch", mininterval=5)
-
-    rows = KeyedScores(path).fill(dict(zip(keys, pairs, strict=True)), compute, BATCH, progress)
-    return np.array([rows[key][0] for key in keys])
+    return study.cache.rows(space, pairs, compute, BATCH, np.float64, "rerank").reshape(-1)
 
 
 def score(

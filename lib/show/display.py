@@ -15,6 +15,7 @@ import pandas as pd
 from lib.study import Study
 from lib.words import NeedsFilings
 
+FILES = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
@@ -214,3 +215,8 @@ def holds_page(drawn: plt.Figure) -> bool:
     pictures = [picture.get_array() for axes in drawn.axes for picture in axes.images]
     lengths = [len(text.get_text()) for axes in drawn.axes for text in axes.texts]
     return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300
+
+
+def files_of(markdown: str) -> list[str]:
+    """The files of the outputs that a cell's markdown shows or links, such as ``tables/oracles.csv``."""
+    return list(dict.fromkeys(FILES.findall(markdown)))

@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 
 from lib.answers.answers import Answers
-from lib.models.generator import Prompt, Sampling
 from lib.models.index import encode_queries
+from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.retrievers.texts import one_line
+from lib.study import Study
 
 SYSTEM = "You write questions."
 TEMPLATE = "Write the question that has this answer, and nothing else.\n\nAnswer: {answer}"
 
 
-def questions_from(study, written: Answers) -> Filled:
-    """The question that the model writes from each answer, from the log or written now; items are question ids."""
+def questions_from(study: Study, written: Answers) -> Filled:
+    """The question that the model writes from each answer, stored or written now; items are question ids."""
     settings = study.profile.sibling_texts
     sampling = Sampling(settings.answer_question.max_tokens, seed=settings.seed)
     items = [
@@ -33,7 +34,7 @@ def questions_from(study, written: Answers) -> Filled:
     return study.generation_log().fill("answer_question", items, study.make_generator)
 
 
-def answer_relevance(study, written: Answers) -> pd.Series:
+def answer_relevance(study: Study, written: Answers) -> pd.Series:
     """The cosine between each question and the one written from its answer; 0 without an answer or without a question.
 
     Returns:

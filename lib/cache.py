@@ -1,0 +1,124 @@
+"""One cache for the numbers that models give: (model, role, text) → vector, (model, question, passage) → score.
+
+Rows are kept one by one in SQLite, by what the model read, so that a killed run resumes where it was, and any other
+chunking or question set that contains the same text reuses its row. Texts that language models write are kept in
+:mod:`lib.models.written`, the log of the same kind that is also published.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from lib.words import StudyError
+
+AT_ONCE = 500  # keys of one SELECT
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS spaces (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS rows (space INTEGER, key BLOB, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
+"""
+
+
+def key_of(item: str | tuple[str, ...]) -> bytes:
+    """The key of what a model read: SHA-1 of the text, or of a tuple's texts."""
+    text = item if isinstance(item, str) else json.dumps(item)
+    return hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest()
+
+
+class Cache:
+    """Rows of numbers by model and input.
+
+    Args:
+        path: the SQLite file; made when missing.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path)
+
+    def rows(
+        self,
+        space: dict,
+        items: Sequence[str | tuple[str, ...]],
+        compute: Callable[[list], np.ndarray],
+        batch_size: int = 512,
+        dtype: np.dtype | type = np.float32,
+        label: str = "",
+    ) -> np.ndarray:
+        """The row of every item; those that are missing are computed and kept batch by batch.
+
+        A model's output depends a little on what shares a batch with it. So what is missing is settled before anything
+        is computed, and batches follow the order of the items: an empty cache is always filled in the same way.
+
+        Args:
+            space: what the rows depend on beside the item, JSON-able: the model's hash, the runtime's version, window,
+                precision, role.
+            items: what the model reads.
+            compute: maps a list of items to an array of shape (n,) or (n, width).
+            batch_size: items that are computed and kept at once.
+            dtype: of the rows.
+            label: of the progress bar.
+
+        Returns:
+            Shape (n_items, width).
+
+        Raises:
+            StudyError: the file is damaged.
+        """
+        try:
+            with closing(self._open()) as connection:
+                return self._rows(connection, space, items, compute, batch_size, np.dtype(dtype), label)
+        except sqlite3.DatabaseError as error:
+            raise StudyError(
+                f"{self.path} cannot be used ({error}); remove it, its rows are computed again"
+            ) from None
+
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=120)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.executescript(SCHEMA)
+        return connection
+
+    def _rows(self, connection, space, items, compute, batch_size, dtype, label) -> np.ndarray:
+        number = self._space(connection, space | {"dtype": dtype.str if dtype.names is None else str(dtype)})
+        keys = [key_of(item) for item in items]
+        found = self._find(connection, number, list(dict.fromkeys(keys)), dtype)
+        missing = [row for row, key in enumerate(keys) if key not in found]
+        starts = range(0, len(missing), batch_size)
+        for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
+            part = missing[start : start + batch_size]
+            values = np.asarray(compute([items[row] for row in part]), dtype)
+            if len(values) != len(part):
+                raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
+            made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
+            self._keep(connection, number, made)
+            found |= made
+        return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), dtype)
+
+    def _keep(self, connection, number: int, made: dict[bytes, np.ndarray]) -> None:
+        with connection:
+            packed = [(number, key, value.tobytes()) for key, value in made.items()]
+            connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", packed)
+
+    def _space(self, connection, space: dict) -> int:
+        name = json.dumps(space, sort_keys=True)
+        with connection:
+            connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
+        return connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()[0]
+
+    def _find(self, connection, number: int, keys: list[bytes], dtype) -> dict[bytes, np.ndarray]:
+        found = {}
+        for start in range(0, len(keys), AT_ONCE):
+            part = keys[start : start + AT_ONCE]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT key, value FROM rows WHERE space = ? AND key IN ({marks})"
+            found.update(
+                (key, np.frombuffer(value, dtype))
+                for key, value in connection.execute(query, (number, *part))
+            )
+        return found

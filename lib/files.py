@@ -1,0 +1,58 @@
+"""Files and digests: content hashes, atomic writes, and one process at a time."""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE_S = 10
+
+
+def digest_of(value: object) -> str:
+    """SHA-256 of a JSON-able value, independent of the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def aside(path: Path) -> Path:
+    """A unique temporary path in the directory of ``path``, hidden and with the same suffix."""
+    return path.with_name(f".{path.stem}.{uuid.uuid4().hex[:8]}{path.suffix}")
+
+
+def write_atomically(path: Path, content: bytes | str) -> Path:
+    """Write ``content`` to ``path`` so that a reader sees the old file or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = aside(path)
+    with temporary.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+    return temporary.replace(path)
+
+
+@contextmanager
+def exclusively(path: Path, say: Callable[[str], None] = print) -> Iterator[None]:
+    """Hold a lock beside ``path`` that other processes respect; a wait of more than a few seconds is reported."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.with_name(f"{path.name}.lock"))
+    try:
+        lock.acquire(timeout=PATIENCE_S)
+    except Timeout:
+        say(f"{path.name}: another process holds it; waiting until that one ends")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

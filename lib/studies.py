@@ -1,0 +1,103 @@
+"""Opening a study by the names that notebooks and commands are given."""
+
+import ast
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from lib.chunkings.table import CHUNKINGS
+from lib.data.locate import financebench_root, open_dataset
+from lib.files import ROOT, digest_of
+from lib.methods import METHODS
+from lib.profile import Settings, load_profile
+from lib.published import Published
+from lib.study import ARTIFACTS, Study
+from lib.words import StudyError
+
+OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"
+NOTEBOOKS = ROOT / "notebooks"
+
+
+def open_study(
+    dataset: str = "",
+    profile: str = "default",
+    results: str = "published",
+    chapter: str = "",
+    changes: dict[str, object] | None = None,
+    artifacts: Path = ARTIFACTS,
+    say: Callable[[str], None] = print,
+    **parameters: object,
+) -> Study:
+    """A study by names, as the notebooks' parameters give them.
+
+    Args:
+        dataset: ``financebench``, ``demo``, a path, or empty: FinanceBench where it is on this machine, else what was
+            published of it, else the demo.
+        profile: name of a profile or path of a YAML file.
+        results: ``published`` to use published results where they have the wanted keys, ``fresh`` to compute all.
+        chapter: name of the asking chapter, such as ``03_baselines``.
+        changes: dotted settings that replace the profile's.
+        artifacts: directory for everything computed.
+        say: called with one line where results cannot be computed on this machine.
+        parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
+            outputs go to a folder beside the book's.
+
+    Raises:
+        StudyError: a name that does not exist, a value that cannot be used, or data that cannot be used.
+    """
+    if results not in ("published", "fresh"):
+        raise StudyError(f"results is {results!r}: say published or fresh")
+    settings = load_profile(profile)
+    published = Published.of("financebench", settings.name) if results == "published" else None
+    if published and not dataset and financebench_root() is None:
+        say(f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo.")
+        found, settings = published.dataset(), _with_sections(settings, published.manifest["settings"])
+    else:
+        found = open_dataset(dataset)
+        settings = settings.replaced(settings.demo) if found.name == "demo" else settings
+        published = Published.of(found.name, settings.name) if results == "published" else None
+        if published and published.manifest["fingerprint"] != found.fingerprint:
+            say(
+                f"{found.root} is not the dataset that was published as {found.name}: nothing published is used"
+            )
+            published = None
+    changed = {name: value for name, value in (changes or {}).items() if value is not None}
+    if changed:
+        settings = settings.replaced(changed)
+    check_k(parameters.get("k"), settings)
+    changed |= changed_parameters(chapter, parameters)
+    home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
+    outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
+    return Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
+
+
+def _with_sections(settings: Settings, published: dict) -> Settings:
+    """The settings with the published ones of the demo's kind: those that the published run really used."""
+    return settings.updated({name: value for name, value in published.items() if name in settings})
+
+
+def check_k(k: object, settings: Settings) -> None:
+    """Refuse a depth that nothing is measured at.
+
+    Raises:
+        StudyError: naming the depths that can be used.
+    """
+    ks = settings.metrics.ks
+    if k is not None and k not in ks:
+        raise StudyError(
+            f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile"
+        )
+
+
+def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, object]:
+    """The parameters whose values are not those of the chapter's own parameters cell."""
+    path = NOTEBOOKS / f"{chapter}.ipynb"
+    if not given or not path.is_file():
+        return {}
+    cells = json.loads(path.read_text())["cells"]
+    source = next(
+        "".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", [])
+    )
+    own = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(source).body}
+    return {name: value for name, value in given.items() if value != own.get(name)}
