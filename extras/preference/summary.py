@@ -15,7 +15,7 @@ def counts(study: Study) -> dict[str, int]:
     params = {
         "chunks": study.digest("chunks"),
         "questions": study.digest("questions"),
-        "settings": study.settings_of("preference", "answers", "generator"),
+        "settings": study.settings_of(("preference", "answers", "generator")),
         "runs": [study.run_digest(name, "standard") for name in baselines()],
     }
 

@@ -15,13 +15,15 @@ import pandas as pd
 from extras.preference.needs import check_machine, estimate
 from extras.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
 from extras.preference.summary import counts, paragraph
-from lib.command import open_study, status_of, study_parser
+from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.preflight import needs_preflight, preflight
 from lib.models.weights import fetch, weights_hash
 from lib.profile import load_profile
-from lib.store import Entry, digest_of
+from lib.store import Entry
+from lib.studies import open_study
 from lib.study import Study
+from lib.words import StudyError
 
 STAGE = "preference/model"
 VERSION = 1
@@ -82,17 +84,25 @@ def train_all(study: Study, say=print) -> dict[int, Entry]:
 
 def main() -> int:
     """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
-    parser = study_parser("extras.preference.train", main.__doc__, profile="paper")
+    parser = argparse.ArgumentParser(prog="python -m extras.preference.train", description=main.__doc__)
+    parser.add_argument("--dataset", default="", help="financebench, demo or a folder")
+    parser.add_argument("--profile", default="paper")
+    parser.add_argument("--results", default="published", choices=["published", "fresh"])
     parser.add_argument("--pairs", action="store_true", help="count the pairs and stop; any profile will do")
-    return status_of(run, parser.parse_args())
+    given = parser.parse_args()
+    try:
+        run(open_study(given.dataset, given.profile, given.results, "preference"), given.pairs)
+    except StudyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
-def run(args: argparse.Namespace) -> None:
-    """What the command line asks for; the comparison is written to ``preference.csv`` of the view."""
+def run(study: Study, is_count: bool) -> None:
+    """Train and compare, or only count the pairs; the comparison is written to ``preference.csv`` of the outputs."""
     from extras.preference.tuned import compared
 
-    study = open_study(args, "preference")
-    if args.pairs:
+    if is_count:
         print(paragraph(study, load_profile("paper")))
         return
     needed = check_machine(study.profile)

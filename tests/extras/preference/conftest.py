@@ -5,7 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lib.chunkings.table import CHUNKINGS
 from lib.data.dataset import read_dataset
+from lib.methods import METHODS
 from lib.profile import Settings, load_profile
 from lib.study import Study
 
@@ -115,6 +117,6 @@ def make_study(dataset_folder, tiny_qwen, tiny, tmp_path_factory):
         small |= {"answers.max_tokens": 6, "significance.n_draws": 100}
         profile = profile.replaced(small | {f"preference.{name}": value for name, value in changes.items()})
         profile["name"] = "tiny"
-        return Study(read_dataset(folder.write(), "tiny"), profile, root / "artifacts")
+        return Study(read_dataset(folder.write(), "tiny"), profile, METHODS, CHUNKINGS, root / "artifacts")
 
     return make

@@ -8,6 +8,8 @@ import pytest
 from extras.preference import needs
 from extras.preference.pairs import folds, pairs, prompt_context
 from extras.preference.summary import paragraph
+from lib.chunkings.table import CHUNKINGS
+from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.study import Study
 
@@ -55,7 +57,7 @@ def test_every_fold_is_trained_once_and_stored_as_safetensors(trained):
     assert models[0].digest != models[1].digest
     assert "fold 0: " in said[0]
     assert said[0].endswith("computed")
-    again = Study(study.dataset, study.profile, study.store.root.parent)
+    again = Study(study.dataset, study.profile, METHODS, CHUNKINGS, study.store.root.parent)
     assert {entry.origin for entry in training.train_all(again, said.append).values()} == {"reused"}
 
 
@@ -121,7 +123,7 @@ def test_the_tuned_generator_has_the_trained_weights(trained):
 def test_the_command_trains_compares_and_writes(make_study, settings, no_gpu, monkeypatch, capsys):
     study = make_study()
     paper = load_profile("paper").updated({"preference": settings})
-    monkeypatch.setattr(Study, "open", lambda *_, **__: study)
+    monkeypatch.setattr(training, "open_study", lambda *_: study)
     monkeypatch.setattr(training, "load_profile", lambda name: paper)
     monkeypatch.setattr("sys.argv", ["train", "--pairs"])
     assert training.main() == 0
@@ -131,7 +133,7 @@ def test_the_command_trains_compares_and_writes(make_study, settings, no_gpu, mo
     monkeypatch.setattr("sys.argv", ["train"])
     assert training.main() == 0
     assert "training takes 0.0 GiB" in capsys.readouterr().out
-    lines = (study.view / "preference.csv").read_text().splitlines()
+    lines = (study.outputs / "preference.csv").read_text().splitlines()
     assert lines[0] == "metric,context,n,untuned,tuned,difference,low,high,p_holm"
     assert {line.split(",")[1] for line in lines[1:]} == {"oracle-page", "bm25"}
 
@@ -139,7 +141,7 @@ def test_the_command_trains_compares_and_writes(make_study, settings, no_gpu, mo
 def test_the_command_says_in_a_sentence_what_cannot_be_trained(make_study, monkeypatch, capsys):
     study = make_study()
     study.profile = study.profile.replaced({"generator.backend": "llama.cpp"})
-    monkeypatch.setattr(Study, "open", lambda *_, **__: study)
+    monkeypatch.setattr(training, "open_study", lambda *_: study)
     monkeypatch.setattr("sys.argv", ["train"])
     assert training.main() == 1
     assert "error: the generator" in capsys.readouterr().err
