@@ -17,9 +17,11 @@ import pymupdf
 import pytest
 
 from lib import runs
+from lib.cache import Cache
 from lib.data.dataset import read_dataset
+from lib.files import digest_of
 from lib.profile import Settings, load_profile
-from lib.store import Store, digest_of
+from lib.store import Store
 from lib.study import Study
 
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
@@ -165,11 +167,10 @@ class FakeStudy:
         self.profile = Settings({name: Settings(section) for name, section in profile.items()})
         self.store = Store(root / "store", say=lambda line: None)
         self.scores, self.kept = scores, {}
-        self.base, self.corpus = self, ""
+        self.cache, self.chunking = Cache(root / "cache.sqlite"), ""
 
-    @property
-    def chunks_digest(self) -> str:
-        return digest_of(self.chunks[["chunk_id", "key", "text"]].to_numpy().tolist())
+    def digest(self, name: str) -> str:
+        return digest_of(getattr(self, name).astype(str).to_numpy().tolist())
 
     def memo(self, key, compute):
         if key not in self.kept:
@@ -273,6 +274,9 @@ def make_study(tiny, tmp_path_factory):
     weights = str(tiny("BertModel", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
 
     def make(spoil=lambda questions, documents: None, **changes) -> Study:
+        from lib.chunkings.table import CHUNKINGS
+        from lib.methods import METHODS
+
         root = tmp_path_factory.mktemp("study")
         small = {"embedder.weights": weights, "embedder.window": 32, "embedder.precision": "float32"}
         small |= {"chunks.size": 16, "chunks.overlap": 0, "embedder.window_overlap": 0}
@@ -280,6 +284,7 @@ def make_study(tiny, tmp_path_factory):
         small |= {"page_scorer_light.max_steps": 20, "page_scorer_light.inner_folds": 2}
         profile = load_profile("default").replaced(small)
         profile["name"] = "tiny"
-        return Study(read_dataset(write_dataset(root / "data", spoil), "tiny"), profile, root / "artifacts")
+        dataset = read_dataset(write_dataset(root / "data", spoil), "tiny")
+        return Study(dataset, profile, METHODS, CHUNKINGS, root / "artifacts")
 
     return make

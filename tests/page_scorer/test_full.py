@@ -40,7 +40,7 @@ def test_every_question_is_scored_by_the_model_that_did_not_see_it(study, by):
 def test_the_records_report_what_was_on_each_side(study, by):
     entry = full.scores_entry(study, by)
     records = load_records(entry)
-    assert json.loads((study.view / f"folds/page_scorer-{by}.json").read_text()) == records
+    assert json.loads((study.outputs / f"folds/page_scorer-{by}.json").read_text()) == records
     assert [record["fold"] for record in records] == [0, 1, 2]
     for record, fold in zip(records, full.folds(study, by), strict=True):
         assert record["test_filings"] == sorted(study.questions["doc_name"].iloc[list(fold.test)])

@@ -1,13 +1,14 @@
 """The light scorer: its loss, that it learns what there is to learn, and that it learns nothing from test questions."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from lib.folds import assign_folds
-from lib.page_scorer.light import SCALE, LightScorer, Plan, ResidualMap, Vectors, choose, gold_loss
+from lib.page_scorer.light import SCALE, FoldData, LightScorer, Plan, ResidualMap, gold_loss
 from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
@@ -27,7 +28,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def rotated() -> Vectors:
+def rotated() -> FoldData:
     """Questions whose gold page is the page they would equal, were their space not rotated."""
     random = np.random.default_rng(3)
     pages = unit(random.normal(size=(N_PAGES, DIMENSION)))
@@ -35,11 +36,8 @@ def rotated() -> Vectors:
     gold = np.zeros((N_QUESTIONS, N_PAGES), bool)
     gold[np.arange(N_QUESTIONS), random.permutation(N_PAGES)[:N_QUESTIONS]] = True
     questions = unit(gold @ pages @ rotation + 0.05 * random.normal(size=(N_QUESTIONS, DIMENSION)))
-    return Vectors(questions, pages, gold, np.ones(N_PAGES, bool))
-
-
-def with_labels(vectors: Vectors, gold: np.ndarray) -> Vectors:
-    return Vectors(vectors.questions, vectors.pages, gold, vectors.readable)
+    groups = np.array([str(n) for n in range(N_QUESTIONS)])
+    return FoldData(questions, pages, gold, np.ones(N_PAGES, bool), groups, SETTINGS)
 
 
 def recall_at_5(scores: np.ndarray, gold: np.ndarray) -> float:
@@ -47,16 +45,16 @@ def recall_at_5(scores: np.ndarray, gold: np.ndarray) -> float:
     return float(((scores > best_gold).sum(axis=1) < 5).mean())
 
 
-def out_of_fold_recall(vectors: Vectors, peek: bool = False) -> float:
+def out_of_fold_recall(data: FoldData, peek: bool = False) -> float:
     """Recall at 5 when each question is scored by the map of the fold that held it out, or by one that saw it."""
     fold_of = assign_folds([str(n) for n in range(N_QUESTIONS)], 3, seed=0)
-    scores = np.empty(vectors.gold.shape)
+    scores = np.empty(data.gold.shape)
     for number in range(3):
         test, train = np.flatnonzero(fold_of == number), np.flatnonzero(fold_of != number)
         rows = range(N_QUESTIONS) if peek else train
-        scorer = vectors.trained(rows, SETTINGS, Plan("question", 0.02, 60))
-        scores[test] = vectors.scores(scorer, test)
-    return recall_at_5(scores, vectors.gold)
+        scorer = data.trained(rows, Plan("question", 0.02, 60))
+        scores[test] = data.scores(scorer, test)
+    return recall_at_5(scores, data.gold)
 
 
 def test_loss_is_the_softmax_over_all_pages_without_the_other_gold_ones():
@@ -102,7 +100,7 @@ def test_what_is_there_to_learn_is_learned_for_unseen_questions(rotated):
 
 def test_shuffled_labels_give_chance_recall_unless_the_test_questions_are_seen(rotated):
     order = np.random.default_rng(5).permutation(N_QUESTIONS)
-    shuffled = with_labels(rotated, rotated.gold[order])
+    shuffled = replace(rotated, gold=rotated.gold[order])
     chance = 5 / N_PAGES
     assert out_of_fold_recall(shuffled) <= chance + 3 * (chance / N_QUESTIONS) ** 0.5
     assert out_of_fold_recall(shuffled, peek=True) > 0.6
@@ -110,11 +108,11 @@ def test_shuffled_labels_give_chance_recall_unless_the_test_questions_are_seen(r
 
 def test_choice_and_training_do_not_read_the_test_rows(rotated):
     train = list(range(40))
-    spoilt = Vectors(rotated.questions.copy(), rotated.pages, rotated.gold.copy(), rotated.readable)
+    grouped = replace(rotated, groups=np.array([str(n // 4) for n in range(N_QUESTIONS)]))
+    spoilt = replace(grouped, questions=rotated.questions.copy(), gold=rotated.gold.copy())
     spoilt.questions[40:] = np.nan
     spoilt.gold[40:] = ~spoilt.gold[40:]
-    groups = [str(n // 4) for n in train]
-    assert choose(spoilt, train, groups, SETTINGS) == choose(rotated, train, groups, SETTINGS)
+    assert spoilt.choose(train) == grouped.choose(train)
 
 
 def test_training_reads_readable_pages_only(rotated):
@@ -122,14 +120,14 @@ def test_training_reads_readable_pages_only(rotated):
     readable[rotated.gold[:40].any(axis=0)] = True
     pages = rotated.pages.copy()
     pages[~readable] = np.nan
-    spoilt = Vectors(rotated.questions, pages, rotated.gold, readable)
-    scorer = spoilt.trained(range(40), SETTINGS, Plan("both", 0.02, 20))
+    spoilt = replace(rotated, pages=pages, readable=readable)
+    scorer = spoilt.trained(range(40), Plan("both", 0.02, 20))
     assert all(torch.isfinite(parameter).all() for parameter in scorer.parameters())
 
 
 def test_choice_takes_the_least_inner_loss(rotated):
     settings = Settings(SETTINGS | {"learning_rates": [0.02, 0.001], "max_steps": 20})
-    plan, losses = choose(rotated, range(N_QUESTIONS), [str(n) for n in range(N_QUESTIONS)], settings)
+    plan, losses = replace(rotated, settings=settings).choose(range(N_QUESTIONS))
     assert [tried for tried, _ in losses] == [
         Plan(sides, rate, steps)
         for sides in ("question", "both")
