@@ -6,9 +6,11 @@ import numpy as np
 import pymupdf
 import pytest
 
+from lib.chunkings.table import CHUNKINGS
 from lib.data.dataset import read_dataset
-from lib.profile import load_profile
 from lib.files import digest_of
+from lib.methods import METHODS
+from lib.profile import load_profile
 from lib.study import Study
 
 TITLE, BODY = 14, 9
@@ -83,7 +85,7 @@ class MadeUp:
 
 
 @pytest.fixture
-def study_of(folder, tokenizer_folder, tmp_path) -> Callable[..., Study]:
+def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., Study]:
     """Make a study of one filing, ``DOC``: pages of pieces (see :func:`typeset`), or of text where they are strings."""
 
     def make(*pages) -> Study:
@@ -103,9 +105,12 @@ def study_of(folder, tokenizer_folder, tmp_path) -> Callable[..., Study]:
         }
         settings = load_profile("default").replaced(changes)
         settings["name"] = "default"
-        study = Study(read_dataset(folder.write(), "tiny"), settings, tmp_path / "artifacts")
+        study = Study(
+            read_dataset(folder.write(), "tiny"), settings, METHODS, CHUNKINGS, tmp_path / "artifacts"
+        )
         study.store.say = lambda line: None
-        study.memo("encoder", MadeUp)
+        study.encoder = MadeUp()
+        monkeypatch.setattr("lib.models.index.Encoder", lambda *args: study.encoder)
         return study
 
     return make

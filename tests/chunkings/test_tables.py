@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from lib.chunkings.element_chunks import groups_of, is_furniture, merge
 from lib.chunkings.elements import ELEMENT_COLUMNS, elements
-from lib.chunkings.embedding import window_vectors_of
 from lib.chunkings.grid import grid_of, joined_tables
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import child_vectors, children
@@ -199,7 +198,12 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
 
 @pytest.mark.parametrize("name", CHUNKINGS)
 def test_every_word_of_every_page_is_in_every_table(study, name):
-    words = study.with_chunks(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
+    words = (
+        study.with_chunks(name)
+        .chunks.groupby("page")["text"]
+        .agg(" ".join)
+        .map(lambda text: set(text.split()))
+    )
     for page in (0, 2):
         missing = {*study.pages["text"][page].split()} - words[page]
         glued = "".join(study.with_chunks(name).chunks["text"]).replace(" ", "")
@@ -209,7 +213,9 @@ def test_every_word_of_every_page_is_in_every_table(study, name):
 def test_a_table_is_in_one_chunk(study, sales):
     figures = [figure for row in sales[2:] for figure in row[1:]]
     for name in ("elements", "extracted_tables", "aggregate"):
-        held = study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
+        held = (
+            study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
+        )
         assert held.any(), name
     rest = study.with_chunks("extracted_tables").chunks
     assert sum("16,682" in text for text in rest["text"]) == 1
@@ -235,21 +241,21 @@ def test_fixed_sizes_are_the_children_and_the_windows(study, monkeypatch):
 
 
 def test_an_unknown_chunking_lists_the_known(study):
-    with pytest.raises(StudyError, match="no chunking 'pages': say one of elements, fixed_128"):
+    with pytest.raises(StudyError, match="no chunk table 'pages': say one of elements, fixed_128"):
         study.with_chunks("pages")
 
 
 def test_only_new_texts_are_encoded_and_each_once(study, monkeypatch):
     sizes = {"fixed_128": (16, 2, 1), "fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
     monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
-    encoder = study.memo("encoder", None)
+    encoder = study.encoder
     known = window_vectors(study)[1], child_vectors(study)
     encoder.seen.clear()
     for name in sizes:
-        window_vectors_of(study.with_chunks(name))
+        window_vectors(study.with_chunks(name))
     assert not encoder.seen
-    np.testing.assert_array_equal(window_vectors_of(study.with_chunks("fixed_256"))[1], known[0])
-    owners, vectors = window_vectors_of(study.with_chunks("markdown"))
+    np.testing.assert_array_equal(window_vectors(study.with_chunks("fixed_256"))[1], known[0])
+    owners, vectors = window_vectors(study.with_chunks("markdown"))
     assert len(owners) == len(vectors) > 0
     assert 0 < len(encoder.seen) == len(set(encoder.seen)) < len(vectors)
 

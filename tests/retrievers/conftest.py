@@ -43,14 +43,20 @@ class WordEncoder:
 
 
 @pytest.fixture
-def judged_study(fake_study, tokenizer_folder, tmp_path):
+def judged_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
     """Make a study whose generator follows a rule; ``hybrid_rrf`` has the given scores."""
 
     def make(questions: list[str], texts: list[str], rule, scores: np.ndarray | None = None):
         weights = {"weights": str(tokenizer_folder)}
         profile = {
             "embedder": weights
-            | {"window": 64, "window_overlap": 8, "long_chunks": "windows", "precision": "float32"},
+            | {
+                "window": 64,
+                "window_overlap": 8,
+                "long_chunks": "windows",
+                "precision": "float32",
+                "batch_size": 4,
+            },
             "parent_child": {"size": 6, "overlap": 1},
             "hybrid_rrf": {"k_rrf": 60, "depth": 100},
             "bm25": {"k1": 1.5, "b": 0.75},
@@ -59,7 +65,7 @@ def judged_study(fake_study, tokenizer_folder, tmp_path):
         }
         made = fake_study(questions, texts, profile, {"hybrid_rrf": scores})
         made.profile = made.profile.updated({"sibling_texts": SETTINGS})
-        made.kept["encoder"] = WordEncoder()
+        monkeypatch.setattr("lib.models.index.Encoder", lambda *args: WordEncoder())
         made.generator = Rule(rule)
         made.make_generator = lambda: made.generator
         made.generation_log = lambda: GenerationLog(

@@ -47,7 +47,7 @@ def study(fake_study, tokenizer_folder, monkeypatch):
     made = fake_study(QUESTIONS, ["net sales", LONG, "net sales", "cash flow", "profit"], profile)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
-    monkeypatch.setattr(index, "_encoder", lambda study: WordCounts())
+    monkeypatch.setattr(index, "Encoder", lambda *args: WordCounts())
     return made
 
 

@@ -53,10 +53,10 @@ def test_a_chunk_scores_by_the_mean_of_its_windows():
 
 
 class FakeStudy:
-    """A study over a chunk table whose vectors are given; ``over`` gives the parts."""
+    """A study over a chunk table whose vectors are given; ``with_chunks`` gives the parts."""
 
     def __init__(self, vectors, owners, texts=(), parts=None):
-        self.base, self.corpus, self.parts = self, "elements", parts or {}
+        self.parts = parts or {}
         self.vectors, self.owners = np.asarray(vectors, np.float32), np.asarray(owners)
         self.questions = pd.DataFrame({"question": ["q0", "q1"]})
         self.chunks = pd.DataFrame({"text": list(texts) or [""] * (max(owners) + 1)})
@@ -65,7 +65,7 @@ class FakeStudy:
     def memo(self, key, compute):
         return self.kept.setdefault(key, compute())
 
-    def over(self, name):
+    def with_chunks(self, name):
         return self.parts[name]
 
 
@@ -73,7 +73,7 @@ class FakeStudy:
 def vectors(monkeypatch):
     """Two questions along the axes; metadata are vectors along the second axis."""
     monkeypatch.setattr(dense, "encode_queries", lambda study, texts: np.eye(2, dtype=np.float32))
-    monkeypatch.setattr(dense, "window_vectors_of", lambda study: (study.owners, study.vectors))
+    monkeypatch.setattr(dense, "window_vectors", lambda study: (study.owners, study.vectors))
     encoded = lambda study, stage, texts: np.tile(np.float32([0, 0.9]), (len(texts), 1))  # noqa: E731
     monkeypatch.setattr(element_metadata, "encode_texts", encoded)
 
@@ -85,13 +85,6 @@ def test_best_and_mean_differ_where_a_chunk_has_several_windows(vectors):
     assert mean == pytest.approx(np.array([[2**-0.5, 0], [2**-0.5, 1]]))
     with pytest.raises(ValueError, match="say best or mean"):
         dense.score(study, None, pooling="max")
-
-
-def test_the_study_s_own_chunks_have_the_vectors_of_the_index(monkeypatch, vectors):
-    study = FakeStudy([[1, 0], [0, 1]], [0, 1])
-    study.corpus = ""
-    monkeypatch.setattr(dense, "window_vectors", lambda study: (study.owners, -study.vectors))
-    assert dense.score(study, None).tolist() == [[-1, 0], [0, -1]]
 
 
 def test_an_aggregate_has_the_scores_of_its_parts_side_by_side(vectors):

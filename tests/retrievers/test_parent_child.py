@@ -21,12 +21,13 @@ class WordEncoder:
 
 
 @pytest.fixture
-def study(fake_study, tokenizer_folder):
-    embedder = {"weights": str(tokenizer_folder), "window": 64, "precision": "float32"}
+def study(fake_study, tokenizer_folder, monkeypatch):
+    embedder = {"weights": str(tokenizer_folder), "window": 64, "precision": "float32", "batch_size": 4}
     profile = {"embedder": embedder, "parent_child": {"size": 3, "overlap": 1}}
     texts = ["net sales in the year cash flow rose", "net cash", "profit"]
     made = fake_study(["cash flow", "profit"], texts, profile)
-    made.kept["encoder"] = WordEncoder()
+    made.encoder = WordEncoder()
+    monkeypatch.setattr("lib.models.index.Encoder", lambda *args: made.encoder)
     return made
 
 
@@ -46,6 +47,6 @@ def test_a_parent_scores_as_its_best_child(study):
 def test_questions_and_children_are_encoded_in_their_roles_and_once(study):
     for _ in range(2):
         parent_child.score(study, np.ones((2, 3), bool))
-    asked = [text for role, text in study.kept["encoder"].seen if role == "query"]
+    asked = [text for role, text in study.encoder.seen if role == "query"]
     assert asked == ["cash flow", "profit"]
-    assert len(study.kept["encoder"].seen) == 2 + 6
+    assert len(study.encoder.seen) == 2 + 6
