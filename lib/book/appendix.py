@@ -41,7 +41,7 @@ Licences as the packages themselves state them, in the environment that built th
 ## Time and memory of each stage
 
 `computed` is what this run made, `reused` what an earlier run on the same machine had made from the same data,
-settings, weights and code, `published` what came from the repository. Seconds are those of computing, whenever that
+settings, weights and versions, `published` what came from the repository. Seconds are those of computing, whenever that
 was, without the stages that one asked for in turn; memory is the peak of the process that computed it.
 
 {stages}
@@ -58,25 +58,21 @@ was, without the stages that one asked for in turn; memory is the peak of the pr
 
 def appendix(study: Study, manifest: dict) -> str:
     """What the numbers were made from, on one page."""
-    models, packages = manifest["models"], manifest["packages"]
+    models = [
+        (f"`{role}`", escape(model["title"]), escape(model["licence"]), what_fixes(model))
+        for role, model in manifest["models"].items()
+    ]
+    packages = [
+        (name, escape(version), escape(manifest["licences"].get(name, "unknown")))
+        for name, version in manifest["packages"].items()
+    ]
     tables = {
         "facts": facts(manifest),
         "models": pd.DataFrame(
-            {
-                "Role": [f"`{role}`" for role in models],
-                "Model": [escape(model["title"]) for model in models.values()],
-                "Licence": [escape(model["licence"]) for model in models.values()],
-                "What fixes the weights (SHA-256)": map(what_fixes, models.values()),
-            }
+            models, columns=["Role", "Model", "Licence", "What fixes the weights (SHA-256)"]
         ),
         "locked": locked_models(),
-        "packages": pd.DataFrame(
-            {
-                "Package": packages,
-                "Version": map(escape, packages.values()),
-                "Licence": [escape(manifest["licences"].get(name, "unknown")) for name in packages],
-            }
-        ),
+        "packages": pd.DataFrame(packages, columns=["Package", "Version", "Licence"]),
         "pinned": pinned_packages(),
         "stages": stages_table(manifest["stages"]),
         "each_stage": stages_table(manifest["stages"], whole=True),

@@ -12,8 +12,8 @@ from lib import methods
 from lib.book.manifest import write_manifest
 from lib.book.results import write_results
 from lib.data.dataset import read_dataset
+from lib.files import write_atomically
 from lib.profile import load_profile
-from lib.store import write_atomically
 from lib.study import Study
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
@@ -84,7 +84,7 @@ def generation(question_id: str, text: str, kind: str = "answer", seed: int = 1)
     )
 
 
-def executed_chapter(view: Path) -> None:
+def executed_chapter(outputs: Path) -> None:
     """A chapter with a table, a table that quotes a question, and a sentence."""
     note = "::::{table} Counts. {download}`CSV <../tables/counts.csv>`\n:name: tab-counts\n\n| n |\n|--:|\n| 3 |\n::::"
     quoting = note.replace("| 3 |", f"| {QUESTIONS['q1']} |")
@@ -98,9 +98,10 @@ def executed_chapter(view: Path) -> None:
         if markdown:
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/markdown": markdown})]
         cells.append(cell)
-    write_atomically(view / "tables" / "counts.csv", b"n\n3\n")
+    write_atomically(outputs / "tables" / "counts.csv", b"n\n3\n")
     write_atomically(
-        view / "notebooks" / "01_data.ipynb", nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
+        outputs / "notebooks" / "01_data.ipynb",
+        nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode(),
     )
 
 
@@ -125,15 +126,14 @@ def study(bm25_alone, dataset_folder, tokenizer_folder, tmp_path) -> Study:
     """The study with its results written, as ``make book`` leaves them."""
     settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     settings["name"] = "default"
-    found = Study(
-        read_dataset(dataset_folder, "financebench"), settings, tmp_path / "artifacts", chapter="book"
-    )
+    dataset = read_dataset(dataset_folder, "financebench")
+    found = Study(dataset, settings, methods.METHODS, {}, tmp_path / "artifacts", chapter="book")
     found.store.say = lambda line: None
     write_results(found)
     echo = f"The answer to “{QUESTIONS['q1'].upper()}” is 1,577."
     lines = [generation("q1", echo), generation("q2", HOSTILE), generation("q2", "Bolt spent 45.", "hyde")]
-    write_atomically(found.view / "generations.jsonl", ("\n".join(lines) + "\n").encode())
-    executed_chapter(found.view)
+    write_atomically(found.outputs / "generations.jsonl", ("\n".join(lines) + "\n").encode())
+    executed_chapter(found.outputs)
     write_manifest(found)
     return found
 
