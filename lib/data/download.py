@@ -24,9 +24,7 @@ PIECE = 1 << 16
 
 def checksums(path: Path = CHECKSUMS) -> dict[str, str]:
     """SHA-256 of the files that are known, by their name in the repository."""
-    return {
-        name: sha256 for sha256, name in (line.split(maxsplit=1) for line in path.read_text().splitlines())
-    }
+    return {name: sha256 for sha256, name in map(str.split, path.read_text().splitlines())}
 
 
 def download_financebench(
@@ -39,9 +37,8 @@ def download_financebench(
     Args:
         target: the dataset's folder.
         base_url: where the repository's files are; by default ``$FINANCEBENCH_URL``, else GitHub.
-        known: SHA-256 by name; by default those in ``financebench.sha256``. Other files are taken as they come, and
-            that is said.
-        say: where that is told.
+        known: SHA-256 by name; by default those in ``financebench.sha256``. Other files are taken as they come.
+        say: receives their names.
 
     Returns:
         ``target``.

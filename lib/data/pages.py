@@ -55,29 +55,27 @@ def read_filing(source: Path) -> tuple[list[str], list[str]]:
 
 def _read_pdf(source: Path, problems: Problems) -> list[str]:
     pymupdf.TOOLS.mupdf_display_errors(False)
+    texts, wrong = [], ""
     try:
         with pymupdf.open(source) as pdf:
-            texts, wrong = (
-                ([], "is encrypted; save it without a password") if pdf.needs_pass else _texts_of(pdf)
-            )
+            if pdf.needs_pass:
+                wrong = "is encrypted; save it without a password"
+            elif not pdf.is_pdf:
+                wrong = "is something else under a PDF's name; download it again"
+            else:
+                texts = [page.get_text().replace("\x00", "") for page in pdf]
+                if pdf.is_repaired and not any(texts):
+                    wrong = "is damaged or truncated; download it again"
+                elif not texts:
+                    wrong = "has no pages; download it again"
     except (RuntimeError, ValueError):
-        texts, wrong = [], "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
+        wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
     if not wrong and _is_cut(source):
         wrong = "is truncated (no end-of-file mark); download it again"
     if wrong:
         problems.add(source, f"the PDF {wrong}")
         return []
     return texts
-
-
-def _texts_of(pdf: pymupdf.Document) -> tuple[list[str], str]:
-    """The pages' texts, and what is wrong with the PDF, if anything is."""
-    if not pdf.is_pdf:
-        return [], "is something else under a PDF's name; download it again"
-    texts = [page.get_text().replace("\x00", "") for page in pdf]
-    if pdf.is_repaired and not any(texts):
-        return [], "is damaged or truncated; download it again"
-    return texts, "" if texts else "has no pages; download it again"
 
 
 def _is_cut(source: Path) -> bool:
@@ -103,14 +101,10 @@ def _read_text(source: Path, problems: Problems) -> list[str]:
 
 def _refuse_equal_files(sources: list[Path], problems: Problems) -> None:
     first: dict[str, Path] = {}
-    for source in sources:
-        if not source.is_file():
-            continue
-        same = first.setdefault(digest_of_file(source), source)
-        if same is not source:
-            problems.add(
-                source, f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
-            )
+    for source in filter(Path.is_file, sources):
+        if (same := first.setdefault(digest_of_file(source), source)) is not source:
+            wrong = f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
+            problems.add(source, wrong)
 
 
 def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems, min_overlap: float = 0.5) -> None:
@@ -121,21 +115,13 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems, min_ov
     """
     n_pages = pages.groupby("doc_name").size()
     text_of = pages.set_index(["doc_name", "page"])["text"]
-    for piece in dataset.evidence.itertuples():
-        where = Line(dataset.question_file, piece.line, {})
-        if piece.doc_name not in n_pages.index:
-            continue
-        count = n_pages[piece.doc_name]
-        if piece.page >= count:
-            problems.add(
-                where, f"gold page {piece.page} is past the end of {piece.doc_name} ({count} pages, 0-based)"
-            )
-        elif (share := _share_on_page(piece.text, text_of[piece.doc_name, piece.page])) < min_overlap:
-            problems.add(
-                where,
-                f"only {share:.0%} of the evidence's words stand on page {piece.page} of {piece.doc_name}; "
-                "correct evidence_page_num (the PDF's index, from 0) or the text",
-            )
+    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(n_pages.index)].itertuples():
+        where, doc_name, page = Line(dataset.question_file, piece.line, {}), piece.doc_name, piece.page
+        if page >= (count := n_pages[doc_name]):
+            problems.add(where, f"gold page {page} is past the end of {doc_name} ({count} pages, 0-based)")
+        elif (share := _share_on_page(piece.text, text_of[doc_name, page])) < min_overlap:
+            wrong = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
+            problems.add(where, f"{wrong}; correct evidence_page_num (the PDF's index, from 0) or the text")
 
 
 def _share_on_page(evidence: str, page: str) -> float:

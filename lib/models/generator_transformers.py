@@ -64,23 +64,21 @@ class TransformersGenerator:
         self.model = AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, local_files_only=True)
         self.model.to(self.device).eval()
         self.batch_size, self.context = batch_size, context
-        self.ends = _as_list(self.model.generation_config.eos_token_id) or _as_list(
-            self.tokenizer.eos_token_id
-        )
+        ends = self.model.generation_config.eos_token_id
+        ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
+        self.ends = list(ends) if isinstance(ends, list | tuple) else [ends]
         self.padding = self.ends[0] if self.tokenizer.pad_token_id is None else self.tokenizer.pad_token_id
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in batches of like length; see :class:`lib.models.prompts.Generator`."""
-        tokens = [self._tokens(request) for request in requests]
-        fits = []
+        tokens, fits = [self._tokens(request) for request in requests], []
         for number, request in enumerate(requests):
             needed = len(tokens[number]) + request.sampling.max_tokens
-            if needed > self.context:
-                on_done(
-                    number, GenerationError(f"{needed} tokens with the answer; the context is {self.context}")
-                )
-            else:
+            if needed <= self.context:
                 fits.append(number)
+                continue
+            reason = f"{needed} tokens with the answer; the context is {self.context}"
+            on_done(number, GenerationError(reason))
 
         def shared(number: int) -> tuple:
             sampling = requests[number].sampling
@@ -136,11 +134,9 @@ class TransformersGenerator:
             generation_config=settings,
             logits_processor=_processors(samplings),
         )
-        return [self._ended(row) for row in written[:, width:].tolist()]
-
-    def _ended(self, row: list[int]) -> list[int]:
-        ends = [place for place, token in enumerate(row) if token in self.ends]
-        return row[: ends[0] + 1] if ends else row
+        rows = written[:, width:].tolist()
+        ends = [next((n for n, token in enumerate(row, 1) if token in self.ends), None) for row in rows]
+        return [row[:end] for row, end in zip(rows, ends, strict=True)]
 
 
 def _processors(samplings: list[Sampling]) -> LogitsProcessorList:
@@ -154,9 +150,3 @@ def _processors(samplings: list[Sampling]) -> LogitsProcessorList:
         processors.append(TopPLogitsWarper(first.top_p))
     processors.append(SeededDraw([sampling.seed for sampling in samplings]))
     return processors
-
-
-def _as_list(value: int | list[int] | None) -> list[int]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, list | tuple) else [value]
