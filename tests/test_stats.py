@@ -27,7 +27,7 @@ def mean_difference(a, b, axis):
 
 def test_two_clusters_have_three_resamples():
     # Draws: A A gives 0, B B gives 1, A B gives (0 + 3) / 4, the ratio of sums and not the mean of the means.
-    interval = m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000, level=0.4)
+    interval = m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000, edges=(0.3, 0.7))
     assert interval == m.Interval(mean=0.75, low=0.75, high=0.75, n=4, n_clusters=2)
     assert m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000)[1:3] == (0.0, 1.0)
 

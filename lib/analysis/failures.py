@@ -180,12 +180,16 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
     Returns:
         The columns of :func:`misses`, and gold_kind, shown_kind, kind, step.
     """
-    digests = {part: study.digest(part) for part in ("pages", "questions", "filings")}
-    params = {"run": study.run_digest(name, "standard"), "k": k} | digests
+    params = _params(study, name, k)
     found = study.store.frame(
         f"analysis/missed-pages/{name}", params, lambda: classify(study, study.run(name), k), public=True
     )
     return found.astype({"shown_page": "Int64"})
+
+
+def _params(study: Study, name: str, k: int) -> dict:
+    run, pages = study.run_digest(name, "standard"), study.digest("pages")
+    return {"run": run, "pages": pages, "dataset": study.dataset.fingerprint, "k": k}
 
 
 def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -323,8 +327,7 @@ def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
         kind, rule, primary (failures of which it is the first), any (failures that have it), share_failed (of the
         failures), share_found (of the found questions; missing where the rule is about what came instead), n_failed.
     """
-    digests = {part: study.digest(part) for part in ("pages", "questions", "evidence", "filings")}
-    params = {"run": study.run_digest(name, "standard"), "k": k} | digests
+    params = _params(study, name, k)
     known = study.store.frame(
         f"analysis/failed-questions/{name}", params, lambda: facts(study, study.run(name), k), public=True
     )

@@ -5,24 +5,23 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from lib.analysis import breakdowns
 from lib.analysis.breakdowns import (
     MARK,
+    NAMED,
     Seen,
     by_group,
     differences,
     group_interval,
-    group_table,
-    spread,
-    wilson,
+    labels,
+    named,
+    names_company,
 )
-from lib.analysis.groups import NAMED, labels, named, names_company
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
+from lib.show.breakdown_tables import differences_table, group_table, spread
+from lib.stats import Resampling, wilson
 
 N = 40
 QUESTIONS = pd.DataFrame(
@@ -78,7 +77,9 @@ def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company,
 def test_questions_are_sorted_by_what_they_name():
     texts = ["3M in FY18?", "3M?", "Margin in 2019?", "Margin?"]
     asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
-    assert named(asked).tolist() == list(NAMED)
+    store = SimpleNamespace(frame=lambda stage, params, make, public: make())
+    study = SimpleNamespace(questions=asked, store=store, digest=str)
+    assert named(study).tolist() == list(NAMED)
 
 
 def test_labels_tell_gold_pages_and_depth():
@@ -96,20 +97,12 @@ def test_a_single_question_has_a_depth_too():
     assert labels(one)["depth"].tolist() == ["middle third (0 to 0 %)"]
 
 
-@settings(max_examples=30)
-@given(st.integers(1, 60), st.floats(0, 1))
-def test_wilson_is_scipy_s_where_the_mean_is_a_share(n, share):
-    count = round(share * n)
-    expected = binomtest(count, n).proportion_ci(method="wilson")
-    assert np.allclose(wilson(count / n, n), expected)
-
-
 def test_a_large_group_has_the_bootstrap_s_interval_and_a_small_one_a_wider():
-    companies = QUESTIONS.set_index("question_id")["company"]
-    ones = pd.Series(1.0, companies.index)
-    large, is_small = group_interval(ones[:30], companies, 200, 0)
+    draws = Resampling(QUESTIONS.set_index("question_id")["company"], 200, 0)
+    ones = pd.Series(1.0, draws.company.index)
+    large, is_small = group_interval(draws, ones[:30])
     assert (large.low, large.high, is_small) == (1, 1, False)
-    small, is_small = group_interval(ones[30:], companies, 200, 0)
+    small, is_small = group_interval(draws, ones[30:])
     assert (small.n_clusters, is_small) == (1, True)
     assert np.allclose((small.low, small.high), wilson(1, 10))
 
@@ -124,7 +117,7 @@ def test_groups_come_with_their_means_counts_and_marks():
     ]
     shown = group_table(found, "Type", SEEN, {"oracle_document": {"a": [0.68]}})
     assert shown["Type"].tolist() == ["a", "a", f"b{MARK}", f"b{MARK}"]
-    assert shown["Published"].tolist() == ["–", "0.68", "–", "–"]
+    assert shown["Reported"].tolist() == ["–", "0.68", "–", "–"]
     assert shown["Run"].tolist() == ["Dense", "Dense, oracle-document"] * 2
 
 
@@ -141,6 +134,8 @@ def test_differences_are_paired_and_leave_small_groups_out():
     assert found["group"].tolist() == ["a"]
     assert found.loc[0, "difference"] == 0.5
     assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
+    printed = differences_table(found, "Type", *SEEN)
+    assert list(printed) == ["Type", "n", "Dense, oracle-document − Dense", "p (Holm)", "Told apart"]
     assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
 
 

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from lib.analysis.decomposition import (
 )
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.words import NeedsFilings
 
 PAGES = pd.DataFrame(
     {
@@ -117,13 +115,24 @@ def test_what_the_oracle_finds_is_brought_back():
     assert recovery(run_of(), run_of("A#p0000#c00"), QUESTIONS, 5).loc["q", "document_lost"] == 1
 
 
-def test_without_filings_the_decomposition_is_the_published_one():
-    rows = [("dense", "standard", "q", name, 5, 0.25) for name in METRIC_OF.values()]
-    published = pd.DataFrame(rows, columns=METRIC_COLUMNS)
-    study = SimpleNamespace(has_filings=False, published_metrics=lambda method, condition: published)
-    assert decomposition(study, ["dense"], ["standard"], 5).equals(published)
-    with pytest.raises(NeedsFilings, match="decomposition at 3 was not published"):
-        decomposition(study, ["dense"], ["standard"], 3)
+def test_the_decomposition_of_runs_is_stored_as_metrics():
+    stored = pd.DataFrame(
+        {"question_id": ["q", "r"], "found": 0.25, "chunk": 0.25, "page": 0.5, "document": 0.0}
+    )
+    asked = []
+
+    def frame(stage, params, make, public):
+        asked.append((stage, public))
+        return stored.rename(columns=METRIC_OF)
+
+    study = SimpleNamespace(
+        store=SimpleNamespace(frame=frame), run_digest=lambda method, condition: "", digest=str
+    )
+    table = decomposition(study, ["dense"], ["standard"], 5)
+    assert list(table) == METRIC_COLUMNS
+    assert table["metric"].unique().tolist() == list(METRIC_OF.values())
+    assert table.groupby("question_id")["value"].sum().tolist() == [1, 1]
+    assert asked == [("analysis/decomposition/standard/dense", True)]
 
 
 @st.composite

@@ -1,12 +1,29 @@
-"""Failures: what came instead of a missed gold page, and the rule that names it."""
+"""Failures: what came instead of a missed gold page, why a question failed, and the rule that names it."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis import failures
-from lib.analysis.failures import KINDS, RULES, classify, examples, misses, page_kind, typology
+from lib.analysis.failures import (
+    OF_PAGES,
+    OF_QUESTIONS,
+    RULES,
+    classify,
+    examples,
+    facts,
+    failed_questions,
+    figure_share,
+    kinds_of,
+    missed_pages,
+    misses,
+    page_kind,
+    stands_in,
+    term_share,
+    typology,
+)
+from lib.show.breakdown_tables import caption, failed_table
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
 BALANCE = f"ACME Consolidated Balance Sheets 2018 2017 Total assets {NUMBERS}"
@@ -21,6 +38,7 @@ TEXTS = {
     ("ACME_2018_10K", 6): INCOME,
     ("ACME_2018_10K", 8): BALANCE,
     ("ACME_2018_10K", 9): PROSE,
+    ("ACME_2017_10K", 0): PROSE,
     ("ACME_2017_10K", 5): BALANCE,
     ("ACME_2018_8K", 0): PROSE,
     ("OTHER_2018_10K", 5): BALANCE,
@@ -44,8 +62,19 @@ def study_of(gold_pages: list[int]) -> SimpleNamespace:
     questions = pd.DataFrame(
         {"question_id": ["q"], "doc_name": ["ACME_2018_10K"], "gold_pages": [gold_pages]}
     )
+    return study_with(pages=pages, questions=questions, filings=FILINGS)
+
+
+def study_with(run: pd.DataFrame | None = None, **frames: pd.DataFrame) -> SimpleNamespace:
+    """A study that computes what it would store, whose every method has this run."""
     return SimpleNamespace(
-        pages=pages, questions=questions, filings=FILINGS, memo=lambda key, compute: compute()
+        **frames,
+        memo=lambda key, compute: compute(),
+        run=lambda name: run,
+        run_digest=lambda name, condition: "",
+        digest=str,
+        dataset=SimpleNamespace(fingerprint=""),
+        store=SimpleNamespace(frame=lambda stage, params, make, public: make()),
     )
 
 
@@ -93,7 +122,7 @@ def test_a_page_is_what_its_head_says_if_it_holds_a_table(text, kind):
 def test_each_kind_of_failure(gold, retrieved, kind):
     found = classify(study_of(gold), run_of(*retrieved), 5)
     assert found.loc[found["page"] == gold[0], "kind"].tolist() == [kind]
-    assert set(found["step"]) == {failures.STEP_OF[kind]}
+    assert set(found["step"]) == {OF_PAGES[kind].step}
 
 
 def test_gold_pages_in_the_top_k_are_no_failures_and_those_below_are():
@@ -114,7 +143,8 @@ def test_a_page_that_is_gold_itself_is_shown_only_if_there_is_no_other():
 def test_the_typology_lists_every_rule_and_counts_every_miss():
     found = classify(study_of([5, 6]), run_of(("ACME_2018_10K", 0)), 5)
     table = typology({"Dense": found, "BM25": found[:0]})
-    assert table["kind"].tolist() == list(KINDS) == [rule.kind for rule in RULES]
+    assert table["kind"].tolist() == list(OF_PAGES)
+    assert [*OF_PAGES, *OF_QUESTIONS] == [rule.kind for rule in RULES]
     assert (table["Dense"].sum(), table["BM25"].sum()) == (2, 0)
 
 
@@ -130,8 +160,176 @@ def test_examples_are_of_different_kinds_and_companies_where_they_can():
     assert examples(table, 3)["question_id"].tolist() == ["q1", "q4"]
 
 
+def test_missed_pages_are_those_of_the_standard_run():
+    study = study_of([5])
+    run = run_of(("ACME_2017_10K", 5))
+    study.run = lambda name: run
+    assert missed_pages(study, "dense", 5)["kind"].tolist() == ["wrong year"]
+
+
 def test_a_caption_states_question_kind_and_rule():
     miss = SimpleNamespace(question_id="q1", kind="wrong year")
-    said = failures.caption(miss, "What is *net* $?")
+    said = caption(miss, "What is *net* $?")
     assert "\\*net\\*" in said
     assert said.endswith("*wrong year*: the company's filing of the same type for another period.")
+
+
+# --- failed questions ---
+
+LENGTHS = pd.DataFrame(
+    [("ACME_2018_10K", "Acme", 200), ("ACME_2017_10K", "Acme", 100), ("BOLT_2018_10K", "Bolt", 90)],
+    columns=["doc_name", "company", "n_pages"],
+)
+
+
+def asked_of(run: pd.DataFrame) -> SimpleNamespace:
+    """One question with gold page 5, and a run."""
+    questions = pd.DataFrame(
+        {
+            "question_id": ["q"],
+            "question": ["What are Acme's total assets?"],
+            "answer": ["$1,007 million"],
+            "evidence": ["Total assets of the company stood at 1,007 then"],
+            "doc_name": ["ACME_2018_10K"],
+            "gold_pages": [[5]],
+        }
+    )
+    pages = pd.DataFrame(
+        [(*place, text) for place, text in TEXTS.items()], columns=["doc_name", "page", "text"]
+    )
+    return study_with(run, questions=questions, pages=pages, filings=LENGTHS)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("Sales 1,577 (12)", 2 / 3),
+        ("$1,577.0 4.2% 2018 (3.1)%", 1),
+        ("Note 12a FY2018 10-K", 0),
+        ("", 0),
+    ],
+)
+def test_figures_are_words_of_digits_and_signs(text, share):
+    assert figure_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence", "is_there"),
+    [
+        ("$1577.00", "Purchases of property, plant and equipment (1,577) (1,373)", True),
+        ("$1.577 billion", "in millions: 1,577", True),
+        ("65.4%", "gross margin was 65.4 % of sales", True),
+        ("0.66", "Net sales 1,200 Total assets 1,800", False),
+        ("$8.70", "8,738", True),  # billions, in a table in millions
+        ("$8.70", "8,838 and 8.9", False),
+        ("Yes, it did.", "Sales rose by 12", True),
+        ("12", "nothing in figures", False),
+        ("2018", "the year 2017", True),  # a year is no quantity
+    ],
+)
+def test_a_number_stands_in_the_evidence_up_to_scale_and_sign(answer, evidence, is_there):
+    assert stands_in(answer, evidence, "What is it?") is is_there
+
+
+def test_terms_are_counted_without_company_and_year_on_the_best_page():
+    question = "What was Acme's FY2018 inventory turnover?"
+    assert term_share(question, "Acme", ["Acme in 2018", "inventories by turnover", "inventory"]) == 1
+    assert term_share(question, "Acme", ["Acme's inventory in 2018"]) == 0.5
+    assert term_share("Acme 2018?", "Acme", ["nothing"]) == 1
+
+
+def facts_of(run: pd.DataFrame, k: int = 5) -> pd.Series:
+    return facts(asked_of(run), run, k).set_index("question_id").loc["q"]
+
+
+def test_facts_of_a_failure_with_a_twin():
+    known = facts_of(run_of(("ACME_2017_10K", 5), ("ACME_2018_10K", 0)))
+    assert (known["is_found"], known["has_twin"], known["has_filing"], known["n_pages"]) == (
+        False,
+        True,
+        True,
+        200,
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "has_twin"),
+    [
+        ([("ACME_2017_10K", 0)], False),  # another kind of page
+        ([("BOLT_2018_10K", 5)], False),  # another company
+        ([("ACME_2018_10K", 0)], False),  # the same filing
+        ([("BOLT_2018_10K", 5), ("ACME_2017_10K", 5)], True),
+        ([], False),
+    ],
+)
+def test_a_twin_is_the_same_kind_of_page_in_another_filing_of_the_company(shown, has_twin):
+    assert facts_of(run_of(*shown))["has_twin"] == has_twin
+
+
+def test_only_the_top_k_counts():
+    run = run_of(("BOLT_2018_10K", 5), ("ACME_2018_10K", 5), ("ACME_2017_10K", 5))
+    one, two = (facts_of(run, k) for k in (1, 2))
+    assert (one["is_found"], one["has_filing"], one["has_twin"]) == (False, False, False)
+    assert (two["is_found"], two["has_filing"], two["has_twin"]) == (True, True, False)
+
+
+def known(**changes) -> pd.DataFrame:
+    """Two found questions with term shares of 0.4 and 0.6, and a failure that has no kind unless changed."""
+    plain = {
+        "is_found": False,
+        "figure_share": 0.1,
+        "stands_in": True,
+        "term_share": 0.9,
+        "n_pages": 50,
+        "has_filing": True,
+        "has_twin": False,
+    }
+    found = [plain | {"is_found": True, "term_share": share, "n_pages": 500} for share in (0.4, 0.6)]
+    return pd.DataFrame([*found, plain | changes], index=["f0", "f1", "q"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "kinds"),
+    [
+        ({}, ["none of these"]),
+        ({"figure_share": 0.3}, ["table structure"]),
+        ({"stands_in": False}, ["numerical reasoning"]),
+        ({"term_share": 0.45}, ["vocabulary"]),
+        ({"term_share": 0.5}, ["none of these"]),  # the median itself is not below it
+        ({"has_twin": True}, ["ambiguous"]),
+        ({"n_pages": 101}, ["long document"]),
+        ({"n_pages": 100}, ["none of these"]),  # the median of the filings
+        ({"n_pages": 101, "has_filing": False}, ["none of these"]),
+        (
+            {"has_twin": True, "figure_share": 0.5, "term_share": 0.1},
+            ["table structure", "vocabulary", "ambiguous"],
+        ),
+    ],
+)
+def test_the_rules_that_hold_and_the_first_is_primary(changes, kinds):
+    held = kinds_of(known(**changes), LENGTHS).loc["q"]
+    assert [kind for kind in OF_QUESTIONS if held[kind]] == kinds
+    assert held["primary"] == kinds[0]
+
+
+def test_what_came_instead_is_asked_of_failures_only():
+    held = kinds_of(known(is_found=True, has_twin=True, n_pages=500), LENGTHS).loc["q"]
+    assert not held[["ambiguous", "long document"]].any()
+
+
+def test_the_table_counts_every_failure_once_as_primary():
+    run = run_of(("ACME_2017_10K", 5), ("ACME_2018_10K", 0))
+    table = failed_questions(asked_of(run), "dense").set_index("kind")
+    assert list(table.index) == list(OF_QUESTIONS)
+    assert table["primary"].sum() == 1
+    assert (table["n_failed"] == 1).all()
+    assert table.loc["ambiguous", ["primary", "any", "share_failed"]].tolist() == [1, 1, 1]
+    assert table.loc["long document", ["primary", "any"]].tolist() == [0, 1]
+    assert np.isnan(table.loc["ambiguous", "share_found"])
+
+
+def test_a_run_without_failures_has_an_empty_table():
+    table = failed_questions(asked_of(run_of(("ACME_2018_10K", 5))), "dense")
+    assert table["any"].tolist() == [0] * len(OF_QUESTIONS)
+    assert table["share_found"].notna().sum() == 3
+    assert failed_table(table)["Of failures (%)"].tolist() == ["–"] * len(OF_QUESTIONS)

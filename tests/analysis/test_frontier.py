@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from lib.analysis import frontier
 from lib.analysis.frontier import cost, frontier_of, on_frontier
-from lib.method import Method
-from lib.methods import METHODS
+from lib.methods import METHODS, Method
 from lib.profile import Settings
 from lib.show.figures_siblings import cost_and_quality, spread_labels
 
@@ -49,14 +47,13 @@ def test_a_lower_bound_is_no_candidate():
 def study(tmp_path, monkeypatch):
     """Two questions; a row ``written`` over ``first``, for which a model wrote two texts of three seconds."""
     rows = {
-        "first": Method("first", "First", "", "", "m", (), index_stages=("vectors",)),
-        "written": Method("written", "Written", "", "", "m", (), uses=("first",), query_stages=("queries",)),
-        "other_rerank": Method("other_rerank", "Rerank", "", "", "m", (), uses=("first",), options={"n": 8}),
-        "sized": Method("sized", "Sized", "", "", "m", (), index_stages=("small vectors",), corpus="small"),
+        "first": Method("first", "First", "", "", None),
+        "written": Method("written", "Written", "", "", None, uses=("first",), writes={"text": 0.5}),
+        "other": Method("other", "Rerank", "", "", None, ("rerank",), ("first",), {"n": 8}),
+        "sized": Method("sized", "Sized", "", "", None, chunking="small"),
     }
     for name, row in rows.items():
         monkeypatch.setitem(METHODS, name, row)
-    monkeypatch.setitem(frontier.WRITTEN, "written", {"text": 0.5})
     records = [
         {"kind": "text", "seconds": 3.0},
         {"kind": "text", "seconds": 3.0},
@@ -64,11 +61,31 @@ def study(tmp_path, monkeypatch):
     ]
     (tmp_path / "generations.jsonl").write_text("\n".join(map(json.dumps, records)))
     (tmp_path / "benchmarks.csv").write_text("part,variant,value,unit\nReranking,ours,4.0,pairs a second\n")
-    seconds = {"vectors": 100.0, "queries": 2.0, "small vectors": 70.0}
+    asked = {
+        "first": ["vectors"],
+        "written": ["vectors", "embeddings/queries", "runs/standard/first"],
+        "other": ["vectors", "runs/standard/first"],
+        "sized": ["small vectors"],
+    }
+    seconds = {"vectors": 100.0, "embeddings/queries": 2.0, "small vectors": 70.0}
     seconds |= {f"runs/standard/{name}": 1.0 for name in rows}
-    profile = Settings({"rerank": Settings({"n": 20})})
+
+    def record(reference: str) -> dict | None:
+        stage = reference.rpartition("/")[0]
+        return {"wall_s": seconds[stage]} if stage in seconds else None
+
+    def run_entry(name: str) -> SimpleNamespace:
+        stages = tuple(f"{stage}/k" for stage in asked[name])
+        return SimpleNamespace(stage=f"runs/standard/{name}", key="k", asked=stages)
+
     return SimpleNamespace(
-        home=tmp_path, published=None, seconds=seconds, questions=range(2), profile=profile
+        home=tmp_path,
+        published=None,
+        seconds=seconds,
+        questions=range(2),
+        profile=Settings({"rerank": Settings({"n": 20})}),
+        run_entry=run_entry,
+        store=SimpleNamespace(record=record),
     )
 
 
@@ -77,10 +94,11 @@ def test_a_row_pays_for_what_it_reads_and_for_its_texts(study):
     assert found.index_s == 100.0
     assert found.question_s == pytest.approx((2 + 1 + 1 + 6 * 0.5) / 2)
     assert found.question_missing == ()
+    assert cost(study, "written", stages_only=True).question_s == (2 + 1 + 1) / 2
 
 
 def test_a_reranker_pays_for_its_candidates(study):
-    assert cost(study, "other_rerank").question_s == pytest.approx((1 + 1) / 2 + 8 / 4.0)
+    assert cost(study, "other").question_s == pytest.approx((1 + 1) / 2 + 8 / 4.0)
 
 
 def test_another_chunk_table_has_stages_of_its_own(study):

@@ -1,54 +1,110 @@
-"""Judged measures beside gold ones: the table's means and the correlation's arithmetic."""
+"""The judge beside hand labels and gold pages: the draw, the agreement's arithmetic, the tables and the file."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 
 from lib.analysis import judged
+from lib.answers.hand_labels import draw, hand_labels
+from lib.metrics.retrieval import is_gold
 from lib.profile import Settings
+from lib.show import sibling_tables
+from lib.stats import Resampling
 
-COMPANIES = np.repeat(np.arange(20), 3)
+QUESTIONS = pd.DataFrame(
+    {
+        "question_id": ["q0", "q1"],
+        "doc_name": ["A", "B"],
+        "gold_pages": [[0, 1], [2]],
+        "company": ["a", "b"],
+    }
+)
 
 
-@pytest.fixture
-def pair() -> tuple[pd.Series, pd.Series]:
+def pairs() -> pd.DataFrame:
+    """Ten pages of two filings for either question: three pairs are on a gold page."""
+    rows = [(q, doc, page) for q in ("q0", "q1") for doc in "AB" for page in range(5)]
+    table = pd.DataFrame(rows, columns=["question_id", "doc_name", "page"])
+    return table.assign(chunk_id=[f"{row.doc_name}#p{row.page:04d}#c00" for row in table.itertuples()])
+
+
+def test_a_gold_page_is_one_of_the_question_s_own_filing():
+    on_gold = pairs()[is_gold(pairs(), QUESTIONS)]
+    assert on_gold[["question_id", "doc_name", "page"]].to_numpy().tolist() == [
+        ["q0", "A", 0],
+        ["q0", "A", 1],
+        ["q1", "B", 2],
+    ]
+
+
+@pytest.mark.parametrize(("n", "n_gold"), [(4, 2), (10, 3)])
+def test_half_of_the_draw_is_on_gold_pages_where_there_are_enough(n, n_gold):
+    drawn = draw(pairs(), QUESTIONS, n, seed=1)
+    assert (len(drawn), is_gold(drawn, QUESTIONS).sum()) == (n, n_gold)
+    assert drawn.equals(draw(pairs(), QUESTIONS, n, seed=1))
+    assert not drawn.duplicated(["question_id", "chunk_id"]).any()
+
+
+def test_kappa_by_hand():
+    # 20 both yes, 15 both no, 5 and 10 apart: agreed 0.7; chance 25/50 * 30/50 + 25/50 * 20/50 = 0.5
+    assert judged.kappa_of(np.array([[15.0, 10], [5, 20]])) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert judged.kappa_of(np.array([[0.0, 0], [0, 9]])) == 0
+
+
+def test_agreement_has_the_interval_of_whole_companies():
+    ids = [f"q{i}" for i in range(40)]
+    a = pd.Series([True, True, False, False] * 10, ids)
+    b = pd.Series([True, False, False, False] * 10, ids)
+    found = judged.agreement_of(Resampling(pd.Series(np.arange(40) // 4, ids), 500, 0), a, b)
+    assert (found["n"], found["accuracy"], found["kappa"]) == (40, 0.75, 0.5)  # chance 0.5
+    assert found["kappa_low"] == found["kappa_high"] == pytest.approx(0.5)  # companies are all alike
+
+
+def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
+    labelled = pairs().iloc[[0, 1, 2, 17]].assign(label=["RELEVANT", "IRRELEVANT", "RELEVANT", "AMBIGUOUS"])
+    labels = labelled[["question_id", "chunk_id"]].assign(label=["useful", "partly", "useless", "useful"])
+    monkeypatch.setattr(judged, "hand_labels", lambda: labels)
+    profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
+    table = judged.agreement(SimpleNamespace(questions=QUESTIONS, profile=profile), labelled)
+    accuracy = table.set_index(["labelling", "hand"])["accuracy"].to_dict()
+    printed = sibling_tables.agreement_table(table)
+    assert list(printed) == ["Labelling", "Read by hand as", "Agreement", "Cohen's κ", "n"]
+    assert accuracy == {
+        ("judge", "useful"): 2 / 4,
+        ("judge", "useful or partly"): 1 / 4,
+        ("gold page", "useful"): 3 / 4,
+        ("gold page", "useful or partly"): 4 / 4,
+    }
+
+
+def test_the_judge_s_labels_are_counted_and_held_against_gold_pages():
+    labelled = pairs().assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
+    table = judged.judge_measured(SimpleNamespace(questions=QUESTIONS), labelled)
+    assert table.loc["RELEVANT"].to_dict() == {"n": 4, "n_gold": 2, "share": 0.2, "gold_share": 0.5}
+    assert table.loc["IRRELEVANT", "n_gold"] == 1
+
+
+def test_the_file_holds_fifty_labelled_pairs_and_no_text():
+    labels = hand_labels()
+    assert labels.columns.tolist() == ["question_id", "chunk_id", "label"]
+    assert (len(labels), set(labels["label"])) == (50, {"useful", "partly", "useless"})
+    assert not labels.duplicated(["question_id", "chunk_id"]).any()
+    assert labels["chunk_id"].str.fullmatch(r"\S+#p\d{4}#c\d\d").all()
+
+
+def test_the_table_has_both_means_of_every_name():
     rng = np.random.default_rng(3)
     a = pd.Series(rng.integers(0, 5, 60).astype(float))
-    return a, a + rng.normal(0, 2, 60).round()
-
-
-def test_rank_correlation_is_spearman_s_within_its_interval(pair):
-    value, low, high = judged.rank_correlation(*pair, COMPANIES, 500, 0)
-    assert value == pytest.approx(spearmanr(*pair).statistic)
-    assert -1 <= low < value < high <= 1
-
-
-def test_rank_correlation_draws_whole_companies(pair):
-    """Companies that are each a copy of one pattern all have its correlation: no draw differs."""
-    pattern = pd.Series([0.0, 1.0, 2.0] * 20), pd.Series([1.0, 0.0, 2.0] * 20)
-    value, low, high = judged.rank_correlation(*pattern, COMPANIES, 200, 0)
-    assert (low, high) == pytest.approx((value, value))
-    alone = judged.rank_correlation(*pattern, np.arange(60), 200, 0)
-    assert alone[2] - alone[1] > 0.1
-
-
-def test_a_constant_measure_has_no_correlation():
-    found = judged.rank_correlation(pd.Series([0.0] * 60), pd.Series(range(60)), COMPANIES, 50, 0)
-    assert np.isnan(found).all()
-
-
-def test_the_table_has_both_means_of_every_name(pair):
-    a, b = pair
+    b = a + rng.normal(0, 2, 60).round()
     ids = [f"q{n}" for n in range(60)]
     values = pd.DataFrame({"name": "Dense", "question_id": ids, "judged": a, "gold": b})
     values = pd.concat([values, values.assign(name="BM25", judged=0.5)], ignore_index=True)
-    questions = pd.DataFrame({"question_id": ids, "company": COMPANIES})
+    questions = pd.DataFrame({"question_id": ids, "company": np.arange(60) // 3})
     profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
     study = SimpleNamespace(questions=questions, profile=profile)
-    table = judged.judged_table(study, values, "Chunks of", judged.PRECISION)
+    table = sibling_tables.judged_table(judged.compared(study, values), "Chunks of", sibling_tables.PRECISION)
     assert table["Chunks of"].tolist() == ["Dense", "BM25"]
     assert table["Judged by the model"].str[:4].tolist() == [f"{a.mean():.2f}", "0.50"]
     assert table["Judged by gold pages"].str[:4].tolist() == [f"{b.mean():.2f}"] * 2
@@ -60,6 +116,6 @@ def test_labels_are_counted_beside_gold_pages():
     questions = pd.DataFrame({"question_id": ["q0"], "doc_name": ["A"], "gold_pages": [[0]]})
     pairs = pd.DataFrame({"question_id": "q0", "doc_name": "A", "page": [0, 1, 2], "chunk_id": list("abc")})
     labelled = pairs.assign(label=["RELEVANT", "RELEVANT", "IRRELEVANT"])
-    table = judged.labels_table(SimpleNamespace(questions=questions), labelled).set_index("Label")
+    table = sibling_tables.labels_table(SimpleNamespace(questions=questions), labelled).set_index("Label")
     assert table.loc["relevant"].tolist() == [2, "67", 1, "50.0"]
     assert table.loc["irrelevant", "On a gold page"] == 0

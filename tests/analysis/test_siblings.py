@@ -1,4 +1,4 @@
-"""The tables of chapter 08: each row of a sibling study beside the row that it changes."""
+"""The rows of the sibling studies beside what they change, the sweep of the weight, and the rerank depths."""
 
 from types import SimpleNamespace
 
@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from lib.analysis import siblings
-from lib.method import Method
-from lib.methods import METHODS
+from lib.analysis.siblings import best_interval, folds_of, held_out, ways_to_weigh
+from lib.methods import METHODS, Method
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
+from lib.show import sibling_tables
+from lib.stats import Resampling
 
 N = 40
 IDS = [f"q{i}" for i in range(N)]
@@ -24,36 +26,21 @@ STUDY = SimpleNamespace(
 def metrics(monkeypatch) -> pd.DataFrame:
     """``better`` finds every page and ``same`` what dense finds, which is every other one."""
     for name in ("better", "same", "unused"):
-        row = Method(name, name.title(), "question → answer", "kim2025financial", "m", (), family="kim2025")
+        row = Method(name, name.title(), "question → answer", "k", np.max, family="kim2025", changes="dense")
         monkeypatch.setitem(METHODS, name, row)
     half = np.arange(N) % 2.0
-    parts = []
-    for name, values in {"dense": half, "better": np.ones(N), "same": half}.items():
-        for metric, k in (*siblings.SHOWN, ("map", 10)):
-            parts.append(
-                long_frame(pd.Series(values, IDS), metric, k).assign(method=name, condition="standard")
-            )
-    return pd.concat(parts, ignore_index=True)
-
-
-@pytest.mark.parametrize(
-    ("method", "reference"),
-    [
-        ("convex_50", "hybrid_rrf"),
-        ("rrf_10", "hybrid_rrf"),
-        ("markdown_bm25", "bm25"),
-        ("markdown_dense", "dense"),
-        ("contextual_hybrid", "hybrid_rrf"),
-        ("fixed_128", "dense"),
-        ("rerank_head_20", "dense"),
-    ],
-)
-def test_what_a_row_changes(method, reference):
-    assert siblings.reference_of(method) == reference
+    return pd.concat(
+        long_frame(pd.Series(values, IDS), metric, k).assign(method=name, condition="standard")
+        for name, values in {"dense": half, "better": np.ones(N), "same": half}.items()
+        for metric, k in (*siblings.SHOWN, ("map", 10))
+    )
 
 
 def test_every_row_stands_beside_what_it_changes(metrics):
-    shown, numbers = siblings.family_table(STUDY, metrics, ["better", "same"])
+    rows = siblings.with_references(["better", "same"])
+    assert rows == ["dense", "better", "same"]
+    numbers = siblings.means(STUDY, metrics, rows)
+    shown = sibling_tables.compared_rows(numbers, siblings.against_reference(STUDY, metrics, rows[1:]))
     assert list(shown["Method"]) == ["Dense", "Better", "Same"]
     assert list(shown["Page recall: difference"])[0::2] == ["–", "0.00 [0.00, 0.00]"]
     assert shown.loc[1, "Page recall: difference"].startswith("0.50 [")
@@ -63,16 +50,89 @@ def test_every_row_stands_beside_what_it_changes(metrics):
 
 
 def test_the_takeaway_names_what_can_be_told(metrics):
-    said = siblings.takeaway(STUDY, metrics, ["better", "same"])
+    tested = siblings.against_reference(STUDY, metrics, ["better", "same"])
+    said = sibling_tables.takeaway(tested)
     assert said == "Better than the row that they change, told from chance: Better. Worse: none."
 
 
 def test_rows_that_a_profile_does_not_run_are_named(metrics):
     run = [name for name, row in METHODS.items() if row.family == "kim2025" and name != "unused"]
-    assert siblings.left_out("kim2025", run) == "Not run in this profile: Unused."
-    assert siblings.left_out("kim2025", [*run, "unused"]) == ""
+    assert sibling_tables.left_out("kim2025", run) == "Not run in this profile: Unused."
+    assert sibling_tables.left_out("kim2025", [*run, "unused"]) == ""
 
 
 def test_depths_have_n(metrics):
-    table = siblings.depths_table(STUDY, metrics, ["better"], [5])
+    table = sibling_tables.by_depth(metrics, ["better"], [5])
     assert table.to_dict("records") == [{"Method": "Better", "@5": "1.00", "MAP@10": "1.00", "n": N}]
+
+
+# --- the weight of dense ---
+
+FOUR = ["a0", "a1", "b0", "b1"]
+QUESTIONS = pd.DataFrame({"question_id": FOUR, "doc_name": ["A", "A", "B", "B"]})
+DRAWS = Resampling(pd.Series(["Acme", "Acme", "Bolt", "Bolt"], FOUR), 500, 13)
+SPLIT = SimpleNamespace(
+    questions=QUESTIONS, filings=pd.DataFrame({"doc_name": ["A", "B"], "company": ["Acme", "Bolt"]})
+)
+
+
+def swept(**by_question) -> pd.DataFrame:
+    """Values at alpha 0, 0.5 and 1, the same for every metric."""
+    rows = [
+        (weight, question_id, value, value, value)
+        for question_id, values in by_question.items()
+        for weight, value in zip((0.0, 0.5, 1.0), values, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["alpha", "question_id", *siblings.SWEPT])
+
+
+VALUES = swept(a0=(0.0, 0.5, 1.0), a1=(0.0, 0.5, 1.0), b0=(1.0, 0.8, 0.0), b1=(1.0, 0.8, 0.0))
+
+
+def test_the_held_out_value_is_that_of_the_weight_the_other_company_chose():
+    chosen = held_out(VALUES, folds_of(SPLIT, 2, 13), QUESTIONS)
+    assert chosen["question_id"].tolist() == FOUR
+    assert chosen["alpha"].tolist() == [0, 0, 1, 1]
+    assert chosen["ndcg"].tolist() == [0, 0, 0, 0]
+    assert chosen["fold"].nunique() == 2
+
+
+def test_the_peek_stands_beside_what_is_held_out():
+    ways = ways_to_weigh(VALUES, held_out(VALUES, folds_of(SPLIT, 2, 13), QUESTIONS))
+    assert ways["alpha"].tolist() == ["0", "1", "0.5", "0 to 1"]
+    assert ways["ndcg"].tolist() == pytest.approx([0.5, 0.5, 0.65, 0])
+    assert set(ways["n"]) == {4}
+    printed = sibling_tables.weights_table(ways)
+    assert list(printed) == [
+        "Weight of dense",
+        "α",
+        "Document recall@5",
+        "Page recall@5",
+        "nDCG@10",
+        "n",
+    ]
+
+
+def test_the_interval_of_the_best_weight_covers_both_companies_wishes():
+    assert best_interval(DRAWS, VALUES) == (0.0, 1.0)
+    same = swept(**dict.fromkeys(FOUR, (0.1, 0.9, 0.2)))
+    assert best_interval(DRAWS, same) == (0.5, 0.5)
+
+
+# --- rerank depths ---
+
+
+def test_pairs_of_the_rerank_depths_are_each_there_once_the_shallow_first(fake_study):
+    """So a killed run has whole depths."""
+    rng = np.random.default_rng(2)
+    matrices = {name: rng.normal(size=(3, 200)) for name in siblings.POOLS}
+    study = fake_study(["?"] * 3, ["text"] * 200, {}, matrices)
+    study.candidates = lambda condition: np.ones((3, 200), bool)
+    pairs = siblings.pool(study, "standard")
+    keys = set(zip(pairs["question_id"], pairs["chunk_id"], strict=True))
+    assert len(keys) == len(pairs)
+    for name, n in siblings.POOLS.items():
+        run = study.rank_method(name, study.candidates("standard"), n)
+        assert set(zip(run["question_id"], run["chunk_id"], strict=True)) <= keys
+    assert (np.diff(pairs["rank"]) >= 0).all()
+    assert pairs["rank"].max() == 100
