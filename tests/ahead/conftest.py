@@ -46,7 +46,7 @@ def study_of(tokenizer_folder, tmp_path, monkeypatch):
     def open_study(root) -> Study:
         profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
         profile["name"] = "words"
-        return Study(read_dataset(root, "words"), profile, tmp_path / "artifacts")
+        return Study(read_dataset(root, "words"), profile, {}, {}, tmp_path / "artifacts")
 
     return open_study
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.analysis.missed import SORTS, answer_figures, missed
+from lib.analysis.missed import SORTS, answer_figures, sort_missed
 
 QUESTIONS = pd.DataFrame(
     {
@@ -40,11 +40,11 @@ def test_figures_of_an_answer_are_numbers_of_three_characters_that_are_no_years(
     ],
 )
 def test_each_question_has_the_first_sort_that_holds(first, second, k, sorts):
-    found = missed(STUDY, run_of(q1=first, q2=second), k, next_k=2)
+    found = sort_missed(STUDY, run_of(q1=first, q2=second), k, next_k=2)
     assert found["sort"].tolist() == [SORTS[sort] for sort in sorts]
 
 
 def test_rank_of_the_best_missed_page_and_an_empty_table_if_nothing_is_missed():
     run = run_of(q1=[("A", 3), ("A", 1)], q2=[("B", 3), ("B", 1)])
-    assert missed(STUDY, run, 1)["best_rank"].tolist() == [2, 2]
-    assert missed(STUDY, run, 2).empty
+    assert sort_missed(STUDY, run, 1, 20)["best_rank"].tolist() == [2, 2]
+    assert sort_missed(STUDY, run, 2, 20).empty
