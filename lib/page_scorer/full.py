@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from lib.files import digest_of
-from lib.folds import By, Fold, LeakError, check_fold, make_folds
+from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.encoders import Role
 from lib.models.weights import weights_hash
-from lib.page_scorer.scores import stored_scores
+from lib.page_scorer.scores import folds, scores_in_folds
 from lib.page_scorer.vectors import encode_pages, page_texts, text_by_page
 from lib.store import Entry
 from lib.study import Study
@@ -25,12 +25,6 @@ VERSION = 1
 MIN_COMPANIES = 3
 MIN_QUESTIONS = 10
 TRAINING = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
-
-
-def folds(study: Study, by: By) -> list[Fold]:
-    """The study's folds by filing or by company."""
-    settings = study.profile.page_scorer
-    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
 
 
 def untrainable(study: Study) -> str:
@@ -149,36 +143,31 @@ def encode_by(
 
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores and records of all folds, trained and computed if they are missing."""
-    entry = scores_in_folds(study, f"page_scorer/scores/{by}", by, fold_model, public=True)
+    stage = f"page_scorer/scores/{by}"
+    entry = scores_in_folds(study, stage, by, scored_by(fold_model), scorer_params(study), public=True)
     study.link(entry.path / "folds.json", f"folds/page_scorer-{by}.json")
     return entry
 
 
-def scores_in_folds(
-    study: Study, stage: str, by: By, model: Callable[[Study, Fold], Entry], public: bool = False, **extra
-) -> Entry:
-    """Scores of each fold's test questions by the fold's model, from the store or now.
+def scorer_params(study: Study) -> dict:
+    """What the scores of fine-tuned models depend on besides pages, questions and folds."""
+    return _weights_and_settings(study) | {"precision": study.profile.embedder.precision}
 
-    The record of a fold is that of its model, with the model's digest, the seconds of its training ``wall_s`` and the
-    mean loss of each epoch ``curve``.
 
-    Args:
-        study: one dataset under one profile.
-        stage: the store's stage.
-        by: what the folds hold out.
-        model: from a study and a fold to a trained model.
-        public: whether the scores are published.
-        extra: what else the scores depend on.
+def scored_by(model: Callable[[Study, Fold], Entry]) -> Callable[[Study, Fold], tuple[np.ndarray, dict]]:
+    """Scores of a fold's test questions by the fold's model, for :func:`lib.page_scorer.scores.scores_in_folds`.
+
+    The record is that of the model, with its digest, the seconds of its training ``wall_s`` and the mean loss of each
+    epoch ``curve``.
     """
 
-    def score_fold(fold: Fold) -> tuple[np.ndarray, dict]:
+    def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
         entry = model(study, fold)
         record = json.loads((entry.path / "fold.json").read_text())
         record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses(entry)}
         return scores_of_model(study, entry, fold.test), record
 
-    params = _weights_and_settings(study) | {"precision": study.profile.embedder.precision} | extra
-    return stored_scores(study, stage, params, folds(study, by), score_fold, public)
+    return score_fold
 
 
 def losses(entry: Entry) -> list[float]:

@@ -7,9 +7,8 @@ mapped too, is chosen inside the training questions of each fold, by folds of th
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +16,8 @@ import torch
 
 from lib.folds import By, Fold, assign_folds
 from lib.models.weights import weights_hash
-from lib.page_scorer.full import checked_pairs, folds
-from lib.page_scorer.scores import stored_scores
+from lib.page_scorer.full import checked_pairs
+from lib.page_scorer.scores import scores_in_folds
 from lib.page_scorer.vectors import base_vectors, page_texts, text_by_page
 from lib.profile import Settings
 from lib.store import Entry
@@ -213,27 +212,16 @@ def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     return found, record | {"plan": plan._asdict(), "curve": curve}
 
 
-def scores_in_folds(
-    study: Study, stage: str, by: By, score: Callable[[Study, Fold], tuple], public: bool = False, **extra
-) -> Entry:
-    """Scores of each fold's test questions by a scorer over frozen vectors, from the store or now.
-
-    Args:
-        study: one dataset under one profile.
-        stage: the store's stage.
-        by: what the folds hold out.
-        score: from a study and a fold to scores and a record, such as :func:`score_fold`.
-        public: whether the scores are published.
-        extra: what else the scores depend on.
-    """
-    embedder = study.profile.embedder
-    params = {"settings": dict(study.profile.page_scorer_light), "precision": embedder.precision}
-    params |= {"weights": weights_hash(embedder.weights)} | extra
-    return stored_scores(study, stage, params, folds(study, by), partial(score, study), public)
+def scorer_params(study: Study) -> dict:
+    """What the light scores depend on besides pages, questions and folds."""
+    weights, precision = study.profile.embedder.weights, study.profile.embedder.precision
+    settings = dict(study.profile.page_scorer_light)
+    return {"settings": settings, "weights": weights_hash(weights), "precision": precision}
 
 
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``; computed if they are missing."""
-    entry = scores_in_folds(study, f"page_scorer_light/scores/{by}", by, score_fold, public=True)
+    stage = f"page_scorer_light/scores/{by}"
+    entry = scores_in_folds(study, stage, by, score_fold, scorer_params(study), public=True)
     study.link(entry.path / "folds.json", f"folds/page_scorer_light-{by}.json")
     return entry

@@ -9,7 +9,7 @@ import pandas as pd
 from lib import runs
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import full, light
-from lib.page_scorer.scores import load_records
+from lib.page_scorer.scores import folds, load_records
 from lib.page_scorer.search import page_run, scorer_scores, search, search_in_page_order
 from lib.page_scorer.vectors import base_vectors
 from lib.study import Study
@@ -126,7 +126,7 @@ def _tokens(study: Study, k: int) -> Iterable[tuple]:
     for n_tokens in sorted(trained | {study.profile.page_scorer_light.max_tokens}):
         names = ("page_scorer.max_tokens", "page_scorer_light.max_tokens")
         other = study.with_changes(dict.fromkeys(names, n_tokens))
-        fold = full.folds(other, "company")[0]
+        fold = folds(other, "company")[0]
         rows = list(fold.test)
         queries, pages = base_vectors(other)
         yield from _read(study, n_tokens, rows, queries[rows] @ pages.T, k, "untrained")
@@ -151,7 +151,7 @@ def _read(
 
 def _folds(study: Study, by: str) -> Iterable[tuple]:
     records = [load_records(scorer.scores_entry(study, by)) for scorer in (full, light)]
-    for fold, record, choice in zip(full.folds(study, by), *records, strict=True):
+    for fold, record, choice in zip(folds(study, by), *records, strict=True):
         for row in fold.test:
             yield "fold", "", by, study.questions["question_id"].iloc[row], "fold", 0, fold.number
         for epoch, loss in enumerate(record["curve"], 1):

@@ -12,7 +12,7 @@ import pandas as pd
 from lib import runs
 from lib.folds import By, Fold
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.page_scorer.full import folds
+from lib.page_scorer.scores import folds
 from lib.page_scorer.search import chunks_on_pages, pages_of_chunks, rank_pages
 from lib.retrievers.dense import best_window_scores
 from lib.stats import Resampling, percentiles

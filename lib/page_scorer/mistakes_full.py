@@ -18,9 +18,9 @@ from transformers import TrainerCallback
 from lib.files import digest_of
 from lib.folds import By, Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, encode_by, fold_model, scores_in_folds, trained
+from lib.page_scorer.full import checked_pairs, encode_by, fold_model, scored_by, scorer_params, trained
 from lib.page_scorer.mistakes import HONEST, PAGES, mistake_values, search_with_own_chunks
-from lib.page_scorer.scores import load_scores
+from lib.page_scorer.scores import load_scores, scores_in_folds
 from lib.page_scorer.search import scorer_scores, search
 from lib.page_scorer.vectors import text_by_page
 from lib.store import Entry
@@ -31,7 +31,8 @@ def measure(study: Study, by: By = "company", k: int = 5) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
     scores = {HONEST: scorer_scores(study, "full", by)}
     for mistake, model in MODELS.items():
-        entry = scores_in_folds(study, "page_scorer/slips/scores", by, model, mistake=mistake)
+        params = scorer_params(study) | {"mistake": mistake}
+        entry = scores_in_folds(study, "page_scorer/slips/scores", by, scored_by(model), params)
         scores[mistake] = load_scores(study, entry)
     everything = study.candidates("standard")
     matrices = {mistake: search(study, found, everything, PAGES) for mistake, found in scores.items()}

@@ -12,9 +12,8 @@ from lib.metrics.retrieval import page_recall
 from lib.models.index import window_vectors
 from lib.page_scorer import light
 from lib.page_scorer import search as pages_first
-from lib.page_scorer.full import folds
 from lib.page_scorer.mistakes import HONEST, PAGES, mistake_values, search_with_own_chunks
-from lib.page_scorer.scores import load_records, load_scores
+from lib.page_scorer.scores import folds, load_records, load_scores, scores_in_folds
 from lib.study import Study
 
 
@@ -22,7 +21,8 @@ def measure(study: Study, by: By = "company", k: int = 5) -> pd.DataFrame:
     """Every mistake on the light scorer: mistake, question_id, metric, value."""
     scores = {HONEST: pages_first.scorer_scores(study, "light", by)}
     for mistake, score in {"page-zero": _without_page_zero, "repeats": _with_repeats}.items():
-        entry = light.scores_in_folds(study, "page_scorer_light/slips", by, score, mistake=mistake)
+        params = light.scorer_params(study) | {"mistake": mistake}
+        entry = scores_in_folds(study, "page_scorer_light/slips", by, score, params)
         scores[mistake] = load_scores(study, entry)
     everything = study.candidates("standard")
     matrices = {m: pages_first.search(study, found, everything, PAGES) for m, found in scores.items()}

@@ -4,12 +4,12 @@ They are small and without text, so they are published: fewer pages can be searc
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from lib.folds import Fold
+from lib.folds import By, Fold, make_folds
 from lib.store import Entry
 from lib.study import Study
 from lib.words import StudyError
@@ -18,12 +18,18 @@ KEPT = 200
 VERSION = 2
 
 
-def stored_scores(
+def folds(study: Study, by: By) -> list[Fold]:
+    """The study's folds by filing or by company."""
+    settings = study.profile.page_scorer
+    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
+
+
+def scores_in_folds(
     study: Study,
     stage: str,
+    by: By,
+    score_fold: Callable[[Study, Fold], tuple[np.ndarray, dict]],
     params: dict,
-    parts: Sequence[Fold],
-    score_fold: Callable[[Fold], tuple[np.ndarray, dict]],
     public: bool = False,
 ) -> Entry:
     """Page scores, computed fold by fold.
@@ -31,36 +37,33 @@ def stored_scores(
     Args:
         study: the pages, the questions and the store.
         stage: the store's stage.
-        params: what the scores depend on besides pages, questions and folds.
-        parts: the folds.
+        by: what the folds hold out.
         score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
+        params: what the scores depend on besides pages, questions and folds.
         public: whether the scores are published.
 
     Returns:
         An entry with ``scores.npz``, read by :func:`load_scores`, and ``folds.json``, read by :func:`load_records`.
     """
+    parts = folds(study, by)
 
     def compute(target: Path) -> None:
         scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
         for fold in parts:
-            scores[list(fold.test)], record = score_fold(fold)
+            scores[list(fold.test)], record = score_fold(study, fold)
             records.append(record)
         question, page = np.nonzero(kept(study, scores))
         places = {"question": question.astype(np.int32), "page": page.astype(np.int32)}
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1))
 
-    return study.store.get(stage, params | input_params(study, parts), compute, VERSION, public)
-
-
-def input_params(study: Study, parts: Sequence[Fold]) -> dict:
-    """What page scores depend on besides the scorer, computable without text: pages, questions and folds."""
-    return {
+    params = params | {  # computable without the text of a filing or a question
         "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
         "questions": study.digest("questions"),
         "pages": study.digest("pages"),
         "max_characters": study.profile.page_scorer.max_characters,
     }
+    return study.store.get(stage, params, compute, VERSION, public)
 
 
 def kept(study: Study, scores: np.ndarray) -> np.ndarray:

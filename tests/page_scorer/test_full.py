@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from lib.folds import LeakError
 from lib.page_scorer import full, training
 from lib.page_scorer.export import export_scorer, model_card
-from lib.page_scorer.scores import load_records, load_scores
+from lib.page_scorer.scores import folds, load_records, load_scores
 from lib.page_scorer.search import scorer_scores
 from lib.page_scorer.vectors import page_texts
 from lib.study import Study
@@ -29,7 +29,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("by", ["company", "filing"])
 def test_every_question_is_scored_by_the_model_that_did_not_see_it(study, by):
     scores = load_scores(study, full.scores_entry(study, by))
-    for fold in full.folds(study, by):
+    for fold in folds(study, by):
         rows, model = list(fold.test), SentenceTransformer(str(full.fold_model(study, fold).path))
         texts = study.questions["question"].iloc[rows].tolist(), page_texts(study)
         questions, pages = (unit(model.encode(part)) for part in texts)
@@ -42,14 +42,14 @@ def test_the_records_report_what_was_on_each_side(study, by):
     records = load_records(entry)
     assert json.loads((study.outputs / f"folds/page_scorer-{by}.json").read_text()) == records
     assert [record["fold"] for record in records] == [0, 1, 2]
-    for record, fold in zip(records, full.folds(study, by), strict=True):
+    for record, fold in zip(records, folds(study, by), strict=True):
         assert record["test_filings"] == sorted(study.questions["doc_name"].iloc[list(fold.test)])
         assert not set(record["test_filings"]) & set(record["train_filings"])
         assert by == "filing" or not set(record["test_companies"]) & set(record["train_companies"])
 
 
 def test_stored_folds_are_not_trained_again(study, monkeypatch):
-    fold = full.folds(study, "company")[0]
+    fold = folds(study, "company")[0]
     entry = full.fold_model(study, fold)
     assert (entry.path / "model.safetensors").is_file()
     assert not list(study.store.root.glob("page_scorer/model/checkpoints-*"))
@@ -70,7 +70,7 @@ def test_a_planted_copy_of_a_test_question_stops_the_training(make_study):
 
 def test_what_cannot_be_known_is_memorised_but_not_transferred(make_study):
     study = make_study(epochs=20, learning_rate=1e-3, batch_size=8)
-    fold = full.folds(study, "company")[0]
+    fold = folds(study, "company")[0]
     entry = full.fold_model(study, fold)
     gold = np.array([4 * number + pages[0] for number, pages in enumerate(study.questions["gold_pages"])])
 
@@ -88,7 +88,7 @@ def test_company_folds_need_two_companies(make_study):
             document["company"] = "ash"
 
     with pytest.raises(StudyError, match="folds need two groups or more"):
-        full.folds(make_study(one_company), "company")
+        folds(make_study(one_company), "company")
 
 
 def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, monkeypatch):

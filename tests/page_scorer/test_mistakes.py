@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.page_scorer import full, mistakes_full, mistakes_light, training
+from lib.page_scorer import mistakes_full, mistakes_light, training
 from lib.page_scorer.measured import measured_mistakes
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes, mistake_values
-from lib.stats import Resampling, clustered_bootstrap_difference
+from lib.page_scorer.scores import folds
+from lib.stats import Resampling
 
 COMPANIES = pd.Series(["a", "a", "b", "c"], index=["q0", "q1", "q2", "q3"])
 
@@ -29,8 +30,7 @@ def test_the_table_reports_what_a_mistake_adds():
     table = added(none=[0, 0, 1, 1], epoch=[1, 0, 1, 1])
     assert table.loc["epoch", ["n", "mean", "added"]].tolist() == [4, 0.75, 0.25]
     assert table.loc[HONEST, ["added", "low", "high"]].tolist() == [0, 0, 0]
-    both = np.array([1, 0, 1, 1]), np.array([0, 0, 1, 1])
-    wanted = clustered_bootstrap_difference(*both, COMPANIES.to_numpy(), n_draws=500, seed=1)
+    wanted = Resampling(COMPANIES, 500, 1).interval(pd.Series([0.0, 0, 0, 0], COMPANIES.index) + [1, 0, 0, 0])
     assert table.loc["epoch", ["low", "high"]].tolist() == pytest.approx([wanted.low, wanted.high])
 
 
@@ -78,7 +78,7 @@ def test_the_best_epoch_on_the_test_fold_is_kept(make_study, monkeypatch, precis
             super().on_train_end(args, state, control, model=model)
 
     monkeypatch.setattr(mistakes_full, "KeepBest", Watched)
-    mistakes_full.MODELS["epoch"](study, full.folds(study, "company")[0])
+    mistakes_full.MODELS["epoch"](study, folds(study, "company")[0])
     [(epoch, mrr, last)] = seen
     assert 1 <= epoch <= last == 2
     assert 0 < mrr <= 1

@@ -5,8 +5,7 @@ import pytest
 
 from lib import runs
 from lib.page_scorer import scores as page_scores
-from lib.page_scorer.full import folds
-from lib.page_scorer.scores import check_n_pages, kept, load_scores, stored_scores
+from lib.page_scorer.scores import check_n_pages, kept, load_scores, scores_in_folds
 from lib.page_scorer.search import page_run, rank_pages, scorer_scores, search, search_in_page_order
 from lib.retrievers import dense
 from lib.words import StudyError
@@ -31,9 +30,7 @@ def test_the_best_pages_and_those_of_the_own_filing_are_kept(study, scored, monk
     assert mask[own].all()
     assert np.take_along_axis(mask, best, axis=1).all()
     assert (mask.sum(axis=1) <= 5 + own.sum(axis=1)).all()
-    entry = stored_scores(
-        study, "test", {}, folds(study, "company"), lambda fold: (scored[list(fold.test)], {})
-    )
+    entry = scores_in_folds(study, "test", "company", lambda _, fold: (scored[list(fold.test)], {}), {})
     found = load_scores(study, entry)
     assert (found[mask] == scored[mask]).all()
     assert np.isneginf(found[~mask]).all()
