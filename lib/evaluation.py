@@ -9,7 +9,7 @@ import pandas as pd
 from lib.files import digest_of, exclusively
 from lib.metrics import overlap, retrieval
 from lib.published import METRICS, metrics_csv
-from lib.stats import clustered_bootstrap
+from lib.stats import Resampling
 from lib.study import Study
 from lib.words import CONDITIONS, Condition
 
@@ -70,13 +70,9 @@ def summarise(metrics: pd.DataFrame, questions: pd.DataFrame, n_draws: int, seed
     Returns:
         SUMMARY_COLUMNS.
     """
-    company = questions.set_index("question_id")["company"]
-    rows = []
+    draws, rows = Resampling(questions.set_index("question_id")["company"], n_draws, seed), []
     for names, part in metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], dropna=False, sort=False):
-        interval = clustered_bootstrap(
-            part["value"], part["question_id"].map(company).to_numpy(), n_draws, seed
-        )
-        rows.append((*names, *interval))
+        rows.append((*names, *draws.interval(part.set_index("question_id")["value"])))
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 

@@ -22,22 +22,40 @@ def mean_difference(a, b, axis):
     return np.mean(a, axis=axis) - np.mean(b, axis=axis)
 
 
+def draws(clusters=None, n_draws: int = 10_000, seed: int = 0) -> m.Resampling:
+    """Draws of clusters, given by position; of single values without clusters."""
+    return m.Resampling(pd.Series(np.arange(1000) if clusters is None else clusters), n_draws, seed)
+
+
+def interval(values, clusters=None, n_draws: int = 10_000, seed: int = 0) -> m.Interval:
+    return draws(clusters, n_draws, seed).interval(pd.Series(values, dtype=float))
+
+
+def randomisation(a, b, clusters=None, n_draws: int = 10_000, seed: int = 0) -> float:
+    return draws(clusters, n_draws, seed).p(pd.Series(a), pd.Series(b))
+
+
+def bootstrap(a, b, clusters=None, n_draws: int = 10_000, seed: int = 0) -> float:
+    return draws(clusters, n_draws, seed).bootstrap_p(pd.Series(a), pd.Series(b))
+
+
 # --- intervals ---
 
 
 def test_two_clusters_have_three_resamples():
     # Draws: A A gives 0, B B gives 1, A B gives (0 + 3) / 4, the ratio of sums and not the mean of the means.
-    interval = m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000, edges=(0.3, 0.7))
-    assert interval == m.Interval(mean=0.75, low=0.75, high=0.75, n=4, n_clusters=2)
-    assert m.clustered_bootstrap([0, 1, 1, 1], ["A", "B", "B", "B"], n_draws=4000)[1:3] == (0.0, 1.0)
+    two, values = draws(["A", "B", "B", "B"], 4000), pd.Series([0, 1, 1, 1])
+    found = two.interval(values, edges=(0.3, 0.7))
+    assert found == m.Interval(mean=0.75, low=0.75, high=0.75, n=4, n_clusters=2)
+    assert two.interval(values)[1:3] == (0.0, 1.0)
 
 
 def test_equal_values_leave_no_doubt():
-    assert m.clustered_bootstrap([0.3, 0.3, 0.3], ["A", "A", "B"])[:3] == pytest.approx((0.3, 0.3, 0.3))
+    assert interval([0.3, 0.3, 0.3], ["A", "A", "B"])[:3] == pytest.approx((0.3, 0.3, 0.3))
 
 
 def test_without_clusters_equals_scipys_percentile_bootstrap():
-    ours = m.clustered_bootstrap(VALUES)
+    ours = interval(VALUES)
     theirs = stats.bootstrap((VALUES,), np.mean, n_resamples=10_000, method="percentile", rng=1)
     low, high = theirs.confidence_interval
     assert (ours.low, ours.high) == pytest.approx((low, high), abs=0.05 * (high - low))
@@ -54,7 +72,7 @@ def test_clusters_equal_scipys_bootstrap_of_a_ratio_of_cluster_sums():
         rng=1,
     )
     low, high = theirs.confidence_interval
-    ours = m.clustered_bootstrap(VALUES, CLUSTERS)
+    ours = interval(VALUES, CLUSTERS)
     assert (ours.low, ours.high) == pytest.approx((low, high), abs=0.05 * (high - low))
     assert ours.mean == pytest.approx(VALUES.mean())
 
@@ -68,43 +86,43 @@ def test_clustered_intervals_cover_the_truth_and_naive_ones_do_not():
     for repeat in range(n_repeats):
         values = rng.normal(size=40)[clusters] + rng.normal(size=200)
         for name, groups in (("clustered", clusters), ("naive", None)):
-            interval = m.clustered_bootstrap(values, groups, n_draws=400, seed=repeat)
-            covered[name] += interval.low <= 0 <= interval.high
+            found = interval(values, groups, 400, repeat)
+            covered[name] += found.low <= 0 <= found.high
     assert 0.90 <= covered["clustered"] / n_repeats <= 0.98
     assert covered["naive"] / n_repeats < 0.85
 
 
 def test_the_difference_is_paired():
     # The values differ wildly, their differences do not.
-    interval = m.clustered_bootstrap_difference(VALUES + 0.1, VALUES, CLUSTERS)
-    assert interval[:3] == pytest.approx((0.1, 0.1, 0.1))
+    found = draws(CLUSTERS).difference(pd.Series(VALUES + 0.1), pd.Series(VALUES))
+    assert found[:3] == pytest.approx((0.1, 0.1, 0.1))
 
 
 def test_series_are_matched_by_question_and_not_by_position():
     a, b = pd.Series([1.0, 0.0, 0.5], ["q1", "q2", "q3"]), pd.Series([0.5, 1.0, 0.0], ["q3", "q1", "q2"])
-    companies = pd.Series(["B", "A", "A"], ["q3", "q2", "q1"])
-    assert m.clustered_bootstrap_difference(a, b, companies) == m.Interval(0.0, 0.0, 0.0, 3, 2)
-    with pytest.raises(ValueError, match="not the same questions, 2 differ"):
-        m.clustered_bootstrap_difference(a, b.rename({"q3": "q4"}))
+    by_company = m.Resampling(pd.Series(["B", "A", "A"], ["q3", "q2", "q1"]))
+    assert by_company.difference(a, b) == m.Interval(0.0, 0.0, 0.0, 3, 2)
+    with pytest.raises(ValueError, match="1 values are missing"):
+        by_company.difference(a, b.rename({"q3": "q4"}))
 
 
 @pytest.mark.parametrize(
     ("values", "clusters", "message"),
-    [([], None, "at least"), ([1, np.nan], None, "1 values are missing"), ([1, 2], ["A"], "1 given for 2")],
+    [
+        ([], [], "at least"),
+        ([1, np.nan], ["A", "A"], "1 values are missing"),
+        ([1, 2], ["A"], "1 questions have no company"),
+        ([1, 2], ["A", None], "1 questions have no company"),
+    ],
 )
 def test_bad_input_is_refused(values, clusters, message):
     with pytest.raises(ValueError, match=message):
-        m.clustered_bootstrap(values, clusters)
-
-
-def test_a_question_without_a_company_is_refused():
-    with pytest.raises(ValueError, match="has no cluster"):
-        m.clustered_bootstrap([1, 2], ["A", None])
+        interval(values, clusters)
 
 
 def test_the_same_seed_gives_the_same_numbers():
-    assert m.clustered_bootstrap(VALUES, CLUSTERS, seed=5) == m.clustered_bootstrap(VALUES, CLUSTERS, seed=5)
-    assert m.clustered_bootstrap(VALUES, CLUSTERS, seed=5) != m.clustered_bootstrap(VALUES, CLUSTERS, seed=6)
+    assert interval(VALUES, CLUSTERS, seed=5) == interval(VALUES, CLUSTERS, seed=5)
+    assert interval(VALUES, CLUSTERS, seed=5) != interval(VALUES, CLUSTERS, seed=6)
 
 
 @settings(max_examples=30)
@@ -124,7 +142,7 @@ def test_rank_correlation_is_spearmans_within_its_interval():
     rng = np.random.default_rng(3)
     a = pd.Series(rng.integers(0, 5, 60).astype(float))
     b = a + rng.normal(0, 2, 60).round()
-    found = m.rank_correlation(a, b, THREE_EACH, 500)
+    found = draws(THREE_EACH, 500).rank_correlation(a, b)
     assert found.mean == pytest.approx(stats.spearmanr(a, b).statistic)
     assert -1 <= found.low < found.mean < found.high <= 1
     assert found[3:] == (60, 20)
@@ -133,21 +151,21 @@ def test_rank_correlation_is_spearmans_within_its_interval():
 def test_rank_correlation_draws_whole_clusters():
     # Clusters that are each a copy of one pattern all have its correlation: no draw differs.
     pattern = pd.Series([0.0, 1.0, 2.0] * 20), pd.Series([1.0, 0.0, 2.0] * 20)
-    whole = m.rank_correlation(*pattern, THREE_EACH, 200)
+    whole = draws(THREE_EACH, 200).rank_correlation(*pattern)
     assert whole[1:3] == pytest.approx((whole.mean, whole.mean))
-    alone = m.rank_correlation(*pattern, np.arange(60), 200)
+    alone = draws(None, 200).rank_correlation(*pattern)
     assert alone.high - alone.low > 0.1
 
 
 def test_a_constant_measure_has_no_correlation():
-    found = m.rank_correlation(pd.Series([0.0] * 60), pd.Series(range(60)), THREE_EACH, 50)
+    found = draws(THREE_EACH, 50).rank_correlation(pd.Series([0.0] * 60), pd.Series(range(60)))
     assert np.isnan(found[:3]).all()
 
 
 def test_resampled_sums_are_those_of_the_clustered_bootstrap():
     columns = np.stack([VALUES, np.ones(len(VALUES))], axis=1)
     sums = m.resampled_sums(columns, CLUSTERS, 2000, 7)
-    expected = m.clustered_bootstrap(VALUES, CLUSTERS, 2000, 7)
+    expected = interval(VALUES, CLUSTERS, 2000, 7)
     assert m.percentiles(sums[:, 0] / sums[:, 1]) == pytest.approx(expected[1:3])
 
 
@@ -166,19 +184,14 @@ def test_percentiles_leave_out_draws_without_a_value():
 def test_a_study_s_resampling_knows_the_companies_and_the_draws():
     questions = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(VALUES))], "company": CLUSTERS})
     profile = SimpleNamespace(significance=SimpleNamespace(n_draws=300, seed=4))
-    draws = m.Resampling.of(SimpleNamespace(questions=questions, profile=profile))
+    found = m.Resampling.of(SimpleNamespace(questions=questions, profile=profile))
+    assert (found.n_draws, found.seed) == (300, 4)
     values = pd.Series(VALUES, questions["question_id"])
-    other = values.iloc[::-1] * 0.9
-    assert draws.interval(values) == m.clustered_bootstrap(VALUES, CLUSTERS, 300, 4)
-    given = VALUES, VALUES * 0.9, CLUSTERS, 300, 4
-    assert draws.difference(values, other) == m.clustered_bootstrap_difference(*given)
-    assert draws.p(values, other) == m.paired_randomisation_test(*given)
-    compared = draws.compare(values, {"other": other})
-    assert compared.loc["other", "p"] == m.paired_randomisation_test(VALUES * 0.9, VALUES, CLUSTERS, 300, 4)
+    assert found.interval(values) == interval(VALUES, CLUSTERS, 300, 4)
     pooled = pd.concat([values, values])  # a question may occur in several contexts
-    assert draws.interval(pooled).n_clusters == 32
-    assert draws.rank_correlation(pooled, pooled).mean == pytest.approx(1)
-    assert draws.means(values.to_frame()).shape == (300, 1)
+    assert found.interval(pooled).n_clusters == 32
+    assert found.rank_correlation(pooled, pooled).mean == pytest.approx(1)
+    assert found.means(values.to_frame()).shape == (300, 1)
 
 
 # --- tests ---
@@ -186,17 +199,17 @@ def test_a_study_s_resampling_knows_the_companies_and_the_draws():
 
 def test_four_equal_differences_by_hand():
     # Of the 16 sign patterns, ++++ and ---- are as extreme: p = 2/16.
-    p = m.paired_randomisation_test([1, 1, 1, 1], [0, 0, 0, 0], n_draws=50_000)
+    p = randomisation([1, 1, 1, 1], [0, 0, 0, 0], n_draws=50_000)
     assert p == pytest.approx(2 / 16, abs=0.01)
     # In two clusters there are 4 patterns, of which 2 are as extreme.
-    p = m.paired_randomisation_test([1, 1, 1, 1], [0, 0, 0, 0], ["A", "A", "B", "B"], n_draws=50_000)
+    p = randomisation([1, 1, 1, 1], [0, 0, 0, 0], ["A", "A", "B", "B"], n_draws=50_000)
     assert p == pytest.approx(2 / 4, abs=0.01)
 
 
 def test_p_is_never_zero_and_one_for_equal_inputs():
-    assert m.paired_randomisation_test(np.ones(60), np.zeros(60), n_draws=999) == 1 / 1000
-    assert m.paired_bootstrap_p(np.ones(60), np.zeros(60), n_draws=999) == 1 / 1000
-    assert m.paired_randomisation_test(VALUES, VALUES) == m.paired_bootstrap_p(VALUES, VALUES) == 1.0
+    assert randomisation(np.ones(60), np.zeros(60), n_draws=999) == 1 / 1000
+    assert bootstrap(np.ones(60), np.zeros(60), n_draws=999) == 1 / 1000
+    assert randomisation(VALUES, VALUES) == bootstrap(VALUES, VALUES) == 1.0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -206,7 +219,7 @@ def test_equals_scipys_exact_permutation_test(seed):
     exact = stats.permutation_test(
         (a, b), mean_difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
     ).pvalue
-    ours = m.paired_randomisation_test(a, b, n_draws=20_000, seed=seed)
+    ours = randomisation(a, b, n_draws=20_000, seed=seed)
     assert ours == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
 
 
@@ -218,11 +231,11 @@ def test_ties_count_as_scipy_counts_them(seed):
     exact = stats.permutation_test(
         (a, b), mean_difference, permutation_type="samples", vectorized=True, n_resamples=np.inf
     ).pvalue
-    ours = m.paired_randomisation_test(a, b, n_draws=20_000, seed=seed)
+    ours = randomisation(a, b, n_draws=20_000, seed=seed)
     assert ours == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
 
 
-@pytest.mark.parametrize("test", [m.paired_randomisation_test, m.paired_bootstrap_p])
+@pytest.mark.parametrize("test", [randomisation, bootstrap])
 def test_under_the_null_p_is_below_5_percent_about_5_percent_of_the_time(test):
     # Clustered differences with mean 0; the test that ignores the clusters cries wolf.
     rng = np.random.default_rng(11)
@@ -240,7 +253,7 @@ def test_under_the_null_p_is_below_5_percent_about_5_percent_of_the_time(test):
 def test_paired_bootstrap_p_equals_the_normal_limit():
     differences = np.random.default_rng(2).normal(0.15, 1, 400)
     z = differences.mean() / (differences.std() / np.sqrt(400))
-    p = m.paired_bootstrap_p(differences, np.zeros(400), n_draws=20_000)
+    p = bootstrap(differences, np.zeros(400), n_draws=20_000)
     assert p == pytest.approx(2 * stats.norm.sf(abs(z)), rel=0.25)
 
 
@@ -285,7 +298,8 @@ def test_compare_marks_what_can_be_told_apart():
         "same": reference,
         "noise": reference + rng.normal(0, 1, len(index)),
     }
-    table = m.compare(reference, others, companies, n_draws=2000)
+    by_company = m.Resampling(companies, 2000)
+    table = by_company.compare(reference, others)
     assert list(table.index) == ["better", "same", "noise"]
     assert table["distinguishable"].tolist() == [True, False, False]
     assert table.loc["better", "difference"] == pytest.approx(0.3, abs=0.06)
@@ -294,12 +308,12 @@ def test_compare_marks_what_can_be_told_apart():
     assert (table["mean"] - table["reference_mean"]).tolist() == pytest.approx(table["difference"].tolist())
     assert table["n"].eq(len(index)).all()
     assert table["n_clusters"].eq(32).all()
-    p_noise = m.paired_randomisation_test(others["noise"], reference, companies, n_draws=2000)
+    p_noise = by_company.p(others["noise"].reindex(index), reference)
     assert table.loc["noise", "p"] == p_noise
     assert table["p_holm"].tolist() == m.holm(table["p"]).tolist()
 
 
 def test_compare_with_nothing_is_an_empty_table():
-    table = m.compare([1.0, 0.0], {})
+    table = draws().compare(pd.Series([1.0, 0.0]), {})
     assert len(table) == 0
     assert "distinguishable" in table

@@ -9,7 +9,7 @@ from lib.models.generator import open_generator
 from lib.models.prompts import Generator, Sampling
 from lib.models.weights import fetch
 from lib.models.written import Filled, GenerationLog, Item, Model
-from lib.stats import compare
+from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
 
@@ -64,7 +64,6 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
     Returns:
         metric, context, n, untuned and tuned (means), difference, low, high (95 %, clustered by company), p_holm.
     """
-    settings, companies = study.profile.significance, study.questions.set_index("question_id")["company"]
     before, after = (
         score(study, written).set_index(["metric", "question_id"])["value"]
         for written in (answers(study, wanted), tuned_answers(study, wanted, models))
@@ -72,7 +71,7 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
     parts = []
     for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):
         base, tuned = before[metric], after[metric]
-        found = compare(base, {"tuned": tuned}, companies[base.index], settings.n_draws, settings.seed)
+        found = Resampling.of(study).compare(base, {"tuned": tuned})
         parts.append(
             found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric)
         )

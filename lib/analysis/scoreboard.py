@@ -15,7 +15,7 @@ import pandas as pd
 
 from lib.analysis.claims import Claim, claims, missing
 from lib.analysis.verdicts import ALPHA, CANNOT_TELL, NOT_MEASURED, Finding, decide, spread_of
-from lib.stats import Resampling, paired_bootstrap_p, percentiles
+from lib.stats import Resampling, percentiles
 from lib.study import Study
 from lib.words import Condition
 
@@ -41,12 +41,11 @@ def difference(
         amount: the difference that was claimed.
     """
     apart = a - b.reindex(a.index)
-    company = draws.company.reindex(a.index)
-    p_bootstrap = paired_bootstrap_p(apart - bound, apart * 0, company, draws.n_draws, draws.seed)
-    p = draws.p(apart - bound, apart * 0)
-    p_amount = None if amount is None else draws.p(apart - amount, apart * 0)
-    found, spread = draws.interval(apart), spread_of(apart, company)
-    return Finding(*found, claims_more, bound, p, p_bootstrap, amount, p_amount, spread)
+    none = apart * 0
+    tests = draws.p(apart - bound, none), draws.bootstrap_p(apart - bound, none)
+    p_amount = None if amount is None else draws.p(apart - amount, none)
+    spread = spread_of(apart, draws.company.reindex(a.index))
+    return Finding(*draws.interval(apart), claims_more, bound, *tests, amount, p_amount, spread)
 
 
 def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float) -> Finding:

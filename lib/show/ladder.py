@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.show.display import Column, interval, number, p_value, printed, with_interval
-from lib.stats import clustered_bootstrap, compare, holm
+from lib.stats import Resampling, holm
 from lib.study import Study
 
 
@@ -30,16 +30,14 @@ def steps(
     Returns:
         title, doc_recall, page_recall, low, high, n, difference, difference_low, difference_high, p, p_holm.
     """
-    drawing = study.profile.significance.n_draws, study.profile.significance.seed
-    company_of, rows = study.questions.set_index("question_id")["company"], []
+    draws, rows = Resampling.of(study), []
     for (title, values), other in zip(pages.items(), against, strict=True):
-        company = company_of.reindex(values.index)
-        found = clustered_bootstrap(values, company, *drawing)
+        found = draws.interval(values)
         row = [title, docs[title].mean(), found.mean, found.low, found.high, found.n]
         if other is None:
             rows.append([*row, *[np.nan] * 4])
             continue
-        test = compare(pages[other].reindex(values.index), {title: values}, company, *drawing).iloc[0]
+        test = draws.compare(pages[other].reindex(values.index), {title: values}).iloc[0]
         rows.append([*row, test["difference"], test["low"], test["high"], test["p"]])
     columns = ["title", "doc_recall", "page_recall", "low", "high", "n"]
     frame = pd.DataFrame(rows, columns=[*columns, "difference", "difference_low", "difference_high", "p"])
