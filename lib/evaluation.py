@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import digest_of, exclusively
-from lib.metrics import overlap, retrieval
-from lib.published import METRICS, metrics_csv
+from lib.metrics import METRICS, overlap, retrieval
+from lib.published import METRICS_FILE, metrics_csv
 from lib.stats import Resampling
 from lib.study import Study
 from lib.words import CONDITIONS, Condition
@@ -44,7 +44,16 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype({"k": "Int64", "value": float})))
 
     entry = study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
-    return read_metrics(entry.path / FILE)
+    return in_order(read_metrics(entry.path / FILE), study.questions)
+
+
+def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
+    """Metrics in the order of the metric table and the depths, then of the questions: the bootstrap depends on it."""
+    places = {id_: row for row, id_ in enumerate(questions["question_id"])}
+    order = {name: row for row, name in enumerate(METRICS)}
+    keys = pd.DataFrame({"metric": table["metric"].map(order), "question": table["question_id"].map(places)})
+    rows = keys.assign(k=table["k"].astype(float)).sort_values(["metric", "k", "question"], kind="stable").index
+    return table.loc[rows].reset_index(drop=True)
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
@@ -82,7 +91,7 @@ def merge_metrics(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:
     Returns:
         All metrics of the outputs.
     """
-    path = study.outputs / METRICS
+    path = study.outputs / METRICS_FILE
     with exclusively(path, study.store.say):
         table = fresh.astype({"k": "Int64", "value": float})
         if path.is_file():
@@ -90,7 +99,7 @@ def merge_metrics(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:
             replaced = pd.MultiIndex.from_frame(old[names]).isin(pd.MultiIndex.from_frame(fresh[names]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
         table = table.sort_values(METRIC_COLUMNS[:5], kind="stable", ignore_index=True)
-        study.write(METRICS, gzip.compress(metrics_csv(table), mtime=0))
+        study.write(METRICS_FILE, gzip.compress(metrics_csv(table), mtime=0))
     return table
 
 

@@ -19,7 +19,7 @@ from lib.files import ROOT, digest_of_file
 from lib.words import StudyError
 
 RESULTS = ROOT / "book" / "results"
-METRICS = "metrics.csv.gz"
+METRICS_FILE = "metrics.csv.gz"
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
@@ -82,7 +82,7 @@ class Published:
         if record is None or "files" not in record:
             return None
         for name, file in record["files"].items():
-            source = self.root / file.get("path", METRICS)
+            source = self.root / file.get("path", METRICS_FILE)
             if not source.is_file():
                 return None
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ class Published:
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """All published metrics, one row per question, method, condition, metric and depth."""
-        return pd.read_csv(self.root / METRICS, dtype={"question_id": str, "k": "Int64"})
+        return pd.read_csv(self.root / METRICS_FILE, dtype={"question_id": str, "k": "Int64"})
 
     def metrics_of(self, method: str, condition: str, metrics: list[str]) -> pd.DataFrame:
         """The published rows of one method, condition and some metrics."""

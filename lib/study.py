@@ -209,8 +209,11 @@ class Study:
         """What identifies the content of a frame, 20 hex digits.
 
         Args:
-            name: ``pages``, ``chunks`` (ids and keys), ``questions`` (texts, gold pages and labels) or ``evidence``.
+            name: ``pages``, ``chunks`` (ids and keys), ``questions`` (texts, gold pages and labels), ``evidence`` or
+                ``filings`` (the files).
         """
+        if name == "filings":
+            return self.dataset.filings_digest
         return self.memo(("digest", name), lambda: self._digest(name))
 
     def _digest(self, name: str) -> str:

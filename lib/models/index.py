@@ -49,6 +49,7 @@ def encode_with(
     texts: Sequence[str],
     role: Role,
     window: int,
+    is_pinned: bool = False,
 ) -> np.ndarray:
     """Unit vectors of texts by a model, kept text by text.
 
@@ -60,11 +61,13 @@ def encode_with(
         texts: what to encode.
         role: ``query`` or ``document``.
         window: tokens read of a text.
+        is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
+            short lists such as queries are not mixed with vectors of other lists.
 
     Returns:
         float32, shape (n_texts, dimension).
     """
-    settings = study.profile.embedder
+    settings, listed = study.profile.embedder, digest_of(list(texts))
     space = {
         "model": digest,
         "version": VERSION,
@@ -76,22 +79,31 @@ def encode_with(
     @cache
     def encoder() -> Encoder:
         make = partial(Encoder, weights(), window, settings.precision, settings.batch_size)
-        return study.memo(("encoder", digest, window), make)
+        return study.original.memo(("encoder", digest, window), make)
 
     def vectors() -> np.ndarray:
-        return study.cache.rows(space, texts, lambda part: encoder().encode(part, role), label=stage)
+        if not is_pinned:
+            return study.cache.rows(space, texts, lambda part: encoder().encode(part, role), label=stage)
+        items = [(str(row), text) for row, text in enumerate(texts)]
+        return study.cache.rows(
+            space, items, lambda part: encoder().encode([text for _, text in part], role), label=stage
+        )
 
+    if is_pinned:
+        space["list"] = listed
     # the entry says how long it took, and that it is done; the vectors themselves are in the cache
-    params = space | {"texts": digest_of(list(texts))}
+    params = space | {"texts": listed}
     study.store.value(stage, params, lambda: {"shape": vectors().shape})
     return vectors()
 
 
-def encode_texts(study: Study, stage: str, texts: Sequence[str], role: Role = "document") -> np.ndarray:
+def encode_texts(
+    study: Study, stage: str, texts: Sequence[str], role: Role = "document", is_pinned: bool = False
+) -> np.ndarray:
     """Unit vectors of texts by the profile's encoder, shape (n_texts, dimension); see :func:`encode_with`."""
     settings = study.profile.embedder
     weights, digest = partial(fetch, settings.weights), weights_hash(settings.weights)
-    return encode_with(study, stage, weights, digest, texts, role, settings.window)
+    return encode_with(study, stage, weights, digest, texts, role, settings.window, is_pinned)
 
 
 def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
@@ -111,7 +123,7 @@ def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
 
 def encode_queries(study: Study, texts: Sequence[str]) -> np.ndarray:
     """Unit vectors of questions or of other texts used in their place, shape (n_texts, dimension)."""
-    return encode_texts(study, "embeddings/queries", texts, role="query")
+    return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True)
 
 
 def chroma_collection(study: Study):

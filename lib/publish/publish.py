@@ -23,7 +23,7 @@ from lib.metrics import answers
 from lib.models.written import read_records
 from lib.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from lib.publish.readme import fill_headline
-from lib.published import METRICS, PUBLISHED_COLUMNS, RESULTS
+from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
 from lib.show.display import PAGE_COMMENT, files_of
 from lib.study import Study
 from lib.words import StudyError
@@ -52,7 +52,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside = target.with_name(f".{target.name}.aside")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    for name in (METRICS, "summary.csv"):
+    for name in (METRICS_FILE, "summary.csv"):
         shutil.copyfile(study.outputs / name, aside / name)
     if (study.home / benchmarks.FILE).is_file():
         shutil.copyfile(study.home / benchmarks.FILE, aside / benchmarks.FILE)

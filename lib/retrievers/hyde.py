@@ -77,7 +77,7 @@ def mean_embedding(vectors: np.ndarray) -> np.ndarray:
 
 def _vectors(study: Study, texts: list[str]) -> np.ndarray:
     """Passages are embedded as documents, as they take the place of the passages that are searched for."""
-    return np.asarray(encode_texts(study, "embeddings/passages", texts, role="document"))
+    return np.asarray(encode_texts(study, "embeddings/passages", texts, is_pinned=True))
 
 
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
