@@ -9,11 +9,11 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import pytest
 
-from lib.locks import exclusively
-from lib.store import ENTRY_FILE, Store, digest_of, write_atomically
+from lib.files import digest_of, exclusively, write_atomically
+from lib.store import RECORD, Store
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -75,25 +75,25 @@ def _lose_the_file(entry):
 
 
 def _lose_the_record(entry):
-    (entry.path / ENTRY_FILE).unlink()
+    (entry.path / RECORD).unlink()
 
 
 def _cut_off_the_record(entry):
-    text = (entry.path / ENTRY_FILE).read_bytes()
-    (entry.path / ENTRY_FILE).write_bytes(text[: len(text) // 2])
+    text = (entry.path / RECORD).read_bytes()
+    (entry.path / RECORD).write_bytes(text[: len(text) // 2])
 
 
 def _garble_the_record(entry):
-    (entry.path / ENTRY_FILE).write_bytes(b"\xff\xfe\x00")
+    (entry.path / RECORD).write_bytes(b"\xff\xfe\x00")
 
 
 def _empty_the_record(entry):
-    (entry.path / ENTRY_FILE).write_text("[]")
+    (entry.path / RECORD).write_text("[]")
 
 
 def _change_the_digest(entry):
-    record = json.loads((entry.path / ENTRY_FILE).read_text())
-    (entry.path / ENTRY_FILE).write_text(json.dumps(record | {"digest": "0" * 20}))
+    record = json.loads((entry.path / RECORD).read_text())
+    (entry.path / RECORD).write_text(json.dumps(record | {"digest": "0" * 20}))
 
 
 @pytest.mark.parametrize(
@@ -157,14 +157,14 @@ def test_two_processes_compute_an_entry_once(tmp_path):
 
 
 def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):
-    monkeypatch.setattr("lib.locks.PATIENCE_S", 0.05)
+    monkeypatch.setattr("lib.files.PATIENCE_S", 0.05)
     with exclusively(tmp_path / "entry"):
         waiting = threading.Thread(target=lambda: exclusively(tmp_path / "entry", told.append).__enter__())
         waiting.start()
         while not told:
             time.sleep(0.01)
     waiting.join(10)
-    assert told == ["entry: another process is at it; waiting for it to end"]
+    assert told == ["entry: another process holds it; waiting until that one ends"]
 
 
 def test_write_atomically_replaces_whole_files_and_leaves_no_other(tmp_path):
@@ -180,47 +180,79 @@ def test_a_reader_has_the_old_file_whole_while_the_new_one_is_written(tmp_path):
         assert reader.read() == b"old"
 
 
-def test_on_entry_is_told_once_for_every_entry(tmp_path):
+def test_use_is_reported_once_and_absence_is_reported(tmp_path):
     seen = []
-    store = Store(tmp_path, on_entry=seen.append)
+    store = Store(tmp_path, on_use=lambda stage, key, origin: seen.append((stage, origin)))
+    assert store.find("stage", {}) is None
     for _ in range(2):
         store.get("stage", {}, Computation())
-    assert [(entry.stage, entry.origin) for entry in seen] == [("stage", "computed")]
+    assert seen == [("stage", "absent"), ("stage", "computed")]
 
 
-def squares(items) -> np.ndarray:
-    return np.array([[item, item * item] for item in items], np.float32)
+def test_frames_and_values_are_kept_with_their_types(open_store):
+    frame = pd.DataFrame({"id": ["a", "b"], "n": [1, 2], "is_small": [True, False], "pages": [[0], [1, 2]]})
+    for _ in range(2):
+        kept = open_store().frame("frame", {}, lambda: frame)
+        assert kept["pages"].map(list).tolist() == [[0], [1, 2]]
+        pd.testing.assert_frame_equal(kept.drop(columns="pages"), frame.drop(columns="pages"))
+        assert open_store().value("value", {}, lambda: {"é": [1, None]}) == {"é": [1, None]}
 
 
-def test_shards_make_one_array_and_remove_their_parts(open_store, tmp_path):
-    entry = open_store().shards("squares", {}, range(10), squares, shard_size=4)
-    assert np.load(entry.path / "rows.npy").tolist() == [[i, i * i] for i in range(10)]
-    assert not list((tmp_path / "store" / "squares").glob("parts-*"))
+def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_store):
+    store = open_store()
+
+    def middle(target: Path) -> None:
+        store.get("first", {}, Computation())
+        Computation()(target)
+
+    def last(target: Path) -> None:
+        store.get("middle", {}, middle)
+        Computation()(target)
+
+    entry = store.get("last", {}, last)
+    assert {one.rpartition("/")[0] for one in entry.asked} == {"first", "middle"}
+    assert {store.record(one)["stage"] for one in entry.asked} == {"first", "middle"}
+    assert open_store().get("last", {}, last).asked == entry.asked
 
 
-def test_shards_of_nothing_are_an_empty_array(open_store):
-    entry = open_store().shards("squares", {}, [], squares)
-    assert len(np.load(entry.path / "rows.npy")) == 0
+class Publication:
+    """A published layer with one entry."""
+
+    def __init__(self, stage: str, key: str, text: str):
+        self.stages = {(stage, key): {"stage": stage, "key": key, "wall_s": 7.0, "peak_mib": 9.0}}
+        self.text = text
+
+    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
+        if (stage, key) not in self.stages:
+            return None
+        (target / "result.txt").write_text(self.text)
+        return self.stages[stage, key]
 
 
-def test_shards_with_a_wrong_number_of_rows_are_refused(open_store):
-    with pytest.raises(ValueError, match="4 items gave 3 rows"):
-        open_store().shards("squares", {}, range(4), lambda items: squares(items)[1:])
+def test_the_published_layer_answers_before_anything_is_computed(tmp_path, told):
+    key = Store(tmp_path).key("stage", {"a": 1})
+    compute = Computation()
+    store = Store(tmp_path / "store", told.append, published=Publication("stage", key, "theirs"))
+    entry = store.get("stage", {"a": 1}, compute)
+    assert (entry.origin, entry.wall_s, (entry.path / "result.txt").read_text()) == (
+        "published",
+        7.0,
+        "theirs",
+    )
+    assert store.get("stage", {"a": 2}, compute).origin == "computed"
+    assert compute.n_calls == 1
+    assert Store(tmp_path / "store").get("stage", {"a": 1}, compute).origin == "published"
+    assert not list((tmp_path / "store" / "stage").glob(".*"))
 
 
-KILLED = """
-import os, signal, sys
-import numpy as np
-from lib.store import Store
-
-def compute(items):
-    print(items[0], flush=True)
-    if items[0] == 8:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return np.array([[item, item * item] for item in items], np.float32)
-
-Store(sys.argv[1]).shards("squares", {}, range(14), compute, shard_size=4)
-"""
+def test_two_entries_that_changed_places_are_noticed(open_store, tmp_path):
+    one = open_store().get("stage", {"a": 1}, Computation("one")).path
+    two = open_store().get("stage", {"a": 2}, Computation("two")).path
+    one.rename(tmp_path / "aside")
+    two.rename(one)
+    (tmp_path / "aside").rename(two)
+    entry = open_store().get("stage", {"a": 1}, Computation("one"))
+    assert (entry.origin, (entry.path / "result.txt").read_text()) == ("computed", "one")
 
 
 def run_killed(script: str, store: Path) -> str:
@@ -234,23 +266,6 @@ def run_killed(script: str, store: Path) -> str:
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     return done.stdout
-
-
-@pytest.mark.parametrize("spoil", [None, b"", b"half"])
-def test_shards_go_on_after_a_kill(open_store, tmp_path, spoil):
-    assert run_killed(KILLED, tmp_path / "store").split() == ["0", "4", "8"]
-    if spoil is not None:  # the machine went down with the process, and a shard's bytes with it
-        shard = next((tmp_path / "store").rglob("00000004.npy"))
-        shard.write_bytes(shard.read_bytes()[:-8] if spoil == b"half" else spoil)
-    computed = []
-
-    def compute(items):
-        computed.append(items[0])
-        return squares(items)
-
-    entry = open_store().shards("squares", {}, range(14), compute, shard_size=4)
-    assert computed == ([8, 12] if spoil is None else [4, 8, 12])
-    assert np.load(entry.path / "rows.npy").tolist() == [[i, i * i] for i in range(14)]
 
 
 KILLED_IN_THE_MIDDLE = """

@@ -1,0 +1,108 @@
+"""The cache: rows by model and input, kept as they are computed, the same however often and in which order asked."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lib.cache import Cache
+from lib.words import StudyError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Model:
+    """Gives a text's length and first letter, and remembers what it read."""
+
+    def __init__(self):
+        self.read: list[list] = []
+
+    def __call__(self, items: list) -> np.ndarray:
+        self.read.append(items)
+        return np.array([[len(item), ord(item[0])] for item in items], np.float32)
+
+
+@pytest.fixture
+def cache(tmp_path) -> Cache:
+    return Cache(tmp_path / "deep" / "cache.sqlite")
+
+
+def test_a_text_is_computed_once_per_model(cache):
+    first, second = Model(), Model()
+    rows = cache.rows({"model": "a"}, ["net", "sales"], first)
+    assert rows.tolist() == [[3, ord("n")], [5, ord("s")]]
+    again = Cache(cache.path).rows({"model": "a"}, ["sales", "cash", "net"], second)
+    assert again.tolist() == [[5, ord("s")], [4, ord("c")], [3, ord("n")]]
+    assert second.read == [["cash"]]
+    cache.rows({"model": "b"}, ["net"], second)
+    assert second.read[-1] == ["net"]
+
+
+def test_batches_follow_the_items_so_that_an_empty_cache_is_always_filled_alike(cache):
+    model = Model()
+    rows = cache.rows({}, ["a", "bb", "a", "ccc", "bb"], model, batch_size=2)
+    assert model.read == [["a", "bb"], ["a", "ccc"], ["bb"]]
+    assert rows[:, 0].tolist() == [1, 2, 1, 3, 2]
+
+
+def test_scalars_records_and_nothing(cache):
+    pairs = [("q", "a"), ("q", "b")]
+    scores = cache.rows({}, pairs, lambda items: [len(one) + 0.1 for one in items], dtype=np.float64)
+    assert scores.tolist() == [[2.1], [2.1]]
+    term = np.dtype([("term", np.int32), ("weight", np.float32)])
+    terms = cache.rows({}, ["x"], lambda items: np.ones((1, 3), term), dtype=term)
+    assert (terms.shape, terms.dtype) == ((1, 3), term)
+    assert len(cache.rows({}, [], Model())) == 0
+
+
+def test_a_pair_is_no_other_pair_with_the_same_letters(cache):
+    cache.rows({}, [("ab", "c")], lambda items: [1.0])
+    assert cache.rows({}, [("a", "bc"), "abc"], lambda items: [2.0] * len(items)).tolist() == [[2.0], [2.0]]
+
+
+def test_a_model_that_loses_a_row_is_refused(cache):
+    with pytest.raises(ValueError, match="2 items gave 1 rows"):
+        cache.rows({}, ["a", "b"], lambda items: np.zeros((1, 2)))
+
+
+def test_a_damaged_file_is_one_sentence(cache):
+    cache.path.parent.mkdir()
+    cache.path.write_bytes(b"no database" * 100)
+    with pytest.raises(StudyError, match="remove it"):
+        cache.rows({}, ["a"], Model())
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from lib.cache import Cache
+
+def compute(items):
+    print(items[0], flush=True)
+    if items[0] == "8":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [float(item) for item in items]
+
+Cache(Path(sys.argv[1])).rows({}, [str(n) for n in range(14)], compute, batch_size=4)
+"""
+
+
+def test_a_killed_run_resumes_at_the_batch_where_it_was(tmp_path):
+    path = tmp_path / "cache.sqlite"
+    command = [sys.executable, "-c", KILLED, str(path)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    computed = []
+
+    def compute(items: list[str]) -> list[float]:
+        computed.append(items[0])
+        return [float(item) for item in items]
+
+    rows = Cache(path).rows({}, [str(n) for n in range(14)], compute, batch_size=4)
+    assert computed == ["8", "12"]
+    assert rows.ravel().tolist() == list(range(14))
