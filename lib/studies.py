@@ -69,7 +69,9 @@ def open_study(
     changed |= changed_parameters(chapter, parameters)
     home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
-    return Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
+    study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
+    study.parameters = parameters
+    return study
 
 
 def _with_sections(settings: Settings, published: dict) -> Settings:

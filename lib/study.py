@@ -61,6 +61,7 @@ class Study:
         store: stored results.
         cache: what models gave, item by item.
         chunking: name of the chunk table that ``chunks`` is; empty for the study's own.
+        parameters: the chapter's own parameters, such as ``k``.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Study:
         self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=layer)
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
         self._memo: dict[object, tuple[object, set[str]]] = {}
+        self.parameters: dict[str, object] = {}
 
     def _copy(self, **changes: object) -> Self:
         other = copy.copy(self)

@@ -18,6 +18,7 @@ from lib.words import NeedsFilings
 FILES = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
+PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
 
 
@@ -124,6 +125,11 @@ def only_with_filings(make: Callable[[], Shown]) -> Shown:
         return note(f"*Not shown: {reason}.*")
 
 
+def shown_if(condition: bool, make: Callable[[], Shown], reason: str) -> Shown:
+    """What ``make`` shows, or the reason where there is nothing to show."""
+    return make() if condition else note(reason)
+
+
 def glue(name: str, value: object, form: str = ".2f") -> None:
     """Keep a value for the text of Markdown cells, which print it by ``{glue:text}`name```.
 
@@ -147,21 +153,25 @@ def table(
     takeaway: str = "",
     data: pd.DataFrame | None = None,
     plain: bool = False,
+    **values: object,
 ) -> Shown:
     """A numbered table; one without rows has a row of dashes.
 
     Args:
-        study: whose view gets ``tables/<name>.csv``.
+        study: whose outputs get ``tables/<name>.csv``.
         frame: what is shown, cells as they are printed.
         name: label for references, ``tab-<name>``.
-        caption: what is measured, on how many questions, under which setting.
+        caption: what is measured, on how many questions, under which setting; with placeholders: ``{n}`` questions
+            of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the chapter's other parameters.
         takeaway: one sentence, shown in bold; its numbers come from the data.
         data: what the CSV holds, by default ``frame``.
         plain: whether the cells are markup already.
+        values: fill further placeholders of the caption.
     """
     study.write(f"tables/{name}.csv", (frame if data is None else data).to_csv(index=False))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
-    head = f"{{table}} {_with_data(study, caption, f'tables/{name}.csv')}\n:name: tab-{name}\n:class: study-table"
+    text = _with_data(study, _filled(study, caption, values), f"tables/{name}.csv")
+    head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
     return _numbered(head, markdown_table(shown, plain), takeaway)
 
 
@@ -173,17 +183,19 @@ def figure(
     alt: str,
     data: pd.DataFrame,
     takeaway: str = "",
+    **values: object,
 ) -> Shown:
     """A numbered figure on an opaque background.
 
     Args:
-        study: whose view gets ``figures/<name>.png`` and ``.csv``.
+        study: whose outputs get ``figures/<name>.png`` and ``.csv``.
         drawn: the matplotlib figure; it is closed.
         name: label for references, ``fig-<name>``.
-        caption: what is drawn, on how many questions.
-        alt: the picture in words, for readers who do not see it.
+        caption: what is drawn, on how many questions; with the placeholders of :func:`table`.
+        alt: the picture in words, for readers who do not see it, with the same placeholders.
         data: the numbers that are drawn.
         takeaway: one sentence, shown in bold.
+        values: fill further placeholders.
     """
     path = Path(study.outputs) / "figures" / f"{name}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -193,13 +205,24 @@ def figure(
     plt.close(drawn)
     aside.replace(path)
     study.write(f"figures/{name}.csv", data.to_csv(index=False))
-    return show_figure(study, name, name, caption, alt, takeaway)
+    return show_figure(
+        study, name, name, *(_filled(study, text, values) for text in (caption, alt)), takeaway
+    )
 
 
 def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:
     """A figure that is drawn already: ``figures/<file>.png`` of the view, labelled ``fig-<name>``."""
     head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {' '.join(alt.split())}"
     return _numbered(head, _with_data(study, caption, f"figures/{file}.csv"), takeaway)
+
+
+def _filled(study: Study, text: str, values: dict[str, object]) -> str:
+    if not PLACEHOLDER.search(text):
+        return text
+    of_all = {"n": len(study.questions), "companies": study.questions["company"].nunique()}
+    named = {"dataset": study.dataset.name, "profile": study.profile.name}
+    known = of_all | named | study.parameters | values
+    return PLACEHOLDER.sub(lambda found: str(known[found[1]]), text)
 
 
 def _with_data(study: Study, caption: str, file: str) -> str:

@@ -19,6 +19,7 @@ from lib.show.display import (
     number,
     only_with_filings,
     printed,
+    shown_if,
     table,
 )
 from lib.words import NeedsFilings
@@ -30,7 +31,15 @@ def study(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
 
-    return SimpleNamespace(write=write, provenance="", view=tmp_path, outputs=tmp_path)
+    return SimpleNamespace(
+        write=write,
+        provenance="",
+        outputs=tmp_path,
+        questions=pd.DataFrame({"company": ["3M", "3M", "Apple"]}),
+        dataset=SimpleNamespace(name="own"),
+        profile=SimpleNamespace(name="default"),
+        parameters={"k": 5},
+    )
 
 
 def test_a_table_has_its_label_its_rows_and_its_data(study):
@@ -39,6 +48,14 @@ def test_a_table_has_its_label_its_rows_and_its_data(study):
     assert "| Method | n |\n|---|--:|\n| dense | 3 |\n" in shown.markdown
     assert shown.markdown.endswith("\n**Takeaway.**\n")
     assert (study.outputs / "tables" / "few.csv").read_text() == "Method,n\ndense,3\n"
+
+
+def test_captions_are_filled_in_from_the_study_and_what_is_given(study):
+    caption = "At {k}, {n} questions of {companies} in {dataset}, {profile}: {title}, {cite}`x`, \\{n\\}."
+    shown = table(study, pd.DataFrame({"n": [3]}), "few", caption, title="Dense")
+    assert "At 5, 3 questions of 2 in own, default: Dense, {cite}`x`, \\{n\\}." in shown.markdown
+    with pytest.raises(KeyError, match="unknown"):
+        table(study, pd.DataFrame({"n": [3]}), "few", "{unknown}")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +105,8 @@ def test_one_line_gives_the_reason_where_the_filings_are_missing():
         raise NeedsFilings("a page's picture needs the filings")
 
     assert only_with_filings(lambda: note("text")).markdown == "text"
+    assert shown_if(True, lambda: note("text"), "Empty.").markdown == "text"
+    assert shown_if(False, refuse, "Empty.").markdown == "Empty."
     assert only_with_filings(refuse).markdown == "*Not shown: a page's picture needs the filings.*"
 
 
