@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.data.chunks import count_tokens, load_tokenizer
 from lib.data.identity import search_words, years_named
 from lib.metrics.frame import values_of
 from lib.metrics.retrieval import doc_recall, page_recall
+from lib.models.weights import fetch, weights_hash
 from lib.retrievers import bm25
 from lib.retrievers.hyde import written_passages
 from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
@@ -125,3 +127,20 @@ def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:
         "k": k,
     }
     return study.store.frame("experiments/rerank-windows", params, make, public=True)
+
+
+def token_counts(study: Study) -> dict[str, pd.Series]:
+    """Tokens of every page and of every chunk of a study, in their order: ``pages`` and ``chunks``."""
+    weights = study.profile.embedder.weights
+    params = {name: study.digest(name) for name in ("pages", "chunks")} | {"tokenizer": weights_hash(weights)}
+
+    def make() -> dict[str, list[int]]:
+        tokenizer = load_tokenizer(fetch(weights))
+        return {
+            name: count_tokens(getattr(study, name)["text"].tolist(), tokenizer)
+            for name in ("pages", "chunks")
+        }
+
+    return {
+        name: pd.Series(counts) for name, counts in study.store.value("token_counts", params, make).items()
+    }

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.analysis.benchmarks import measured as benchmarks
 from lib.methods import METHODS
 from lib.metrics.frame import values_of
 from lib.study import Study
 
+BENCHMARKS = "benchmarks.csv"
 FOR_FILINGS = ("filing_context",)
 OF_QUESTIONS = (  # stages that prepare questions; all others index the filings
     "embeddings/queries",
@@ -72,6 +72,13 @@ def writing_seconds(study: Study) -> dict[str, tuple[float, int]]:
     places = [study.home] + ([study.published.root] if study.published else [])
     logs = [place / "generations.jsonl" for place in places if (place / "generations.jsonl").is_file()]
     return _totals(logs[0], logs[0].stat().st_mtime) if logs else {}
+
+
+def benchmarks(study: Study) -> pd.DataFrame | None:
+    """What was measured: part, variant, value, unit, of this machine or as published; None where nothing was measured yet."""
+    places = [study.home] + ([study.published.root] if study.published else [])
+    found = [place / BENCHMARKS for place in places if (place / BENCHMARKS).is_file()]
+    return pd.read_csv(found[0]) if found else None
 
 
 def reranking_seconds(study: Study, name: str) -> float | None:

@@ -16,8 +16,7 @@ from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
-from lib.retrievers.judge import first_ranks, judgements
-from lib.retrievers.judged import judged_pairs
+from lib.retrievers.judged import first_ranks, judged_pairs, judgements
 from lib.stats import Resampling, percentiles
 from lib.study import Study
 

@@ -25,7 +25,7 @@ STORED_TEXTS = " What a language model wrote is taken from stored generations; a
 def banner_of(study: Study) -> str:
     """The announcement on top of every page: that this is the demo, or that results were not recomputed."""
     if study.dataset.name == "demo":
-        return DEMO_BANNER + (STORED_TEXTS if study.published and study.published.generations else "")
+        return DEMO_BANNER + (STORED_TEXTS if study.published else "")
     return "" if study.has_text else f"<strong>{html.escape(study.published.sentence)}</strong>"
 
 

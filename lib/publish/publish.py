@@ -13,7 +13,7 @@ import nbformat
 import pandas as pd
 from PIL import Image
 
-from lib.analysis import benchmarks
+from lib.analysis.frontier import BENCHMARKS
 from lib.book.manifest import git_commit
 from lib.book.results import read_results, read_summary
 from lib.files import ROOT, digest_of_file
@@ -54,8 +54,8 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside.mkdir(parents=True)
     for name in (METRICS_FILE, "summary.csv"):
         shutil.copyfile(study.outputs / name, aside / name)
-    if (study.home / benchmarks.FILE).is_file():
-        shutil.copyfile(study.home / benchmarks.FILE, aside / benchmarks.FILE)
+    if (study.home / BENCHMARKS).is_file():
+        shutil.copyfile(study.home / BENCHMARKS, aside / BENCHMARKS)
     stages = [publish_entry(study, record, aside) for record in manifest["stages"]]
     write_questions(study, aside)
     quotes = quotations_of(study)

@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
+from lib.analysis.frontier import BENCHMARKS
 from lib.files import write_atomically
 from lib.models.weights import fetch
 from lib.retrievers import bm25
 from lib.study import Study
 from lib.words import StudyError
 
-FILE = "benchmarks.csv"
 COLUMNS = ["part", "variant", "value", "unit"]
 
 
@@ -173,15 +173,8 @@ def run_all(study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def measured(study: Study) -> pd.DataFrame | None:
-    """What was measured: COLUMNS, of this machine or as published; None where nothing was measured yet."""
-    places = [study.home] + ([study.published.root] if study.published else [])
-    found = [place / FILE for place in places if (place / FILE).is_file()]
-    return pd.read_csv(found[0]) if found else None
-
-
 def run_and_keep(study: Study) -> pd.DataFrame:
     """Run the benchmarks and keep them as ``benchmarks.csv`` of the study's outputs: COLUMNS."""
     table = run_all(study)
-    write_atomically(Path(study.home) / FILE, table.to_csv(index=False).encode())
+    write_atomically(Path(study.home) / BENCHMARKS, table.to_csv(index=False).encode())
     return table
