@@ -1,13 +1,14 @@
 """From runs to metrics: every method under every condition, one row per question, stored and written to the outputs."""
 
 import gzip
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from lib.files import digest_of, exclusively
 from lib.metrics import METRICS, overlap, retrieval
+from lib.metrics.frame import HEADLINE, at_depth
 from lib.published import METRICS_FILE, metrics_csv
 from lib.stats import Resampling
 from lib.study import Study
@@ -83,6 +84,14 @@ def summarise(metrics: pd.DataFrame, questions: pd.DataFrame, n_draws: int, seed
     for names, part in metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], dropna=False, sort=False):
         rows.append((*names, *draws.interval(part.set_index("question_id")["value"])))
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
+
+
+def summary_at(
+    study: Study, metrics: pd.DataFrame, k: int = 5, wanted: Sequence[str] = HEADLINE
+) -> pd.DataFrame:
+    """Some metrics at one depth, see :func:`summarise` and :func:`lib.metrics.frame.at_depth`."""
+    settings = study.profile.significance
+    return summarise(at_depth(metrics, k, wanted), study.questions, settings.n_draws, settings.seed)
 
 
 def merge_metrics(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:

@@ -1,23 +1,24 @@
-"""Tables of the chapter on generation: answers by context, and what a context contains."""
+"""Tables and figures of the chapter on generation: answers by context, what a context contains, and what that gives."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 from lib.analysis.answered import contexts_held
+from lib.analysis.breakdowns import MARK
+from lib.analysis.retrieval_and_answers import spearman
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
 from lib.answers.prompt_context import BEST_BASELINE, NONE, Context
 from lib.metrics.frame import METRIC_TITLES
-from lib.show.display import TESTED, Column, interval, number, printed
-from lib.show.tables import metric_cells, reported_figures
+from lib.show.display import TESTED, Column, interval, number, printed, wide, with_interval
+from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
+from lib.show.tables import reported_figures
 from lib.study import Study
 
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
-HELD = {
-    "Gold pages": "gold_pages",
-    "Evidence words": "evidence_words",
-    "Answer's number": "answer_number",
-}
+HELD = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_number": "Answer's number"}
 
 
 def answers_table(
@@ -28,19 +29,23 @@ def answers_table(
     What is reported is ROUGE-L and numeric match as the English version of the reproduced study prints them, and the
     numeric match of its French version.
     """
-    known, rows = reported_figures(study.dataset.name, "generation"), []
-    parts = dict(list(summary.groupby("context")))
+    known = reported_figures(study.dataset.name, "generation")
     names = ("answer_rouge_l", "numeric_match", "numeric_match_french")
-    for context in contexts:
-        row = {"Context": context.title} | metric_cells(parts[context.name], ANSWER_METRICS)
-        if known:
-            name = "best_baseline" if context.name == BEST_BASELINE else context.name
-            figures = [
-                known[key][known["contexts"].index(name)] for key in names if name in known["contexts"]
-            ]
-            row["Reported R / N (fr)"] = "{:.2f} / {:.2f} ({:.2f})".format(*figures) if figures else "–"
-        rows.append(row | {"Missing": n_missing.get(context.name, 0)})
-    return pd.DataFrame(rows)
+
+    def reported(context: str) -> str:
+        name = "best_baseline" if context == BEST_BASELINE else context
+        if name not in known["contexts"]:
+            return "–"
+        place = known["contexts"].index(name)
+        return "{:.2f} / {:.2f} ({:.2f})".format(*(known[figure][place] for figure in names))
+
+    return printed(
+        wide(summary, ["context"]).loc[[one.name for one in contexts]].reset_index(),
+        Column("Context", "context", {one.name: one.title for one in contexts}.get),
+        *(Column(head, metric) for metric, head in TITLES.items()),
+        *([Column("Reported R / N (fr)", "context", reported)] if known else []),
+        Column("Missing", "context", lambda context: n_missing.get(context, 0)),
+    )
 
 
 def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
@@ -49,18 +54,20 @@ def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     Columns, each for what was retrieved and what was read: recall of gold pages; the share of the evidence's words that
     occur in text of the gold pages; whether the answer's number is stated, where the answer is a number.
     """
-    searched = [one for one in contexts if one.method != NONE]
-    held = contexts_held(study, searched).set_index(["context", "part"])
-    tokens = efforts(study, searched).groupby("context")["n_prompt_tokens"].mean()
-    rows = []
-    for one in searched:
-        row = {"Context": one.title}
-        for title, name in HELD.items():
-            row |= {
-                f"{title} {part}": number(held.loc[(one.name, part), name]) for part in ("retrieved", "read")
-            }
-        rows.append(row | {"Prompt tokens": number(tokens.get(one.name, float("nan")), 0)})
-    return pd.DataFrame(rows)
+    searched = {one.name: one for one in contexts if one.method != NONE}
+    held = contexts_held(study, contexts).pivot(index="context", columns="part").loc[list(searched)]
+    held.columns = held.columns.map(" ".join)
+    tokens = efforts(study, [*searched.values()]).groupby("context")["n_prompt_tokens"].mean()
+    return printed(
+        held.assign(tokens=tokens).reset_index(),
+        Column("Context", "context", lambda name: searched[name].title),
+        *(
+            Column(f"{head} {part}", f"{name} {part}", number)
+            for name, head in HELD.items()
+            for part in ("retrieved", "read")
+        ),
+        Column("Prompt tokens", "tokens", lambda mean: number(mean, 0)),
+    )
 
 
 def compared_table(found: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
@@ -75,6 +82,76 @@ def compared_table(found: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
     )
 
 
+def answer_bars(summary: pd.DataFrame, titles: Mapping[str, str], metrics: Sequence[str]) -> plt.Figure:
+    """A panel per metric, a bar per context with its 95 % interval.
+
+    Args:
+        summary: context, metric, mean, low, high.
+        titles: context to its title, in order.
+        metrics: the panels.
+    """
+    n_rows = -(-len(metrics) // 3)
+    size = (10, n_rows * (0.36 * len(titles) + 0.9))
+    drawn, panels = plt.subplots(n_rows, min(3, len(metrics)), figsize=size, sharey=True, squeeze=False)
+    colours = [CONDITION_COLOURS.get(context, COLOURS[5]) for context in titles]
+    for axes in panels.flat[len(metrics) :]:
+        axes.axis("off")
+    for axes, metric in zip(panels.flat, metrics, strict=False):
+        part = summary[summary["metric"] == metric].set_index("context").loc[list(titles)]
+        bars(axes, {"": part}, [*titles.values()], [colours], 0.62)
+        axes.set(xlabel=TITLES[metric], xlim=(0, max(0.1, 1.05 * part["high"].max())))
+        axes.locator_params(axis="x", nbins=4)
+    drawn.tight_layout()
+    return drawn
+
+
+def split_table(split: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Answers by whether the page was there: one row per context, page there and page missing side by side."""
+    cells = [with_interval(r.mean, r.low, r.high) + (MARK if r.is_small else "") for r in split.itertuples()]
+    names = split["context"].unique()
+    shown = {"Context": [titles.get(name, "all of them") for name in names]}
+    for is_there, head in ((True, "page there"), (False, "page missing")):
+        part = split.assign(cell=cells)[split["is_there"] == is_there].set_index("context").reindex(names)
+        shown[head.capitalize()] = part["cell"].fillna("–").tolist()
+        shown[f"n ({head})"] = part["n"].fillna(0).astype(int).tolist()
+    return pd.DataFrame(shown)
+
+
+def correlations_table(found: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.retrieval_and_answers.correlations` as they are printed."""
+    return printed(
+        found,
+        Column("Metric of the answers", "metric", TITLES.get),
+        interval("Spearman's ρ with page recall"),
+        Column("n (question, context)", "n"),
+    )
+
+
+def rho(table: pd.DataFrame, metric: str) -> str:
+    """Spearman's correlation of page recall with a metric over a few contexts, in print; a dash where none varies."""
+    return number(spearman(table, metric))
+
+
+def retrieval_against_answers(points: pd.DataFrame, metrics: Sequence[str]) -> plt.Figure:
+    """Mean page recall of each context against what its answers reach, a panel per metric.
+
+    Args:
+        points: of :func:`lib.analysis.retrieval_and_answers.points`.
+        metrics: the panels.
+    """
+    drawn, panels = plt.subplots(1, len(metrics), figsize=(4 * len(metrics) + 2, 3.4), squeeze=False)
+    for axes, metric in zip(panels[0], metrics, strict=True):
+        for row, colour in zip(points.to_dict("records"), cycle(COLOURS), strict=False):
+            style = {"s": 48, "color": colour, "zorder": 3, "clip_on": False}
+            axes.scatter(row["page_recall"], row[metric], label=row["context"], **style)
+        top = max(0.05, 1.1 * points[metric].max())
+        limits = {"xlim": (-0.03, 1.03), "ylim": (0, top)}
+        axes.set(xlabel="page recall of the context", ylabel=TITLES[metric], **limits)
+    axes.legend(fontsize=8.5, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    drawn.tight_layout()
+    return drawn
+
+
 def examples(study: Study, contexts: Sequence[Context], question_ids: Sequence[str]) -> pd.DataFrame:
     """The answers to some questions side by side: one row per context, with the gold answer first.
 
@@ -82,11 +159,9 @@ def examples(study: Study, contexts: Sequence[Context], question_ids: Sequence[s
         NeedsFilings: the questions' text is not here.
     """
     study.need_filings("the text of questions and answers")
-    questions = study.questions.set_index("question_id")
+    questions = study.questions.set_index("question_id").loc[question_ids]
     texts, rows = {one.title: answers(study, one).texts for one in contexts}, []
-    for question_id in question_ids:
-        rows.append(
-            (questions.loc[question_id, "question"], "gold answer", questions.loc[question_id, "answer"])
-        )
-        rows += [("", title, written.get(question_id, "–")) for title, written in texts.items()]
+    for asked in questions.itertuples():
+        rows.append((asked.question, "gold answer", asked.answer))
+        rows += [("", title, written.get(asked.Index, "–")) for title, written in texts.items()]
     return pd.DataFrame(rows, columns=["Question", "Context", "Answer"])

@@ -4,8 +4,7 @@ Both are displayed as MyST markdown, which jupyter-book numbers and indexes; not
 """
 
 import re
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -32,9 +31,19 @@ def number(value: float, digits: int = 2) -> str:
     return "–" if pd.isna(value) else f"{value:.{digits}f}"
 
 
-def with_interval(mean: float, low: float, high: float, digits: int = 2) -> str:
-    """``0.46 [0.38, 0.54]``."""
-    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+def percent(share: float, digits: int = 0) -> str:
+    """A share in percent, without the sign; a dash where there is none."""
+    return number(100 * share, digits)
+
+
+def p_value(p: float) -> str:
+    """A p-value with three digits; a dash where nothing was tested."""
+    return number(p, 3)
+
+
+def with_interval(mean: float, low: float, high: float) -> str:
+    """``0.46 [0.38, 0.54]``; a dash where there is no mean."""
+    return "–" if pd.isna(mean) else f"{mean:.2f} [{low:.2f}, {high:.2f}]"
 
 
 class Column(NamedTuple):
@@ -56,12 +65,7 @@ def interval(title: str, *names: str) -> Column:
     return Column(title, names or ("mean", "low", "high"), with_interval)
 
 
-def p_value(p: float) -> str:
-    """A p-value with three digits; a dash where nothing was tested."""
-    return number(p, 3)
-
-
-#: What a paired comparison (:func:`lib.stats.compare`) prints beside its difference.
+#: What a paired comparison (:meth:`lib.stats.Resampling.compare`) prints beside its difference.
 TESTED = (
     Column("p (Holm)", "p_holm", p_value),
     Column("Told apart", "distinguishable", {True: "yes", False: "no"}.get),
@@ -75,6 +79,21 @@ def printed(frame: pd.DataFrame, *columns: Column) -> pd.DataFrame:
         parts = [frame[name] for name in ([names] if isinstance(names, str) else names)]
         shown[title] = parts[0].array if form is None else [form(*row) for row in zip(*parts, strict=True)]
     return pd.DataFrame(shown)
+
+
+def wide(
+    frame: pd.DataFrame, rows: Sequence[str], form: Callable = with_interval, heads: str = "metric"
+) -> pd.DataFrame:
+    """A long frame of means with intervals as one of printed cells, indexed by ``rows`` in their order.
+
+    Returns:
+        A column per value of ``heads``, its cells printed by ``form`` (of mean, low and high), after all other
+        columns, which have the values that they first have in a row.
+    """
+    cells = [form(*values) for values in zip(frame["mean"], frame["low"], frame["high"], strict=True)]
+    cells = frame.assign(cell=cells).pivot(index=rows, columns=heads, values="cell")
+    first = frame.drop_duplicates(rows).set_index(rows)
+    return first.drop(columns=[heads, "mean", "low", "high"]).join(cells)
 
 
 def markdown_table(frame: pd.DataFrame, plain: bool = False) -> str:
@@ -97,10 +116,9 @@ def escape_cell(cell: object) -> str:
 
 
 def _is_numeric(column: pd.Series) -> bool:
-    if pd.api.types.is_numeric_dtype(column):
-        return True
     filled = [str(cell) for cell in column if str(cell) not in ("", "–", "nan", "None")]
-    return bool(filled) and all(re.match(r"[-+−]?[\d.]", cell) for cell in filled)
+    is_written = bool(filled) and all(re.match(r"[-+−]?[\d.]", cell) for cell in filled)
+    return is_written or pd.api.types.is_numeric_dtype(column)
 
 
 class Shown(NamedTuple):
@@ -155,12 +173,12 @@ def table(
     plain: bool = False,
     **values: object,
 ) -> Shown:
-    """A numbered table; one without rows has a row of dashes.
+    """A numbered table, with the label ``tab-<name>``; one without rows has a row of dashes.
 
     Args:
         study: whose outputs get ``tables/<name>.csv``.
         frame: what is shown, cells as they are printed.
-        name: label for references, ``tab-<name>``.
+        name: of label and file.
         caption: what is measured, on how many questions, under which setting; with placeholders: ``{n}`` questions
             of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the chapter's other parameters.
         takeaway: one sentence, shown in bold; its numbers come from the data.
@@ -185,19 +203,12 @@ def figure(
     takeaway: str = "",
     **values: object,
 ) -> Shown:
-    """A numbered figure on an opaque background.
+    """A numbered figure, ``fig-<name>``, on an opaque background; ``drawn`` is closed.
 
-    Args:
-        study: whose outputs get ``figures/<name>.png`` and ``.csv``.
-        drawn: the matplotlib figure; it is closed.
-        name: label for references, ``fig-<name>``.
-        caption: what is drawn, on how many questions; with the placeholders of :func:`table`.
-        alt: the picture in words, for readers who do not see it, with the same placeholders.
-        data: the numbers that are drawn.
-        takeaway: one sentence, shown in bold.
-        values: fill further placeholders.
+    The outputs get ``figures/<name>.png`` and, with the numbers that are drawn (``data``), ``.csv``. ``alt`` is the
+    picture in words; it has the placeholders of ``caption``. The rest is as for :func:`table`.
     """
-    path = Path(study.outputs) / "figures" / f"{name}.png"
+    path = study.outputs / "figures" / f"{name}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".aside.png")
     about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else {})
@@ -205,13 +216,12 @@ def figure(
     plt.close(drawn)
     aside.replace(path)
     study.write(f"figures/{name}.csv", data.to_csv(index=False))
-    return show_figure(
-        study, name, name, *(_filled(study, text, values) for text in (caption, alt)), takeaway
-    )
+    texts = (_filled(study, text, values) for text in (caption, alt))
+    return show_figure(study, name, name, *texts, takeaway)
 
 
 def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:
-    """A figure that is drawn already: ``figures/<file>.png`` of the view, labelled ``fig-<name>``."""
+    """A figure that is drawn already, ``figures/<file>.png`` of the outputs, with the label ``fig-<name>``."""
     head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {' '.join(alt.split())}"
     return _numbered(head, _with_data(study, caption, f"figures/{file}.csv"), takeaway)
 

@@ -1,9 +1,10 @@
-"""The study's figures: the parts that they share, and those of the first chapters; one function per figure.
+"""The study's figures: the parts that they share, and those of chapters 01 to 03; one function per figure.
 
 Colours are ones that colour-blind readers can distinguish (Okabe & Ito's, then Tol's).
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import matplotlib
 
@@ -19,41 +20,45 @@ OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 DARK = "#333333"
-
-plt.rcParams.update({"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10})
-plt.rcParams.update(
-    {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
-)
+STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
+STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
+plt.rcParams.update(STYLE)
 
 
-def grouped_bars(
+def bars(
     axes: plt.Axes,
     parts: Mapping[str, pd.DataFrame],
     labels: Sequence[str],
     colours: Sequence,
     size: float = 0.8,
+    dots: bool = False,
 ) -> None:
-    """Horizontal bars of means with their intervals, one group per label from top to bottom.
+    """Horizontal bars of means, one group per label from top to bottom, with intervals or else with their numbers.
 
     Args:
         axes: where to draw.
-        parts: name in the legend to mean, low and high, a row per label in their order.
+        parts: name in the legend to the means, a row per label in their order: mean, and low and high if there are any.
         labels: of the groups.
         colours: of the parts, or for a part a list with one colour per bar.
         size: height of a group; groups are 1 apart.
+        dots: draw dots with intervals instead, hollow where the row ``is_small``.
     """
-    rows = places(len(labels), len(parts), size)
-    for (name, part), where, colour in zip(parts.items(), rows, colours, strict=False):
-        error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
-        style = {"color": colour, "label": name, "error_kw": {"lw": 1, "ecolor": DARK}}
-        axes.barh(where, part["mean"], size / len(parts), xerr=error, **style)
+    step = size / len(parts)
+    for number, ((name, part), colour) in enumerate(zip(parts.items(), cycle(colours), strict=False)):
+        where = np.arange(len(labels)) + (number - (len(parts) - 1) / 2) * step
+        if dots:
+            fills = np.where(part["is_small"], "white", colour)
+            axes.hlines(where, part["low"], part["high"], color=colour, lw=1.4)
+            axes.scatter(part["mean"], where, s=30, c=fills, edgecolors=colour, zorder=3)
+            axes.plot([], [], "o-", color=colour, label=name)
+        elif "low" in part:
+            error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
+            style = {"color": colour, "label": name, "error_kw": {"lw": 1, "ecolor": DARK}}
+            axes.barh(where, part["mean"], step, xerr=error, **style)
+        else:
+            drawn = axes.barh(where, part["mean"], step, color=colour, label=name)
+            axes.bar_label(drawn, fontsize=8, padding=2)
     label_rows(axes, labels)
-
-
-def places(n_groups: int, n_parts: int, size: float) -> list[np.ndarray]:
-    """For each part, where its mark stands in each group: groups are 1 apart and ``size`` high."""
-    step = size / n_parts
-    return [np.arange(n_groups) + (number - (n_parts - 1) / 2) * step for number in range(n_parts)]
 
 
 def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
@@ -65,18 +70,18 @@ def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
 
 def pipeline() -> plt.Figure:
     """The steps of the study as boxes: what goes in, what is shared, where the evidence can get lost."""
-    boxes = [
-        ("Filings\n(PDF)", "pages"),
-        ("Chunks\nof a page", "1024 tokens"),
-        ("Shared index\ndense, BM25, sparse", "every method"),
-        ("Candidates\nby condition", "standard, oracles"),
-        ("Run\ntop k chunks", "for each question"),
-        ("Metrics\ndocument, page, chunk", "against the gold"),
-    ]
+    boxes = {
+        "Filings\n(PDF)": "pages",
+        "Chunks\nof a page": "1024 tokens",
+        "Shared index\ndense, BM25, sparse": "every method",
+        "Candidates\nby condition": "standard, oracles",
+        "Run\ntop k chunks": "for each question",
+        "Metrics\ndocument, page, chunk": "against the gold",
+    }
     drawn, axes = plt.subplots(figsize=(11, 1.9))
     box = {"boxstyle": "round,pad=0.5", "fc": "#e8f1f8", "ec": COLOURS[0]}
     arrow = {"arrowstyle": "->", "color": "#444444"}
-    for place, (text, below) in enumerate(boxes):
+    for place, (text, below) in enumerate(boxes.items()):
         axes.text(place, 0.6, text, ha="center", va="center", fontsize=9.5, bbox=box)
         axes.text(place, 0.02, below, ha="center", va="center", fontsize=8.5, color="#444444")
         if place:
@@ -92,7 +97,7 @@ def histogram(values: pd.Series, xlabel: str, ylabel: str, bins: int = 30) -> pl
     axes.hist(values, bins=bins, color=COLOURS[0])
     axes.axvline(values.median(), color=COLOURS[1], lw=2, label=f"median {values.median():.0f}")
     axes.set(xlabel=xlabel, ylabel=ylabel)
-    axes.legend(frameon=False)
+    axes.legend()
     return drawn
 
 
@@ -101,28 +106,25 @@ def bars_by_condition(summary: pd.DataFrame, methods: Sequence[str], wanted: Seq
     size = (5.5 * len(wanted), 0.55 * len(methods) + 1.6)
     drawn, panels = plt.subplots(1, len(wanted), figsize=size, sharey=True, squeeze=False)
     runs = summary.set_index(["condition", "metric", "method"]).sort_index()
-    conditions = [c for c in CONDITION_COLOURS if c in set(summary["condition"])]
+    colours = {c: colour for c, colour in CONDITION_COLOURS.items() if c in set(summary["condition"])}
     for axes, metric in zip(panels[0], wanted, strict=True):
-        parts = {c: runs.loc[c, metric].loc[list(methods)] for c in conditions}
-        grouped_bars(axes, parts, [*map(title, methods)], [CONDITION_COLOURS[c] for c in conditions])
+        parts = {c: runs.loc[c, metric].loc[list(methods)] for c in colours}
+        bars(axes, parts, [*map(title, methods)], colours.values())
         axes.set_xlabel(f"{'max ' if metric.startswith('ctx') else ''}{METRIC_TITLES[metric]}@5")
-    handles, labels = axes.get_legend_handles_labels()
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 1.06)}
-    drawn.legend(handles, labels, ncols=len(conditions), frameon=False, **place)
+    drawn.legend(*axes.get_legend_handles_labels(), ncols=len(colours), **place)
     return drawn
 
 
-def recall_curves(
-    metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int], condition: str = "standard"
-) -> plt.Figure:
-    """Document and page recall against k, one line per method."""
+def recall_curves(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -> plt.Figure:
+    """Document and page recall under the standard condition against k, one line per method."""
     drawn, panels = plt.subplots(1, 2, figsize=(11, 4.2))
     for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
         for place, method in enumerate(methods):
-            means = [values_of(metrics, method, condition, metric, k).mean() for k in ks]
+            means = [values_of(metrics, method, "standard", metric, k).mean() for k in ks]
             lines, colour = ("-", "--", ":")[place // len(COLOURS)], COLOURS[place % len(COLOURS)]
             axes.plot(ks, means, lines, marker="o", ms=4, color=colour, label=title(method))
         axes.set(xlabel="k (chunks)", ylabel=f"{METRIC_TITLES[metric]}@k", ylim=(0, 1.02), xticks=list(ks))
-    panels[1].legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    panels[1].legend(fontsize=8.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
     drawn.tight_layout()
     return drawn

@@ -14,27 +14,15 @@ MARK = (1.0, 0.85, 0.2)
 NOT_SPACE = re.compile(r"\S+")
 
 
-def page_picture(study: Study, doc_name: str, page: int, evidence: str = "", dpi: int = 70) -> plt.Figure:
-    """One page of a filing as a figure.
-
-    Args:
-        study: knows where the filing lies.
-        doc_name, page: which page, from 0.
-        evidence: text to mark, line by line.
-        dpi: resolution of the picture.
-
-    Returns:
-        The page as drawn in the PDF, or its text where the filing is given as text.
-    """
+def page_picture(study: Study, doc_name: str, page: int, evidence: str = "") -> plt.Figure:
+    """One page of a filing as a figure, see :func:`draw_page`."""
     drawn, axes = plt.subplots(figsize=(6.2, 8))
-    draw_page(axes, study, doc_name, page, evidence, dpi)
+    draw_page(axes, study, doc_name, page, evidence, dpi=70)
     return drawn
 
 
-def draw_page(
-    axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: str = "", dpi: int = 70
-) -> None:
-    """Draw one page on axes, see :func:`page_picture`."""
+def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: str, dpi: int) -> None:
+    """Draw one page (from 0) as in the PDF, or its text where the filing is given as text; the evidence is marked."""
     study.need_filings("a page's picture")
     source = study.dataset.source(doc_name)
     if source.suffix == ".pdf":

@@ -20,7 +20,7 @@ from lib.analysis.breakdowns import (
 )
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
-from lib.show.breakdown_tables import differences_table, group_table, spread
+from lib.show.groups import differences_table, group_table, spread
 from lib.stats import Resampling, wilson
 
 N = 40

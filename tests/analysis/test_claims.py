@@ -16,7 +16,7 @@ from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
-from lib.show import claims_tables
+from lib.show import scoreboard as shown_board
 
 N = 60
 IDS = pd.Index([f"q{i}" for i in range(N)], name="question_id")
@@ -86,14 +86,14 @@ def test_every_sentence_can_be_said():
     ]
     metrics = pd.concat([metrics, *copies])
     for claim in claims():
-        said = claims_tables.why(STUDY, metrics, claim)
+        said = shown_board.why(STUDY, metrics, claim)
         assert "is not measured" not in said, claim.id
         assert "{" not in said.replace("{doc}", ""), claim.id
 
 
 def test_a_sentence_without_its_row_says_so():
     claim = next(claim for claim in claims() if claim.id == "main-dense")
-    assert "splade is not measured" in claims_tables.why(STUDY, metrics_of(dense=GOOD, bm25=BAD), claim)
+    assert "splade is not measured" in shown_board.why(STUDY, metrics_of(dense=GOOD, bm25=BAD), claim)
 
 
 def test_a_claim_without_its_rows_is_not_measured_and_not_dropped():
@@ -147,22 +147,22 @@ def test_to_be_best_is_to_beat_the_strongest_rival():
 
 def test_the_table_says_how_many_questions_would_tell():
     row = pd.Series({"verdict": CANNOT_TELL, "n": 150.0, "n_needed": 1148.0})
-    assert claims_tables.verdict_text(row) == "**cannot tell** with 150 questions; about 1,200 would"
+    assert shown_board.verdict_text(row) == "**cannot tell** with 150 questions; about 1,200 would"
     row["n_needed"] = math.inf
-    assert "no number would" in claims_tables.verdict_text(row)
-    assert claims_tables.verdict_text(pd.Series({"verdict": HOLDS})) == "**holds here**"
+    assert "no number would" in shown_board.verdict_text(row)
+    assert shown_board.verdict_text(pd.Series({"verdict": HOLDS})) == "**holds here**"
 
 
 def test_every_claim_has_its_row_in_the_tables():
     metrics = metrics_of(dense=GOOD, bm25=BAD, splade=BAD)
     board = scoreboard.Board(STUDY, metrics).scores()
-    shown = [claims_tables.scoreboard_table(STUDY, metrics, board, source) for source in sources()]
+    shown = [shown_board.scoreboard_table(STUDY, metrics, board, source) for source in sources()]
     assert sum(map(len, shown)) == len(claims())
     assert "no run of hyde" in shown[0].loc[1, "Here"]
-    counts = claims_tables.counts_table(board, sources())
+    counts = shown_board.counts_table(board, sources())
     assert counts["Claims"].sum() == len(claims())
     assert counts[HOLDS].sum() == 1
-    assert len(claims_tables.forest(board).axes[0].get_yticklabels()) == 1
+    assert len(shown_board.forest(board).axes[0].get_yticklabels()) == 1
 
 
 def test_an_unknown_field_is_refused(monkeypatch):

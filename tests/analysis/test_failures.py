@@ -23,7 +23,7 @@ from lib.analysis.failures import (
     term_share,
     typology,
 )
-from lib.show.breakdown_tables import caption, failed_table
+from lib.show.groups import caption, failed_table
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
 BALANCE = f"ACME Consolidated Balance Sheets 2018 2017 Total assets {NUMBERS}"

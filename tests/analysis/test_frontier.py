@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from lib.analysis.frontier import cost, frontier_of, on_frontier
 from lib.methods import METHODS, Method
 from lib.profile import Settings
-from lib.show.figures_siblings import cost_and_quality, spread_labels
+from lib.show.scoreboard import cost_and_quality, spread_labels
 
 
 def test_a_point_is_off_the_frontier_when_another_is_cheaper_and_as_good():

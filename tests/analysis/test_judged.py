@@ -10,7 +10,7 @@ from lib.analysis import judged
 from lib.answers.hand_labels import draw, hand_labels
 from lib.metrics.retrieval import is_gold
 from lib.profile import Settings
-from lib.show import sibling_tables
+from lib.show import strategies
 from lib.stats import Resampling
 
 QUESTIONS = pd.DataFrame(
@@ -69,7 +69,7 @@ def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
     profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
     table = judged.agreement(SimpleNamespace(questions=QUESTIONS, profile=profile), labelled)
     accuracy = table.set_index(["labelling", "hand"])["accuracy"].to_dict()
-    printed = sibling_tables.agreement_table(table)
+    printed = strategies.agreement_table(table)
     assert list(printed) == ["Labelling", "Read by hand as", "Agreement", "Cohen's κ", "n"]
     assert accuracy == {
         ("judge", "useful"): 2 / 4,
@@ -104,7 +104,7 @@ def test_the_table_has_both_means_of_every_name():
     questions = pd.DataFrame({"question_id": ids, "company": np.arange(60) // 3})
     profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
     study = SimpleNamespace(questions=questions, profile=profile)
-    table = sibling_tables.judged_table(judged.compared(study, values), "Chunks of", sibling_tables.PRECISION)
+    table = strategies.judged_table(judged.compared(study, values), "Chunks of", strategies.PRECISION)
     assert table["Chunks of"].tolist() == ["Dense", "BM25"]
     assert table["Judged by the model"].str[:4].tolist() == [f"{a.mean():.2f}", "0.50"]
     assert table["Judged by gold pages"].str[:4].tolist() == [f"{b.mean():.2f}"] * 2
@@ -116,6 +116,6 @@ def test_labels_are_counted_beside_gold_pages():
     questions = pd.DataFrame({"question_id": ["q0"], "doc_name": ["A"], "gold_pages": [[0]]})
     pairs = pd.DataFrame({"question_id": "q0", "doc_name": "A", "page": [0, 1, 2], "chunk_id": list("abc")})
     labelled = pairs.assign(label=["RELEVANT", "RELEVANT", "IRRELEVANT"])
-    table = sibling_tables.labels_table(SimpleNamespace(questions=questions), labelled).set_index("Label")
+    table = strategies.labels_table(SimpleNamespace(questions=questions), labelled).set_index("Label")
     assert table.loc["relevant"].tolist() == [2, "67", 1, "50.0"]
     assert table.loc["irrelevant", "On a gold page"] == 0

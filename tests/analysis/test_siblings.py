@@ -11,7 +11,7 @@ from lib.analysis.siblings import best_interval, folds_of, held_out, ways_to_wei
 from lib.methods import METHODS, Method
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
-from lib.show import sibling_tables
+from lib.show import strategies
 from lib.stats import Resampling
 
 N = 40
@@ -40,7 +40,7 @@ def test_every_row_stands_beside_what_it_changes(metrics):
     rows = siblings.with_references(["better", "same"])
     assert rows == ["dense", "better", "same"]
     numbers = siblings.means(STUDY, metrics, rows)
-    shown = sibling_tables.compared_rows(numbers, siblings.against_reference(STUDY, metrics, rows[1:]))
+    shown = strategies.compared_rows(numbers, siblings.against_reference(STUDY, metrics, rows[1:]))
     assert list(shown["Method"]) == ["Dense", "Better", "Same"]
     assert list(shown["Page recall: difference"])[0::2] == ["–", "0.00 [0.00, 0.00]"]
     assert shown.loc[1, "Page recall: difference"].startswith("0.50 [")
@@ -51,18 +51,18 @@ def test_every_row_stands_beside_what_it_changes(metrics):
 
 def test_the_takeaway_names_what_can_be_told(metrics):
     tested = siblings.against_reference(STUDY, metrics, ["better", "same"])
-    said = sibling_tables.takeaway(tested)
+    said = strategies.takeaway(tested)
     assert said == "Better than the row that they change, told from chance: Better. Worse: none."
 
 
 def test_rows_that_a_profile_does_not_run_are_named(metrics):
     run = [name for name, row in METHODS.items() if row.family == "kim2025" and name != "unused"]
-    assert sibling_tables.left_out("kim2025", run) == "Not run in this profile: Unused."
-    assert sibling_tables.left_out("kim2025", [*run, "unused"]) == ""
+    assert strategies.left_out("kim2025", run) == "Not run in this profile: Unused."
+    assert strategies.left_out("kim2025", [*run, "unused"]) == ""
 
 
 def test_depths_have_n(metrics):
-    table = sibling_tables.by_depth(metrics, ["better"], [5])
+    table = strategies.by_depth(metrics, ["better"], [5])
     assert table.to_dict("records") == [{"Method": "Better", "@5": "1.00", "MAP@10": "1.00", "n": N}]
 
 
@@ -102,7 +102,7 @@ def test_the_peek_stands_beside_what_is_held_out():
     assert ways["alpha"].tolist() == ["0", "1", "0.5", "0 to 1"]
     assert ways["ndcg"].tolist() == pytest.approx([0.5, 0.5, 0.65, 0])
     assert set(ways["n"]) == {4}
-    printed = sibling_tables.weights_table(ways)
+    printed = strategies.weights_table(ways)
     assert list(printed) == [
         "Weight of dense",
         "α",

@@ -43,7 +43,11 @@ def test_conditions_stand_below_each_other():
 
 
 def test_a_pool_s_losses_are_misses_and_inversions():
-    row = pool_table(study("demo"), METRICS, ["rerank"], 5).iloc[0]
+    gold = pd.DataFrame({"question_id": ["q"], "doc_name": ["D"], "gold_pages": [[0, 1, 2, 3]]})
+    run = pd.DataFrame({"question_id": "q", "rank": [1, 2, 20, 21], "doc_name": "D", "page": range(4)})
+    searched = study("demo")
+    searched.questions, searched.run = gold, {"dense": run}.get
+    row = pool_table(searched, METRICS, ["rerank"], 5).iloc[0]
     assert row.tolist() == ["Dense + reranker", "0.25", "0.75", "0.50", "0.25", "0.25"]
 
 

@@ -1,17 +1,17 @@
-"""The tables of the sibling studies: their rows, results and depths, what rows cost, and the small judge."""
+"""Tables and figures of the sibling studies: what their rows do and find, the weight of dense, and the small judge."""
 
 from collections.abc import Sequence
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 from lib.analysis import judged, siblings
-from lib.analysis.frontier import frontier_of
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
-from lib.show.breakdown_tables import correlation
-from lib.show.display import Column, Shown, interval, number, p_value, printed, table, with_interval
-from lib.show.tables import title
+from lib.show.display import Column, Shown, interval, number, p_value, percent, printed, table, wide
+from lib.show.figures import COLOURS, DARK, bars
+from lib.show.tables import METHOD, N, methods_table, title
 from lib.study import Study
 
 DIFFERENCE = (
@@ -23,6 +23,10 @@ PRECISION = ("Judged by the model", "Judged by gold pages")
 RELEVANCE = ("Answer relevance", "ROUGE-L with the gold answer")
 
 
+def _of(family: str, rows: Sequence[str]) -> list[str]:
+    return [name for name in rows if METHODS[name].family == family]
+
+
 def rows_table(study: Study, rows: Sequence[str], family: str, name: str) -> Shown:
     """What happens to a question in each row of a study.
 
@@ -32,15 +36,8 @@ def rows_table(study: Study, rows: Sequence[str], family: str, name: str) -> Sho
         family: of the rows that are shown.
         name: of the table's label.
     """
-    shown = printed(
-        pd.DataFrame({"row": [METHODS[name] for name in _of(family, rows)]}),
-        Column("Method", "row", lambda row: row.title),
-        Column("Name", "row", lambda row: f"`{row.name}`"),
-        Column("Pipeline", "row", lambda row: row.pipeline),
-        Column("Source", "row", lambda row: row.citation()),
-    )
     caption = f"The strategies: what happens to a question. {left_out(family, rows)}"
-    return table(study, shown, f"siblings-{name}-rows", caption, plain=True)
+    return table(study, methods_table(_of(family, rows)), f"siblings-{name}-rows", caption, plain=True)
 
 
 def left_out(family: str, run: Sequence[str]) -> str:
@@ -70,17 +67,11 @@ def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
         numbers: of :func:`lib.analysis.siblings.means`.
         tested: of :func:`lib.analysis.siblings.against_reference`.
     """
-    differences, shown = printed(tested, *DIFFERENCE).set_index(tested.index), []
-    for name, part in numbers.groupby("method", sort=False):
-        row = {"Method": title(name)}
-        for found in part.itertuples():
-            cell = with_interval(found.mean, found.low, found.high)
-            row[f"{METRICS[found.metric].title}@{found.k}"] = cell
-        row |= {
-            head: differences.at[name, head] if name in tested.index else "–" for head in differences.columns
-        }
-        shown.append(row | {"n": part["n"].iloc[-1]})
-    return pd.DataFrame(shown)
+    heads = numbers["metric"].map(lambda name: METRICS[name].title) + "@" + numbers["k"].astype(str)
+    shown = wide(numbers.assign(metric=heads), ["method"])
+    differences = printed(tested, *DIFFERENCE).set_index(tested.index)
+    shown = shown[[*heads.unique()]].join(differences).fillna("–").assign(n=shown["n"])
+    return shown.rename(index=title).rename_axis("Method").reset_index()
 
 
 def takeaway(tested: pd.DataFrame) -> str:
@@ -100,8 +91,7 @@ def depths_table(study: Study, rows: Sequence[str], metrics: pd.DataFrame, famil
 
 def by_depth(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -> pd.DataFrame:
     """Page recall at several depths, and MAP@10."""
-    columns = {f"@{k}": ("page_recall", k) for k in ks} | {"MAP@10": ("map", 10)}
-    rows = []
+    columns, rows = {f"@{k}": ("page_recall", k) for k in ks} | {"MAP@10": ("map", 10)}, []
     for name in methods:
         values = {head: values_of(metrics, name, "standard", *key) for head, key in columns.items()}
         means = {head: number(part.mean()) for head, part in values.items()}
@@ -109,35 +99,41 @@ def by_depth(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -
     return pd.DataFrame(rows)
 
 
-def _of(family: str, rows: Sequence[str]) -> list[str]:
-    return [name for name in rows if METHODS[name].family == family]
-
-
 def weights_table(ways: pd.DataFrame) -> pd.DataFrame:
     """:func:`lib.analysis.siblings.ways_to_weigh` as it is printed."""
     means = [Column(head, metric, number) for metric, head in siblings.SWEPT.items()]
-    return printed(ways, Column("Weight of dense", "what"), Column("α", "alpha"), *means, Column("n", "n"))
+    return printed(ways, Column("Weight of dense", "what"), Column("α", "alpha"), *means, N)
 
 
-def costs_table(costs: pd.DataFrame, quality: str, n: int) -> pd.DataFrame:
-    """:func:`lib.analysis.frontier.costs` as they are printed, the frontiers marked; ``≥`` where a stage's time was not
-    stored."""
+def alpha_sweep(curve: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
+    """A measure against the weight of dense, with its interval, its maximum and the claimed weight.
 
-    def seconds(head: str, side: str, form: str) -> Column:
-        names = (f"{side}_missing", f"{side}_s")
-        return Column(head, names, lambda missing, value: ("≥ " if missing else "") + form.format(value))
+    Args:
+        curve: alpha, mean, low, high.
+        claimed: the weight that was claimed to be best.
+        label: name of the measure.
+    """
+    drawn, axes = plt.subplots(figsize=(8, 3.6))
+    axes.fill_between(curve["alpha"], curve["low"], curve["high"], color=COLOURS[0], alpha=0.18, lw=0)
+    axes.plot(curve["alpha"], curve["mean"], color=COLOURS[0], lw=2, label=label)
+    best = curve.loc[curve["mean"].idxmax()]
+    axes.plot(best["alpha"], best["mean"], "o", color=COLOURS[1], label=f"highest at {best['alpha']:g}")
+    axes.axvline(claimed, color=DARK, ls="--", lw=1, label=f"claimed: {claimed:g}")
+    axes.set(xlabel="weight of dense (0: BM25 alone, 1: dense alone)", ylabel=label)
+    axes.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, 1.0))
+    return drawn
 
-    marked = {f"best_{side}": frontier_of(costs, side) for side in ("question", "index")}
-    return printed(
-        costs.assign(n=n, **marked),
-        Column("Method", "method", title),
-        Column(quality, "quality", number),
-        seconds("Per question (s)", "question", "{:.2f}"),
-        Column("On its frontier", "best_question", {True: "yes", False: "–"}.get),
-        seconds("Index (s)", "index", "{:.0f}"),
-        Column("On that one", "best_index", {True: "yes", False: "–"}.get),
-        Column("n", "n"),
-    )
+
+def chunk_sizes(table: pd.DataFrame) -> plt.Figure:
+    """Document and page recall of the chunkings, a bar each with its interval, of method, metric, mean, low, high."""
+    names = table["method"].unique()
+    drawn, axes = plt.subplots(figsize=(9, 0.5 * len(names) + 1.4))
+    runs = table.set_index("method")
+    parts = {metric: part.loc[names] for metric, part in runs.groupby("metric", sort=False)}
+    bars(axes, parts, [*map(title, names)], COLOURS)
+    axes.set(xlabel="mean over questions")
+    axes.legend(loc="lower center", ncols=len(parts), bbox_to_anchor=(0.4, 1.0))
+    return drawn
 
 
 def agreement_table(agreed: pd.DataFrame) -> pd.DataFrame:
@@ -148,7 +144,7 @@ def agreement_table(agreed: pd.DataFrame) -> pd.DataFrame:
         Column("Read by hand as", "hand"),
         interval("Agreement", "accuracy", "accuracy_low", "accuracy_high"),
         interval("Cohen's κ", "kappa", "kappa_low", "kappa_high"),
-        Column("n", "n"),
+        N,
     )
 
 
@@ -158,9 +154,9 @@ def labels_table(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
         judged.judge_measured(study, pairs).reset_index(),
         Column("Label", "label", str.lower),
         Column("Pairs", "n"),
-        Column("Of all pairs (%)", "share", lambda share: number(100 * share, 0)),
+        Column("Of all pairs (%)", "share", percent),
         Column("On a gold page", "n_gold"),
-        Column("On a gold page (%)", "gold_share", lambda share: number(100 * share, 1)),
+        Column("On a gold page (%)", "gold_share", lambda share: percent(share, 1)),
     )
 
 
@@ -172,9 +168,6 @@ def judged_table(found: pd.DataFrame, first: str, heads: Sequence[str]) -> pd.Da
         first: head of the first column.
         heads: of the judged and of the gold measure, PRECISION or RELEVANCE.
     """
-    titles = dict(zip(("judged", "gold", "correlation"), (*heads, "Rank correlation"), strict=True))
-    rows = []
-    for name, part in found.groupby("name", sort=False):
-        cells = {titles[r.measure]: correlation(r.mean, r.low, r.high) for r in part.itertuples()}
-        rows.append({first: name} | cells | {"n": part["n"].iloc[0]})
-    return pd.DataFrame(rows)
+    titles = zip((*heads, "Rank correlation"), ("judged", "gold", "correlation"), strict=True)
+    shown = wide(found, ["name"], heads="measure").reset_index()
+    return printed(shown, Column(first, "name"), *(Column(*pair) for pair in titles), N)

@@ -1,0 +1,170 @@
+"""Tables and figures of the breakdowns: where evidence is lost, recall by group, and failures by kind."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from lib.analysis.breakdowns import MARK, Seen
+from lib.analysis.decomposition import METRIC_OF, STEPS
+from lib.analysis.failures import OF_PAGES
+from lib.metrics import METRICS
+from lib.metrics.frame import METRIC_TITLES
+from lib.show.display import TESTED, Column, escape, interval, number, percent, printed, wide
+from lib.show.figures import COLOURS, bars, label_rows
+from lib.show.pictures import draw_page
+from lib.show.tables import title
+from lib.study import Study
+
+STEP_COLOURS = {"found": "#009E73", "chunk": "#F0E442", "page": "#E69F00", "document": "#B0413E"}
+STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
+ORACLE_MARKS = {"oracle-document": "D", "oracle-page": "^"}
+
+
+def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
+    """One stacked bar per method, adding to 1; marks show the page recall that each oracle reaches.
+
+    Args:
+        summary: SUMMARY_COLUMNS with the metrics of the decomposition and ``page_recall``.
+        methods: from top to bottom.
+        k: depth in chunks, for the axis.
+    """
+    drawn, axes = plt.subplots(figsize=(9.5, 0.42 * len(methods) + 1.9))
+    mean = summary.set_index(["condition", "metric", "method"])["mean"].sort_index()
+    rows, left = np.arange(len(methods)), np.zeros(len(methods))
+    for step in STEPS:
+        width = mean["standard", METRIC_OF[step]].loc[list(methods)].to_numpy()
+        style = {"color": STEP_COLOURS[step], "label": STEP_TITLES[step], "zorder": 2}
+        stack = axes.barh(rows, width, left=left, height=0.62, **style)
+        written = [f"{part:.2f}" if part >= 0.045 else "" for part in width]
+        ink = "#222222" if step in ("chunk", "page") else "white"
+        axes.bar_label(stack, written, label_type="center", fontsize=8, color=ink)
+        left += width
+    for condition, mark in ORACLE_MARKS.items():
+        reached = mean[condition, "page_recall"].loc[list(methods)]
+        style = {"ms": 6, "mfc": "white", "mec": "black", "ls": "none", "zorder": 3, "clip_on": False}
+        axes.plot(reached, rows + 0.31, mark, label=f"page recall, {condition}", **style)
+    axes.set(xlim=(0, 1), xlabel=f"share of the gold evidence (k = {k})")
+    label_rows(axes, [*map(title, methods)])
+    drawn.legend(loc="upper center", ncols=3, fontsize=8.5, bbox_to_anchor=(0.5, 1.0))
+    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.55 / drawn.get_figheight()))
+    return drawn
+
+
+def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
+    """In words, between which groups a run's mean varies; small groups do not count."""
+    titled = METRICS[metric].in_words
+    part = frame[(frame["entry"] == name) & (frame["metric"] == metric) & ~frame["is_small"]]
+    if len(part) < 2:
+        return f"{titled} is not compared, as fewer than two groups are large enough"
+    means = part.set_index("group")["mean"]
+    return f"{titled} goes from {means.min():.2f} ({means.idxmin()}) to {means.max():.2f} ({means.idxmax()})"
+
+
+def group_table(
+    frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None
+) -> pd.DataFrame:
+    """One row per group and run: n, companies, each metric with its interval, and the reported figures if any.
+
+    Args:
+        frame: of :func:`lib.analysis.breakdowns.by_group`; small groups are marked.
+        head: what the groups are.
+        seen: the runs.
+        known: run name to group to reported values, in the order of the metrics.
+    """
+
+    def reported(group: str, name: str) -> str:
+        return " / ".join(map(number, known.get(name, {}).get(group, ()))) or "–"
+
+    return printed(
+        wide(frame, ["group", "entry"]).reset_index(),
+        Column(head, ("group", "is_small"), lambda group, small: f"{group}{MARK if small else ''}"),
+        Column("Run", "entry", {run.name: run.title for run in seen}.get),
+        Column("n", "n"),
+        Column("Companies", "n_companies"),
+        *(Column(METRIC_TITLES[metric], metric) for metric in frame["metric"].unique()),
+        *([] if known is None else [Column("Reported", ("group", "entry"), reported)]),
+    )
+
+
+def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
+    """A panel per metric, a row per group, a dot per run with its 95 % interval; small groups are hollow.
+
+    See :func:`group_table`; runs have their colours in the order of ``seen``.
+    """
+    sizes = frame.drop_duplicates("group").set_index("group")
+    height = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.3
+    size = (5 * len(metrics), height)
+    drawn, panels = plt.subplots(1, len(metrics), figsize=size, sharey=True, squeeze=False)
+    runs = frame.set_index(["metric", "entry", "group"]).sort_index()
+    ticks = [f"{row.Index}{MARK if row.is_small else ''} (n={row.n})" for row in sizes.itertuples()]
+    for axes, metric in zip(panels[0], metrics, strict=True):
+        parts = {run.title: runs.loc[metric, run.name].loc[sizes.index] for run in seen}
+        bars(axes, parts, ticks, COLOURS, 0.2 * len(seen), dots=True)
+        axes.grid(axis="y", visible=True)
+        axes.set(xlim=(-0.03, 1.03), ylim=(len(ticks) - 0.5, -0.5), xlabel=METRIC_TITLES[metric])
+    handles = axes.get_legend_handles_labels()
+    drawn.legend(*handles, loc="upper center", ncols=len(seen), fontsize=8.5)
+    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
+    return drawn
+
+
+def differences_table(frame: pd.DataFrame, head: str, first: Seen, second: Seen) -> pd.DataFrame:
+    """:func:`lib.analysis.breakdowns.differences` as they are printed; ``head``: what the groups are."""
+    difference = interval(f"{second.title} − {first.title}", "difference", "low", "high")
+    return printed(frame, Column(head, "group"), Column("n", "n"), difference, *TESTED)
+
+
+def failed_table(failed: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.failures.failed_questions` as it is printed."""
+    return printed(
+        failed,
+        Column("Kind", "kind"),
+        Column("Rule", "rule"),
+        Column("First kind that holds", "primary"),
+        Column("Of failures (%)", "share_failed", percent),
+        Column("Of found (%)", "share_found", percent),
+        Column("n", "n_failed"),
+    )
+
+
+def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
+    """How many misses of each kind, a bar per run; kinds that never occur are left out.
+
+    Args:
+        table: of :func:`lib.analysis.failures.typology`.
+        names: its count columns.
+    """
+    part = table[table[list(names)].sum(axis=1) > 0]
+    drawn, axes = plt.subplots(figsize=(8.5, (0.2 + 0.2 * len(names)) * len(part) + 1.1))
+    counts = {name: pd.DataFrame({"mean": part[name]}) for name in names}
+    bars(axes, counts, [f"{row.kind} ({row.step} step)" for row in part.itertuples()], COLOURS, 0.75)
+    axes.set_xlabel("missed gold pages")
+    axes.legend(fontsize=8.5, loc="lower right")
+    return drawn
+
+
+def caption(miss, question: str) -> str:
+    """The caption of a missed page's picture: the question, the kind of failure and its rule."""
+    return f"{escape(miss.question_id)}: {escape(question)} *{miss.kind}*: {OF_PAGES[miss.kind].says}."
+
+
+def page_pair(study: Study, miss, evidence: str) -> plt.Figure:
+    """The gold page with its evidence marked, beside the page that came instead.
+
+    Args:
+        study: knows where the filings lie.
+        miss: a row of :func:`lib.analysis.failures.missed_pages` with a page that came instead.
+        evidence: text to mark on the gold page.
+    """
+    drawn, panels = plt.subplots(1, 2, figsize=(11, 7))
+    sides = {
+        "gold": (miss.doc_name, int(miss.page), evidence, STEP_COLOURS["found"]),
+        "retrieved": (miss.shown_doc, int(miss.shown_page), "", STEP_COLOURS["document"]),
+    }
+    for axes, (side, (doc_name, page, marked, colour)) in zip(panels, sides.items(), strict=True):
+        draw_page(axes, study, doc_name, page, marked, dpi=80)
+        axes.set_title(f"{side}: {doc_name}, p. {page}", fontsize=9, color=colour)
+    drawn.tight_layout()
+    return drawn
