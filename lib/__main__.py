@@ -170,5 +170,37 @@ def time_ahead(dataset: str, profile: str, results: str) -> None:
         click.echo(f"{name}: {value:.1f}")
 
 
+@commands.command()
+@study_options
+@click.option("--by", type=click.Choice(["company", "filing"]), multiple=True, default=("company", "filing"))
+@click.option("--fold", type=click.IntRange(min=0), help="only the fold with this number")
+def page_scorer(dataset: str, profile: str, results: str, by: tuple[str, ...], fold: int | None) -> None:
+    """Train and score the folds of the page scorer."""
+    from extras.page_scorer.train import train_folds
+
+    train_folds(opened(dataset, profile, results, "04_page_scorer"), by, fold)
+
+
+@commands.command()
+@study_options
+@click.option("-k", "--k", default=5, show_default=True, help="depth of the metrics")
+def mistakes(dataset: str, profile: str, results: str, k: int) -> None:
+    """Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped."""
+    from extras.page_scorer.mistakes import train_mistakes
+
+    click.echo(train_mistakes(opened(dataset, profile, results, "04_page_scorer"), k).to_string())
+
+
+@commands.command()
+@study_options
+@click.option("--target", type=click.Path(file_okay=False), required=True, help="directory of the model")
+def export_scorer(dataset: str, profile: str, results: str, target: str) -> None:
+    """Train the page scorer on every question and write it with its card."""
+    from extras.page_scorer.export import export_scorer, scores_of_folds
+
+    study = opened(dataset, profile, results, "04_page_scorer")
+    click.echo(f"exported: {export_scorer(study, scores_of_folds(study), target)}")
+
+
 if __name__ == "__main__":
     sys.exit(commands(prog_name="python -m lib"))

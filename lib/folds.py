@@ -48,15 +48,12 @@ class Fold:
 
 
 def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
-    """A fold for each item, no group in two folds, the folds as equal in items as a greedy choice makes them.
+    """A fold number from 0 for each item: no group in two folds, and folds about equal in items (greedily).
 
     Args:
         groups: the group of each item.
         n_folds: folds; fewer when there are fewer groups.
         seed: of the order in which groups of equal size are placed.
-
-    Returns:
-        Fold numbers from 0, shape (n_items,).
 
     Raises:
         StudyError: there are not two groups, so nothing can be held out.
@@ -76,9 +73,8 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
     """Folds of the questions by their gold filing or its company.
 
     Args:
-        questions: with ``doc_name``.
-        filings: with ``doc_name`` and ``company``; a filing without a question may be read by every fold, unless its
-            company is being tested and the folds are by company.
+        questions, filings: a filing without a question may be read by every fold, unless its company is being tested
+            and the folds are by company.
         by: ``filing`` or ``company``.
         n_folds, seed: see :func:`assign_folds`.
 
@@ -87,29 +83,24 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
     """
     if by not in ("filing", "company"):
         raise StudyError(f"folds by {by!r}: choose filing or company")
-    columns = {"filing": "doc_name", "company": "company"}
-    group_of = dict(zip(filings["doc_name"], filings[columns[by]], strict=True))
-    groups = questions["doc_name"].map(group_of).tolist()
-    assigned = assign_folds(groups, n_folds, seed)
-    folds = []
+    column = "doc_name" if by == "filing" else "company"
+    group_of = dict(zip(filings["doc_name"], filings[column], strict=True))
+    groups = questions["doc_name"].map(group_of)
+    assigned, folds = assign_folds(groups.tolist(), n_folds, seed), []
     for number in range(assigned.max() + 1):
-        held_out = {group for group, fold in zip(groups, assigned, strict=True) if fold == number}
+        is_test = assigned == number
+        held_out = set(groups[is_test])
         tested = frozenset(doc_name for doc_name, group in group_of.items() if group in held_out)
-        train, test = (
-            tuple(np.flatnonzero(rows).tolist()) for rows in (assigned != number, assigned == number)
-        )
+        train, test = (tuple(np.flatnonzero(rows).tolist()) for rows in (~is_test, is_test))
         folds.append(Fold(by, number, train, test, frozenset(group_of) - tested, tested))
     return folds
 
 
 def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
-    """How alike texts are in their words: the Jaccard index with rare words weighing more.
+    """How alike texts are in their words, from 0 to 1, shape (len(first), len(second)): a weighted Jaccard index.
 
     A word's weight is ``log(1 + n / df)`` over the distinct texts of both lists, so that a company's name or a year,
     which makes two questions of one template different questions, counts for more than ``what`` or ``the``.
-
-    Returns:
-        Shape (len(first), len(second)), from 0 to 1; texts without words are alike to nothing.
     """
     bags = {text: frozenset(WORD.findall(text.lower())) for text in (*first, *second)}
     frequency = Counter(word for bag in bags.values() for word in bag)
@@ -130,8 +121,7 @@ def check_fold(
     Args:
         fold: the fold.
         pairs: what training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
-        questions: all questions; the fold says which are tested.
-        filings: ``doc_name`` and ``company``.
+        questions, filings: the study's.
         pages: from (doc_name, page) to a page's normalised text; the test questions' gold pages are looked up.
 
     Returns:
@@ -141,30 +131,33 @@ def check_fold(
         LeakError: a filing (or company) on both sides, a test question that is nearly a training question, or a
             training page with the text of a test question's gold page.
     """
-    test = questions.iloc[list(fold.test)]
     company_of = dict(zip(filings["doc_name"], filings["company"], strict=True))
 
     def companies(doc_names: set[str]) -> set[str]:
         return {company_of[doc_name] for doc_name in doc_names}
 
-    def refuse(what: str, found: set[str]) -> None:
+    test, trained = questions.iloc[list(fold.test)], pairs["question"].drop_duplicates().tolist()
+    read, asked = set(pairs["doc_name"]), set(test["doc_name"])
+    held_out, is_by_company = asked | fold.test_filings, fold.by == "company"
+    alike = similarity(test["question"].tolist(), trained)
+    gold = {pages[row.doc_name, page] for row in test.itertuples() for page in row.gold_pages}
+    same = pairs[pairs["text"].isin(gold - {""})]
+    leaks = {
+        "filings in training and in test": read & held_out,
+        "companies in training and in test": companies(read) & companies(held_out)
+        if is_by_company
+        else set(),
+        "test questions with a near copy in training": set(
+            test["question_id"][alike.max(axis=1) >= NEAR_COPY]
+        ),
+        "training pages with the text of a test gold page": set(
+            same["doc_name"] + " page " + same["page"].map(str)
+        ),
+    }
+    for what, found in leaks.items():
         if found:
             names = ", ".join(sorted(found))
             raise LeakError(f"fold {fold.number} by {fold.by}: {what}: {names}; training was not started")
-
-    read, asked = set(pairs["doc_name"]), set(test["doc_name"])
-    refuse("filings in training and in test", read & (asked | fold.test_filings))
-    if fold.by == "company":
-        shared = companies(read) & companies(asked | fold.test_filings)
-        refuse("companies in training and in test", shared)
-    trained = pairs["question"].drop_duplicates().tolist()
-    alike = similarity(test["question"].tolist(), trained)
-    copies = test["question_id"][alike.max(axis=1) >= NEAR_COPY]
-    refuse("test questions with a near copy in training", set(copies))
-    gold = {pages[row.doc_name, page] for row in test.itertuples() for page in row.gold_pages}
-    same = pairs[pairs["text"].isin(gold - {""})]
-    where = {f"{row.doc_name} page {row.page}" for row in same.itertuples()}
-    refuse("training pages with the text of a test gold page", where)
     return {
         "by": fold.by,
         "fold": fold.number,

@@ -28,7 +28,7 @@ from lib.metrics import answers
 from lib.models import encoders
 from lib.models.index import windows
 from lib.page_scorer.measured import measurements
-from lib.page_scorer.vectors import page_texts
+from lib.page_scorer.pages import page_texts
 from lib.published import Published, metrics_csv
 from lib.store import FRAME
 from lib.studies import open_study

@@ -20,7 +20,7 @@ from lib.ahead.training import VERSION, folds_of, has_folds, pool_scores, task_o
 from lib.evaluation import METRIC_COLUMNS
 from lib.folds import Fold
 from lib.metrics.retrieval import long_frame
-from lib.page_scorer.vectors import base_vectors
+from lib.page_scorer.pages import base_vectors
 from lib.profile import Settings
 from lib.retrievers import parent_child, splade
 from lib.study import Study

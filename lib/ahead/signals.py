@@ -17,7 +17,7 @@ from lib.ahead.pages import Pages, describe_pages
 from lib.ahead.queries import queries, terms, topic_terms
 from lib.files import digest_of
 from lib.models import index
-from lib.page_scorer.vectors import page_rows
+from lib.page_scorer.pages import page_rows
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.study import Study

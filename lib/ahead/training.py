@@ -12,7 +12,7 @@ from lib.ahead.page_kinds import kinds
 from lib.ahead.pool import Pool, page_pool
 from lib.files import digest_of
 from lib.folds import Fold, make_folds
-from lib.page_scorer.vectors import page_rows
+from lib.page_scorer.pages import page_rows
 from lib.study import Study
 
 SAVED = Path(__file__).with_name("model")

@@ -7,6 +7,7 @@ is fixed beforehand; nothing here reads a test question before its fold's model 
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,8 @@ import pandas as pd
 
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
-from lib.models.encoders import Role
 from lib.models.weights import weights_hash
-from lib.page_scorer.scores import folds, scores_in_folds
-from lib.page_scorer.vectors import encode_pages, page_texts, text_by_page
+from lib.page_scorer.pages import ScoreFold, encode_distinct, folds, page_texts, scores_in_folds, text_by_page
 from lib.store import Entry
 from lib.study import Study
 
@@ -45,10 +44,10 @@ def untrainable(study: Study) -> str:
 
 
 def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
-    """Every gold page of the questions in the given rows, page 0 included.
+    """Every gold page of the questions in the given rows, page 0 included: one row per question and gold page.
 
     Returns:
-        question_id, question, doc_name, page, text (the normalised page), one row per question and gold page.
+        question_id, question, doc_name, page, text (as in :func:`lib.page_scorer.pages.page_texts`).
     """
     text_of = text_by_page(study)
     pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
@@ -72,11 +71,7 @@ def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
 
 
 def fold_model(study: Study, fold: Fold) -> Entry:
-    """The model of a fold, trained if it is not stored; see :func:`trained`.
-
-    Raises:
-        LeakError: the training data contains something of the test fold.
-    """
+    """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
     return trained(study, "page_scorer/model", pairs, record, f"fold {fold.number} by {fold.by}")
 
@@ -87,25 +82,25 @@ def trained(
     pairs: pd.DataFrame,
     record: dict,
     title: str,
-    extra: dict | None = None,
+    params: dict | None = None,
     **changes,
 ) -> Entry:
     """A model trained on pairs, from the store or now.
 
     Args:
-        study: the settings and the store.
-        stage: the store's stage.
+        study, stage: where it is stored.
         pairs: question, text.
         record: written beside the model.
         title: shown beside the progress.
-        extra: what else the model depends on.
+        params: what the model depends on besides pairs, base encoder and training settings.
         changes: passed to :func:`lib.page_scorer.training.train`.
 
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    params = _weights_and_settings(study) | {"pairs": digest_of(pairs[["question", "text"]].values.tolist())}
-    params |= extra or {}
+    params = (params or {}) | training_settings(study)
+    params["weights"] = weights_hash(study.profile.embedder.weights)
+    params["pairs"] = digest_of(pairs[["question", "text"]].values.tolist())
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
@@ -121,41 +116,22 @@ def trained(
     return entry
 
 
-def _weights_and_settings(study: Study) -> dict:
-    settings = study.profile.page_scorer
-    weights = weights_hash(study.profile.embedder.weights)
-    return {"weights": weights} | {name: settings[name] for name in TRAINING}
+def training_settings(study: Study) -> dict:
+    """The settings that a trained model depends on."""
+    return {name: study.profile.page_scorer[name] for name in TRAINING}
 
 
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int]) -> np.ndarray:
     """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
+    window = study.profile.page_scorer.max_tokens
+    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, window)
     questions = study.questions["question"].iloc[list(rows)].tolist()
-    queries = encode_by(study, entry, "page_scorer/questions", questions, "query")
-    return queries @ encode_by(study, entry, "page_scorer/pages", page_texts(study), "document").T
+    queries = encode("page_scorer/questions", questions, "query")
+    return queries @ encode("page_scorer/pages", page_texts(study), "document").T
 
 
-def encode_by(
-    study: Study, entry: Entry, stage: str, texts: Sequence[str], role: Role, window: int | None = None
-) -> np.ndarray:
-    """Unit vectors of texts by a trained model, shape (n_texts, d); ``window`` tokens of each, by default its own."""
-    return encode_pages(study, stage, lambda: entry.path, entry.digest, texts, role, window)
-
-
-def scores_entry(study: Study, by: By) -> Entry:
-    """The stored scores and records of all folds, trained and computed if they are missing."""
-    stage = f"page_scorer/scores/{by}"
-    entry = scores_in_folds(study, stage, by, scored_by(fold_model), scorer_params(study), public=True)
-    study.link(entry.path / "folds.json", f"folds/page_scorer-{by}.json")
-    return entry
-
-
-def scorer_params(study: Study) -> dict:
-    """What the scores of fine-tuned models depend on besides pages, questions and folds."""
-    return _weights_and_settings(study) | {"precision": study.profile.embedder.precision}
-
-
-def scored_by(model: Callable[[Study, Fold], Entry]) -> Callable[[Study, Fold], tuple[np.ndarray, dict]]:
-    """Scores of a fold's test questions by the fold's model, for :func:`lib.page_scorer.scores.scores_in_folds`.
+def scored_by(model: Callable[[Study, Fold], Entry]) -> ScoreFold:
+    """Scores of a fold's test questions by the fold's model, for :func:`lib.page_scorer.pages.scores_in_folds`.
 
     The record is that of the model, with its digest, the seconds of its training ``wall_s`` and the mean loss of each
     epoch ``curve``.
@@ -164,23 +140,15 @@ def scored_by(model: Callable[[Study, Fold], Entry]) -> Callable[[Study, Fold], 
     def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
         entry = model(study, fold)
         record = json.loads((entry.path / "fold.json").read_text())
-        record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses(entry)}
+        curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
+        losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
+        record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
         return scores_of_model(study, entry, fold.test), record
 
     return score_fold
 
 
-def losses(entry: Entry) -> list[float]:
-    """The mean training loss of each epoch of a trained model."""
-    curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
-    return curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
-
-
-def train_folds(study: Study, by: Sequence[By] = ("company", "filing"), number: int | None = None) -> None:
-    """Train and score the folds, or the one with a number; stored results are not computed again."""
-    for kind in by:
-        for fold in folds(study, kind):
-            if number in (None, fold.number):
-                scores_of_model(study, fold_model(study, fold), fold.test)
-        if number is None:
-            scores_entry(study, kind)
+def scores_entry(study: Study, by: By) -> Entry:
+    """The stored scores and records of all folds, trained and computed if they are missing."""
+    stage = f"page_scorer/scores/{by}"
+    return scores_in_folds(study, stage, by, scored_by(fold_model), training_settings(study), public=True)

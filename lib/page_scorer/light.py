@@ -9,16 +9,15 @@ mapped too, is chosen inside the training questions of each fold, by folds of th
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product, starmap
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from lib.folds import By, Fold, assign_folds
-from lib.models.weights import weights_hash
 from lib.page_scorer.full import checked_pairs
-from lib.page_scorer.scores import scores_in_folds
-from lib.page_scorer.vectors import base_vectors, page_texts, text_by_page
+from lib.page_scorer.pages import base_vectors, page_texts, scores_in_folds, text_by_page
 from lib.profile import Settings
 from lib.store import Entry
 from lib.study import Study
@@ -28,13 +27,7 @@ SIDES = ("question", "both")
 
 
 class ResidualMap(torch.nn.Module):
-    """``x + B A x``, then unit length; B starts at zero, so an untrained map changes nothing.
-
-    Args:
-        dimension: of the vectors.
-        rank: of the change.
-        seed: of A's first values.
-    """
+    """``x + B A x``, then unit length; B starts at zero, so an untrained map changes nothing."""
 
     def __init__(self, dimension: int, rank: int, seed: int):
         super().__init__()
@@ -48,12 +41,7 @@ class ResidualMap(torch.nn.Module):
 
 
 class LightScorer(torch.nn.Module):
-    """Cosines between mapped questions and pages, which are mapped too or left as they are.
-
-    Args:
-        dimension, rank, seed: of the maps.
-        sides: what is mapped, one of SIDES.
-    """
+    """Cosines between mapped questions and pages; ``sides``, one of SIDES, says whether pages are mapped too."""
 
     def __init__(self, dimension: int, rank: int, sides: str, seed: int):
         super().__init__()
@@ -68,13 +56,7 @@ class LightScorer(torch.nn.Module):
 
 
 class Plan(NamedTuple):
-    """How a map is trained.
-
-    Attributes:
-        sides: what is mapped, one of SIDES.
-        learning_rate: Adam's.
-        steps: steps on all questions at once.
-    """
+    """How a map is trained: what is mapped (one of SIDES), Adam's learning rate, and steps on all questions at once."""
 
     sides: str
     learning_rate: float
@@ -83,9 +65,7 @@ class Plan(NamedTuple):
 
 def plans(settings: Settings) -> list[Plan]:
     """The longest plan for each combination of sides and learning rate that a fold may choose from."""
-    return [
-        Plan(sides, rate, settings.max_steps) for sides in settings.sides for rate in settings.learning_rates
-    ]
+    return list(starmap(Plan, product(settings.sides, settings.learning_rates, [settings.max_steps])))
 
 
 def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> torch.Tensor:
@@ -133,13 +113,7 @@ class FoldData:
         return tuple(torch.as_tensor(part) for part in parts)
 
     def train(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> Iterator[tuple[Plan, LightScorer]]:
-        """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps.
-
-        Args:
-            rows: the training questions.
-            plan: sides, learning rate and the number of steps.
-            n_copies: see :func:`gold_loss`.
-        """
+        """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps."""
         questions, pages, gold = self.part(rows)
         scorer = LightScorer(questions.shape[1], self.settings.rank, plan.sides, self.settings.seed)
         optimizer = torch.optim.Adam(scorer.parameters(), lr=plan.learning_rate)
@@ -152,7 +126,7 @@ class FoldData:
                 yield plan._replace(steps=step), scorer
 
     def trained(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> LightScorer:
-        """The scorer at the end of a plan; arguments as for :meth:`train`."""
+        """The scorer at the end of a plan."""
         return [scorer for _, scorer in self.train(rows, plan, n_copies)][-1]
 
     @torch.no_grad()
@@ -168,14 +142,13 @@ class FoldData:
         """
         rows, losses = np.asarray(rows), {}
         inner = assign_folds(self.groups[rows].tolist(), self.settings.inner_folds, self.settings.seed)
-        for plan in plans(self.settings):
-            for number in range(inner.max() + 1):
-                held_out = rows[inner == number]
-                questions, pages, gold = self.part(held_out)
-                for done, scorer in self.train(rows[inner != number], plan):
-                    with torch.no_grad():
-                        loss = gold_loss(scorer(questions, pages), gold)
-                    losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
+        for plan, number in product(plans(self.settings), range(inner.max() + 1)):
+            held_out = rows[inner == number]
+            questions, pages, gold = self.part(held_out)
+            for done, scorer in self.train(rows[inner != number], plan):
+                with torch.no_grad():
+                    loss = gold_loss(scorer(questions, pages), gold)
+                losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
         return min(losses, key=losses.get), list(losses.items())
 
 
@@ -212,16 +185,7 @@ def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     return found, record | {"plan": plan._asdict(), "curve": curve}
 
 
-def scorer_params(study: Study) -> dict:
-    """What the light scores depend on besides pages, questions and folds."""
-    weights, precision = study.profile.embedder.weights, study.profile.embedder.precision
-    settings = dict(study.profile.page_scorer_light)
-    return {"settings": settings, "weights": weights_hash(weights), "precision": precision}
-
-
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``; computed if they are missing."""
-    stage = f"page_scorer_light/scores/{by}"
-    entry = scores_in_folds(study, stage, by, score_fold, scorer_params(study), public=True)
-    study.link(entry.path / "folds.json", f"folds/page_scorer_light-{by}.json")
-    return entry
+    params = {"settings": dict(study.profile.page_scorer_light)}
+    return scores_in_folds(study, f"page_scorer_light/scores/{by}", by, score_fold, params, public=True)

@@ -1,19 +1,23 @@
 """What known evaluation mistakes add to the page scorer's score, one at a time.
 
 Published code for this method has made each of them. A mistake is added alone to the honest run, and the difference is
-reported with its interval; nothing else uses a score with a mistake.
+reported with its interval; nothing else uses a score with a mistake. The light scorer takes minutes for all of them and
+is measured here; on the fine-tuned one three of them train every fold again (``python -m lib mistakes``, hours).
 """
 
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import torch
 
 from lib import runs
-from lib.folds import By, Fold
+from lib.folds import Fold
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.page_scorer.scores import folds
-from lib.page_scorer.search import chunks_on_pages, pages_of_chunks, rank_pages
+from lib.models.index import window_vectors
+from lib.page_scorer import light
+from lib.page_scorer import search as pages_first
+from lib.page_scorer.pages import folds, load_records, load_scores, scores_in_folds
 from lib.retrievers.dense import best_window_scores
 from lib.stats import Resampling, percentiles
 from lib.study import Study
@@ -27,44 +31,39 @@ MISTAKES = {
     "epoch": "the length of training is chosen on the test fold",
     "chunks": "chunks are embedded with the trained model, not with the base encoder",
 }
+Vectors = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def search_with_own_chunks(
+def mistake_values(
     study: Study,
-    page_scores: np.ndarray,
-    by: By,
-    encode: Callable[[Fold, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]],
-) -> np.ndarray:
-    """The mistake ``chunks``: stage two with each fold's own model, shape (n_questions, n_chunks).
-
-    Args:
-        study: one dataset under one profile.
-        page_scores: of the honest scorer.
-        by: what its folds hold out.
-        encode: from a fold and the chunks on its kept pages (boolean, shape (n_chunks,)) to vectors of its test
-            questions, vectors of windows of at least these chunks, and the windows' chunks.
-    """
-    pages = pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, study.candidates("standard"), PAGES)
-    scores = np.full((len(study.questions), len(study.chunks)), -np.inf, np.float32)
-    for fold in folds(study, by):
-        rows = list(fold.test)
-        is_kept = np.isin(pages, np.concatenate([ranked[row] for row in rows]))
-        scores[rows] = best_window_scores(*encode(fold, is_kept), len(study.chunks))
-    return chunks_on_pages(scores, ranked, pages)
-
-
-def mistake_values(study: Study, matrices: dict[str, np.ndarray], k: int) -> pd.DataFrame:
-    """Doc recall and page recall with each mistake: mistake, question_id, metric, value.
+    page_scores: dict[str, np.ndarray],
+    chunk_scores: dict[str, np.ndarray],
+    encode: Callable[[Study, Fold, np.ndarray], Vectors],
+    k: int,
+) -> pd.DataFrame:
+    """Doc recall and page recall with each mistake, folds by company: mistake, question_id, metric, value.
 
     With ``page-zero`` the gold standard is the mistaken one too, and a question with no other gold page is missing.
 
     Args:
         study: the questions and the chunks.
-        matrices: from mistake to chunk scores (n_questions, n_chunks).
+        page_scores: from mistake to page scores (n_questions, n_pages), the honest ones included.
+        chunk_scores: from further mistakes to chunk scores (n_questions, n_chunks).
+        encode: for the mistake ``chunks``: from a fold and the chunks on its kept pages (boolean, shape (n_chunks,)) to
+            its own vectors of its test questions and of windows of at least these chunks, and the windows' chunks.
         k: depth of the metrics.
     """
-    parts = []
+    everything, pages = study.candidates("standard"), pages_first.pages_of_chunks(study)
+    matrices = {name: pages_first.search(study, s, everything, PAGES) for name, s in page_scores.items()}
+    ranked = pages_first.rank_pages(page_scores[HONEST], pages, everything, PAGES)
+    own = np.full((len(study.questions), len(study.chunks)), -np.inf, np.float32)
+    for fold in folds(study, "company"):
+        is_kept = np.isin(pages, np.concatenate([ranked[row] for row in fold.test]))
+        own[list(fold.test)] = best_window_scores(*encode(study, fold, is_kept), len(study.chunks))
+    parts, matrices = (
+        [],
+        matrices | chunk_scores | {"chunks": pages_first.chunks_on_pages(own, ranked, pages)},
+    )
     for mistake, scores in matrices.items():
         questions = study.questions
         run = runs.rank(scores, questions, study.chunks, k)
@@ -93,7 +92,62 @@ def added_by_mistakes(values: pd.DataFrame, resampling: Resampling) -> pd.DataFr
     draws = resampling.sums(wide.fillna(0)) / np.maximum(resampling.sums(wide.notna()), 1)
     added = draws - draws[:, list(names).index(HONEST)][:, None]
     means = wide.mean()
-    return pd.DataFrame(
-        {"n": wide.count(), "mean": means, "added": means - means[HONEST]}
-        | dict(zip(("low", "high"), np.transpose([percentiles(draw) for draw in added.T]), strict=True))
-    ).reset_index(names="mistake")
+    table = pd.DataFrame({"n": wide.count(), "mean": means, "added": means - means[HONEST]})
+    table[["low", "high"]] = [percentiles(draw) for draw in added.T]
+    return table.reset_index(names="mistake")
+
+
+def measure_light(study: Study, k: int) -> pd.DataFrame:
+    """Every mistake on the light scorer; see :func:`mistake_values`."""
+    scores = {HONEST: pages_first.scorer_scores(study, "light")}
+    for mistake, score_fold in {"page-zero": _without_page_zero, "repeats": _with_repeats}.items():
+        params = {"settings": dict(study.profile.page_scorer_light), "mistake": mistake}
+        entry = scores_in_folds(study, "page_scorer_light/slips", "company", score_fold, params)
+        scores[mistake] = load_scores(study, entry)
+    return mistake_values(study, scores, {"epoch": _best_on_test(study, k)}, _mapped, k)
+
+
+def _without_page_zero(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
+    data = light.fold_data(study, fold, without_page_zero=True)
+    rows = [row for row in fold.train if data.gold[row].any()]
+    plan, _ = data.choose(rows)
+    return data.scores(data.trained(rows, plan), fold.test), {"fold": fold.number, "plan": plan._asdict()}
+
+
+def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple[light.FoldData, light.LightScorer]:
+    """A fold's scorer under the plan that was chosen honestly."""
+    plan = load_records(light.scores_entry(study, fold.by))[fold.number]["plan"]
+    data = light.fold_data(study, fold)
+    return data, data.trained(fold.train, light.Plan(**plan), n_copies)
+
+
+def _with_repeats(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
+    data, scorer = _trained(study, fold, n_copies=1)
+    return data.scores(scorer, fold.test), {"fold": fold.number}
+
+
+def _best_on_test(study: Study, k: int) -> np.ndarray:
+    """The mistake itself: each fold takes the plan with the best page recall of both stages on its test questions."""
+    pages, base = pages_first.pages_of_chunks(study), pages_first.base_chunk_scores(study)
+    scores = np.empty_like(base)
+    for fold in folds(study, "company"):
+        rows, best, data = list(fold.test), -1.0, light.fold_data(study, fold)
+        questions, everything = study.questions.iloc[rows], study.candidates("standard")[rows]
+        for longest in light.plans(study.profile.page_scorer_light):
+            for _, scorer in data.train(fold.train, longest):
+                ranked = pages_first.rank_pages(data.scores(scorer, rows), pages, everything, PAGES)
+                found = pages_first.chunks_on_pages(base[rows], ranked, pages)
+                recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()
+                if recall > best:
+                    best, scores[rows] = recall, found
+    return scores
+
+
+def _mapped(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:
+    """Vectors of a fold's test questions and, where the fold maps pages, of all windows under its maps."""
+    owners, windows = window_vectors(study)
+    data, scorer = _trained(study, fold)
+    with torch.no_grad():
+        queries = scorer.question(torch.as_tensor(data.questions[list(fold.test)]))
+        mapped = scorer.page(torch.from_numpy(np.array(windows)))
+    return queries.numpy(), mapped.numpy(), owners

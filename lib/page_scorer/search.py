@@ -8,18 +8,16 @@ import numpy as np
 import pandas as pd
 
 from lib.page_scorer import full, light
-from lib.page_scorer.scores import check_n_pages, load_scores
-from lib.page_scorer.vectors import base_vectors, page_rows
+from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
 from lib.study import Study
+from lib.words import StudyError
 
 
 def pages_of_chunks(study: Study) -> np.ndarray:
     """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
-    rows = page_rows(study)
-    return np.array(
-        [rows[key] for key in zip(study.chunks["doc_name"], study.chunks["page"], strict=True)], int
-    )
+    rows, chunks = page_rows(study), study.chunks
+    return np.array([rows[key] for key in zip(chunks["doc_name"], chunks["page"], strict=True)], int)
 
 
 def rank_pages(
@@ -50,35 +48,32 @@ def chunks_on_pages(chunk_scores: np.ndarray, ranked: list[np.ndarray], pages: n
 
 
 def search(
-    study: Study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None
+    study: Study,
+    page_scores: np.ndarray,
+    candidates: np.ndarray,
+    n_pages: int | None = None,
+    in_page_order: bool = False,
 ) -> np.ndarray:
     """Both stages: the base scores of the chunks on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
     Args:
         study: one dataset under one profile.
-        page_scores: shape (n_questions, n_pages), from any page scorer.
-        candidates: boolean, shape (n_questions, n_chunks).
+        page_scores, candidates: see :func:`rank_pages`.
         n_pages: pages kept; by default the profile's ``page_scorer.pages``.
+        in_page_order: keep stage one's order: a score is minus the page's rank plus the base score brought to less
+            than 1, so that the base encoder only orders the chunks of a page.
+
+    Raises:
+        StudyError: ``n_pages`` is less than one, or more than the pages whose scores are stored.
     """
-    pages = pages_of_chunks(study)
-    n_pages = check_n_pages(study.profile.page_scorer.pages if n_pages is None else n_pages)
-    return chunks_on_pages(
-        base_chunk_scores(study), rank_pages(page_scores, pages, candidates, n_pages), pages
-    )
-
-
-def search_in_page_order(study: Study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """Stage one's order kept: chunks by their page's score, and only within a page by the base encoder's.
-
-    Args:
-        study, page_scores, candidates: as for :func:`search`.
-
-    Returns:
-        Minus the page's rank plus the chunk's cosine brought to less than 1; ``-inf`` off the kept pages.
-    """
-    pages = pages_of_chunks(study)
-    ranked = rank_pages(page_scores, pages, candidates, study.profile.page_scorer.pages)
-    scores = chunks_on_pages((base_chunk_scores(study) + 1) / 2.01, ranked, pages)
+    n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
+    if not 1 <= n_pages <= KEPT:
+        raise StudyError(f"pages is {n_pages}: choose a number from 1 to {KEPT}, as many as page scores keep")
+    base, pages = base_chunk_scores(study), pages_of_chunks(study)
+    ranked = rank_pages(page_scores, pages, candidates, n_pages)
+    if not in_page_order:
+        return chunks_on_pages(base, ranked, pages)
+    scores = chunks_on_pages((base + 1) / 2.01, ranked, pages)
     for row, rows in zip(scores, ranked, strict=True):
         rank_of = np.zeros(len(study.pages), np.float32)
         rank_of[rows] = np.arange(1, len(rows) + 1)
@@ -97,7 +92,7 @@ def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, dept
     run = study.pages.iloc[np.concatenate(ranked)][["doc_name", "page"]].reset_index(drop=True)
     lengths = [len(rows) for rows in ranked]
     run.insert(0, "question_id", np.repeat(study.questions["question_id"].to_numpy(), lengths))
-    run.insert(1, "rank", np.concatenate([np.arange(1, length + 1) for length in lengths]))
+    run.insert(1, "rank", run.groupby("question_id").cumcount() + 1)
     scores = [scores[rows] for rows, scores in zip(ranked, page_scores, strict=True)]
     return run.assign(score=np.concatenate(scores))
 

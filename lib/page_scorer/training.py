@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+from sentence_transformers import SentenceTransformerTrainingArguments as TrainingArguments
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.util import cos_sim
@@ -32,13 +29,12 @@ CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
 def false_negatives(pairs: pd.DataFrame) -> np.ndarray:
     """Which pairs must not meet in a batch, since one's page is (or reads as) a gold page of the other's question.
 
-    Returns:
-        Symmetric boolean matrix (n_pairs, n_pairs), false on the diagonal.
+    The matrix (n_pairs, n_pairs) is boolean, symmetric, and false on the diagonal.
     """
     texts_of = pairs.groupby("question")["text"].agg(set)
-    gold = [texts_of[question] for question in pairs["question"]]
-    clash = np.array([[text in wanted for text in pairs["text"]] for wanted in gold])
-    clash = clash.reshape(len(pairs), len(pairs))
+    clash = np.array(
+        [[text in texts_of[question] for text in pairs["text"]] for question in pairs["question"]]
+    )
     clash |= clash.T
     np.fill_diagonal(clash, False)
     return clash
@@ -49,12 +45,8 @@ class GoldAwareBatches(DefaultBatchSampler):
 
     Pairs that clash with others are placed first, each into the emptiest batch that contains none of the others. The
     number of batches is such that this always succeeds: at most a pair's clashes' batches and the full ones are closed
-    to it. The size of an epoch therefore never changes, which the trainer's schedule relies on.
-
-    Args:
-        clash: which pairs must not meet, (n_pairs, n_pairs).
-        batch_size: pairs per batch, at most.
-        seed: the batches of epoch ``e`` are those of ``seed + e``.
+    to it. The size of an epoch therefore never changes, which the trainer's schedule relies on. The batches of epoch
+    ``e`` are those of ``seed + e``.
     """
 
     def __init__(self, clash: np.ndarray, batch_size: int, seed: int = 0):
@@ -129,12 +121,7 @@ def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 
 class PairTrainer(SentenceTransformerTrainer):
-    """The trainer with given batches.
-
-    Args:
-        batches: the batches of each epoch.
-        arguments: those of SentenceTransformerTrainer.
-    """
+    """The trainer with given batches of each epoch."""
 
     def __init__(self, batches: DefaultBatchSampler, **arguments):
         self.batches = batches
@@ -147,9 +134,9 @@ class PairTrainer(SentenceTransformerTrainer):
         """None: its card would quote training texts, which are the dataset's."""
 
 
-def _arguments(settings, checkpoints: Path, steps_an_epoch: int) -> SentenceTransformerTrainingArguments:
+def _arguments(settings, checkpoints: Path, steps_an_epoch: int) -> TrainingArguments:
     precision = settings.train_precision
-    return SentenceTransformerTrainingArguments(
+    return TrainingArguments(
         output_dir=str(checkpoints),
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch_size,
@@ -175,11 +162,7 @@ def last_checkpoint(folder: Path) -> str | None:
 
 
 class Progress(TrainerCallback):
-    """A progress bar of one training, with the loss.
-
-    Args:
-        title: shown beside the bar.
-    """
+    """A progress bar of one training, with the loss."""
 
     def __init__(self, title: str):
         self.title = title

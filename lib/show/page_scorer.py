@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.evaluation import evaluate_all
 from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
-from lib.show.display import Column, markdown_table, number, printed, with_interval
-from lib.show.tables import METRIC_TITLES, reported_figures, summary_at, title, values_of
+from lib.show.display import Column, number, printed, with_interval
+from lib.show.tables import reported_figures, title, values_of
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -175,19 +174,3 @@ def gained_and_lost(metrics: pd.DataFrame, methods: Sequence[str], k: int) -> pd
     wide["difference"] = wide[methods[0]] - wide[methods[1]]
     wide = wide[wide["difference"] != 0].sort_values("difference", ascending=False, kind="stable")
     return wide.reset_index()
-
-
-def scores_of_folds(study: Study, k: int = 5) -> str:
-    """The folds' scores for the card of the exported model, a table in Markdown: recall at k with intervals."""
-    methods = {"page_scorer": "Folds by company", "page_scorer_filing": "Folds by filing"}
-    metrics = evaluate_all(study, methods, ["standard"])
-    summary = summary_at(study, metrics, k, ("doc_recall", "page_recall"))
-    cells = [with_interval(row.mean, row.low, row.high) for row in summary.itertuples()]
-    summary = summary.assign(
-        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}",
-        folds=summary["method"].map(methods),
-        cell=cells,
-    )
-    return markdown_table(
-        summary.pivot(index="Measure", columns="folds", values="cell").reset_index(), plain=True
-    )

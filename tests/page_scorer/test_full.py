@@ -1,4 +1,4 @@
-"""The fine-tuned scorer in folds: leaks, what is stored, and the exported model."""
+"""The fine-tuned scorer in folds: leaks, and what is stored."""
 
 import json
 
@@ -8,10 +8,8 @@ from sentence_transformers import SentenceTransformer
 
 from lib.folds import LeakError
 from lib.page_scorer import full, training
-from lib.page_scorer.export import export_scorer, model_card
-from lib.page_scorer.scores import folds, load_records, load_scores
+from lib.page_scorer.pages import folds, load_records, load_scores, page_texts
 from lib.page_scorer.search import scorer_scores
-from lib.page_scorer.vectors import page_texts
 from lib.study import Study
 from lib.words import StudyError
 
@@ -105,13 +103,3 @@ def test_a_question_asked_of_two_companies_is_never_trained_on(make_study):
     study = make_study(spoil)
     assert full.untrainable(study).endswith("training was not started")
     assert (scorer_scores(study, "light", "filing") == scorer_scores(study, "untrained")).all()
-
-
-def test_the_exported_model_loads_and_its_card_contains_the_folds_scores(study, tmp_path):
-    target = export_scorer(study, "| page recall at 5 | 0.31 [0.20, 0.42] |", tmp_path / "final")
-    card = (target / "README.md").read_text()
-    assert "| page recall at 5 | 0.31 [0.20, 0.42] |" in card
-    assert "18 (question, gold page) pairs of 12 questions" in card
-    assert SentenceTransformer(str(target)).encode(["a page"]).shape == (1, 32)
-    with pytest.raises(ValueError, match="needs the folds' scores"):
-        model_card(study, "")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.page_scorer import mistakes_light
+from lib.page_scorer import mistakes
 from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS, measurements
 from lib.show import page_scorer as report
 
@@ -83,11 +83,11 @@ def test_mistakes_are_reported_for_the_light_scorer_and_not_trained_for_the_othe
 
 def test_mistakes_are_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
     study, frame = measured
-    monkeypatch.setattr(mistakes_light, "measure", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr(mistakes, "measure_light", lambda *_: pytest.fail("measured again"))
     other = measurements(study.with_changes({"page_scorer.pages": 2}), k=3)
-    mistakes, same = (table[table["part"].str.startswith(MISTAKE)] for table in (frame, other))
-    assert len(mistakes)
-    assert mistakes.reset_index(drop=True).equals(same.reset_index(drop=True))
+    before, after = (table[table["part"].str.startswith(MISTAKE)] for table in (frame, other))
+    assert len(before)
+    assert before.reset_index(drop=True).equals(after.reset_index(drop=True))
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lib import runs
-from lib.page_scorer import scores as page_scores
-from lib.page_scorer.scores import check_n_pages, kept, load_scores, scores_in_folds
-from lib.page_scorer.search import page_run, rank_pages, scorer_scores, search, search_in_page_order
+from lib.page_scorer import pages
+from lib.page_scorer.pages import load_scores, scores_in_folds
+from lib.page_scorer.search import page_run, rank_pages, scorer_scores, search
 from lib.retrievers import dense
 from lib.words import StudyError
 
@@ -23,13 +23,9 @@ def scored(study) -> np.ndarray:
 
 
 def test_the_best_pages_and_those_of_the_own_filing_are_kept(study, scored, monkeypatch):
-    monkeypatch.setattr(page_scores, "KEPT", 5)
-    mask = kept(study, scored)
-    own = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
-    best = np.argsort(-scored, axis=1)[:, :5]
-    assert mask[own].all()
-    assert np.take_along_axis(mask, best, axis=1).all()
-    assert (mask.sum(axis=1) <= 5 + own.sum(axis=1)).all()
+    monkeypatch.setattr(pages, "KEPT", 5)
+    mask = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+    np.put_along_axis(mask, np.argsort(-scored, axis=1)[:, :5], True, axis=1)
     entry = scores_in_folds(study, "test", "company", lambda _, fold: (scored[list(fold.test)], {}), {})
     found = load_scores(study, entry)
     assert (found[mask] == scored[mask]).all()
@@ -37,10 +33,9 @@ def test_the_best_pages_and_those_of_the_own_filing_are_kept(study, scored, monk
 
 
 @pytest.mark.parametrize("n_pages", [0, -1, 201])
-def test_pages_that_are_not_kept_cannot_be_searched(n_pages):
+def test_pages_that_are_not_kept_cannot_be_searched(study, scored, n_pages):
     with pytest.raises(StudyError, match=f"pages is {n_pages}: choose a number from 1 to 200"):
-        check_n_pages(n_pages)
-    assert check_n_pages(200) == 200
+        search(study, scored, study.candidates("standard"), n_pages)
 
 
 def test_pages_are_ranked_among_those_with_a_candidate_chunk():
@@ -64,7 +59,8 @@ def test_stage_two_searches_only_the_kept_pages_with_the_base_encoder(study, sco
 def test_in_page_order_chunks_follow_their_pages(study, scored):
     everything = study.candidates("standard")
     ranked = page_run(study, scored, everything, study.profile.page_scorer.pages)
-    found = runs.rank(search_in_page_order(study, scored, everything), study.questions, study.chunks, 50)
+    scores = search(study, scored, everything, in_page_order=True)
+    found = runs.rank(scores, study.questions, study.chunks, 50)
     columns = ["question_id", "doc_name", "page"]
     assert found.drop_duplicates(columns)[columns].values.tolist() == ranked[columns].values.tolist()
     base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))

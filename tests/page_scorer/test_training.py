@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lib.page_scorer import training
 from lib.page_scorer.full import training_pairs
+from lib.page_scorer.pages import page_texts
 from lib.page_scorer.training import GoldAwareBatches, false_negatives, train
-from lib.page_scorer.vectors import normalise_page, page_texts
 from lib.study import Study
 
 
@@ -19,9 +19,10 @@ def study(make_study) -> Study:
     return make_study()
 
 
-def test_page_is_collapsed_then_cut():
-    assert normalise_page(" a \n\t b  c ", 4) == "a b "
-    assert len(normalise_page("word \n" * 1000)) == 2000
+def test_page_is_collapsed_then_cut(study):
+    full, cut = page_texts(study), page_texts(study.with_changes({"page_scorer.max_characters": 6}))
+    assert full == [" ".join(text.split()) for text in study.pages["text"]]
+    assert cut == [text[:6] for text in full]
 
 
 def test_page_zero_is_trained_on(study):

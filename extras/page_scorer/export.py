@@ -6,8 +6,11 @@ Its scores are those of the folds, never its own: there is no question left that
 import shutil
 from pathlib import Path
 
+from lib.evaluation import evaluate_all
 from lib.models.weights import lock
 from lib.page_scorer.full import trained, training_pairs
+from lib.show.display import markdown_table, with_interval
+from lib.show.tables import METRIC_TITLES, summary_at
 from lib.store import Entry
 from lib.study import Study
 
@@ -93,7 +96,7 @@ def model_card(study: Study, scores: str) -> str:
 
     Args:
         study: what the model was trained on.
-        scores: the folds' means as a table in Markdown, see :func:`lib.show.page_scorer.scores_of_folds`.
+        scores: the folds' means as a table in Markdown, see :func:`scores_of_folds`.
 
     Raises:
         ValueError: no scores, as a card without them would invite measuring the model on its own training data.
@@ -116,4 +119,20 @@ def model_card(study: Study, scores: str) -> str:
         n_filings=questions["doc_name"].nunique(),
         n_companies=questions["company"].nunique(),
         scores=scores,
+    )
+
+
+def scores_of_folds(study: Study, k: int = 5) -> str:
+    """The folds' scores for the card of the exported model, a table in Markdown: recall at k with intervals."""
+    methods = {"page_scorer": "Folds by company", "page_scorer_filing": "Folds by filing"}
+    metrics = evaluate_all(study, methods, ["standard"])
+    summary = summary_at(study, metrics, k, ("doc_recall", "page_recall"))
+    cells = [with_interval(row.mean, row.low, row.high) for row in summary.itertuples()]
+    summary = summary.assign(
+        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}",
+        folds=summary["method"].map(methods),
+        cell=cells,
+    )
+    return markdown_table(
+        summary.pivot(index="Measure", columns="folds", values="cell").reset_index(), plain=True
     )

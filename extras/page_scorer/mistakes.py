@@ -1,6 +1,6 @@
 """The evaluation mistakes on the fine-tuned scorer: three of them train every fold again, which takes hours.
 
-They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed.
+They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed; chapter 04 looks them up.
 """
 
 import json
@@ -16,34 +16,36 @@ from sentence_transformers.base.sampler import DefaultBatchSampler
 from transformers import TrainerCallback
 
 from lib.files import digest_of
-from lib.folds import By, Fold
+from lib.folds import Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, encode_by, fold_model, scored_by, scorer_params, trained
-from lib.page_scorer.mistakes import HONEST, PAGES, mistake_values, search_with_own_chunks
-from lib.page_scorer.scores import load_scores, scores_in_folds
-from lib.page_scorer.search import scorer_scores, search
-from lib.page_scorer.vectors import text_by_page
+from lib.page_scorer.full import checked_pairs, fold_model, scored_by, trained, training_settings
+from lib.page_scorer.measured import measured_mistakes
+from lib.page_scorer.mistakes import HONEST, Vectors, mistake_values
+from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
+from lib.page_scorer.search import scorer_scores
 from lib.store import Entry
 from lib.study import Study
 
 
-def measure(study: Study, by: By = "company", k: int = 5) -> pd.DataFrame:
+def train_mistakes(study: Study, k: int = 5) -> pd.DataFrame:
+    """Every mistake on the fine-tuned scorer, see :func:`lib.page_scorer.measured.measured_mistakes`."""
+    return measured_mistakes(study, "full", k, measure)
+
+
+def measure(study: Study, k: int) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
-    scores = {HONEST: scorer_scores(study, "full", by)}
+    scores = {HONEST: scorer_scores(study, "full")}
     for mistake, model in MODELS.items():
-        params = scorer_params(study) | {"mistake": mistake}
-        entry = scores_in_folds(study, "page_scorer/slips/scores", by, scored_by(model), params)
+        params = training_settings(study) | {"mistake": mistake}
+        entry = scores_in_folds(study, "page_scorer/slips/scores", "company", scored_by(model), params)
         scores[mistake] = load_scores(study, entry)
-    everything = study.candidates("standard")
-    matrices = {mistake: search(study, found, everything, PAGES) for mistake, found in scores.items()}
-    matrices["chunks"] = search_with_own_chunks(study, scores[HONEST], by, partial(_encoded, study))
-    return mistake_values(study, matrices, k)
+    return mistake_values(study, scores, {}, _encoded, k)
 
 
-def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, extra=None, **changes) -> Entry:
+def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, params=None, **changes) -> Entry:
     _, record = checked_pairs(study, fold)
     title = f"{mistake}, fold {fold.number}"
-    return trained(study, "page_scorer/slips/model", pairs, record, title, extra, **changes)
+    return trained(study, "page_scorer/slips/model", pairs, record, title, params, **changes)
 
 
 def _without_page_zero(study: Study, fold: Fold) -> Entry:
@@ -124,24 +126,22 @@ def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
     pages = list(dict.fromkeys(text for texts in gold_texts for text in texts))
     gold = np.array([[page in gold_texts[row] for page in pages] for row in fold.test])
     questions = study.questions["question"].iloc[list(fold.test)].tolist()
-    extra = {"slip": "epoch", "test": digest_of(questions)}
+    params = {"slip": "epoch", "test": digest_of(questions)}
     keep_best = KeepBest(questions, pages, gold)
-    return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], extra, callbacks=[keep_best])
+    return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], params, callbacks=[keep_best])
 
 
 MODELS = {"page-zero": _without_page_zero, "repeats": _with_repeats, "epoch": _with_the_best_epoch}
 
 
-def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:
     """Vectors of a fold's test questions and of the kept chunks' windows by its model, and the windows' chunks."""
-    entry, table = fold_model(study, fold), windows(study)
+    entry, table, profile = fold_model(study, fold), windows(study), study.profile
     table = table[is_kept[table["chunk"]]]
-    questions, window = (
-        study.questions["question"].iloc[list(fold.test)].tolist(),
-        study.profile.embedder.window,
-    )
+    questions = study.questions["question"].iloc[list(fold.test)].tolist()
+    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest)
     return (
-        encode_by(study, entry, "page_scorer/questions", questions, "query"),
-        encode_by(study, entry, "page_scorer/windows", table["text"].tolist(), "document", window),
+        encode(profile.page_scorer.max_tokens, "page_scorer/questions", questions, "query"),
+        encode(profile.embedder.window, "page_scorer/windows", table["text"].tolist(), "document"),
         table["chunk"].to_numpy(),
     )

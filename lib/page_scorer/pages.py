@@ -1,0 +1,127 @@
+"""What all page scorers share: pages as texts and as vectors, folds, and page scores as they are stored.
+
+Stored are, per question, its best pages, and all pages of its own filing for the oracles. They are small and without
+text, so they are published: fewer pages can be searched without training again.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from lib.folds import By, Fold, make_folds
+from lib.models.encoders import Role
+from lib.models.index import encode_with
+from lib.models.weights import fetch, weights_hash
+from lib.store import Entry
+from lib.study import Study
+
+KEPT = 200  # pages of a question whose scores are stored
+VERSION = 2
+PageKey = tuple[str, int]
+ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
+
+
+def page_texts(study: Study) -> list[str]:
+    """Every page with whitespace collapsed, cut at ``page_scorer.max_characters`` (M = 2000 in the published study)."""
+    limit = study.profile.page_scorer.max_characters
+    texts = study.pages["text"]
+    return study.memo(("page_texts", limit), lambda: [" ".join(text.split())[:limit] for text in texts])
+
+
+def page_rows(study: Study) -> dict[PageKey, int]:
+    """From (doc_name, page) to the page's row in ``study.pages``."""
+    keys = study.pages[["doc_name", "page"]].itertuples(index=False, name=None)
+    return study.memo("page_rows", lambda: {key: row for row, key in enumerate(keys)})
+
+
+def text_by_page(study: Study) -> dict[PageKey, str]:
+    """From (doc_name, page) to the page's text as in :func:`page_texts`."""
+    return dict(zip(page_rows(study), page_texts(study), strict=True))
+
+
+def encode_distinct(
+    study: Study,
+    weights: Callable[[], Path],
+    digest: str,
+    window: int,
+    stage: str,
+    texts: Sequence[str],
+    role: Role,
+) -> np.ndarray:
+    """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_with`."""
+    row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    vectors = encode_with(study, stage, weights, digest, list(row_of), role, window)
+    return vectors[[row_of[text] for text in texts]]
+
+
+def base_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
+    """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d)."""
+    name, window = study.profile.embedder.weights, study.profile.page_scorer_light.max_tokens
+    encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
+    questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
+    return questions, encode("embeddings/pages", page_texts(study), "document")
+
+
+def folds(study: Study, by: By) -> list[Fold]:
+    """The study's folds by filing or by company."""
+    settings = study.profile.page_scorer
+    return make_folds(study.questions, study.filings, by, settings.n_folds, settings.seed)
+
+
+def scores_in_folds(
+    study: Study, stage: str, by: By, score_fold: ScoreFold, params: dict, public: bool = False
+) -> Entry:
+    """Page scores, computed fold by fold.
+
+    Args:
+        study, stage, public: see :meth:`lib.store.Store.get`.
+        by: what the folds hold out.
+        score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
+        params: what the scores depend on besides the encoder, pages, questions and folds.
+
+    Returns:
+        An entry with ``scores.npz``, read by :func:`load_scores`, and ``folds.json``, read by :func:`load_records`.
+    """
+    parts, embedder = folds(study, by), study.profile.embedder
+
+    def compute(target: Path) -> None:
+        scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
+        for fold in parts:
+            scores[list(fold.test)], record = score_fold(study, fold)
+            records.append(record)
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :KEPT]  # of equal scores the first page's
+        kept = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+        np.put_along_axis(kept, best, True, axis=1)
+        question, page = np.nonzero(kept)
+        places = {"question": question.astype(np.int32), "page": page.astype(np.int32)}
+        np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
+        (target / "folds.json").write_text(json.dumps(records, indent=1))
+
+    params = params | {  # computable without the text of a filing or a question
+        "weights": weights_hash(embedder.weights),
+        "precision": embedder.precision,
+        "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
+        "questions": study.digest("questions"),
+        "pages": study.digest("pages"),
+        "max_characters": study.profile.page_scorer.max_characters,
+    }
+    entry = study.store.get(stage, params, compute, VERSION, public)
+    if public:
+        study.link(entry.path / "folds.json", f"folds/{stage.split('/')[0]}-{by}.json")
+    return entry
+
+
+def load_scores(study: Study, entry: Entry) -> np.ndarray:
+    """Kept scores as float32, rows and columns as ``study.questions`` and ``study.pages``, ``-inf`` if not kept."""
+    scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
+    with np.load(entry.path / "scores.npz") as arrays:
+        scores[arrays["question"], arrays["page"]] = arrays["value"]
+    return scores
+
+
+def load_records(entry: Entry) -> list[dict]:
+    """One record per fold: the leak check, and what was trained or chosen."""
+    return json.loads((entry.path / "folds.json").read_text())

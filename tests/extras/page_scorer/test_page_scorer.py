@@ -1,0 +1,66 @@
+"""What only a maintainer's commands train: the mistakes on the fine-tuned scorer, and the exported model."""
+
+import json
+
+import pytest
+from sentence_transformers import SentenceTransformer
+
+from extras.page_scorer import mistakes
+from extras.page_scorer.export import export_scorer, model_card
+from extras.page_scorer.train import train_folds
+from lib.page_scorer.measured import MISTAKE, measured_mistakes
+from lib.page_scorer.mistakes import MISTAKES
+from lib.page_scorer.pages import folds
+
+
+@pytest.fixture(scope="module")
+def study(make_study):
+    return make_study(epochs=1, n_folds=2)
+
+
+def test_every_mistake_is_measured_and_found_by_the_chapter(study):
+    assert measured_mistakes(study, "full", 3) is None
+    found = mistakes.train_mistakes(study, 3)
+    assert list(found["part"].str.removeprefix(MISTAKE).unique()) == list(MISTAKES)
+    assert found["value"].between(0, 1).all()
+    assert measured_mistakes(study, "full", 3).equals(found)
+
+
+def test_folds_are_trained_one_by_one_or_all(study):
+    train_folds(study, ["filing"], number=0)
+    assert not list(study.store.root.glob("page_scorer/scores/filing/*"))
+    train_folds(study, ["filing"])
+    assert (study.outputs / "folds/page_scorer-filing.json").is_file()
+
+
+def test_the_exported_model_loads_and_its_card_contains_the_folds_scores(study, tmp_path):
+    target = export_scorer(study, "| page recall at 5 | 0.31 [0.20, 0.42] |", tmp_path / "final")
+    card = (target / "README.md").read_text()
+    assert "| page recall at 5 | 0.31 [0.20, 0.42] |" in card
+    assert "18 (question, gold page) pairs of 12 questions" in card
+    assert SentenceTransformer(str(target)).encode(["a page"]).shape == (1, 32)
+    with pytest.raises(ValueError, match="needs the folds' scores"):
+        model_card(study, "")
+
+
+def test_repeated_batches_contain_pairs_twice():
+    batches = list(mistakes.RepeatedBatches(20, 16, seed=0))
+    assert [len(batch) for batch in batches] == [16, 16]
+    assert any(len(set(batch)) < len(batch) for batch in batches)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_best_epoch_on_the_test_fold_is_kept(make_study, monkeypatch, precision):
+    study, seen = make_study(train_precision=precision), []
+
+    class Watched(mistakes.KeepBest):
+        def on_train_end(self, args, state, control, model=None, **_):
+            kept = json.loads((mistakes.Path(args.output_dir) / "best.json").read_text())
+            seen.append((kept["epoch"], kept["mrr"], state.epoch))
+            super().on_train_end(args, state, control, model=model)
+
+    monkeypatch.setattr(mistakes, "KeepBest", Watched)
+    mistakes.MODELS["epoch"](study, folds(study, "company")[0])
+    [(epoch, mrr, last)] = seen
+    assert 1 <= epoch <= last == 2
+    assert 0 < mrr <= 1
