@@ -7,6 +7,7 @@ matrix of the same shape: the chunks that a condition admits. A retriever may ig
 masked afterwards; one that ranks, fuses, scales or reranks has to apply it, so that no chunk outside has an effect.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +27,6 @@ from lib.retrievers import (
     fusion,
     hyde,
     judged,
-    parent_child,
     rerank,
     rewritten,
     splade,
@@ -81,7 +81,6 @@ class Method:
         return f"{{cite}}`{self.source}`"
 
 
-
 # fmt: off
 _TUNED, _FROZEN = ("embedder", "page_scorer"), ("embedder", "page_scorer", "page_scorer_light")
 _BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
@@ -96,7 +95,7 @@ _OWN = (
            "cormack2009rrf", fusion.score, ("hybrid_rrf",), ("dense", "bm25")),
     Method("parent_child", "Parent-child",
            "question → embedding → cosine with small children → their parent chunks",
-           "yang2023smalltobig", parent_child.score, ("embedder", "parent_child")),
+           "yang2023smalltobig", dense.score_children, ("embedder", "parent_child")),
     Method("query_expansion", "Query expansion", "question → acronyms and fiscal years spelt out → dense",
            "carpineto2012expansion", expansion.score, ("embedder",), inputs=expansion.expanded_questions),
     Method("hyde", "HyDE", "question → a passage that a language model writes → dense",
@@ -264,16 +263,17 @@ def of_family(family: str = MAIN) -> list[str]:
     return [name for name, row in METHODS.items() if row.family == family]
 
 
-def chosen(names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> list[str]:
+def chosen(names: Sequence[str] | str | None, otherwise: Sequence[str] | None = None) -> list[str]:
     """The methods that were asked for, or all of ``otherwise`` (by default those of the study itself).
+
+    Names may come as one text, such as ``bm25 dense`` or ``[bm25, dense]``, as papermill passes lists.
 
     Raises:
         StudyError: a name that the table does not have.
     """
     if names is None:
         return of_family() if otherwise is None else list(otherwise)
-    if isinstance(names, str):
-        raise StudyError(f"methods is {names!r}: give a list, such as [{names}]")
+    names = re.findall(r"[\w-]+", names) if isinstance(names, str) else names
     return [method(name).name for name in names]
 
 

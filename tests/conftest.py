@@ -169,6 +169,10 @@ class FakeStudy:
         self.scores, self.kept = scores, {}
         self.cache, self.chunking = Cache(root / "cache.sqlite"), ""
 
+    @property
+    def original(self):
+        return self
+
     def digest(self, name: str) -> str:
         return digest_of(getattr(self, name).astype(str).to_numpy().tolist())
 

@@ -22,7 +22,7 @@ from lib.folds import Fold
 from lib.metrics.retrieval import long_frame
 from lib.page_scorer.pages import base_vectors
 from lib.profile import Settings
-from lib.retrievers import parent_child, splade
+from lib.retrievers import dense, splade
 from lib.study import Study
 
 FILE = "ladder.csv"
@@ -111,8 +111,8 @@ def further_signal(study: Study, signal: str) -> np.ndarray:
     if signal == "bare":
         queries, pages = base_vectors(study)
         return queries @ pages.T
-    retriever = {"children": parent_child, "sparse": splade}[signal]
-    chunks = retriever.score(study, study.candidates("standard"))
+    score = {"children": dense.score_children, "sparse": splade.score}[signal]
+    chunks = score(study, study.candidates("standard"))
     chunks = np.where(np.isfinite(chunks), chunks, chunks[np.isfinite(chunks)].min())
     owners, best = pages_of_chunks(study), np.full((len(chunks), len(study.pages)), chunks.min(), np.float32)
     for row, values in zip(best, chunks, strict=True):

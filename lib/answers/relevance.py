@@ -11,7 +11,7 @@ from lib.answers.answers import Answers
 from lib.models.index import encode_queries
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
-from lib.retrievers.texts import one_line
+from lib.retrievers.rewritten import one_line
 from lib.study import Study
 
 SYSTEM = "You write questions."

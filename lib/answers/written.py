@@ -15,8 +15,8 @@ from lib.evaluation import evaluate_all
 from lib.methods import METHODS, baselines
 from lib.retrievers import contextual, judged
 from lib.retrievers.contextual import window_vectors
-from lib.retrievers.judge import judgements
-from lib.retrievers.texts import write
+from lib.retrievers.judged import judgements
+from lib.retrievers.rewritten import write
 from lib.study import Study
 
 

@@ -25,10 +25,8 @@ def tokenize(text: str) -> list[str]:
     """
     tokens = []
     for token in TOKEN.findall(text.lower()):
-        tokens.append(token)
         bare = token.strip("$%").replace(",", "")
-        if bare and bare != token:
-            tokens.append(bare)
+        tokens += [token, bare] if bare and bare != token else [token]
     return tokens
 
 
@@ -75,13 +73,9 @@ class BM25:
 
 def index(study: Study, k1: float | None = None, b: float | None = None) -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` and ``b``; by default the profile's."""
-    settings = study.profile.bm25
-    k1, b = settings.k1 if k1 is None else k1, settings.b if b is None else b
-
-    def build() -> BM25:
-        return BM25([tokenize(text) for text in study.chunks["text"]], k1, b)
-
-    return study.memo(("bm25", k1, b), build)
+    k1 = study.profile.bm25.k1 if k1 is None else k1
+    b = study.profile.bm25.b if b is None else b
+    return study.memo(("bm25", k1, b), lambda: BM25(list(map(tokenize, study.chunks["text"])), k1, b))
 
 
 def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
@@ -95,7 +89,6 @@ def score(
     """BM25 of each chunk for each question, shape (n_questions, n_chunks).
 
     The statistics are those of the whole shared index under every condition, as the candidates of a condition are a
-    filter on one index, not an index of their own. ``k1`` and ``b`` are the profile's if they are not given; Akarsu et
-    al. (2026) have ``k1 = 1.2, b = 0.75``.
+    filter on one index. ``k1`` and ``b`` are the profile's if they are not given.
     """
     return text_scores(index(study, k1, b), study.questions["question"])

@@ -27,7 +27,6 @@ from lib.study import Study
 
 Context = Literal["header", "written"]
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk
-KIND = "filing_context"
 FIRST_PAGES = 12
 MAX_SENTENCES = 3
 MAX_CHARACTERS = 700
@@ -59,29 +58,17 @@ def excerpt(pages: Sequence[str]) -> str:
 
     A sentence counts by the different words of BUSINESS that it has; one of fewer than 8 or more than 60 words, one
     that is mostly figures, and boilerplate do not count. Where no sentence counts, the first page's beginning stands.
-
-    Args:
-        pages: texts of a filing's pages, in order.
     """
-    found = (
-        sentence
-        for page in pages[:FIRST_PAGES]
-        for sentence in SENTENCE.split(" ".join(page.split()))
-        if _is_prose(sentence) and not BOILERPLATE.search(sentence)
-    )
-    sentences = list(dict.fromkeys(found))
-    weights = [len({match.lower() for match in BUSINESS.findall(sentence)}) for sentence in sentences]
-    ordered = sorted(range(len(sentences)), key=lambda place: (-weights[place], place))
-    best = sorted(place for place in ordered[:MAX_SENTENCES] if weights[place])
-    text = " ".join(sentences[place] for place in best) or " ".join(" ".join(pages[:1]).split())
-    return text[:MAX_CHARACTERS]
-
-
-def _is_prose(sentence: str) -> bool:
-    words = sentence.split()
-    return 8 <= len(words) <= 60 and sum(word.strip(".,;:()’'").isalpha() for word in words) >= 0.7 * len(
-        words
-    )
+    texts = [" ".join(page.split()) for page in pages[:FIRST_PAGES]]
+    weights: dict[str, int] = {}
+    for sentence in (sentence for text in texts for sentence in SENTENCE.split(text)):
+        words = sentence.split()
+        n_letters = sum(word.strip(".,;:()’'").isalpha() for word in words)
+        if 8 <= len(words) <= 60 and n_letters >= 0.7 * len(words) and not BOILERPLATE.search(sentence):
+            weights[sentence] = len({match.lower() for match in BUSINESS.findall(sentence)})
+    best = sorted(weights, key=weights.get, reverse=True)[:MAX_SENTENCES]
+    text = " ".join(sentence for sentence in weights if sentence in best and weights[sentence])
+    return (text or " ".join(texts[:1]))[:MAX_CHARACTERS]
 
 
 def prompt(company: str, header: str, pages: Sequence[str]) -> Prompt:
@@ -94,41 +81,26 @@ def prompt(company: str, header: str, pages: Sequence[str]) -> Prompt:
 def written(study: Study) -> Filled:
     """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`."""
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
-    sampling = Sampling(max_tokens=MAX_TOKENS)
-    known = sentences(study.filings)
-    items = [
-        Item(doc_name, doc_name, prompt(company, known[doc_name], pages[doc_name]), sampling)
-        for doc_name, company in zip(study.filings["doc_name"], study.filings["company"], strict=True)
-    ]
-    return study.generation_log().fill(KIND, items, study.make_generator)
+    known, sampling, items = sentences(study.filings), Sampling(max_tokens=MAX_TOKENS), []
+    for name, company in zip(study.filings["doc_name"], study.filings["company"], strict=True):
+        items.append(Item(name, name, prompt(company, known[name], pages[name]), sampling))
+    return study.generation_log().fill("filing_context", items, study.make_generator)
 
 
 def contexts(study: Study, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line.
 
-    A filing whose context could not be written has its header; the log reports what is missing. What was cut at
-    MAX_TOKENS ends with its last whole sentence.
-
-    Args:
-        kind: ``header`` or ``written``; a written context begins with the header, which it rests on.
-
-    Raises:
-        ValueError: another kind.
+    A written context begins with the header, which it rests on; what was cut at MAX_TOKENS ends with its last whole
+    sentence if that leaves half of it or more. A filing whose context could not be written has its header; the log
+    reports what is missing.
     """
-    if kind not in ("header", "written"):
-        raise ValueError(f"no context {kind!r}: say header or written")
-    known = sentences(study.filings)
-    if kind == "header":
-        return known
-    texts = study.memo("filing_contexts", lambda: written(study).texts)
-    return {doc_name: _with_header(header, texts.get(doc_name, "")) for doc_name, header in known.items()}
-
-
-def _with_header(header: str, text: str) -> str:
-    """The header, and the text up to its last whole sentence if that leaves half of it or more."""
-    line = " ".join(text.split())
-    last = max((match.end() for match in re.finditer(r"[.!?](?=\s|$)", line)), default=0)
-    return f"{header} {line[:last] if 2 * last >= len(line) else line}".strip()
+    found = sentences(study.filings)
+    texts = study.memo("filing_contexts", lambda: written(study).texts) if kind == "written" else {}
+    for doc_name, text in texts.items():
+        line = " ".join(text.split())
+        last = max((match.end() for match in re.finditer(r"[.!?](?=\s|$)", line)), default=0)
+        found[doc_name] = f"{found[doc_name]} {line[:last] if 2 * last >= len(line) else line}".strip()
+    return found
 
 
 def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
@@ -137,23 +109,19 @@ def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
     Returns:
         chunk (row of the chunk) and text (context, newline, window), in order of the chunks.
     """
-    settings = study.profile.embedder
-    tokenizer = load_tokenizer(fetch(settings.weights))
-    prefixes = {doc: _cut(text, tokenizer) for doc, text in contexts(study, context).items()}
-    parts = []
+    settings, parts = study.profile.embedder, []
+    tokenizer, given = load_tokenizer(fetch(settings.weights)), contexts(study, context)
     for doc_name, rows in study.chunks.groupby("doc_name", sort=False).groups.items():
-        n_prefix = len(tokenizer.encode(prefixes[doc_name], add_special_tokens=False).ids)
+        offsets = tokenizer.encode(given[doc_name], add_special_tokens=False).offsets
+        prefix = (
+            given[doc_name][: offsets[MAX_PREFIX - 1][1]] if len(offsets) > MAX_PREFIX else given[doc_name]
+        )
+        n_prefix = len(tokenizer.encode(prefix, add_special_tokens=False).ids)
         room = settings.window - SPECIAL_TOKENS - n_prefix
         part = split_chunks(study.chunks.loc[rows], tokenizer, room, settings.window_overlap)
         owners = rows.to_numpy()[part["chunk"]]
-        parts.append(pd.DataFrame({"chunk": owners, "text": prefixes[doc_name] + "\n" + part["text"]}))
+        parts.append(pd.DataFrame({"chunk": owners, "text": prefix + "\n" + part["text"]}))
     return pd.concat(parts, ignore_index=True).sort_values("chunk", kind="stable", ignore_index=True)
-
-
-def _cut(text: str, tokenizer) -> str:
-    """The text's first MAX_PREFIX tokens."""
-    offsets = tokenizer.encode(text, add_special_tokens=False).offsets
-    return text[: offsets[MAX_PREFIX - 1][1]] if len(offsets) > MAX_PREFIX else text
 
 
 def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarray]:
@@ -161,8 +129,9 @@ def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarr
 
     def load() -> tuple[np.ndarray, np.ndarray]:
         table = prefixed_windows(study, context)
-        vectors = encode_texts(study, f"embeddings/contextual-{context}", table["text"].tolist())
-        return table["chunk"].to_numpy(), np.asarray(vectors)
+        return table["chunk"].to_numpy(), encode_texts(
+            study, f"embeddings/contextual-{context}", table["text"].tolist()
+        )
 
     return study.memo(("contextual_vectors", context), load)
 
@@ -171,10 +140,8 @@ def bm25_index(study: Study, context: Context) -> BM25:
     """BM25 over the chunks, each with its filing's context before it, built once a process."""
 
     def build() -> BM25:
-        prefix = study.chunks["doc_name"].map(contexts(study, context))
-        settings = study.profile.bm25
-        texts = [tokenize(text) for text in prefix + "\n" + study.chunks["text"]]
-        return BM25(texts, settings.k1, settings.b)
+        texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
+        return BM25(list(map(tokenize, texts)), study.profile.bm25.k1, study.profile.bm25.b)
 
     return study.memo(("contextual_bm25", context), build)
 
@@ -189,5 +156,4 @@ def score_hybrid(study: Study, candidates: np.ndarray, *, context: Context) -> n
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
     sparse = text_scores(bm25_index(study, context), study.questions["question"])
     matrices = score_dense(study, candidates, context=context), sparse
-    lists = [ranked_list(study, scores, candidates) for scores in matrices]
-    return fused_scores(study, lists, study.profile.hybrid_rrf.k_rrf)
+    return fused_scores(study, [ranked_list(study, scores, candidates) for scores in matrices])

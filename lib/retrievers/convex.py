@@ -6,7 +6,7 @@ from 0 to 1 by 0.025 and take the best by nDCG@10; here that choice is made insi
 question about a tested company: no question is scored with a weight it helped choose.
 """
 
-import hashlib
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -43,31 +43,21 @@ def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
 
 
 def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:
-    """``alpha`` times the dense scores plus ``1 - alpha`` times the sparse ones, both as :func:`min_max` gives them.
+    """``alpha`` times the dense scores plus ``1 - alpha`` times the sparse ones, ``-inf`` outside of the candidates.
 
     Args:
-        dense_scores, sparse_scores: shape (n_questions, n_chunks), 0..1.
+        dense_scores, sparse_scores: as :func:`min_max` gives them.
         candidates: boolean, same shape.
         alpha: a weight from 0 to 1, or one for each question, shape (n_questions, 1).
-
-    Returns:
-        Same shape, 0..1; ``-inf`` outside of the candidates.
-
-    Raises:
-        ValueError: an ``alpha`` is not between 0 and 1.
     """
-    if np.min(alpha) < 0 or np.max(alpha) > 1:
-        raise ValueError(f"alpha is {alpha}: give a weight from 0 to 1")
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 
-def scaled(study: Study, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def scaled(study: Study, candidates: np.ndarray) -> list[np.ndarray]:
     """The scores of ``dense`` and of ``bm25`` over the candidates, as :func:`min_max` gives them."""
-    matrices = (
-        study.memo(("matrix", "dense"), lambda: dense.score(study, candidates)),
-        study.memo(("matrix", "bm25"), lambda: bm25.score(study, candidates)),
-    )
-    return min_max(matrices[0], candidates), min_max(matrices[1], candidates)
+    rows = (("dense", dense.score), ("bm25", bm25.score))
+    matrices = [study.memo(("matrix", name), partial(score_of, study, candidates)) for name, score_of in rows]
+    return [min_max(matrix, candidates) for matrix in matrices]
 
 
 def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
@@ -81,25 +71,23 @@ def alpha_values(study: Study, candidates: np.ndarray) -> pd.DataFrame:
     Returns:
         alpha, question_id, doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages).
     """
-    key = hashlib.sha1(np.packbits(candidates).tobytes()).hexdigest()
-    return study.memo(("alpha_values", key), lambda: _measure(study, candidates))
+
+    def measure() -> pd.DataFrame:
+        both, asked, parts = scaled(study, candidates), study.questions, []
+        for alpha in ALPHAS:
+            run = runs.rank(mix(*both, candidates, alpha), asked, study.chunks, study.profile.run.depth)
+            ndcg = rank_measures(run, asked, ["nDCG@10"]).set_index("question_id")["value"]
+            recalls = [metric(run, asked, RECALL_K) for metric in (doc_recall, page_recall)]
+            values = pd.concat([*recalls, ndcg.rename(CHOSEN_BY)], axis=1).reset_index()
+            parts.append(values.assign(alpha=alpha))
+        return pd.concat(parts, ignore_index=True)[["alpha", "question_id", *METRICS]]
+
+    return study.memo(("alpha_values", np.packbits(candidates).tobytes()), measure)
 
 
-def _measure(study: Study, candidates: np.ndarray) -> pd.DataFrame:
-    both = scaled(study, candidates)
-    parts = []
-    for alpha in ALPHAS:
-        run = runs.rank(mix(*both, candidates, alpha), study.questions, study.chunks, study.profile.run.depth)
-        ndcg = rank_measures(run, study.questions, ["nDCG@10"]).set_index("question_id")["value"]
-        recalls = [metric(run, study.questions, RECALL_K) for metric in (doc_recall, page_recall)]
-        values = pd.concat([*recalls, ndcg.rename(CHOSEN_BY)], axis=1).reset_index()
-        parts.append(values.assign(alpha=alpha))
-    return pd.concat(parts, ignore_index=True)[["alpha", "question_id", *METRICS]]
-
-
-def best_alpha(values: pd.DataFrame, metric: str = CHOSEN_BY) -> float:
-    """The ``alpha`` with the best mean; of equal ones the smallest."""
-    return float(values.groupby("alpha")[metric].mean().round(12).idxmax())
+def best_alpha(values: pd.DataFrame) -> float:
+    """The ``alpha`` with the best mean :data:`CHOSEN_BY`; of equal ones the smallest."""
+    return float(values.groupby("alpha")[CHOSEN_BY].mean().round(12).idxmax())
 
 
 def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Series) -> list[float]:

@@ -1,12 +1,13 @@
 """Dense retrieval (Karpukhin et al., EMNLP 2020; Reimers & Gurevych, EMNLP 2019): cosine of unit vectors.
 
 A chunk that is longer than the encoder's window is several windows, and scores as its best one; ``pooling="mean"``
-scores it by the mean of its windows instead, as one vector that has to stand for all of the chunk.
+scores it by the mean of its windows instead, as one vector that has to stand for all of the chunk. Parent-child
+(small-to-big retrieval; Yang, 2023) searches small children and returns the chunks that they are spans of.
 """
 
 import numpy as np
 
-from lib.chunkings.sizes import PARTS
+from lib.chunkings.sizes import PARTS, child_vectors, children
 from lib.models.index import encode_queries, window_vectors
 from lib.study import Study
 
@@ -34,25 +35,9 @@ def best_window_scores(
 
 def mean_vectors(owners: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mean of each chunk's windows, made a unit vector again: the chunks, and their vectors (n_chunks, d)."""
-    if not len(owners):
-        return owners, vectors
     chunks, starts = np.unique(owners, return_index=True)
-    sums = np.add.reduceat(vectors, starts, axis=0)
+    sums = np.add.reduceat(vectors, starts, axis=0) if len(owners) else vectors
     return chunks, sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-12)
-
-
-def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
-    """Cosine between the question and each chunk, shape (n_questions, n_chunks).
-
-    Args:
-        study: over any chunk table.
-        candidates: not read; a chunk's score does not depend on the others.
-        pooling: ``best`` window of a chunk, or the ``mean`` of its windows.
-
-    Raises:
-        ValueError: another pooling.
-    """
-    return score_vectors(study, question_vectors(study), pooling)
 
 
 def question_vectors(study: Study) -> np.ndarray:
@@ -65,11 +50,26 @@ def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> n
     owners, vectors = window_vectors(study)
     if pooling == "mean":
         owners, vectors = mean_vectors(owners, vectors)
-    elif pooling != "best":
-        raise ValueError(f"pooling is {pooling!r}: say best or mean")
     return best_window_scores(queries, vectors, owners, len(study.chunks))
+
+
+def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
+    """Cosine between the question and each chunk, shape (n_questions, n_chunks).
+
+    Args:
+        study: over any chunk table.
+        candidates: not read; a chunk's score does not depend on the others.
+        pooling: ``best`` window of a chunk, or the ``mean`` of its windows.
+    """
+    return score_vectors(study, question_vectors(study), pooling)
 
 
 def score_aggregate(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of all parts of the table ``aggregate`` side by side, shape (n_questions, n_chunks)."""
     return np.concatenate([score(study.with_chunks(name), candidates) for name in PARTS], axis=1)
+
+
+def score_children(study: Study, candidates: np.ndarray) -> np.ndarray:
+    """Cosine between the question and each chunk's best child, shape (n_questions, n_chunks)."""
+    owners = children(study)["chunk"].to_numpy()
+    return best_window_scores(question_vectors(study), child_vectors(study), owners, candidates.shape[1])

@@ -43,10 +43,14 @@ def metadata_of(texts: Sequence[str]) -> list[str]:
     weights = weigher.fit_transform(texts)
     terms = weigher.get_feature_names_out()
     sentences = [sentences_of(texts[number]) for number in long]
-    summaries = _nearest(sentences, weigher, weights[long])
-    for number, parts, summary in zip(long, sentences, summaries, strict=True):
-        said = list(dict.fromkeys([summary, *parts[:2]]))
-        found[number] = ". ".join([", ".join(keywords(weights[[number]], terms)), " ".join(said)]).strip(". ")
+    flat = [sentence for parts in sentences for sentence in parts]
+    owners = np.repeat(long, [len(parts) for parts in sentences])
+    cosines = np.asarray(weigher.transform(flat).multiply(weights[owners]).sum(axis=1)).ravel()
+    ends = np.cumsum([len(parts) for parts in sentences])
+    for number, parts, near in zip(long, sentences, np.split(cosines, ends[:-1]), strict=True):
+        summary = parts[int(np.argmax(near))]  # the nearest to the whole chunk, the first of equals
+        said = " ".join(dict.fromkeys([summary, *parts[:2]]))
+        found[number] = f"{', '.join(keywords(weights[[number]], terms))}. {said}".strip(". ")
     return found
 
 
@@ -56,34 +60,12 @@ def keywords(row, terms: np.ndarray) -> list[str]:
     return [str(terms[term]) for _, term in best]
 
 
-def _nearest(sentences: Sequence[Sequence[str]], weigher: TfidfVectorizer, chunks) -> list[str]:
-    """The sentence of each chunk with the highest cosine to the whole chunk; the first of equals."""
-    owners = np.repeat(np.arange(len(sentences)), [len(parts) for parts in sentences])
-    flat = [sentence for parts in sentences for sentence in parts]
-    cosines = np.asarray(weigher.transform(flat).multiply(chunks[owners]).sum(axis=1)).ravel()
-    starts = np.searchsorted(owners, np.arange(len(sentences)))
-    ends = [*starts[1:], len(flat)]
-    return [flat[a + int(np.argmax(cosines[a:b]))] for a, b in zip(starts, ends, strict=True)]
-
-
-def metadata_vectors(study: Study) -> tuple[list[int], np.ndarray]:
-    """The chunks that have metadata, and its unit vectors, shape (n_with_metadata, dimension)."""
-
-    def load() -> tuple[list[int], np.ndarray]:
-        texts = metadata_of(study.chunks["text"].tolist())
-        said = [number for number, text in enumerate(texts) if text]
-        if not said:
-            return said, np.zeros((0, 0), np.float32)
-        vectors = encode_texts(study, "embeddings/metadata", [texts[number] for number in said])
-        return said, np.asarray(vectors)
-
-    return study.memo("metadata_vectors", load)
-
-
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The larger cosine of a chunk's windows and its metadata, shape (n_questions, n_chunks)."""
     scores = dense.score(study, candidates)
-    said, vectors = metadata_vectors(study)
+    texts = study.memo("metadata", lambda: metadata_of(study.chunks["text"].tolist()))
+    said = [number for number, text in enumerate(texts) if text]
     if said:
+        vectors = encode_texts(study, "embeddings/metadata", [texts[number] for number in said])
         scores[:, said] = np.maximum(scores[:, said], dense.question_vectors(study) @ vectors.T)
     return scores

@@ -4,13 +4,12 @@ A lexicon in place of learned expansion terms (survey: Carpineto & Romano, ACM C
 only: whoever generates an answer is given the question as it was asked.
 """
 
-import csv
 import re
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from lib.models.index import encode_queries
 from lib.retrievers.dense import score_vectors
@@ -28,19 +27,12 @@ _FISCAL_YEAR = re.compile(
 )
 
 
-class Acronym(NamedTuple):
-    """A row of the lexicon; ``case`` is ``any``, or ``exact`` where another case would be another word."""
-
-    acronym: str
-    expansion: str
-    case: str
-
-
 @cache
-def acronyms() -> tuple[Acronym, ...]:
-    """The lexicon, in the file's order."""
-    with LEXICON.open(newline="") as file:
-        return tuple(Acronym(**row) for row in csv.DictReader(file))
+def acronyms() -> tuple:
+    """The lexicon: rows of acronym, expansion and case, ``any``, or ``exact`` where another case is another word."""
+    return tuple(
+        pd.read_csv(LEXICON, dtype=str, keep_default_na=False).itertuples(index=False, name="Acronym")
+    )
 
 
 @cache

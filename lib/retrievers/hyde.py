@@ -10,6 +10,7 @@ from lib.models.index import encode_texts
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.retrievers.dense import score_vectors
+from lib.retrievers.rewritten import questions_of
 from lib.study import Study
 
 TEMPLATE = """\
@@ -32,9 +33,7 @@ def passages(study: Study) -> Filled:
         ``texts`` by ``question_id/number``; passage ``j`` is drawn with ``hyde.seed + j``.
     """
     settings, items = study.profile.hyde, []
-    for question_id, question in zip(
-        study.questions["question_id"], study.questions["question"], strict=True
-    ):
+    for question_id, question in questions_of(study).items():
         for number in range(settings.n_passages):
             sampling = Sampling(settings.max_tokens, settings.temperature, seed=settings.seed + number)
             items.append(Item(f"{question_id}/{number}", question_id, prompt(question), sampling))
@@ -46,48 +45,33 @@ def written_passages(study: Study) -> list[list[str]]:
 
     The log reports what is missing question by question, and the manifest's log of stages counts it.
     """
-
-    def write() -> list[list[str]]:
-        texts, numbers = passages(study).texts, range(study.profile.hyde.n_passages)
-        found = []
-        for question_id, question in zip(
-            study.questions["question_id"], study.questions["question"], strict=True
-        ):
-            ids = [f"{question_id}/{number}" for number in numbers]
-            found.append([texts[one] for one in ids if one in texts] or [question])
-        return found
-
-    return study.memo("hyde", write)
+    texts, numbers = study.memo("hyde", lambda: passages(study).texts), range(study.profile.hyde.n_passages)
+    ids = {asked: [f"{asked}/{number}" for number in numbers] for asked in study.questions["question_id"]}
+    return [
+        [texts[one] for one in ids[question_id] if one in texts] or [question]
+        for question_id, question in questions_of(study).items()
+    ]
 
 
 def mean_embedding(vectors: np.ndarray) -> np.ndarray:
-    """The mean of unit vectors, made a unit vector again: shape (n, d) to (d,).
-
-    Raises:
-        ValueError: there are no vectors, or they cancel out.
-    """
-    if len(vectors) == 0:
-        raise ValueError("no vectors to average")
+    """The mean of unit vectors, made a unit vector again: shape (n, d) to (d,)."""
     mean = np.asarray(vectors, np.float64).mean(axis=0)
-    length = np.linalg.norm(mean)
-    if length < 1e-9:
-        raise ValueError(f"{len(vectors)} vectors cancel out; their mean has no direction")
-    return (mean / length).astype(np.float32)
-
-
-def _vectors(study: Study, texts: list[str]) -> np.ndarray:
-    """Passages are embedded as documents, as they take the place of the passages that are searched for."""
-    return np.asarray(encode_texts(study, "embeddings/passages", texts, is_pinned=True))
+    return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """HyDE: ``dense`` with the first passage in place of the question, shape (n_questions, n_chunks)."""
-    return score_vectors(study, _vectors(study, [texts[0] for texts in written_passages(study)]))
+    """HyDE: ``dense`` with the first passage in place of the question, shape (n_questions, n_chunks).
+
+    Passages are embedded as documents, as they take the place of the passages that are searched for.
+    """
+    first = [texts[0] for texts in written_passages(study)]
+    return score_vectors(study, encode_texts(study, "embeddings/passages", first, is_pinned=True))
 
 
 def score_multi(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Multi-HyDE: ``dense`` with the mean of all passages, shape (n_questions, n_chunks)."""
     written = written_passages(study)
-    vectors = _vectors(study, [text for texts in written for text in texts])
-    ends = np.cumsum([len(texts) for texts in written])
-    return score_vectors(study, np.stack([mean_embedding(part) for part in np.split(vectors, ends[:-1])]))
+    texts = [text for texts in written for text in texts]
+    vectors = encode_texts(study, "embeddings/passages", texts, is_pinned=True)
+    parts = np.split(vectors, np.cumsum([len(texts) for texts in written])[:-1])
+    return score_vectors(study, np.stack([mean_embedding(part) for part in parts]))

@@ -6,6 +6,7 @@ time of reading every window, and no worse in chapter 03's measurement.
 """
 
 import numpy as np
+import pandas as pd
 
 from lib import runs
 from lib.data.chunks import load_tokenizer
@@ -17,11 +18,11 @@ BATCH = 64
 HEAD_TOKENS = 256
 
 
-def pool_scores(study: Study, pool, head_tokens: int | None = None) -> np.ndarray:
-    """The cross-encoder's score of every chunk of a pool.
+def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
+    """The cross-encoder's score of every chunk of a pool, kept pair by pair.
 
     Args:
-        study: gives the questions, chunks, settings and the cache, where each pair's score is kept.
+        study: gives the questions, chunks, settings and the cache.
         pool: a run.
         head_tokens: read only the first window of each chunk, of at most this many tokens with the question.
 
@@ -29,27 +30,23 @@ def pool_scores(study: Study, pool, head_tokens: int | None = None) -> np.ndarra
         Shape (len(pool),).
     """
     settings = study.profile.rerank
-    texts = study.chunks.set_index("chunk_id")["text"]
-    questions = study.questions.set_index("question_id")["question"]
-    pairs = [(questions[row.question_id], texts[row.chunk_id]) for row in pool.itertuples()]
+    texts = study.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
+    questions = study.questions.set_index("question_id")["question"].loc[pool["question_id"]]
     window = head_tokens or settings.window
-    model = {"model": weights_hash(settings.weights), "version": VERSION}
-    space = model | {"window": window, "is_head": head_tokens is not None}
+    space = {"model": weights_hash(settings.weights), "version": VERSION}
+    space |= {"window": window, "is_head": head_tokens is not None}
 
-    def compute(items: list[tuple[str, str]]) -> list[float]:
-        weights = fetch(settings.weights)
-        model = study.memo(("cross_encoder", window), lambda: load_cross_encoder(weights, window))
-        tokenizer = study.memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
-        passages = [passages_of(question, text, tokenizer, window) for question, text in items]
-        passages = [part[:1] for part in passages] if head_tokens else passages
-        owners = np.repeat(np.arange(len(items)), [len(part) for part in passages])
-        flat = [
-            (question, text) for (question, _), part in zip(items, passages, strict=True) for text in part
-        ]
-        best = np.full(len(items), -np.inf)
-        np.maximum.at(best, owners, model.scores(flat))
+    def compute(pairs: list[tuple[str, str]]) -> np.ndarray:
+        weights, memo = fetch(settings.weights), study.original.memo
+        model = memo(("cross_encoder", window), lambda: load_cross_encoder(weights, window))
+        tokenizer = memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
+        passages = [passages_of(*pair, tokenizer, window)[: 1 if head_tokens else None] for pair in pairs]
+        flat = [(pair[0], text) for pair, part in zip(pairs, passages, strict=True) for text in part]
+        best = np.full(len(pairs), -np.inf)
+        np.maximum.at(best, np.repeat(np.arange(len(pairs)), list(map(len, passages))), model.scores(flat))
         return best
 
+    pairs = list(zip(questions, texts, strict=True))
     return study.cache.rows(space, pairs, compute, BATCH, np.float64, "rerank").reshape(-1)
 
 
@@ -74,5 +71,4 @@ def score(
         Shape (n_questions, n_chunks); ``-inf`` for a chunk that was not read.
     """
     pool = study.rank_method(first_stage, candidates, study.profile.rerank.n if n is None else n)
-    pool = pool.assign(score=pool_scores(study, pool, head_tokens))
-    return runs.to_matrix(pool, study.questions, study.chunks)
+    return runs.to_matrix(pool, study.questions, study.chunks, pool_scores(study, pool, head_tokens))

@@ -234,8 +234,3 @@ def test_headers_need_no_model(study_with):
     writer = Writer("It makes tools.")
     assert contexts(study_with(writer), "header") == sentences(FILINGS)
     assert writer.n_asked == 0
-
-
-def test_another_kind_is_refused(study_with):
-    with pytest.raises(ValueError, match="say header or written"):
-        contexts(study_with(Writer("")), "summary")

@@ -1,4 +1,4 @@
-"""Dense scores: the best window of each chunk, as a plain loop finds it."""
+"""Dense scores: the best window of each chunk, as a plain loop finds it; a parent scores as its best child."""
 
 import numpy as np
 import pandas as pd
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.chunkings.sizes import children
 from lib.retrievers import dense, element_metadata
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.element_metadata import keywords, metadata_of, sentences_of
@@ -83,8 +84,6 @@ def test_best_and_mean_differ_where_a_chunk_has_several_windows(vectors):
     assert dense.score(study, None).tolist() == [[1, 0], [1, 1]]
     mean = dense.score(study, None, pooling="mean")
     assert mean == pytest.approx(np.array([[2**-0.5, 0], [2**-0.5, 1]]))
-    with pytest.raises(ValueError, match="say best or mean"):
-        dense.score(study, None, pooling="max")
 
 
 def test_an_aggregate_has_the_scores_of_its_parts_side_by_side(vectors):
@@ -125,3 +124,49 @@ def test_keywords_are_the_heaviest_terms():
     terms = np.array(["assets", "cash", "debt", "equity", "fees", "goodwill", "hedges"])
     row = csr_array(np.array([[0.1, 0.5, 0.0, 0.5, 0.9, 0.2, 0.3]]))
     assert keywords(row, terms) == ["fees", "cash", "equity", "hedges", "goodwill", "assets"]
+
+
+class CountingEncoder:
+    """Unit vectors that count a few words: the cosine is what one expects of shared words."""
+
+    words = ("net", "sales", "cash", "flow", "profit")
+
+    def __init__(self):
+        self.seen = []
+
+    def encode(self, texts, role="document") -> np.ndarray:
+        self.seen += [(role, text) for text in texts]
+        counts = np.array([[text.lower().count(word) for word in self.words] for text in texts], np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True).clip(1e-12)
+
+
+@pytest.fixture
+def study_with_children(fake_study, tokenizer_folder, monkeypatch):
+    embedder = {"weights": str(tokenizer_folder), "window": 64, "precision": "float32", "batch_size": 4}
+    profile = {"embedder": embedder, "parent_child": {"size": 3, "overlap": 1}}
+    texts = ["net sales in the year cash flow rose", "net cash", "profit"]
+    made = fake_study(["cash flow", "profit"], texts, profile)
+    made.encoder = CountingEncoder()
+    monkeypatch.setattr("lib.models.index.Encoder", lambda *args: made.encoder)
+    return made
+
+
+def test_children_are_short_spans_of_their_parents(study_with_children):
+    table = children(study_with_children)
+    of_first = ["net sales in", "in the year", "year cash flow", "flow rose"]
+    assert table["text"].tolist() == [*of_first, "net cash", "profit"]
+    assert table["chunk"].tolist() == [0, 0, 0, 0, 1, 2]
+
+
+def test_a_parent_scores_as_its_best_child(study_with_children):
+    scores = dense.score_children(study_with_children, np.ones((2, 3), bool))
+    # "year cash flow" is the question itself; "net cash" shares one of two words.
+    assert scores == pytest.approx(np.array([[1, 1 / 2, 0], [0, 0, 1]]), abs=1e-6)
+
+
+def test_questions_and_children_are_encoded_in_their_roles_and_once(study_with_children):
+    for _ in range(2):
+        dense.score_children(study_with_children, np.ones((2, 3), bool))
+    asked = [text for role, text in study_with_children.encoder.seen if role == "query"]
+    assert asked == ["cash flow", "profit"]
+    assert len(study_with_children.encoder.seen) == 2 + 6
