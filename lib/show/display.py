@@ -181,16 +181,16 @@ def table(
         name: of label and file.
         caption: what is measured, on how many questions, under which setting; with placeholders: ``{n}`` questions
             of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the chapter's other parameters.
-        takeaway: one sentence, shown in bold; its numbers come from the data.
+        takeaway: one sentence, shown in bold, with the placeholders of the caption; its numbers come from the data.
         data: what the CSV holds, by default ``frame``.
         plain: whether the cells are markup already.
-        values: fill further placeholders of the caption.
+        values: fill further placeholders.
     """
     study.write(f"tables/{name}.csv", (frame if data is None else data).to_csv(index=False))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
     text = _with_data(study, _filled(study, caption, values), f"tables/{name}.csv")
     head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
-    return _numbered(head, markdown_table(shown, plain), takeaway)
+    return _numbered(head, markdown_table(shown, plain), _filled(study, takeaway, values))
 
 
 def figure(
@@ -216,8 +216,8 @@ def figure(
     plt.close(drawn)
     aside.replace(path)
     study.write(f"figures/{name}.csv", data.to_csv(index=False))
-    texts = (_filled(study, text, values) for text in (caption, alt))
-    return show_figure(study, name, name, *texts, takeaway)
+    texts = (_filled(study, text, values) for text in (caption, alt, takeaway))
+    return show_figure(study, name, name, *texts)
 
 
 def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:
