@@ -3,24 +3,16 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from lib.data.chunks import load_tokenizer, spans_of
-from lib.models.batches import in_batches_that_fit
-from lib.models.encoders import automatic_precision
+from lib.models.encoders import automatic_precision, in_batches_that_fit
 from lib.words import StudyError
 
 VERSION = 1  # raised when the same weights give other scores
-
-
-class CrossEncoder(Protocol):
-    """Scores pairs of question and passage; a higher score is more relevant."""
-
-    def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """One score per pair, shape (n_pairs,)."""
 
 
 class OnnxCrossEncoder:
@@ -32,69 +24,56 @@ class OnnxCrossEncoder:
     Args:
         weights: directory with ``model.onnx`` and ``tokenizer.json``.
         window: tokens that a pair may have; the longer of question and passage is cut.
-        n_workers: pairs scored at the same time, each on one thread; 0 for one per core. Threads that share one pair
-            wait for each other, and stall when another program takes a core.
     """
 
-    def __init__(self, weights: Path, window: int = 512, n_workers: int = 0):
+    def __init__(self, weights: Path, window: int):
         import onnxruntime
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(
-            str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
+        options.intra_op_num_threads = 1  # threads that share a pair stall when another program takes a core
+        self.session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")
-        self.n_workers = n_workers or os.cpu_count() or 1
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score per pair, shape (n_pairs,)."""
         encoded = self.tokenizer.encode_batch(list(pairs))
-        with ThreadPoolExecutor(self.n_workers) as pool:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
             return np.array(list(pool.map(self._score, encoded)), np.float32)
 
     def _score(self, encoded) -> float:
-        feed = {
-            "input_ids": encoded.ids,
-            "attention_mask": encoded.attention_mask,
-            "token_type_ids": encoded.type_ids,
-        }
-        feed = {name: np.array([value], np.int64) for name, value in feed.items() if name in self.inputs}
+        given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
+        given |= {"token_type_ids": encoded.type_ids}
+        feed = {name: np.array([value], np.int64) for name, value in given.items() if name in self.inputs}
         return self.session.run(None, feed)[0].ravel()[0]
 
 
 class TorchCrossEncoder:
-    """A sentence-transformers ``CrossEncoder``, for the profile with a GPU.
+    """A sentence-transformers ``CrossEncoder``, for the profile with a GPU: 16 bits there, 32 on a processor.
 
     Args:
         weights: directory of the model.
         window: tokens that a pair may have.
-        batch_size: pairs scored at once; halved where memory does not suffice.
-
-    On a GPU it computes in 16 bits, on a processor in 32.
     """
 
-    def __init__(self, weights: Path, window: int = 512, batch_size: int = 32):
+    def __init__(self, weights: Path, window: int):
         import torch
-        from sentence_transformers import CrossEncoder as Reference
+        from sentence_transformers import CrossEncoder
 
         precision = automatic_precision() if torch.cuda.is_available() else "float32"
         about = {"dtype": getattr(torch, precision)}
-        self.model = Reference(str(weights), max_length=window, local_files_only=True, model_kwargs=about)
-        self.batch_size = batch_size
+        self.model = CrossEncoder(str(weights), max_length=window, local_files_only=True, model_kwargs=about)
+        self.batch_size = 32  # halved where memory does not suffice
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score per pair, shape (n_pairs,)."""
-        scores, self.batch_size = in_batches_that_fit(
-            lambda size: self.model.predict(list(pairs), batch_size=size, show_progress_bar=False),
-            self.batch_size,
-        )
+        predict = partial(self.model.predict, list(pairs), show_progress_bar=False)
+        scores, self.batch_size = in_batches_that_fit(lambda n: predict(batch_size=n), self.batch_size)
         return np.asarray(scores, np.float32)
 
 
-def load_cross_encoder(weights: Path, window: int) -> CrossEncoder:
+def load_cross_encoder(weights: Path, window: int) -> OnnxCrossEncoder | TorchCrossEncoder:
     """The cross-encoder of a directory: ONNX where there is a ``model.onnx``, else safetensors through torch.
 
     Raises:
@@ -113,8 +92,7 @@ def passages_of(question: str, text: str, tokenizer, window: int, overlap: int =
     Args:
         question, text: the pair.
         tokenizer: the cross-encoder's.
-        window: tokens that a pair may have.
-        overlap: tokens that neighbouring windows share.
+        window, overlap: tokens that a pair may have, and that neighbouring windows share.
     """
     n_question = len(tokenizer.encode(question, add_special_tokens=False).ids)
     room = window - tokenizer.num_special_tokens_to_add(True) - n_question

@@ -1,14 +1,15 @@
-"""Bi-encoders: texts to unit vectors, in the precision and window of the profile."""
+"""Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from lib.models.batches import in_batches_that_fit
+from lib.words import StudyError
 
 Role = Literal["query", "document"]
+Result = TypeVar("Result")
 VERSION = 1  # raised when the same text gets another vector
 
 
@@ -28,47 +29,54 @@ def automatic_precision() -> str:
     return "bfloat16" if has_fast_bfloat16() else "float16" if torch.cuda.is_available() else "float32"
 
 
+def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tuple[Result, int]:
+    """The result of ``compute`` with the largest batch size that memory allows, and that size.
+
+    Args:
+        compute: given a batch size, computes everything; may run out of memory.
+        batch_size: the first to try; then its half, its quarter …
+
+    Raises:
+        StudyError: not even one text fits.
+    """
+    import torch
+
+    while True:
+        try:
+            return compute(batch_size), batch_size
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+        if batch_size == 1:
+            raise StudyError("the GPU's memory does not hold the model and one text; take PROFILE=default")
+        batch_size //= 2
+
+
 class Encoder:
     """A sentence-transformers bi-encoder.
 
     Args:
         weights: directory of the model.
-        window: tokens that one text may have; longer texts are cut by the caller or truncated here.
-        precision: ``float32``, ``bfloat16``, ``float16``, or ``auto``: see :func:`automatic_precision`.
-        batch_size: texts encoded at once; halved where memory does not suffice.
-        device: ``cpu``, ``cuda`` or None for the best there is.
+        window: tokens read of a text; the rest is cut.
+        precision: name of a torch dtype, or ``auto``, see :func:`automatic_precision`.
+        batch_size: texts encoded at once, see :func:`in_batches_that_fit`.
     """
 
-    def __init__(
-        self,
-        weights: Path,
-        window: int,
-        precision: str = "auto",
-        batch_size: int = 32,
-        device: str | None = None,
-    ):
+    def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 32):
         import torch
         from sentence_transformers import SentenceTransformer
 
-        self.model = SentenceTransformer(str(weights), device=device, local_files_only=True)
+        self.model = SentenceTransformer(str(weights), local_files_only=True)
         self.model.max_seq_length = window
-        if precision == "auto":
-            precision = automatic_precision()
-        self.precision = precision
-        self.model.to(getattr(torch, precision))
+        self.precision = automatic_precision() if precision == "auto" else precision
+        self.model.to(getattr(torch, self.precision))
         self.batch_size = batch_size
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
-        """Unit vectors of texts, float32, shape (n_texts, dimension).
-
-        The texts are encoded in order of length, so that a batch wastes little padding.
-        """
+        """Unit vectors of texts, float32, shape (n_texts, dimension)."""
         encode = self.model.encode_query if role == "query" else self.model.encode_document
+        options = {"convert_to_tensor": True, "show_progress_bar": False}
         vectors, self.batch_size = in_batches_that_fit(
-            lambda size: encode(
-                list(texts), batch_size=size, convert_to_tensor=True, show_progress_bar=False
-            ),
-            self.batch_size,
+            lambda size: encode(list(texts), batch_size=size, **options), self.batch_size
         )
         vectors = vectors.float().cpu().numpy()
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)

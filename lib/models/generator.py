@@ -8,23 +8,19 @@ from lib.words import StudyError
 
 OPTIONS = {
     "llama.cpp": ("n_slots", "context", "n_threads"),
-    "transformers": ("batch_size", "context", "device", "precision"),
+    "transformers": ("batch_size", "context", "precision"),
 }
 
 
 def open_generator(settings: dict, directory: Path) -> Generator:
-    """The generator that a profile's section names.
-
-    Args:
-        settings: ``backend`` (``llama.cpp`` or ``transformers``) and what the backend takes, see ``OPTIONS``.
-        directory: contains the weights: one GGUF file, or a model as transformers saves it.
+    """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets.
 
     Raises:
-        StudyError: there is no such backend, or no such weights in the directory.
+        StudyError: there is no such backend, or the directory does not contain the one GGUF file that llama.cpp takes.
     """
     backend = settings["backend"]
     if backend not in OPTIONS:
-        raise StudyError(f"no generator backend {backend!r}: say llama.cpp or transformers")
+        raise StudyError(f"no generator backend {backend!r}: say {' or '.join(OPTIONS)}")
     taken = {name: settings[name] for name in OPTIONS[backend] if name in settings}
     if backend == "transformers":
         from lib.models.generator_transformers import TransformersGenerator  # takes seconds to import

@@ -14,14 +14,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
 
+from lib.files import ROOT
 from lib.models.prompts import Generation, GenerationError, OnDone, Request
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVER = (sys.executable, "-m", "lib.models.llama_server")
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
 
@@ -39,58 +39,41 @@ class LlamaCppGenerator:
     """
 
     def __init__(
-        self,
-        gguf: Path,
-        n_slots: int = 0,
-        context: int = 4096,
-        n_threads: int = 1,
-        timeout_s: float = 1800,
-        server: Sequence[str] = SERVER,
+        self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER
     ):
         n_threads = max(n_threads, 1)
+        n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.settings = {"model": str(Path(gguf).resolve()), "context": context, "n_threads": n_threads}
-        self.n_slots = n_slots or max(1, _n_cores() // n_threads)
-        self.timeout_s = timeout_s
-        self.server = tuple(server)
+        self.n_slots = n_slots or max(1, n_cores // n_threads)
+        self.timeout_s, self.server = timeout_s, server
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
         slots = [_Slot(self) for _ in range(min(self.n_slots, len(requests)))]
-        idle, answered, deaths, last = SimpleQueue(), SimpleQueue(), 0, None
+        idle, deaths, why_not = SimpleQueue(), 0, ""
         for slot in slots:
             idle.put(slot)
 
-        def answer(request: Request) -> Generation | GenerationError:
+        def answer(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
+            number, request = numbered
+            if why_not:
+                return number, GenerationError(why_not)
             slot = idle.get()
             outcome = slot.outcome(request)
             idle.put(slot)
-            return outcome
+            return number, outcome
 
-        threads = ThreadPoolExecutor(max(len(slots), 1))
-        try:
-            numbers: dict[Future, int] = {threads.submit(answer, one): n for n, one in enumerate(requests)}
-            for future in numbers:
-                future.add_done_callback(answered.put)
-            for _ in requests:
-                future = answered.get()
-                if future.cancelled():
-                    reason = f"not tried after {MAX_DEATHS} deaths in a row; the last: {last}"
-                    on_done(numbers[future], GenerationError(reason))
-                    continue
-                outcome = future.result()
-                deaths, last = (deaths + 1, outcome) if isinstance(outcome, _DeadError) else (0, None)
-                if deaths == MAX_DEATHS:
-                    threads.shutdown(wait=False, cancel_futures=True)
-                on_done(numbers[future], outcome)
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-            for slot in slots:
-                slot.close()
-
-
-def _n_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        with ThreadPool(max(len(slots), 1)) as threads:
+            try:
+                for number, outcome in threads.imap_unordered(answer, enumerate(requests)):
+                    deaths = deaths + 1 if isinstance(outcome, _DeadError) else 0
+                    if deaths == MAX_DEATHS:
+                        why_not = f"not tried after {MAX_DEATHS} deaths in a row; the last: {outcome}"
+                    on_done(number, outcome)
+            finally:
+                why_not = why_not or "the generator was closed"
+                for slot in slots:
+                    slot.close()
 
 
 class _DeadError(GenerationError):
@@ -132,32 +115,21 @@ class _Slot:
 
     def _start(self) -> None:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = process = subprocess.Popen(
-            self.generator.server,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            cwd=ROOT,
-            # threads that wait must sleep, not spin, or they take the time that the others need
-            env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
-            text=True,
-            start_new_session=True,
-        )
+        # threads that wait must sleep, not spin, or they take the time that the others need
+        environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.log, "text": True}
+        command, place = self.generator.server, {"cwd": ROOT, "env": environment}
+        self.process = process = subprocess.Popen(command, **pipes, **place, start_new_session=True)
         if self.is_closed:
             process.kill()
         self._ask(self.generator.settings)
 
     def _ask(self, message: dict) -> dict:
         """Send one line and read one line; a process that does not answer in time is ended."""
-        process, has_waited = self.process, threading.Event()
+        process, started, limit = self.process, time.perf_counter(), self.generator.timeout_s
         if process is None:
             raise _DeadError("the generator was closed")
-
-        def give_up() -> None:
-            has_waited.set()
-            process.kill()
-
-        timer = threading.Timer(self.generator.timeout_s, give_up)
+        timer = threading.Timer(limit, process.kill)
         timer.start()
         try:
             process.stdin.write(json.dumps(message) + "\n")
@@ -169,11 +141,8 @@ class _Slot:
             timer.cancel()
         if line:
             return json.loads(line)
-        if has_waited.is_set():
-            raise _DeadError(f"the generator gave no answer in {self.generator.timeout_s:g} s; it was ended")
-        raise _DeadError(f"the generator's process died (exit code {process.wait()}): {self._last_words()}")
-
-    def _last_words(self) -> str:
+        if time.perf_counter() - started >= limit:
+            raise _DeadError(f"the generator gave no answer in {limit:g} s; it was ended")
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - 2000))
-        lines = self.log.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        said = self.log.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        raise _DeadError(f"the generator's process died (exit code {process.wait()}): {said[-1]}")

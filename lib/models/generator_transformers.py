@@ -10,16 +10,8 @@ from itertools import groupby
 from pathlib import Path
 
 import torch
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    GenerationConfig,
-    LogitsProcessor,
-    LogitsProcessorList,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-)
+import transformers
+from transformers import LogitsProcessor, LogitsProcessorList
 
 from lib.models.encoders import automatic_precision
 from lib.models.prompts import Generation, GenerationError, OnDone, Request, Sampling
@@ -46,23 +38,16 @@ class TransformersGenerator:
         directory: the model and its tokenizer.
         batch_size: prompts answered at once; halved where memory does not suffice.
         context: tokens that a prompt and its answer may have together.
-        device: ``cpu``, ``cuda`` or None for the best there is.
         precision: name of a torch dtype, or ``auto``: see :func:`lib.models.encoders.automatic_precision`.
     """
 
-    def __init__(
-        self,
-        directory: Path,
-        batch_size: int = 16,
-        context: int = 8192,
-        device: str | None = None,
-        precision: str = "auto",
-    ):
-        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True, padding_side="left")
+    def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
+        load = transformers.AutoTokenizer.from_pretrained
+        self.tokenizer = load(directory, local_files_only=True, padding_side="left")
         dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
-        self.model = AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, local_files_only=True)
-        self.model.to(self.device).eval()
+        load = transformers.AutoModelForCausalLM.from_pretrained
+        self.model = load(directory, dtype=dtype, local_files_only=True)
+        self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id
         ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
@@ -76,9 +61,9 @@ class TransformersGenerator:
             needed = len(tokens[number]) + request.sampling.max_tokens
             if needed <= self.context:
                 fits.append(number)
-                continue
-            reason = f"{needed} tokens with the answer; the context is {self.context}"
-            on_done(number, GenerationError(reason))
+            else:
+                reason = f"{needed} tokens with the answer; the context is {self.context}"
+                on_done(number, GenerationError(reason))
 
         def shared(number: int) -> tuple:
             sampling = requests[number].sampling
@@ -91,10 +76,8 @@ class TransformersGenerator:
                 self._batch(numbers[start : start + self.batch_size], requests, tokens, on_done)
 
     def _tokens(self, request: Request) -> list[int]:
-        chat = self.tokenizer.apply_chat_template(
-            request.prompt.messages, add_generation_prompt=True, tokenize=True, return_dict=True
-        )
-        return chat["input_ids"]
+        options = {"add_generation_prompt": True, "tokenize": True, "return_dict": True}
+        return self.tokenizer.apply_chat_template(request.prompt.messages, **options)["input_ids"]
 
     def _batch(self, numbers: list[int], requests, tokens, on_done: OnDone) -> None:
         """Answer a batch; one that fails is halved, so that one prompt cannot take the others with it."""
@@ -106,8 +89,8 @@ class TransformersGenerator:
                 on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
                 return
             half = len(numbers) // 2
-            self._batch(numbers[:half], requests, tokens, on_done)
-            self._batch(numbers[half:], requests, tokens, on_done)
+            for part in (numbers[:half], numbers[half:]):
+                self._batch(part, requests, tokens, on_done)
             return
         seconds = round((time.perf_counter() - started) / len(numbers), 3)
         for number, new in zip(numbers, written, strict=True):
@@ -118,35 +101,25 @@ class TransformersGenerator:
     @torch.inference_mode()
     def _write(self, prompts: list[list[int]], samplings: list[Sampling]) -> list[list[int]]:
         """New tokens of each prompt, up to and with the first that ends a text; the samplings differ by seed only."""
-        width = max(map(len, prompts))
-        padded = torch.tensor([[self.padding] * (width - len(row)) + row for row in prompts])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
-        settings = GenerationConfig(
-            max_new_tokens=samplings[0].max_tokens,
+        first, processors, width = samplings[0], LogitsProcessorList(), max(map(len, prompts))
+        if first.temperature > 0:
+            processors.append(transformers.TemperatureLogitsWarper(float(first.temperature)))
+            if first.top_k:
+                processors.append(transformers.TopKLogitsWarper(first.top_k))
+            if first.top_p < 1:
+                processors.append(transformers.TopPLogitsWarper(first.top_p))
+            processors.append(SeededDraw([sampling.seed for sampling in samplings]))
+        settings = transformers.GenerationConfig(
+            max_new_tokens=first.max_tokens,
             do_sample=False,  # the draw is made by the processors
             repetition_penalty=1.0,  # what the model's own settings say must not come in
             eos_token_id=self.ends,
             pad_token_id=self.padding,
         )
-        written = self.model.generate(
-            input_ids=padded.to(self.device),
-            attention_mask=mask.to(self.device),
-            generation_config=settings,
-            logits_processor=_processors(samplings),
-        )
+        padded = torch.tensor([[self.padding] * (width - len(row)) + row for row in prompts])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
+        given = {"input_ids": padded.to(self.model.device), "attention_mask": mask.to(self.model.device)}
+        written = self.model.generate(**given, generation_config=settings, logits_processor=processors)
         rows = written[:, width:].tolist()
         ends = [next((n for n, token in enumerate(row, 1) if token in self.ends), None) for row in rows]
         return [row[:end] for row, end in zip(rows, ends, strict=True)]
-
-
-def _processors(samplings: list[Sampling]) -> LogitsProcessorList:
-    first, processors = samplings[0], LogitsProcessorList()
-    if first.temperature == 0:
-        return processors
-    processors.append(TemperatureLogitsWarper(float(first.temperature)))
-    if first.top_k:
-        processors.append(TopKLogitsWarper(first.top_k))
-    if first.top_p < 1:
-        processors.append(TopPLogitsWarper(first.top_p))
-    processors.append(SeededDraw([sampling.seed for sampling in samplings]))
-    return processors

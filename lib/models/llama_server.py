@@ -13,24 +13,8 @@ import os
 import sys
 
 
-def start_server(settings: dict):
-    """A server for one prompt at a time; ``n_threads`` of computing."""
-    import xllamacpp
-
-    params = xllamacpp.CommonParams()
-    params.model.path = settings["model"]
-    params.n_parallel = 1
-    params.n_ctx = settings["context"]
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["n_threads"]
-    params.fit_params = False  # take the context as given, whatever the free memory
-    params.warmup = False
-    params.cache_ram_mib = 0
-    params.verbosity = -1
-    return xllamacpp.Server(params)
-
-
 def answer(server, request: dict) -> dict:
-    """One request's answer as the module's docstring says."""
+    """One request's answer, see above."""
     # min_p of 0: llama.cpp otherwise drops unlikely tokens without being asked to
     reply = server.handle_chat_completions(request | {"min_p": 0.0, "cache_prompt": False})
     if "error" in reply:
@@ -48,7 +32,18 @@ def main() -> None:
     """Serve standard input until it ends."""
     with os.fdopen(os.dup(1), "w") as replies:
         os.dup2(2, 1)  # whatever llama.cpp prints must not mix with the replies
-        server = start_server(json.loads(sys.stdin.readline()))
+        import xllamacpp
+
+        settings, params = json.loads(sys.stdin.readline()), xllamacpp.CommonParams()
+        params.model.path = settings["model"]
+        params.n_parallel = 1
+        params.n_ctx = settings["context"]
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["n_threads"]
+        params.fit_params = False  # take the context as given, whatever the free memory
+        params.warmup = False
+        params.cache_ram_mib = 0
+        params.verbosity = -1
+        server = xllamacpp.Server(params)
         print(json.dumps({"is_ready": True}), file=replies, flush=True)
         for line in sys.stdin:
             print(json.dumps(answer(server, json.loads(line))), file=replies, flush=True)

@@ -7,8 +7,7 @@ takes two operations per parameter and token (Kaplan et al., 2020, 2.1), writing
 import shutil
 from pathlib import Path
 
-from lib.models import hub
-from lib.models.weights import locked
+from lib.models.weights import PICKLED, is_reachable, local_snapshot, locked
 from lib.words import StudyError
 
 GIB = 2**30
@@ -33,78 +32,55 @@ def hub_models(profile: dict) -> dict[str, dict]:
     """Role to lock record of each model that only the hub has."""
     named = {role: part.get("weights") for role, part in profile.items() if isinstance(part, dict)}
     records = {role: locked(name) for role, name in named.items() if name and not Path(name).is_dir()}
-    return {role: record for role, record in records.items() if hub.is_snapshot(record)}
+    return {role: record for role, record in records.items() if not record["files"]}
 
 
 def preflight(profile: dict, n_filings: int, n_questions: int, artifacts: Path, say=print) -> None:
-    """Report before the run what it needs.
-
-    Args:
-        profile: the settings.
-        n_filings, n_questions: of the dataset.
-        artifacts: where results will be written.
-        say: receives the plan, line by line.
+    """Report before the run what it downloads and needs; ``artifacts`` is where results will be written.
 
     Raises:
         StudyError: something is wrong; every problem is listed.
     """
-    models = hub_models(profile)
-    missing = {role: record for role, record in models.items() if hub.local_snapshot(record) is None}
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    models, problems = hub_models(profile), []
+    missing = [record for record in models.values() if local_snapshot(record) is None]
     for role, record in models.items():
-        place = "to be downloaded" if role in missing else "here"
-        pickled = ", a PyTorch file that is read as tensors only" if hub.is_pickled(record) else ""
-        say(f"preflight: {role}: {record['title']}, {record['gib']} GiB, {place}{pickled}")
-    problems = []
-    if missing and not hub.is_reachable(next(iter(missing.values()))["hub"]["id"]):
-        names = ", ".join(record["title"] for record in missing.values())
+        place = "to be downloaded" if record in missing else "here"
+        if any(Path(file).match(PICKLED) for file in record["hub"].get("sha256", {})):
+            place += ", a PyTorch file that is read as tensors only"
+        say(f"preflight: {role}: {record['title']}, {record['gib']} GiB, {place}")
+    if missing and not is_reachable(missing[0]["hub"]["id"]):
+        names = ", ".join(record["title"] for record in missing)
         problems.append(f"the hub cannot be reached, and {names} would have to be downloaded")
-    download_gib = sum(record["gib"] for record in missing.values())
-    problems += _disk_problems(download_gib, n_filings, artifacts, say)
-    problems += _gpu_problems(models, say)
+    download_gib = sum(record["gib"] for record in missing)
+    wanted = {Path(HF_HUB_CACHE): download_gib, Path(artifacts): DISK_GIB_A_FILING * n_filings}
+    for place, needed in wanted.items():
+        free = free_gib(place)
+        say(f"preflight: disk: {needed:.1f} GiB in {place.name}, {free:.0f} GiB free")
+        if free < needed:
+            problems.append(f"the disk of {place} has {free:.1f} GiB free and {needed:.1f} are needed")
+    needed, title = max(((record["gib"], record["title"]) for record in models.values()), default=(0, ""))
+    if needed >= NEEDS_GPU_GIB:
+        needed, found = ROOM * needed, gpu()
+        about, needs = (
+            f"{found[0]} with {found[1]:.0f} GiB" if found else "none",
+            f"{title} needs {needed:.0f} GiB",
+        )
+        say(f"preflight: GPU: {about}; {needs}")
+        if not found or found[1] < needed:
+            problems.append(f"GPU: {about}, and {needs}; take PROFILE=default")
     seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(profile, n_filings, n_questions)
-    said = f"{n_filings} filings and {n_questions} questions on one GPU"
-    say(f"preflight: time: roughly {seconds / 3600:.1f} hours for {said}")
+    given = f"{n_filings} filings and {n_questions} questions on one GPU"
+    say(f"preflight: time: roughly {seconds / 3600:.1f} hours for {given}")
     if problems:
         raise StudyError("; ".join(problems))
 
 
-def _disk_problems(download_gib: float, n_filings: int, artifacts: Path, say) -> list[str]:
-    from huggingface_hub.constants import HF_HUB_CACHE
-
-    wanted = {Path(HF_HUB_CACHE): download_gib, Path(artifacts): DISK_GIB_A_FILING * n_filings}
-    disks: dict[int, list[Path]] = {}
-    for place in wanted:
-        disks.setdefault(_existing(place).stat().st_dev, []).append(place)
-    problems = []
-    for places in disks.values():
-        needed, free = sum(wanted[place] for place in places), free_gib(places[0])
-        names, where = " and ".join(place.name for place in places), " and ".join(map(str, places))
-        say(f"preflight: disk: {needed:.1f} GiB in {names}, {free:.0f} GiB free")
-        if free < needed:
-            problems.append(f"the disk of {where} has {free:.1f} GiB free and {needed:.1f} are needed")
-    return problems
-
-
-def _gpu_problems(models: dict[str, dict], say) -> list[str]:
-    largest = max(models.values(), key=lambda record: record["gib"], default={"gib": 0.0})
-    if largest["gib"] < NEEDS_GPU_GIB:
-        return []
-    needed, title, found = ROOM * largest["gib"], largest["title"], gpu()
-    if found is None:
-        say(f"preflight: GPU: none; {title} needs {needed:.0f} GiB")
-        return [f"there is no GPU, and {title} needs one of {needed:.0f} GiB; take PROFILE=default"]
-    say(f"preflight: GPU: {found[0]} with {found[1]:.0f} GiB; {title} needs {needed:.0f}")
-    is_small = found[1] < needed
-    return [f"{found[0]} has {found[1]:.0f} GiB, and {title} needs {needed:.0f}"] if is_small else []
-
-
 def free_gib(place: Path) -> float:
     """Free space where a directory is, or will be made."""
-    return shutil.disk_usage(_existing(place)).free / GIB
-
-
-def _existing(place: Path) -> Path:
-    return next(folder for folder in (place, *place.absolute().parents) if folder.exists())
+    existing = next(folder for folder in (place, *place.absolute().parents) if folder.exists())
+    return shutil.disk_usage(existing).free / GIB
 
 
 def gpu() -> tuple[str, float] | None:
@@ -120,15 +96,12 @@ def gpu() -> tuple[str, float] | None:
 def estimate_s(profile: dict, n_filings: int, n_questions: int) -> float:
     """Seconds of computing with the models that only the hub has, on a GPU, from parameters and tokens."""
     size = {role: record["parameters"] for role, record in hub_models(profile).items()}
-    texts = n_filings * FILING_TOKENS
-    n_folds, epochs = profile["page_scorer"]["n_folds"], profile["page_scorer"]["epochs"]
-    pair_tokens = profile["rerank"]["window"]
-    hyde = profile["hyde"]
+    texts, scorer, hyde = n_filings * FILING_TOKENS, profile["page_scorer"], profile["hyde"]
+    trained = 6 * scorer["epochs"] * n_questions * scorer["n_folds"] * scorer["max_tokens"]
     read = {
-        "embedder": texts * (2 + 2 * n_folds)
-        + 3 * epochs * n_questions * n_folds * 2 * profile["page_scorer"]["max_tokens"],
+        "embedder": texts * (2 + 2 * scorer["n_folds"]) + trained,
         "splade": texts,
-        "rerank": n_questions * profile["rerank"]["n"] * pair_tokens * 6,
+        "rerank": n_questions * profile["rerank"]["n"] * profile["rerank"]["window"] * 6,
         "generator": n_questions * ANSWERS * ANSWER_TOKENS,
     }
     written = n_questions * (hyde["n_passages"] + ANSWERS) * hyde["max_tokens"] / BATCH

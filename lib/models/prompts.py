@@ -1,15 +1,20 @@
-"""What is asked of a language model and what it answers: the interface of every runtime.
-
-A prompt that fails is returned as a :class:`GenerationError`, and the others go on.
-"""
+"""What is asked of a language model and what it answers: the interface of every runtime."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol
 
 from lib.words import StudyError
 
 MAX_SEED = 2**32 - 2  # llama.cpp takes 2**32 - 1 for "any seed"
+LIMITS = {
+    "max_tokens": (1, inf),
+    "temperature": (0, inf),
+    "top_p": (1e-9, 1),
+    "top_k": (0, inf),
+    "seed": (0, MAX_SEED),
+}
 
 
 class GenerationError(StudyError):
@@ -32,32 +37,18 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is drawn.
+    """How the next token is drawn."""
 
-    Attributes:
-        max_tokens: new tokens at most, at least 1.
-        temperature: 0 takes the likeliest token always.
-        top_p: draw from the likeliest tokens that together have this probability; 1 draws from all.
-        top_k: draw from this many tokens; 0 draws from all.
-        seed: from 0 to ``MAX_SEED``.
-    """
-
-    max_tokens: int
-    temperature: float = 0.0
-    top_p: float = 1.0
-    top_k: int = 0
+    max_tokens: int  # new tokens at most
+    temperature: float = 0.0  # 0 takes the likeliest token always
+    top_p: float = 1.0  # draw from the likeliest tokens that together have this probability; 1 draws from all
+    top_k: int = 0  # draw from this many tokens; 0 draws from all
     seed: int = 0
 
     def __post_init__(self):
-        wrong = {
-            "max_tokens": self.max_tokens < 1,
-            "temperature": self.temperature < 0,
-            "top_p": not 0 < self.top_p <= 1,
-            "top_k": self.top_k < 0,
-            "seed": not 0 <= self.seed <= MAX_SEED,
-        }
-        for name in (name for name, is_wrong in wrong.items() if is_wrong):
-            raise StudyError(f"sampling: {name} cannot be {getattr(self, name)}")
+        for name, (lowest, highest) in LIMITS.items():
+            if not lowest <= getattr(self, name) <= highest:
+                raise StudyError(f"sampling: {name} cannot be {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
@@ -70,20 +61,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Generation:
-    """What a model wrote.
+    """What a model wrote."""
 
-    Attributes:
-        text: without the prompt and without white space around it.
-        n_prompt_tokens, n_tokens: tokens read and tokens written, an end-of-text token included.
-        finish_reason: ``stop`` when the model ended, ``length`` when it was cut off.
-        seconds: wall time; in a batch, the batch's time shared equally.
-    """
-
-    text: str
+    text: str  # without the prompt and without white space around it
     n_prompt_tokens: int
-    n_tokens: int
-    finish_reason: str
-    seconds: float
+    n_tokens: int  # written, an end-of-text token included
+    finish_reason: str  # ``stop`` when the model ended, ``length`` when it was cut off
+    seconds: float  # wall time; in a batch, the batch's time shared equally
 
 
 OnDone = Callable[[int, Generation | GenerationError], None]
@@ -93,7 +77,10 @@ class Generator(Protocol):
     """Anything that answers prompts."""
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread."""
+        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread.
+
+        A prompt that fails has a :class:`GenerationError` as its outcome, and the others are answered.
+        """
 
 
 def fault(generation: Generation, sampling: Sampling) -> str | None:

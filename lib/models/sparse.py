@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lib.files import digest_of
-from lib.models.batches import in_batches_that_fit
-from lib.models.encoders import Role, automatic_precision
+from lib.models.encoders import Role, automatic_precision, in_batches_that_fit
 from lib.models.weights import fetch, weights_hash
 from lib.study import Study
 
@@ -49,17 +48,12 @@ class SpladeEncoder:
         window: tokens read of a text; the rest is cut.
         max_active_dims: heaviest terms kept of a text.
         precision: see :class:`lib.models.encoders.Encoder`.
-        batch_size: texts encoded at once; the logits of a batch take batch × window × vocabulary × 2 or 4 bytes. It is
-            halved where memory does not suffice.
+        batch_size: texts encoded at once, halved where memory does not suffice: the logits of a batch take batch ×
+            window × vocabulary × 2 or 4 bytes.
     """
 
     def __init__(
-        self,
-        weights: Path,
-        window: int = 512,
-        max_active_dims: int = 256,
-        precision: str = "auto",
-        batch_size: int = 8,
+        self, weights: Path, window: int, max_active_dims: int, precision="auto", batch_size: int = 8
     ):
         import torch
         from sentence_transformers import SparseEncoder
@@ -106,22 +100,17 @@ def sparse_vectors(
 ) -> sparse.csr_array:
     """The sparse vectors of texts, stored, shape (n_texts, n_terms)."""
     settings = study.profile.splade
-    options = settings.window, settings.max_active_dims, settings.precision, settings.batch_size
+    options = {name: settings[name] for name in ("window", "max_active_dims", "precision")}
+    space = {"model": weights_hash(settings.weights), "version": VERSION, "role": role, **options}
 
     def encoder() -> SpladeEncoder:
-        return study.memo("splade", lambda: SpladeEncoder(fetch(settings.weights), *options))
-
-    space = {
-        "model": weights_hash(settings.weights),
-        "version": VERSION,
-        "window": settings.window,
-        "max_active_dims": settings.max_active_dims,
-        "precision": settings.precision,
-        "role": role,
-    }
+        make = partial(SpladeEncoder, **options, batch_size=settings.batch_size)
+        return study.memo("splade", lambda: make(fetch(settings.weights)))
 
     def fill() -> np.ndarray:
-        return study.cache.rows(space, texts, lambda part: encoder().encode(part, role), dtype=TERM, label=stage)
+        return study.cache.rows(
+            space, texts, lambda part: encoder().encode(part, role), dtype=TERM, label=stage
+        )
 
     study.store.value(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
     rows = fill()

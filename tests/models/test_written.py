@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.models.generator import Generation, GenerationError, Prompt, Sampling
+from lib.models.prompts import Generation, GenerationError, Prompt, Sampling
 from lib.models.written import GenerationLog, Item, Model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -246,7 +246,7 @@ SLOW = """
 import sys, time
 from pathlib import Path
 from lib.models.written import GenerationLog, Item, Model
-from lib.models.generator import Generation, Prompt, Sampling
+from lib.models.prompts import Generation, Prompt, Sampling
 
 class Slow:
     def generate(self, requests, on_done):
