@@ -1,4 +1,4 @@
-"""Small experiments that test the likely reasons behind the baselines' table."""
+"""The sizes of pages and chunks, and small experiments that test the likely reasons behind the baselines' table."""
 
 from collections.abc import Callable, Sequence
 
@@ -129,18 +129,29 @@ def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:
     return study.store.frame("experiments/rerank-windows", params, make, public=True)
 
 
-def token_counts(study: Study) -> dict[str, pd.Series]:
-    """Tokens of every page and of every chunk of a study, in their order: ``pages`` and ``chunks``."""
-    weights = study.profile.embedder.weights
-    params = {name: study.digest(name) for name in ("pages", "chunks")} | {"tokenizer": weights_hash(weights)}
+def shape(study: Study) -> dict:
+    """How many pages, chunks and tokens a study has, by the embedder's tokenizer; stored.
 
-    def make() -> dict[str, list[int]]:
-        tokenizer = load_tokenizer(fetch(weights))
+    Returns:
+        pages, blank_pages, tokens (of all pages), chunks, median (tokens of a chunk), longer (share of the chunks
+        that do not fit into the encoder's window), chunks_of_page (how many pages have 1, 2, … chunks).
+    """
+    weights, window = study.profile.embedder.weights, study.profile.embedder.window
+
+    def make() -> dict:
+        tokenizer, pages, chunks = load_tokenizer(fetch(weights)), study.pages["text"], study.chunks
+        of_chunk = pd.Series(count_tokens(chunks["text"].tolist(), tokenizer))
+        of_page = chunks.groupby(["doc_name", "page"]).size()
         return {
-            name: count_tokens(getattr(study, name)["text"].tolist(), tokenizer)
-            for name in ("pages", "chunks")
+            "pages": len(pages),
+            "blank_pages": int((pages.str.strip() == "").sum()),
+            "tokens": sum(count_tokens(pages.tolist(), tokenizer)),
+            "chunks": len(chunks),
+            "median": float(of_chunk.median()),
+            "longer": float((of_chunk > window - 2).mean()),
+            "chunks_of_page": [int((of_page == n).sum()) for n in range(1, of_page.max() + 1)],
         }
 
-    return {
-        name: pd.Series(counts) for name, counts in study.store.value("token_counts", params, make).items()
-    }
+    params = {name: study.digest(name) for name in ("pages", "chunks")}
+    params |= {"tokenizer": weights_hash(weights), "window": window}
+    return study.store.value("analysis/shape", params, make, public=True)

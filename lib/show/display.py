@@ -135,7 +135,7 @@ def note(text: str) -> Shown:
     return Shown(text)
 
 
-def only_with_filings(make: Callable[[], Shown]) -> Shown:
+def only_with_filings(make: Callable[[], object]) -> object:
     """What ``make`` shows, or one line that gives the reason where it needs the filings and they are not here."""
     try:
         return make()
@@ -160,7 +160,8 @@ def glue(name: str, value: object, form: str = ".2f") -> None:
 
     is_float = isinstance(value, float | np.floating)
     is_whole = isinstance(value, int | np.integer)
-    keep(name, format(value, form) if is_float else f"{value:,}" if is_whole else str(value), display=False)
+    text = format(value, form) if is_float else f"{value:,}" if is_whole else str(value)
+    keep(name, "–" if is_float and np.isnan(value) else text, display=False)
 
 
 def table(
