@@ -19,8 +19,8 @@ import pymupdf
 from lib import runs
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
+from lib.data.dataset import extract_pages
 from lib.data.layout import Dataset
-from lib.data.pages import extract_pages
 from lib.files import ROOT, aside, digest_of, write_atomically
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator

@@ -83,7 +83,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         )
     except papermill.PapermillExecutionError as error:
         aside.replace(failed)
-        if error.ename in ("StudyError", "DatasetError", "WeightsError", "NeedsFilings"):
+        if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
             raise StudyError(f"{name}: {error.evalue}") from None
         raise StudyError(
             f"{name} failed in cell {error.cell_index}: {error.ename}: {error.evalue}\n  the run so far is in {failed}"

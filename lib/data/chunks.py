@@ -49,7 +49,7 @@ def spans_of(
 
 
 def _word_start(words: Sequence[int | None] | None, position: int, lowest: int) -> int:
-    """The start of the word that the token at ``position`` is in, or ``position`` where that is below ``lowest``."""
+    """The start of the word that the token at ``position`` is in; ``position`` where that is below ``lowest``."""
     start = position
     while words is not None and start > 0 and words[start] is not None and words[start] == words[start - 1]:
         start -= 1
@@ -72,8 +72,7 @@ def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: i
 
     Args:
         pages: doc_name, page, text.
-        tokenizer: counts the tokens.
-        size, overlap: tokens, see :func:`spans_of`.
+        tokenizer, size, overlap: in its tokens, see :func:`spans_of`.
 
     Returns:
         CHUNK_COLUMNS: ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has
@@ -84,9 +83,8 @@ def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: i
     for page, encoding in zip(pages.itertuples(), encoded, strict=True):
         spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
         for number, (start, end) in enumerate(spans):
-            doc_name, text = page.doc_name, page.text[start:end]
-            name, key = chunk_id(doc_name, page.page, number), chunk_key(text, doc_name, page.page)
-            rows.append((name, key, doc_name, page.page, text, start, end))
+            place, text = (page.doc_name, page.page), page.text[start:end]
+            rows.append((chunk_id(*place, number), chunk_key(text, *place), *place, text, start, end))
     return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
 
 

@@ -1,17 +1,29 @@
-"""Reading a dataset: questions, filings and evidence, each record checked, every problem reported at once."""
+"""Reading a dataset: questions, filings, evidence and pages, each checked, every problem reported at once.
+
+Pages come from PDFs through PyMuPDF, or are given as text; they are numbered from 0, and blank pages are kept.
+"""
 
 import re
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pandas as pd
+import pymupdf
+from tqdm.auto import tqdm
 
 from lib.data.layout import DOCUMENTS, Dataset, Line, Problems, is_safe_name, read_json_lines
-from lib.data.pages import extract_pages
-from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, doc_type_label
+from lib.files import digest_of_file
+from lib.words import FILING_COLUMNS, PAGE_COLUMNS, QUESTION_COLUMNS, doc_type_label
 
 QUESTION_FIELDS = ("financebench_id", "question", "answer", "question_type", "doc_name", "evidence")
 TEXT_FIELDS = ("financebench_id", "question", "question_type", "doc_name")
+DOCUMENT_FIELDS = ("company", "doc_type", "doc_period")
 EVIDENCE_COLUMNS = ["question_id", "doc_name", "page", "text", "line"]
+NOT_WORDS = re.compile(r"[^a-z0-9]+")
+N_PROCESSES = 2
+MIN_OVERLAP = (
+    0.5  # share of the evidence's distinct words that stand on its page: people copied it from the PDF's text
+)
 NAME_RULE = "use letters, digits, '_', '-' and '.' only"
 
 
@@ -31,91 +43,93 @@ def read_dataset(root: Path, name: str) -> Dataset:
     question_file = problems.one_file(root / "data", "*open_source*.jsonl", "*questions*.jsonl")
     document_file = problems.one_file(root / "data", DOCUMENTS)
     problems.stop()
-    question_lines = read_json_lines(question_file, problems)
-    document_lines = read_json_lines(document_file, problems)
-    if not question_lines:
+    lines, document_lines = (read_json_lines(file, problems) for file in (question_file, document_file))
+    if not lines:
         problems.add(question_file, "no question; give at least one")
-    present = {path.stem for path in (root / "pdfs").glob("*.pdf")}
-    present |= {path.stem for path in (root / "pages").glob("*.jsonl")}
+    present = {path.stem: path for path in (root / "pages").glob("*.jsonl")}
+    present |= {path.stem: path for path in (root / "pdfs").glob("*.pdf")}
     documents = _documents(document_lines, present, problems)
-    questions, evidence = _questions(question_lines, documents, problems)
-    filings = _filings(documents, present)
-    _check_filings(question_lines, present, root, problems)
-    dataset = Dataset(name, root, questions, filings, evidence, question_file)
+    for doc_name in sorted(name for name in present if not is_safe_name(name)):
+        problems.add(present[doc_name], f"rename the file; {NAME_RULE}")
+    rows, evidence, seen = [], [], set()
+    for line in [line for line in lines if _is_complete(line, present, problems)]:
+        record, about = line.record, _about(line.record["doc_name"], documents)
+        question_id, pieces = record["financebench_id"], _evidence(line, problems)
+        if question_id in seen:
+            problems.add(line, f"question id {question_id} is used twice; give each question its own")
+        seen.add(question_id)
+        evidence += [(question_id, about["doc_name"], page, text, line.number) for page, text in pieces]
+        rows.append(
+            about
+            | {
+                "question_id": question_id,
+                "question": record["question"],
+                "answer": str(record["answer"]),
+                "question_type": record["question_type"],
+                "company": str(record.get("company") or about["company"]),
+                "gold_pages": sorted({page for page, _ in pieces}),
+                "evidence": "\n\n".join(text for _, text in pieces),
+            }
+        )
+    questions = pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
+    filings = [
+        _about(doc_name, documents) for doc_name in sorted(present)
+    ]  # whether or not a question needs it
+    filings = pd.DataFrame(filings, columns=list(FILING_COLUMNS[:-1]))
+    pieces = pd.DataFrame(evidence, columns=EVIDENCE_COLUMNS)
+    dataset = Dataset(name, root, questions, filings, pieces, question_file)
     if problems.messages:
-        extract_pages(dataset, problems=problems)
+        extract_pages(dataset, problems)
     return dataset
 
 
-def _documents(lines: list[Line], present: set[str], problems: Problems) -> dict[str, dict]:
+def _documents(lines: list[Line], present: dict[str, Path], problems: Problems) -> dict[str, dict]:
     """Filing name to its description; FinanceBench describes a filing that it does not use twice."""
     documents: dict[str, dict] = {}
     for line in lines:
         doc_name = line.record.get("doc_name")
         if not isinstance(doc_name, str) or not is_safe_name(doc_name):
             problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
-        elif doc_name not in documents:
-            documents[doc_name] = line.record
-        elif doc_name in present and _core(documents[doc_name]) != _core(line.record):
+            continue
+        first = documents.setdefault(doc_name, line.record)
+        is_same = all(first.get(field) == line.record.get(field) for field in DOCUMENT_FIELDS)
+        if doc_name in present and not is_same:
             problems.add(line, f"{doc_name} is described twice, differently; remove one of the two lines")
     return documents
 
 
-def _core(document: dict) -> tuple:
-    return tuple(document.get(field) for field in ("company", "doc_type", "doc_period"))
+def _about(doc_name: str, documents: dict[str, dict]) -> dict:
+    """What is known of a filing."""
+    document = documents.get(doc_name, {})
+    return {
+        "doc_name": doc_name,
+        "company": document.get("company") or doc_name.split("_")[0],
+        "sector": document.get("gics_sector"),
+        "doc_type": doc_type_label(str(document.get("doc_type", "other"))),
+        "doc_period": document.get("doc_period"),
+    }
 
 
-def _questions(
-    lines: list[Line], documents: dict[str, dict], problems: Problems
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """QUESTION_COLUMNS and EVIDENCE_COLUMNS of the complete questions."""
-    rows, evidence, seen = [], [], set()
-    for line in (line for line in lines if _is_complete(line, problems)):
-        record, doc_name = line.record, line.record["doc_name"]
-        question_id, document = record["financebench_id"], documents.get(doc_name, {})
-        if question_id in seen:
-            problems.add(line, f"question id {question_id} is used twice; give each question its own")
-        seen.add(question_id)
-        pieces = _evidence(line, problems)
-        evidence += [(question_id, doc_name, page, text, line.number) for page, text in pieces]
-        rows.append(
-            {
-                "question_id": question_id,
-                "question": record["question"],
-                "answer": str(record["answer"]),
-                "question_type": record["question_type"],
-                "doc_name": doc_name,
-                "doc_type": doc_type_label(str(document.get("doc_type", "other"))),
-                "company": str(record.get("company") or _company(doc_name, document)),
-                "doc_period": document.get("doc_period"),
-                "gold_pages": sorted({page for page, _ in pieces}),
-                "evidence": "\n\n".join(text for _, text in pieces),
-            }
-        )
-    return pd.DataFrame(rows, columns=list(QUESTION_COLUMNS)), pd.DataFrame(
-        evidence, columns=EVIDENCE_COLUMNS
-    )
-
-
-def _company(doc_name: str, document: dict) -> str:
-    return document.get("company") or doc_name.split("_")[0]
-
-
-def _is_complete(line: Line, problems: Problems) -> bool:
-    """Whether a question has every field in its right kind; what is not right is noted."""
+def _is_complete(line: Line, present: dict[str, Path], problems: Problems) -> bool:
+    """Whether a question has every field in its right kind; what is not right is noted, and so is a missing filing."""
     record, wrong = line.record, []
     if missing := [field for field in QUESTION_FIELDS if record.get(field) in (None, "", [])]:
         wrong.append(f"the question has no {', '.join(missing)}; fill in what is missing")
     if no_text := [field for field in TEXT_FIELDS if not isinstance(record.get(field, ""), str | None)]:
         wrong.append(f"{', '.join(no_text)} is no text; put it in quotes")
-    question_id = record.get("financebench_id")
+    question_id, pieces = record.get("financebench_id"), record.get("evidence") or []
     if isinstance(question_id, str) and re.search(r"\s", question_id):
         wrong.append(f"question id {question_id!r} has a space, which a run file cannot hold; use '_' or '-'")
-    pieces = record.get("evidence") or []
     if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
         wrong.append("evidence is no list of objects; give each evidence_text and evidence_page_num")
     for message in wrong:
         problems.add(line, message)
+    doc_name = record.get("doc_name")
+    if isinstance(doc_name, str) and not is_safe_name(doc_name):
+        problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
+    elif isinstance(doc_name, str) and doc_name not in present:
+        wanted = f"pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl"
+        problems.add(line, f"neither {wanted} exists; add one of them")
     return not wrong
 
 
@@ -136,27 +150,100 @@ def _evidence(line: Line, problems: Problems) -> list[tuple[int, str]]:
     return found
 
 
-def _filings(documents: dict[str, dict], present: set[str]) -> pd.DataFrame:
-    """Every filing that lies in the dataset, whether or not a question needs it."""
-    rows = []
-    for doc_name in sorted(present):
-        document = documents.get(doc_name, {})
-        doc_type = doc_type_label(str(document.get("doc_type", "other")))
-        about = document.get("gics_sector"), doc_type, document.get("doc_period")
-        rows.append((doc_name, _company(doc_name, document), *about))
-    return pd.DataFrame(rows, columns=list(FILING_COLUMNS[:-1]))
+def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
+    """The text of every page of every filing, checked against the questions' gold pages.
+
+    Args:
+        dataset: the records.
+        problems: those found so far, which are reported with the new ones.
+
+    Returns:
+        PAGE_COLUMNS, ordered by filing and page; a blank page has empty text.
+
+    Raises:
+        DatasetError: every unreadable filing, gold page past the end and evidence that is not on its page, at once.
+    """
+    problems = problems or Problems(dataset.root)
+    doc_names = dataset.filings["doc_name"].tolist()
+    sources, first = [dataset.source(doc_name) for doc_name in doc_names], {}
+    for source in filter(Path.is_file, sources):
+        if (same := first.setdefault(digest_of_file(source), source)) is not source:
+            wrong = f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
+            problems.add(source, wrong)
+    with ProcessPoolExecutor(N_PROCESSES) as pool:
+        read = pool.map(read_filing, sources)
+        filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
+    problems.messages += [message for _, messages in filings for message in messages]
+    rows = [
+        (doc_name, page, text)
+        for doc_name, (texts, _) in zip(doc_names, filings, strict=True)
+        for page, text in enumerate(texts)
+    ]
+    pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
+    _check_gold(dataset, pages, problems)
+    problems.stop()
+    return pages
 
 
-def _check_filings(lines: list[Line], present: set[str], root: Path, problems: Problems) -> None:
-    """Note files whose names cannot stand in a chunk id, and questions whose filing is not there."""
-    for doc_name in sorted(name for name in present if not is_safe_name(name)):
-        pdf, text = root / "pdfs" / f"{doc_name}.pdf", root / "pages" / f"{doc_name}.jsonl"
-        problems.add(pdf if pdf.is_file() else text, f"rename the file; {NAME_RULE}")
-    for line in lines:
-        doc_name = line.record.get("doc_name")
-        if isinstance(doc_name, str) and not is_safe_name(doc_name):
-            problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
-        elif isinstance(doc_name, str) and doc_name not in present:
-            problems.add(
-                line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them"
-            )
+def read_filing(source: Path) -> tuple[list[str], list[str]]:
+    """The texts of one filing's pages, and what is wrong with its file."""
+    problems = Problems(source.parent.parent)
+    texts = _read_text(source, problems) if source.suffix == ".jsonl" else _read_pdf(source, problems)
+    return texts, problems.messages
+
+
+def _read_pdf(source: Path, problems: Problems) -> list[str]:
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    texts, wrong = [], ""
+    try:
+        with pymupdf.open(source) as pdf:
+            if pdf.needs_pass:
+                wrong = "is encrypted; save it without a password"
+            elif not pdf.is_pdf:
+                wrong = "is something else under a PDF's name; download it again"
+            else:
+                texts = [page.get_text().replace("\x00", "") for page in pdf]
+                if pdf.is_repaired and not any(texts):
+                    wrong = "is damaged or truncated; download it again"
+                elif not texts:
+                    wrong = "has no pages; download it again"
+    except (RuntimeError, ValueError):
+        wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
+    tail = source.read_bytes()[-4096:]
+    if not wrong and not tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") and b"startxref" not in tail:
+        wrong = "is truncated (no end-of-file mark); download it again"
+    if wrong:
+        problems.add(source, f"the PDF {wrong}")
+    return [] if wrong else texts
+
+
+def _read_text(source: Path, problems: Problems) -> list[str]:
+    texts, expected = [], 0
+    for line in read_json_lines(source, problems):
+        page, text = line.record.get("page"), line.record.get("text")
+        if line.record.get("doc_name") != source.stem:
+            problems.add(line, f"doc_name is not {source.stem}; mend the name")
+        if page != expected:
+            problems.add(line, f"page {page!r} where {expected} comes next; count from 0, leave none out")
+        if not isinstance(text, str):
+            problems.add(line, "the page has no text; a blank page has the empty text")
+        texts.append(text if isinstance(text, str) else "")
+        expected = (page if isinstance(page, int) else expected) + 1
+    return texts
+
+
+def _check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems) -> None:
+    """Note gold pages past a filing's end, and evidence that is not on its page."""
+    n_pages = pages.groupby("doc_name").size()
+    text_of = pages.set_index(["doc_name", "page"])["text"]
+    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(n_pages.index)].itertuples():
+        where, doc_name, page = Line(dataset.question_file, piece.line), piece.doc_name, piece.page
+        if page >= (count := n_pages[doc_name]):
+            problems.add(where, f"gold page {page} is past the end of {doc_name} ({count} pages, 0-based)")
+            continue
+        words, on_page = (
+            set(NOT_WORDS.sub(" ", text.lower()).split()) for text in (piece.text, text_of[doc_name, page])
+        )
+        if words and (share := len(words & on_page) / len(words)) < MIN_OVERLAP:
+            wrong = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
+            problems.add(where, f"{wrong}; correct evidence_page_num (the PDF's index, from 0) or the text")

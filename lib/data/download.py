@@ -22,40 +22,28 @@ TIMEOUTS_S = (10, 60)
 PIECE = 1 << 16
 
 
-def checksums(path: Path = CHECKSUMS) -> dict[str, str]:
+def checksums() -> dict[str, str]:
     """SHA-256 of the files that are known, by their name in the repository."""
-    return {name: sha256 for sha256, name in map(str.split, path.read_text().splitlines())}
+    return {name: sha256 for sha256, name in map(str.split, CHECKSUMS.read_text().splitlines())}
 
 
-def download_financebench(
-    target: Path, base_url: str | None = None, known: dict[str, str] | None = None, say=print
-) -> Path:
-    """Download the questions and their filings, about 150 MB; a broken download goes on where it was.
+def download_financebench(target: Path, say=print) -> Path:
+    """Download the questions and their filings, about 150 MB, to ``target``, which is returned.
 
-    The questions take their place last, so that a folder with questions is whole.
-
-    Args:
-        target: the dataset's folder.
-        base_url: where the repository's files are; by default ``$FINANCEBENCH_URL``, else GitHub.
-        known: SHA-256 by name; by default those in ``financebench.sha256``. Other files are taken as they come.
-        say: receives their names.
-
-    Returns:
-        ``target``.
+    They come from ``$FINANCEBENCH_URL``, else from GitHub; a broken download is resumed. The questions take their place
+    last, so that a folder with questions is whole. A file without a known checksum is taken as it comes, which is said.
 
     Raises:
         DatasetError: no network, a file that is not there, or one with another checksum than the known.
     """
-    base_url = (base_url or os.environ.get("FINANCEBENCH_URL") or BASE_URL).rstrip("/")
-    known = checksums() if known is None else known
-    target = Path(target)
-    aside = target / "downloading"
+    base_url = (os.environ.get("FINANCEBENCH_URL") or BASE_URL).rstrip("/")
+    known, aside = checksums(), target / "downloading"
     with requests.Session() as session:
         for name in (QUESTIONS, DOCUMENTS):
-            _download(session, base_url, name, aside / name, known)
+            _download(session, f"{base_url}/{quote(name)}", aside / name, known.get(name))
         names = [f"pdfs/{doc_name}.pdf" for doc_name in _gold_filings(aside / QUESTIONS)]
         for name in tqdm(names, desc="download", unit="filing"):
-            _download(session, base_url, name, target / name, known)
+            _download(session, f"{base_url}/{quote(name)}", target / name, known.get(name))
     if unknown := [name for name in (QUESTIONS, DOCUMENTS, *names) if name not in known]:
         say(f"download: no checksum is known for {', '.join(unknown)}; taken as they came")
     (target / "data").mkdir(exist_ok=True)
@@ -76,24 +64,32 @@ def _gold_filings(questions: Path) -> list[str]:
     return sorted(found)
 
 
-def _download(session: requests.Session, base_url: str, name: str, path: Path, known: dict[str, str]) -> None:
-    """Have one file at ``path``: the one that is there, if it is sound, else a download."""
-    if path.is_file() and known.get(name, "") in ("", digest_of_file(path)):
+def _download(session: requests.Session, url: str, path: Path, sha256: str | None) -> None:
+    """Put one file at ``path``: the one that is there, if it is sound, else a download."""
+    if path.is_file() and sha256 in (None, digest_of_file(path)):
         return
-    url, part = f"{base_url}/{quote(name)}", path.with_name(f"{path.name}.part")
+    part = path.with_name(f"{path.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
-    for last, wait_s in enumerate(WAITS_S, 1 - len(WAITS_S)):
+    for left, wait_s in zip(reversed(range(len(WAITS_S))), WAITS_S, strict=True):
         time.sleep(wait_s)
         try:
             _receive(session, url, part)
             break
-        except (requests.RequestException, OSError) as error:
-            if last == 0:
-                raise DatasetError(_sentence(url, error)) from None
+        except OSError as error:  # of requests or of the disk
+            if left:
+                continue
+            reason = f"{url} failed ({error}). Try again; what was received is kept."
+            if isinstance(error, requests.ConnectionError | requests.Timeout):
+                reason = (
+                    f"{urlsplit(url).netloc} cannot be reached. Connect to the network, put the dataset into "
+                    "data/financebench, set RETRIEVAL_GAP_DATA to a folder that contains financebench/, or take "
+                    "DATASET=demo."
+                )
+            raise DatasetError(f"FinanceBench cannot be downloaded: {reason}") from None
     wrong = ""
-    if name in known and digest_of_file(part) != known[name]:
+    if sha256 and digest_of_file(part) != sha256:
         wrong = f"does not hash to what {CHECKSUMS.name} says; try again, or remove its line there to accept the file"
-    elif name.endswith(".pdf") and part.read_bytes()[:5] != b"%PDF-":
+    elif url.endswith(".pdf") and part.read_bytes()[:5] != b"%PDF-":
         wrong = "is no PDF; look at it in a browser"
     if wrong:
         part.unlink()
@@ -114,14 +110,3 @@ def _receive(session: requests.Session, url: str, part: Path) -> None:
         with part.open("ab" if response.status_code == 206 else "wb") as file:
             for piece in response.iter_content(PIECE):
                 file.write(piece)
-
-
-def _sentence(url: str, error: Exception) -> str:
-    host = urlsplit(url).netloc
-    if isinstance(error, requests.ConnectionError | requests.Timeout):
-        return (
-            f"FinanceBench cannot be downloaded: {host} cannot be reached. Connect to the network, put the dataset "
-            "into data/financebench, set RETRIEVAL_GAP_DATA to a folder that contains financebench/, or take "
-            "DATASET=demo."
-        )
-    return f"FinanceBench cannot be downloaded: {url} failed ({error}). Try again; what was received is kept."

@@ -13,14 +13,12 @@ YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)|(?i:\bFY\s?'?(\d{2})\b)")
 
 def sentences(filings: pd.DataFrame) -> dict[str, str]:
     """The metadata of each filing as one sentence: ``3M 10-K of fiscal year 2018 (Industrials).``, by doc_name."""
-    rows = filings[["doc_name", "company", "sector", "doc_type", "doc_period"]]
-    return {row.doc_name: _sentence(row) for row in rows.itertuples(index=False)}
-
-
-def _sentence(filing) -> str:
-    period = "" if pd.isna(filing.doc_period) else f" of fiscal year {int(filing.doc_period)}"
-    sector = "" if pd.isna(filing.sector) else f" ({filing.sector})"
-    return f"{filing.company} {filing.doc_type}{period}{sector}."
+    made = {}
+    for row in filings.itertuples():
+        period = "" if pd.isna(row.doc_period) else f" of fiscal year {int(row.doc_period)}"
+        sector = "" if pd.isna(row.sector) else f" ({row.sector})"
+        made[row.doc_name] = f"{row.company} {row.doc_type}{period}{sector}."
+    return made
 
 
 def search_words(filings: pd.DataFrame) -> pd.Series:
@@ -33,9 +31,7 @@ def search_words(filings: pd.DataFrame) -> pd.Series:
 def heading(company: str, year: int | None, quarter: int | None, doc_type: str) -> str:
     """A short line, without what is unknown: ``Oskarvale 2023 Q2 10-Q``."""
     kind = {"earnings": "earnings release", "other": ""}.get(doc_type, doc_type)
-    return " ".join(
-        str(part) for part in (company, year or "", f"Q{quarter}" if quarter else "", kind) if part
-    )
+    return " ".join(str(part) for part in (company, year, f"Q{quarter}" if quarter else "", kind) if part)
 
 
 def years_named(text: str) -> set[int]:

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import pandas as pd
 
@@ -27,25 +27,15 @@ SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]*")
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset whose records were read and are sound; its pages are checked once they are extracted.
+    """A dataset whose records were read and are sound; its pages are checked once they are extracted."""
 
-    Attributes:
-        name: short name, used in paths.
-        root: the dataset's directory.
-        questions: QUESTION_COLUMNS, ordered as in the file.
-        filings: FILING_COLUMNS without ``n_pages``: the filings that have a PDF or page text here.
-        evidence: one row a piece of evidence: question_id, doc_name, page, text, line (where it was read).
-        question_file: where the questions are, for messages.
-        has_text: whether the texts of filings and questions are available.
-    """
-
-    name: str
+    name: str  # used in paths
     root: Path
-    questions: pd.DataFrame
-    filings: pd.DataFrame
-    evidence: pd.DataFrame
-    question_file: Path
-    has_text: ClassVar[bool] = True
+    questions: pd.DataFrame  # QUESTION_COLUMNS, ordered as in the file
+    filings: pd.DataFrame  # FILING_COLUMNS without ``n_pages``: those that have a PDF or page text here
+    evidence: pd.DataFrame  # one row a piece: question_id, doc_name, page, text, line (where it was read)
+    question_file: Path  # for messages
+    has_text: ClassVar[bool] = True  # whether the texts of filings and questions are available
 
     @cached_property
     def fingerprint(self) -> str:
@@ -59,7 +49,7 @@ class Dataset:
 
     def _listing(self, *others: Path) -> str:
         """Name and hash of the filings' files and of others, one a line, by name."""
-        paths = [*others, *(self.source(doc_name) for doc_name in self.filings["doc_name"])]
+        paths = [*others, *map(self.source, self.filings["doc_name"])]
         names = sorted((path.relative_to(self.root).as_posix(), path) for path in paths)
         return "".join(f"{name} {digest_of_file(path)}\n" for name, path in names)
 
@@ -69,25 +59,19 @@ class Dataset:
         return text if text.is_file() else self.root / "pdfs" / f"{doc_name}.pdf"
 
 
-@dataclass(frozen=True)
-class Line:
-    """One record and where it stands."""
+class Line(NamedTuple):
+    """A line of a file, and its record where it is read."""
 
     path: Path
     number: int
-    record: dict
+    record: dict | None = None
 
 
 class Problems:
-    """The list of what is wrong with a dataset, reported at once.
-
-    Args:
-        root: the dataset's directory; messages name files relative to it.
-    """
+    """The list of what is wrong with a dataset, reported at once; files are named relative to its ``root``."""
 
     def __init__(self, root: Path):
-        self.root = Path(root)
-        self.messages: list[str] = []
+        self.root, self.messages = Path(root), []
 
     def add(self, where: Line | Path, message: str) -> None:
         """Note one problem; ``message`` says what is wrong and how to mend it."""
@@ -101,22 +85,20 @@ class Problems:
         """
         for pattern in patterns:
             others = folder.glob(DOCUMENTS) if pattern != DOCUMENTS else ()
-            found = sorted(set(folder.glob(pattern)) - set(others))
-            if len(found) == 1:
-                return found[0]
-            if found:
-                names = ", ".join(path.name for path in found)
-                self.add(folder, f"more than one {pattern}: {names}; leave one")
-                return None
-        self.add(folder, f"no {' or '.join(patterns)}; see the dataset layout in the README")
+            if found := sorted(set(folder.glob(pattern)) - set(others)):
+                break
+        if len(found) == 1:
+            return found[0]
+        several = f"more than one {pattern}: {', '.join(path.name for path in found)}; leave one"
+        none = f"no {' or '.join(patterns)}; see the dataset layout in the README"
+        self.add(folder, several if found else none)
         return None
 
     def stop(self) -> None:
         """Raise DatasetError with every problem, if there is any."""
-        if self.messages:
-            unique = list(dict.fromkeys(self.messages))
+        if unique := list(dict.fromkeys(self.messages)):
             count = f"{len(unique)} problem" + ("s" if len(unique) > 1 else "")
-            raise DatasetError(f"{self.root}: {count}\n" + "\n".join(f"  {message}" for message in unique))
+            raise DatasetError("\n  ".join([f"{self.root}: {count}", *unique]))
 
 
 def is_safe_name(name: str) -> bool:
@@ -128,15 +110,13 @@ def read_json_lines(path: Path, problems: Problems) -> list[Line]:
     """The records of a JSON-lines file; a line that is no JSON object is a problem, blank lines are skipped."""
     lines = []
     for number, text in enumerate(path.read_bytes().split(b"\n"), 1):
-        if not text.strip():
-            continue
+        record, wrong = None, "not a JSON object; one record a line, in braces"
         try:
-            record = json.loads(text)
+            record = json.loads(text) if text.strip() else None
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            problems.add(Line(path, number, {}), f"broken JSON ({error}); mend or remove the line")
-            continue
+            wrong = f"broken JSON ({error}); mend or remove the line"
         if isinstance(record, dict):
             lines.append(Line(path, number, record))
-        else:
-            problems.add(Line(path, number, {}), "not a JSON object; one record a line, in braces")
+        elif text.strip():
+            problems.add(Line(path, number), wrong)
     return lines

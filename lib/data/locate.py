@@ -9,9 +9,9 @@ from pathlib import Path
 from lib.data.dataset import read_dataset
 from lib.data.download import download_financebench
 from lib.data.layout import Dataset
+from lib.files import ROOT
 from lib.words import DatasetError
 
-ROOT = Path(__file__).resolve().parents[2]
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
 
@@ -27,14 +27,12 @@ def financebench_root() -> Path | None:
     Raises:
         DatasetError: the variable names a folder that does not contain it.
     """
-    if chosen := os.environ.get(DATA_VARIABLE):
-        root = Path(chosen).expanduser() / "financebench"
-        if not is_dataset(root):
-            raise DatasetError(
-                f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
-            )
-        return root
-    root = DATA / "financebench"
+    chosen = os.environ.get(DATA_VARIABLE)
+    root = Path(chosen or DATA).expanduser() / "financebench"
+    if chosen and not is_dataset(root):
+        raise DatasetError(
+            f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
+        )
     return root if is_dataset(root) else None
 
 
@@ -63,14 +61,10 @@ def open_dataset(name: str) -> Dataset:
         raise DatasetError(
             f"{name}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
         )
-    return _own_name(read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name)))
-
-
-def _own_name(dataset: Dataset) -> Dataset:
-    """The dataset; one that has a published dataset's name and other content is named after its fingerprint too."""
+    dataset = read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name))
     manifest = RESULTS / dataset.name / "default" / "manifest.json"
     if dataset.name not in ("demo", "financebench") or not manifest.is_file():
         return dataset
-    if json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint:
-        return dataset
-    return replace(dataset, name=f"{dataset.name}-{dataset.fingerprint[:6]}")
+    is_published = json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint
+    # one that has a published dataset's name and other content is named after its content too
+    return dataset if is_published else replace(dataset, name=f"{dataset.name}-{dataset.fingerprint[:6]}")

@@ -5,8 +5,7 @@ import json
 import pymupdf
 import pytest
 
-from lib.data.dataset import read_dataset
-from lib.data.pages import extract_pages
+from lib.data.dataset import extract_pages, read_dataset
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
@@ -15,7 +14,7 @@ TEXT = ("cover", "net sales rose", "cash flow fell")
 def load(folder) -> tuple:
     """The dataset and its pages, as a study gets them."""
     dataset = read_dataset(folder.write(), "test")
-    return dataset, extract_pages(dataset, n_workers=1)
+    return dataset, extract_pages(dataset)
 
 
 def problems_of(folder) -> list[str]:
