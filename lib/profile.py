@@ -19,15 +19,18 @@ class Settings(dict):
 
     _reader = ""
 
+    def __missing__(self, name: str):
+        if self._reader:
+            raise UndeclaredSetting(
+                f"{self._reader} reads the section {name!r} of the profile, which its row in the method table does "
+                f"not declare: add it to settings=({', '.join(self)})"
+            )
+        raise KeyError(name)
+
     def __getattr__(self, name: str):
         try:
             return self[name]
         except KeyError:
-            if self._reader:
-                raise UndeclaredSetting(
-                    f"{self._reader} reads the section {name!r} of the profile, which its row in the method table does "
-                    f"not declare: add it to settings=({', '.join(self)})"
-                ) from None
             raise AttributeError(f"the profile has no setting {name!r}; it has {', '.join(self)}") from None
 
     def only(self, sections: Iterable[str], reader: str) -> "Settings":

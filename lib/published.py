@@ -44,9 +44,9 @@ class Published:
         self.root = Path(root)
 
     @classmethod
-    def of(cls, dataset: str, profile: str, results: Path = RESULTS) -> "Published | None":
+    def of(cls, dataset: str, profile: str) -> "Published | None":
         """The results of a dataset and profile, or None when nothing was published."""
-        root = results / dataset / profile
+        root = RESULTS / dataset / profile
         return cls(root) if (root / "manifest.json").is_file() else None
 
     @cached_property

@@ -126,7 +126,12 @@ class Store:
         entry = self._known(stage, key)
         if entry is None:
             with self._turn(stage, key):
-                entry = self._local(stage, key) or self._compute(stage, key, params, version, compute, public)
+                if (entry := self._local(stage, key)) is None:
+                    try:
+                        entry = self._compute(stage, key, params, version, compute, public)
+                    except Exception:
+                        self.on_use(stage, key, "absent")
+                        raise
         return self._used(entry)
 
     def frame(
@@ -156,6 +161,12 @@ class Store:
             return json.loads((self.root / stage / key / RECORD).read_text())
         except (OSError, ValueError):
             return self.published.stages.get((stage, key)) if self.published else None
+
+    def has(self, reference: str) -> bool:
+        """Whether a result can be had without computing it, by ``stage/key``: it is here, or its files are published."""
+        stage, _, key = reference.rpartition("/")
+        published = self.published.stages.get((stage, key), {}) if self.published else {}
+        return (self.root / stage / key / RECORD).is_file() or "files" in published
 
     @contextmanager
     def recording(self) -> Iterator[set[str]]:
@@ -187,6 +198,8 @@ class Store:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
             return None
+        if record.get("origin") == "published" and self.published is None:
+            return None  # a copy is not used where everything is computed
         return _entry(path, record, "published" if record.get("origin") == "published" else "reused")
 
     def _published(self, stage: str, key: str) -> Entry | None:
@@ -245,6 +258,7 @@ class Store:
                 "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
             }
             record = self._record(folder, record)
+            shutil.rmtree(self.root / stage / key, ignore_errors=True)  # a copy that was not used
         return _entry(self.root / stage / key, record, "computed")
 
     def _record(self, folder: Path, record: dict) -> dict:

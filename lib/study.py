@@ -19,7 +19,7 @@ import pymupdf
 from lib import runs
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
-from lib.data.dataset import extract_pages
+from lib.data.pages import extract_pages
 from lib.data.layout import Dataset
 from lib.files import ROOT, aside, digest_of, write_atomically
 from lib.models.generator import open_generator
@@ -85,6 +85,7 @@ class Study:
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
         self._memo: dict[object, tuple[object, set[str]]] = {}
         self.parameters: dict[str, object] = {}
+        self._whole: Self | None = None  # the study with its whole profile, where a method sees a part
 
     def _copy(self, **changes: object) -> Self:
         other = copy.copy(self)
@@ -93,7 +94,7 @@ class Study:
 
     def with_changes(self, changes: dict[str, object]) -> Self:
         """This study with dotted settings of its profile replaced."""
-        return self._copy(profile=self.profile.replaced(changes), _memo={})
+        return self._copy(profile=self.profile.replaced(changes), _memo={}, _whole=None)
 
     def with_chunks(self, chunking: str) -> Self:
         """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
@@ -167,7 +168,8 @@ class Study:
     @property
     def chunks(self) -> pd.DataFrame:
         """CHUNK_COLUMNS of every page."""
-        return self.memo("chunks", self._other_chunks if self.chunking else self._chunks)
+        whole = (self._whole or self).with_chunks(self.chunking)
+        return self.memo("chunks", whole._other_chunks if self.chunking else whole._chunks)
 
     def _chunks(self) -> pd.DataFrame:
         self.need_filings("the chunks' text")
@@ -216,7 +218,8 @@ class Study:
         """
         if name == "filings":
             return self.dataset.filings_digest
-        return self.memo(("digest", name), lambda: self._digest(name))
+        whole = (self._whole or self).with_chunks(self.chunking)
+        return self.memo(("digest", name), lambda: whole._digest(name))
 
     def _digest(self, name: str) -> str:
         if name == "chunks" and self.chunking:  # known by what it is made from: building a table can take long
@@ -326,7 +329,7 @@ class Study:
         for row in rows:
             sections += row.settings
             rows += map(self.method, row.uses)
-        return self._copy(profile=self.profile.only(sections, name))
+        return self._copy(profile=self.profile.only(sections, name), _whole=self._whole or self)
 
     def generation_log(self) -> GenerationLog:
         """What language models wrote for this study; shared by all reruns."""
@@ -335,7 +338,7 @@ class Study:
             "generations", lambda: self.published.generations(self.questions)
         )
         model = Model(weights, weights_hash(weights))
-        return GenerationLog(self.home / "generations.jsonl", model, published or [], self.store.say)
+        return GenerationLog(self.home / "generations.jsonl", model, published, self.store.say)
 
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""

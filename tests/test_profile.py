@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.profile import PROFILES, Settings, load_profile
+from lib.profile import PROFILES, Settings, UndeclaredSetting, load_profile
 from lib.words import StudyError
 
 
@@ -26,7 +26,7 @@ def test_every_profile_of_the_repository_loads(name):
 def test_an_extending_profile_changes_what_it_names_and_nothing_else(write):
     mine, base = load_profile(write("extends: default\nbm25: {k1: 0.9}")), load_profile("default")
     assert mine.bm25 == {"k1": 0.9, "b": base.bm25.b}
-    assert {name: mine[name] for name in mine if name != "bm25"} == {n: base[n] for n in base if n != "bm25"}
+    assert dict(mine) | {"name": "default", "bm25": base.bm25} == base
 
 
 def test_smoke_is_default_with_smaller_chunks():
@@ -83,3 +83,18 @@ def test_what_the_demo_changes_are_settings_that_there_are():
     demo = profile.replaced(profile.demo)
     assert demo.rerank.n < profile.rerank.n
     assert demo.bm25 == profile.bm25
+
+
+def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
+    profile = load_profile("default")
+    part = profile.only(("bm25", "run"), "my_method")
+    assert part.bm25 == profile["bm25"]
+    for read in (lambda: part.rerank, lambda: part["rerank"]):
+        with pytest.raises(UndeclaredSetting) as caught:
+            read()
+        assert str(caught.value) == (
+            "my_method reads the section 'rerank' of the profile, which its row in the method table does not declare: "
+            "add it to settings=(bm25, run)"
+        )
+    with pytest.raises(KeyError):
+        profile["rerang"]

@@ -1,4 +1,4 @@
-"""Runs: the order, ties, TREC's format there and back, and what outside scorers make of it."""
+"""Runs: the order, ties, TREC's format there and back, what outside scorers make of it; which chunks compete."""
 
 import gzip
 
@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lib import runs
-from lib.words import RUN_COLUMNS, StudyError
+from lib.words import CONDITIONS, RUN_COLUMNS, StudyError
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**99), max_value=2.0**99)
 SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1.0000001, -np.inf, np.nan]) | FLOATS
@@ -185,3 +185,47 @@ def test_to_matrix_gives_back_what_was_ranked():
     chunks = chunks_of("C", "B", "A")
     run = runs.rank(scores, questions_of(2), chunks, 20)
     assert runs.to_matrix(run, questions_of(2), chunks).tolist() == scores.tolist()
+
+
+def test_to_matrix_refuses_a_question_and_a_chunk_that_it_does_not_know():
+    run = runs.rank(np.ones((2, 2)), questions_of(2), chunks_of("A", "B"), 20)
+    with pytest.raises(ValueError, match="unknown question_id: q1"):
+        runs.to_matrix(run, questions_of(1), chunks_of("A", "B"))
+    with pytest.raises(ValueError, match="unknown chunk_id: B#p0001#c00"):
+        runs.to_matrix(run, questions_of(2), chunks_of("A"))
+
+
+# --- candidates: which chunks each condition admits ---
+
+CHUNKS = pd.DataFrame({"doc_name": ["A", "A", "A", "A", "B", "B"], "page": [0, 0, 1, 2, 0, 1]})
+QUESTIONS = pd.DataFrame({"doc_name": ["A", "A", "B"], "gold_pages": [[0], [0, 2], [7]]})
+
+
+def allowed(condition: str) -> list[str]:
+    matrix = runs.candidates(condition, QUESTIONS, CHUNKS)
+    return ["".join("01"[bit] for bit in row.astype(int)) for row in matrix]
+
+
+def test_standard_admits_every_chunk():
+    assert allowed("standard") == ["111111", "111111", "111111"]
+
+
+def test_oracle_document_admits_the_gold_filing():
+    assert allowed("oracle-document") == ["111100", "111100", "000011"]
+
+
+def test_oracle_page_admits_every_gold_page_page_0_too_and_nothing_where_it_has_no_chunk():
+    assert allowed("oracle-page") == ["110000", "110100", "000000"]
+
+
+def test_each_condition_admits_no_more_than_the_one_before():
+    wide, document, page = (runs.candidates(condition, QUESTIONS, CHUNKS) for condition in CONDITIONS)
+    assert (document <= wide).all()
+    assert (page <= document).all()
+
+
+def test_an_unknown_condition_lists_the_known():
+    with pytest.raises(
+        ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, o"
+    ):
+        runs.candidates("oracle", QUESTIONS, CHUNKS)

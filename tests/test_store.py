@@ -241,8 +241,35 @@ def test_the_published_layer_answers_before_anything_is_computed(tmp_path, told)
     )
     assert store.get("stage", {"a": 2}, compute).origin == "computed"
     assert compute.n_calls == 1
-    assert Store(tmp_path / "store").get("stage", {"a": 1}, compute).origin == "published"
     assert not list((tmp_path / "store" / "stage").glob(".*"))
+
+
+def test_a_copy_of_a_published_entry_is_not_used_where_everything_is_computed(tmp_path, told):
+    layer = Publication("stage", Store(tmp_path).key("stage", {"a": 1}), "theirs")
+    with_layer = lambda: Store(tmp_path / "store", told.append, published=layer)  # noqa: E731
+    fresh = lambda: Store(tmp_path / "store", told.append)  # noqa: E731
+    with_layer().get("stage", {"a": 1}, Computation())
+    assert fresh().find("stage", {"a": 1}) is None
+    entry = fresh().get("stage", {"a": 1}, Computation("ours"))
+    assert (entry.origin, (entry.path / "result.txt").read_text()) == ("computed", "ours")
+    assert fresh().get("stage", {"a": 1}, Computation()).origin == "reused"
+    assert with_layer().get("stage", {"a": 1}, Computation()).origin == "reused"
+
+
+def test_what_could_not_be_computed_was_looked_for(tmp_path, told):
+    used = []
+    store = Store(tmp_path / "store", told.append, on_use=lambda *given: used.append(given))
+
+    def fail(target: Path) -> None:
+        raise ValueError("no filings")
+
+    with pytest.raises(ValueError, match="no filings"):
+        store.get("stage", {"a": 1}, fail)
+    key = store.key("stage", {"a": 1})
+    assert used == [("stage", key, "absent")]
+    assert not store.has(f"stage/{key}")
+    store.get("stage", {"a": 1}, Computation())
+    assert store.has(f"stage/{key}")
 
 
 def test_two_entries_that_changed_places_are_noticed(open_store, tmp_path):

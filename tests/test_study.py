@@ -1,16 +1,22 @@
-"""A study from PDFs to run files, and what it computes again when something changes (real MiniLM, profile smoke)."""
+"""A study from PDFs to run files, other chunk tables, and what is computed again when something changes."""
 
 import dataclasses
 import gzip
-import hashlib
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from lib import runs
+from lib.chunkings.table import CHUNKINGS, Chunking
+from lib.data.chunks import chunk_key
+from lib.data.dataset import read_dataset
+from lib.evaluation import evaluate
+from lib.files import digest_of
 from lib.methods import METHODS
-from lib.published import Published
+from lib.models.weights import fetch
+from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
 
@@ -28,8 +34,6 @@ ACME = [
 BOLT = [
     f"Bolt quarterly report. {subject.capitalize()} rose by 4.{n}%." for n, subject in enumerate(SUBJECTS)
 ]
-
-pytestmark = pytest.mark.weights
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +62,12 @@ def artifacts(tmp_path_factory):
 
 @pytest.fixture
 def open_study(root, artifacts):
-    def open_again(**arguments) -> Study:
-        arguments = {"profile": "smoke", "results": "fresh", "artifacts": artifacts} | arguments
-        study = Study.open(str(root), **arguments)
+    """Open the study again, with changed settings where these are given."""
+    fetch("minilm")
+
+    def open_again(changes: dict | None = None, **arguments) -> Study:
+        profile = load_profile("smoke").replaced(changes or {})
+        study = Study(read_dataset(root, "tiny"), profile, METHODS, CHUNKINGS, artifacts, **arguments)
         study.store.say = lambda line: None
         return study
 
@@ -85,6 +92,7 @@ def computed(open_study) -> Study:
     return study
 
 
+@pytest.mark.weights
 def test_frames_have_the_columns_of_the_contract(computed):
     assert tuple(computed.filings) == FILING_COLUMNS
     assert computed.filings.set_index("doc_name")["n_pages"].to_dict() == {
@@ -92,7 +100,7 @@ def test_frames_have_the_columns_of_the_contract(computed):
         "BOLT_2020Q1_10Q": 6,
     }
     for name, columns in (("pages", PAGE_COLUMNS), ("chunks", CHUNK_COLUMNS)):
-        shown = pd.read_parquet(computed.view / f"{name}.parquet")
+        shown = pd.read_parquet(computed.outputs / f"{name}.parquet")
         assert tuple(shown) == columns
         pd.testing.assert_frame_equal(shown, getattr(computed, name))
     assert len(computed.pages) == 32
@@ -102,8 +110,9 @@ def test_frames_have_the_columns_of_the_contract(computed):
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.weights
 def test_run_files_are_trec_with_every_candidate_in_strict_order(computed, name, condition):
-    path = computed.view / "runs" / condition / f"{name}.trec.gz"
+    path = computed.outputs / "runs" / condition / f"{name}.trec.gz"
     lines = [line.split(" ") for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
     table = pd.DataFrame(lines, columns=["question", "q0", "chunk", "rank", "score", "tag"])
     assert set(table["q0"]) == {"Q0"}
@@ -122,6 +131,7 @@ def test_run_files_are_trec_with_every_candidate_in_strict_order(computed, name,
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.weights
 def test_oracles_let_nothing_else_through(computed, name):
     gold = computed.questions.set_index("question_id")
     for condition in ("oracle-document", "oracle-page"):
@@ -131,12 +141,14 @@ def test_oracles_let_nothing_else_through(computed, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.weights
 def test_each_question_finds_its_page(computed, name):
     first = computed.run(name)[lambda run: run["rank"] == 1].set_index("question_id")
     assert first.loc["q0", ["doc_name", "page"]].tolist() == ["ACME_2020_10K", 1]
     assert first.loc["q2", ["doc_name", "page"]].tolist() == ["BOLT_2020Q1_10Q", 5]
 
 
+@pytest.mark.weights
 def test_a_second_study_reuses_everything(computed, open_study):
     again = open_study()
     assert set(run_all(again).values()) == {"reused"}
@@ -144,10 +156,11 @@ def test_a_second_study_reuses_everything(computed, open_study):
     pd.testing.assert_frame_equal(again.run("hybrid_rrf"), computed.run("hybrid_rrf"))
 
 
+@pytest.mark.weights
 def test_every_stage_is_logged_with_where_it_came_from(computed, open_study):
     again = open_study(chapter="03_baselines")
     again.run("bm25")
-    last = json.loads((again.view / "stages.jsonl").read_text().splitlines()[-1])
+    last = json.loads((again.outputs / "stages.jsonl").read_text().splitlines()[-1])
     assert (last["chapter"], last["stage"], last["origin"]) == (
         "03_baselines",
         "runs/standard/bm25",
@@ -155,6 +168,7 @@ def test_every_stage_is_logged_with_where_it_came_from(computed, open_study):
     )
 
 
+@pytest.mark.weights
 def test_a_changed_setting_recomputes_what_depends_on_it_and_nothing_else(computed, open_study):
     changed = open_study(changes={"bm25.k1": 0.4})
     origins = run_all(changed)
@@ -165,27 +179,14 @@ def test_a_changed_setting_recomputes_what_depends_on_it_and_nothing_else(comput
     assert sorted(changed.run("bm25")["score"]) != sorted(computed.run("bm25")["score"])
 
 
-def test_a_rerun_with_changes_leaves_the_study_s_files_alone(computed, open_study):
-    before = (computed.view / "runs" / "standard" / "bm25.trec.gz").read_bytes()
-    changed = open_study(changes={"bm25.k1": 0.3})
-    changed.run("bm25")
-    assert changed.view.parent == computed.view / "reruns"
-    assert (changed.view / "runs" / "standard" / "bm25.trec.gz").read_bytes() != before
-    assert (computed.view / "runs" / "standard" / "bm25.trec.gz").read_bytes() == before
-    assert open_study(changes={"bm25.k1": None}).view == computed.view
-
-
-def test_a_misspelt_change_lists_the_settings(open_study):
-    with pytest.raises(StudyError, match=r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"):
-        open_study(changes={"bm25.k": 1})
-
-
+@pytest.mark.weights
 def test_a_raised_version_recomputes_its_method_and_those_that_use_it(computed, open_study, monkeypatch):
     monkeypatch.setitem(METHODS, "bm25", dataclasses.replace(METHODS["bm25"], version=2))
     origins = run_all(open_study())
     assert [origins[f"standard/{name}"] for name in NAMES] == ["reused", "computed", "computed"]
 
 
+@pytest.mark.weights
 def test_a_damaged_run_is_computed_again_with_the_same_bytes(computed, open_study):
     entry = computed.run_entry("bm25", "standard")
     before = (entry.path / "run.trec.gz").read_bytes()
@@ -195,6 +196,7 @@ def test_a_damaged_run_is_computed_again_with_the_same_bytes(computed, open_stud
     assert (again.run_entry("bm25", "standard").path / "run.trec.gz").read_bytes() == before
 
 
+@pytest.mark.weights
 def test_hybrid_is_the_fusion_of_the_two_runs_it_names(computed):
     ranks = [computed.run(name).set_index(["question_id", "chunk_id"])["rank"] for name in ("dense", "bm25")]
     fused = pd.concat([1 / (60 + rank) for rank in ranks], axis=1).sum(axis=1)
@@ -202,32 +204,124 @@ def test_hybrid_is_the_fusion_of_the_two_runs_it_names(computed):
     assert got.to_numpy() == pytest.approx(fused[got.index].to_numpy(), rel=1e-5)
 
 
+# --- other chunk tables, and rows that are one function with several options ---
+
+
+def lines_of(study) -> pd.DataFrame:
+    """Every line of a page is a chunk."""
+    rows = [
+        (f"{page.doc_name}#p{page.page:04d}#c{number:02d}", chunk_key(line, page.doc_name, page.page))
+        + (page.doc_name, page.page, line, -1, -1)
+        for page in study.pages.itertuples()
+        for number, line in enumerate(page.text.splitlines())
+        if line.strip()
+    ]
+    return pd.DataFrame(rows, columns=CHUNK_COLUMNS)
+
+
+def weighted(study, candidates, *, weight):
+    """The length of each chunk times a weight."""
+    return np.tile(study.chunks["text"].str.len().to_numpy() * weight, (len(study.questions), 1))
+
+
+def first_words(study) -> list[str]:
+    return study.chunks["text"].str.split().str[0].tolist()
+
+
 @pytest.fixture
-def published(computed, tmp_path) -> Published:
-    """The study's bm25 run as a publication of its own."""
-    entry = computed.run_entry("bm25", "standard")
-    content = (entry.path / "run.trec.gz").read_bytes()
-    run = {"key": entry.key, "sha256": hashlib.sha256(content).hexdigest()}
-    path = tmp_path / "results" / "runs" / "standard" / "bm25.trec.gz"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    stage = {"stage": entry.stage, "wall_s": 7.0, "peak_mib": 9.0}
-    manifest = {"runs": {"standard/bm25": run}, "stages": [stage]}
-    (tmp_path / "results" / "manifest.json").write_text(json.dumps(manifest))
-    return Published(tmp_path / "results")
+def lined(tmp_path, dataset_folder, tokenizer_folder):
+    """Open two filings; BM25 over their chunks, over their lines, and chunks scored by length; no model."""
+    folder = dataset_folder(tmp_path / "tiny")
+    folder.pdf("ACME_2020_10K", "Annual report\nof Acme", "Net sales rose\nCash flow was 45")
+    folder.pdf("BOLT_2020_10K", "Annual report\nof Bolt", "Net sales fell\nCash flow was 7")
+    asked = "What was Acme's cash flow of 45?"
+    folder.question("q0", "ACME_2020_10K", (1, "Cash flow was 45"), question=asked)
+    root = folder.write()
+    settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
+    row, rows = METHODS["bm25"], {"bm25": METHODS["bm25"]}
+    for name, changes in {
+        "lines": {"chunking": "lines"},
+        "flat": {"score": weighted, "options": {"weight": 0.0}},
+        "steep": {"score": weighted, "options": {"weight": 2.0}},
+        "reading": {"score": weighted, "options": {"weight": 1.0}, "inputs": first_words},
+        "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
+        "unread": {"score": lambda study, candidates: study.profile["rerank"]["n"]},
+    }.items():
+        rows[name] = dataclasses.replace(row, name=name, **changes)
+
+    def open_again() -> Study:
+        found = Study(
+            read_dataset(root, "tiny"), settings, rows, {"lines": Chunking(lines_of)}, tmp_path / "artifacts"
+        )
+        found.store.say = lambda line: None
+        return found
+
+    return open_again
 
 
-def test_a_published_run_stands_in_where_its_key_is_the_same(computed, published, tmp_path):
-    fresh = Study(computed.dataset, computed.profile, tmp_path / "artifacts", published)
-    assert fresh.run_entry("bm25", "standard").origin == "published"
-    pd.testing.assert_frame_equal(fresh.run("bm25"), computed.run("bm25"))
+def test_a_row_searches_its_own_chunk_table(lined):
+    study = lined()
+    run = study.run("lines")
+    lines = study.with_chunks("lines").chunks.set_index("chunk_id")["text"]
+    assert lines[run["chunk_id"].iloc[0]] == "Cash flow was 45"
+    assert len(lines) == 8 > len(study.chunks) == 4
+    assert (study.outputs / "chunkings" / "lines.parquet").is_file()
 
 
-@pytest.mark.parametrize("spoil", ["bytes", "key"])
-def test_a_published_run_with_another_key_or_other_bytes_does_not(computed, published, tmp_path, spoil):
-    profile = computed.profile.replaced({"bm25.b": 0.1}) if spoil == "key" else computed.profile
-    if spoil == "bytes":
-        path = published.root / "runs" / "standard" / "bm25.trec.gz"
-        path.write_bytes(path.read_bytes() + b"x")
-    fresh = Study(computed.dataset, profile, tmp_path / "artifacts", published)
-    assert fresh.run_entry("bm25", "standard").origin == "computed"
+def test_the_study_s_own_chunks_stay_as_they_are(lined):
+    study = lined()
+    before, over = study.digest("chunks"), study.with_chunks("lines")
+    assert over.digest("chunks") != before == study.digest("chunks")
+    assert over.original.digest("chunks") == before
+    assert study.with_chunks("") is study
+    assert len(over.chunks) == 8
+    assert len(over.original.chunks) == len(study.chunks) == 4
+
+
+def test_the_overlap_is_measured_on_the_texts_that_were_searched(lined):
+    study = lined()
+    metrics = evaluate(study, "lines").set_index(["metric", "k"])["value"]
+    assert metrics["ctx_rouge_l", 1] == pytest.approx(1.0)
+    assert metrics["page_recall", 1] == 1.0
+    assert evaluate(study, "bm25").set_index(["metric", "k"])["value"]["ctx_rouge_l", 1] < 1.0
+
+
+def test_options_reach_the_function_and_tell_runs_apart(lined):
+    study = lined()
+    assert np.ptp(study.run("flat")["score"]) < 1e-6
+    assert np.ptp(study.run("steep")["score"]) >= 2
+    assert study.run_entry("flat").key != study.run_entry("steep").key
+
+
+def test_an_unknown_chunk_table_lists_the_known(lined):
+    with pytest.raises(StudyError, match="no chunk table 'words': say one of lines"):
+        lined().with_chunks("words")
+
+
+@pytest.mark.parametrize(("name", "section"), [("undeclared", "hyde"), ("unread", "rerank")])
+def test_a_method_that_reads_an_undeclared_section_is_named(lined, name, section):
+    with pytest.raises(
+        UndeclaredSetting, match=f"{name} reads the section '{section}' of the profile, which its"
+    ):
+        lined().run(name)
+
+
+def test_inputs_may_read_the_chunks_whatever_the_method_declares(lined):
+    lined().run("bm25")  # the digest of the chunks is stored, the chunks are not read below
+    assert lined().inputs_digest("reading") == digest_of(["Annual", "Net"] * 2)[:20]
+
+
+def test_what_a_run_depends_on_names_no_code(monkeypatch):
+    """All that is hashed into keys is settings, digests and versions: moving a function changes no key."""
+    monkeypatch.setattr(Study, "_digest", lambda self, name: digest_of([self.chunking, name]))
+    monkeypatch.setattr(Study, "inputs_digest", lambda self, name: digest_of(name))
+    dataset = type("Data", (), {"name": "any", "filings_digest": "00"})()
+    study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
+    params = [
+        study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions
+    ]
+    params += [study.with_chunks(name)._table_params() for name in CHUNKINGS]
+    text = json.dumps(params)
+    assert json.loads(text) == params
+    assert "lib." not in text
+    assert len({digest_of(one) for one in params[: -len(CHUNKINGS)]}) == len(params) - len(CHUNKINGS)

@@ -15,6 +15,7 @@ from lib.files import digest_of
 from lib.methods import of_family
 from lib.metrics.frame import best
 from lib.metrics.retrieval import gold_pages
+from lib.models.written import read_records
 from lib.show.pictures import page_raster
 from lib.show.tables import title
 from lib.study import Study
@@ -117,9 +118,10 @@ def _question(question) -> dict:
 
 def _written(study: Study) -> list[dict]:
     """What language models wrote, the last record of each kind, question and seed; hypothetical passages last."""
-    path = study.outputs / "generations.jsonl"
-    lines = path.read_text().splitlines() if path.is_file() else []
-    records = [json.loads(line) for line in lines if line.endswith("}")]
+    if study.has_text:
+        records = read_records(study.home / "generations.jsonl", study.store.say).values()
+    else:
+        records = study.published.generations(study.questions)
     latest = {(record["question_id"], record["kind"], record["seed"]): record for record in records}
     return sorted(latest.values(), key=lambda one: (one["kind"] == "hyde", one["kind"], one["seed"]))
 

@@ -9,7 +9,7 @@ import textwrap
 from importlib.metadata import metadata, version
 from pathlib import Path
 
-from lib.book.notebooks import read_stages
+from lib.book.notebooks import chapters, read_stages
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.preflight import gpu
@@ -103,14 +103,17 @@ def licence_of(package: str) -> str:
 
 
 def stages_of(study: Study) -> list[dict]:
-    """Every stage that the chapters used, and those behind them, by name and key.
+    """Every stage that the book and its chapters used, and those behind them, by name and key.
 
     Returns:
         Records of stage, key, origin (``computed``, ``reused`` or ``published``), wall_s, peak_mib, at, and, where they
         are recorded, version, digest, public and asked.
     """
     origins: dict[str, str] = {}
+    of_the_book = {*chapters(), "book"}
     for line in read_stages(study):
+        if line["chapter"] not in of_the_book:
+            continue
         reference = f"{line['stage']}/{line['key']}"
         if line["origin"] != "absent" and not (line["origin"] == "reused" and reference in origins):
             origins[reference] = line["origin"]
@@ -142,11 +145,10 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
 def write_manifest(study: Study) -> dict:
     """Write ``manifest.json`` of the outputs and return it."""
     stages, runs = stages_of(study), {}
-    keys = {record["stage"]: record["key"] for record in stages}
     for name, condition in measured(study.profile):
         path = study.outputs / "runs" / condition / f"{name}.trec.gz"
-        if path.is_file() and f"runs/{condition}/{name}" in keys:
-            key = keys[f"runs/{condition}/{name}"]
+        if path.is_file():
+            key = study.run_entry(name, condition).key
             runs[f"{condition}/{name}"] = {"key": key, "sha256": digest_of_file(path)}
     manifest = {
         "dataset": study.dataset.name,

@@ -14,7 +14,6 @@ import papermill
 import yaml
 
 from lib.files import ROOT, digest_of, digest_of_file, write_atomically
-from lib.store import RECORD
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
@@ -141,6 +140,7 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     common = {
         "given": given,
         "dataset": study.dataset.fingerprint,
+        "has_text": study.has_text,
         "settings": study.profile,
         "packages": sorted(f"{one.name} {one.version}" for one in distributions()),
         "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in sources],
@@ -149,7 +149,7 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     used = stages_by_chapter(study)
     stamps = {}
     for name in chapters():
-        stored = [(one, (study.store.root / one / RECORD).is_file()) for one in sorted(used.get(name, ()))]
+        stored = [(one, study.store.has(one)) for one in sorted(used.get(name, ()))]
         stamps[name] = digest_of([common, digest_of_file(NOTEBOOKS / f"{name}.ipynb"), stored])
     return stamps
 

@@ -16,8 +16,8 @@ def write_results(study: Study) -> None:
         study.run(name, condition)
     metrics = merge_metrics(study, pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True))
     write_summary(study, metrics)
-    study.generation_log().take_published()
     if study.has_text:
+        study.generation_log().take_published()
         packed = io.BytesIO()
         study.questions.to_parquet(packed, index=False)
         study.write("questions.parquet", packed.getvalue())

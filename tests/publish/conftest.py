@@ -1,0 +1,58 @@
+"""The small study that the tests of publishing share with those of the book, and a repository to publish from."""
+
+import subprocess
+
+import pytest
+
+from lib import published, studies
+from lib.book import manifest
+from lib.publish import publish, readme
+from lib.published import Published
+from tests.small import bm25_alone, small_folder, small_study  # noqa: F401
+from tests.small import study as study
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A git repository that stands for the project's own; its published results are those that are used."""
+    root = tmp_path / "repository"
+    (root / "lib").mkdir(parents=True)
+    (root / "lib" / "code.py").write_text("x = 1\n")
+    (root / "README.md").write_text(f"before\n{readme.BEGIN}\nas it was\n{readme.END}\nafter\n")
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    commit(root)
+    for module in (manifest, publish):
+        monkeypatch.setattr(module, "ROOT", root)
+    monkeypatch.setattr(published, "RESULTS", root / "book" / "results")
+    return root
+
+
+def commit(root) -> None:
+    """Commit everything."""
+    for command in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "a step"]):
+        subprocess.run(["git", "-C", str(root), *command], check=True)
+
+
+@pytest.fixture
+def publish_study(repository):
+    """Publish a study into the repository; gives what was published."""
+
+    def publish_it(whole, say=lambda line: None) -> Published:
+        return Published(
+            publish.publish(whole, repository / "book" / "results", repository / "README.md", say)
+        )
+
+    return publish_it
+
+
+@pytest.fixture
+def results(study, publish_study) -> Published:
+    """The small study's published results."""
+    manifest.write_manifest(study)
+    return publish_study(study)
+
+
+@pytest.fixture
+def no_filings(monkeypatch):
+    """A machine without FinanceBench."""
+    monkeypatch.setattr(studies, "financebench_root", lambda: None)

@@ -1,0 +1,161 @@
+"""A small study with filings as text: two filings, three questions, BM25 alone, no model; and a browser."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lib import methods
+from lib.book.manifest import write_manifest
+from lib.book.results import write_results
+from lib.data.dataset import read_dataset
+from lib.models.written import append_records, key_of
+from lib.profile import load_profile
+from lib.study import Study
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
+PAGES = {
+    "ACME_2020_10K": [
+        "Annual report of Acme for the year 2020",
+        "",
+        "Net sales of Acme rose to 1,577 in the year 2020 from 1,200",
+    ],
+    "BOLT_2021_10K": [
+        "Annual report of Bolt",
+        "Cash flow of Bolt: purchases of property, plant and equipment (45)",
+    ],
+}
+QUESTIONS = {
+    "q1": "What were the net sales of Acme in the fiscal year 2020, in millions?",
+    "q2": "How much did Bolt spend on equipment in 2021?",
+    "q3": "Which year does the annual report of Acme cover, please?",
+}
+EVIDENCE = {
+    "q1": ("ACME_2020_10K", 2, "Net sales of Acme rose to 1,577"),
+    "q2": ("BOLT_2021_10K", 1, "purchases of property, plant and equipment (45)"),
+    "q3": ("ACME_2020_10K", 0, "Annual report of Acme for the year 2020"),
+}
+HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
+ECHO = f"The answer to “{QUESTIONS['q1'].upper()}” is 1,577."
+
+
+def write_dataset(root: Path) -> Path:
+    """The dataset in the layout that the loader reads."""
+    for folder in ("data", "pages"):
+        (root / folder).mkdir(parents=True)
+    documents = []
+    for doc_name, texts in PAGES.items():
+        lines = [{"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)]
+        (root / "pages" / f"{doc_name}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+        company = doc_name.split("_")[0].title()
+        documents.append({"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": 2020})
+    questions = [
+        {
+            "financebench_id": question_id,
+            "question": QUESTIONS[question_id],
+            "answer": "$1,577.0",
+            "question_type": "metrics-generated",
+            "doc_name": doc_name,
+            "evidence": [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name}],
+        }
+        for question_id, (doc_name, page, text) in EVIDENCE.items()
+    ]
+    for name, records in (("open_source", questions), ("document_information", documents)):
+        (root / "data" / f"small_{name}.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
+    return root
+
+
+def generation(question_id: str, text: str, kind: str = "answer") -> dict:
+    """A record of ``generations.jsonl`` with the key that follows from it."""
+    model = {"name": "tiny", "sha256": "00"}
+    identity = {"model": model, "prompt_sha": f"{kind} {question_id}", "params": {}, "seed": 1}
+    about = {"key": key_of(identity), "kind": kind, "question_id": question_id}
+    return about | identity | {"text": text, "finish_reason": "stop"}
+
+
+def executed_chapter(study: Study) -> None:
+    """An executed chapter that shows a table and a table that quotes a question."""
+    tables = {"counts": "n\n3\n", "quoting": f"question\n{QUESTIONS['q1']}\n"}
+    cells = []
+    for name, content in tables.items():
+        study.write(f"tables/{name}.csv", content)
+        shown = f"::::{{table}} T. {{download}}`CSV <../tables/{name}.csv>`\n:name: tab-{name}\n::::"
+        cells.append(nbformat.v4.new_code_cell("table(study)"))
+        cells[-1].outputs = [nbformat.v4.new_output("display_data", {"text/markdown": shown})]
+    study.write("notebooks/01_data.ipynb", nbformat.writes(nbformat.v4.new_notebook(cells=cells)))
+
+
+def write_whole(study: Study) -> dict:
+    """What ``make book`` leaves of a study: results, a chapter, the manifest, which is returned."""
+    write_results(study)
+    executed_chapter(study)
+    return write_manifest(study)
+
+
+@pytest.fixture(scope="session")
+def small_folder(tmp_path_factory) -> Path:
+    return write_dataset(tmp_path_factory.mktemp("small") / "financebench")
+
+
+@pytest.fixture
+def bm25_alone():
+    """The method table with BM25 and nothing else; afterwards the whole table, in its order."""
+    whole = dict(methods.METHODS)
+    for name in set(whole) - {"bm25"}:
+        del methods.METHODS[name]
+    yield
+    methods.METHODS.clear()
+    methods.METHODS.update(whole)
+
+
+@pytest.fixture
+def small_study(bm25_alone, small_folder, tokenizer_folder):
+    """Open the study with a folder of artifacts and, where wanted, with published results."""
+
+    def open_with(artifacts: Path, published=None) -> Study:
+        settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
+        settings["name"] = "default"
+        dataset = read_dataset(small_folder, "financebench")
+        found = Study(dataset, settings, methods.METHODS, {}, artifacts, published, chapter="book")
+        found.store.say = lambda line: None
+        return found
+
+    return open_with
+
+
+@pytest.fixture
+def study(small_study, tmp_path) -> Study:
+    """The study with its results written, as ``make book`` leaves them."""
+    found = small_study(tmp_path / "artifacts")
+    records = [generation("q1", ECHO), generation("q2", HOSTILE), generation("q2", "Bolt spent 45.", "hyde")]
+    append_records(found.home / "generations.jsonl", records)
+    write_whole(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless Chromium of the module's own."""
+    driver = shutil.which("chromedriver")
+    if not (BROWSER and driver):
+        pytest.skip("no Chromium, or no driver for it, on this machine")
+    from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    flags = "headless no-sandbox disable-gpu disable-quic no-first-run disable-sync disable-component-update"
+    for flag in [*flags.split(), "disable-background-networking"]:
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
+    service = webdriver.ChromeService(executable_path=driver, env=os.environ.copy())
+    try:
+        found = webdriver.Chrome(options=options, service=service)
+    except WebDriverException as error:
+        pytest.skip(f"Chromium does not start here: {error.msg.splitlines()[0]}")
+    yield found
+    found.quit()

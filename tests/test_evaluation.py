@@ -1,0 +1,79 @@
+"""Metrics in the order that the bootstrap depends on, and merged into the file that the book shows."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from lib.evaluation import METRIC_COLUMNS, in_order, merge_metrics, read_metrics, summarise
+from lib.published import METRICS_FILE, metrics_csv
+
+QUESTIONS = pd.DataFrame({"question_id": ["q10", "q2", "q1"], "company": ["Acme", "Acme", "Bolt"]})
+
+
+def metrics(*rows: tuple, method: str = "bm25", condition: str = "standard") -> pd.DataFrame:
+    """Rows of (question_id, metric, k, value)."""
+    table = pd.DataFrame([(method, condition, *row) for row in rows], columns=METRIC_COLUMNS)
+    return table.astype({"k": "Int64", "value": float})
+
+
+def test_metrics_come_by_metric_depth_and_question_as_the_dataset_orders_them():
+    rows = [
+        (question_id, metric, k, 0.0)
+        for question_id in ("q1", "q10", "q2")
+        for metric, k in (("mrr", 10), ("page_recall", 10), ("page_recall", 5), ("ctx_bleu", 5))
+    ]
+    ordered = in_order(metrics(*rows), QUESTIONS)
+    assert ordered["question_id"].tolist() == ["q10", "q2", "q1"] * 4
+    places = ordered[["metric", "k"]].drop_duplicates().to_numpy().tolist()
+    assert [place for place in places if place[0] == "page_recall"] == [
+        ["page_recall", 5],
+        ["page_recall", 10],
+    ]
+    assert ordered.index.tolist() == list(range(12))
+
+
+def test_equal_metrics_give_equal_bytes_whatever_their_order():
+    table = metrics(("q1", "mrr", 10, 1 / 3), ("q2", "mrr", 10, 0.1 + 0.2), ("q1", "exact", None, 1.0))
+    assert metrics_csv(table) == metrics_csv(table[::-1])
+    assert b"q2,mrr,10,0.3\n" in metrics_csv(table)
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Outputs in a folder."""
+
+    def write(name, content):
+        (tmp_path / name).write_bytes(content)
+
+    return SimpleNamespace(outputs=tmp_path, store=SimpleNamespace(say=print), write=write)
+
+
+def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_rest(study):
+    first = metrics(("q1", "mrr", 10, 0.1), ("q2", "mrr", 10, 0.2), ("q1", "page_recall", 5, 0.3))
+    merge_metrics(study, pd.concat([first, metrics(("q1", "mrr", 10, 0.4), method="dense")]))
+    merge_metrics(study, metrics(("q1", "mrr", 10, 0.5)))
+    merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.6), condition="oracle-page"))
+    rows = merged.set_index(["method", "condition", "question_id", "metric"])["value"].to_dict()
+    assert rows == {
+        ("bm25", "oracle-page", "q1", "mrr"): 0.6,
+        ("bm25", "standard", "q1", "mrr"): 0.5,
+        ("bm25", "standard", "q1", "page_recall"): 0.3,
+        ("dense", "standard", "q1", "mrr"): 0.4,
+    }
+    pd.testing.assert_frame_equal(read_metrics(study.outputs / METRICS_FILE), merged)
+
+
+def test_merging_again_gives_the_same_bytes(study):
+    table = metrics(("q1", "mrr", 10, 0.1), ("q1", "exact", None, 1.0))
+    merge_metrics(study, table)
+    before = (study.outputs / METRICS_FILE).read_bytes()
+    merge_metrics(study, table[::-1])
+    assert (study.outputs / METRICS_FILE).read_bytes() == before
+
+
+def test_a_summary_has_the_mean_of_every_metric_with_questions_and_companies_counted():
+    table = metrics(("q10", "mrr", 10, 0.0), ("q2", "mrr", 10, 0.5), ("q1", "mrr", 10, 1.0))
+    row = summarise(table, QUESTIONS, 200, 7).iloc[0]
+    assert (row["mean"], row["n"], row["n_companies"]) == (0.5, 3, 2)
+    assert row["low"] <= 0.5 <= row["high"]
