@@ -8,7 +8,6 @@ no chunk of their own: they go with the chunk that they stand beside, so that no
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
@@ -28,23 +27,15 @@ MARK = re.compile(r"\W*(?:table of contents|page \d+(?: of \d+)?|\w{0,2}-?\d+|[i
 
 def table(study: Study) -> pd.DataFrame:
     """CHUNK_COLUMNS of the element chunks of every page."""
-    return merge(elements(study), CHARACTERS)
+    return merge(elements(study))
 
 
-def merge(found: pd.DataFrame, characters: int) -> pd.DataFrame:
-    """Merge elements into chunks.
-
-    Args:
-        found: ELEMENT_COLUMNS.
-        characters: that a chunk of text and titles has at most, unless one element alone has more.
-
-    Returns:
-        CHUNK_COLUMNS; a chunk's text is a span of its page without blanks at its ends. Blank pages have none.
-    """
+def merge(found: pd.DataFrame) -> pd.DataFrame:
+    """CHUNK_COLUMNS of elements (ELEMENT_COLUMNS): spans of a page without blanks at their ends."""
     found = found.assign(kind=found["kind"].mask(is_furniture(found), "furniture"))
     rows = []
     for (doc_name, page), part in found.groupby(["doc_name", "page"], sort=False):
-        groups = groups_of(part["kind"].tolist(), part["text"].str.len().tolist(), characters)
+        groups = groups_of(part["kind"].tolist(), part["text"].str.len().tolist(), CHARACTERS)
         texts, starts = part["text"].tolist(), part["start"].tolist()
         for number, (first, end) in enumerate(groups):
             whole = "".join(texts[first:end])
@@ -58,43 +49,29 @@ def is_furniture(found: pd.DataFrame) -> pd.Series:
     """Which elements are page numbers, marks, or heads that a fifth of their filing's pages repeat."""
     short = found["text"].str.len() <= MAX_FURNITURE
     shape = found["text"].where(short, "").str.strip().str.lower().str.replace(NUMBERS, "#", regex=True)
-    pages_of = Counter(zip(found["doc_name"], shape, strict=True))
-    n_pages = found.groupby("doc_name")["page"].nunique()
-    often = [
-        bool(text) and pages_of[doc_name, text] >= max(MIN_PAGES, MIN_SHARE * n_pages[doc_name])
-        for doc_name, text in zip(found["doc_name"], shape, strict=True)
-    ]
+    n_alike = shape.groupby([found["doc_name"], shape]).transform("size")
+    n_pages = found.groupby("doc_name")["page"].transform("nunique")
+    is_repeated = (shape != "") & (n_alike >= (MIN_SHARE * n_pages).clip(lower=MIN_PAGES))
     is_mark = found["text"].str.strip().map(lambda text: MARK.fullmatch(text) is not None)
-    return (found["kind"] != "table") & (is_mark | pd.Series(often, found.index))
+    return (found["kind"] != "table") & (is_mark | is_repeated)
 
 
 def groups_of(kinds: Sequence[str], lengths: Sequence[int], characters: int) -> list[tuple[int, int]]:
-    """Which elements of a page make a chunk.
+    """Which elements of a page make a chunk: the first element of each, and the element behind its last one.
 
     Args:
-        kinds: title, text, table or furniture, in the page's order.
-        lengths: characters of each.
-        characters: see :func:`merge`.
-
-    Returns:
-        First element and the element behind the last one of each chunk; every element is in one.
+        kinds, lengths: title, text, table or furniture, and the characters of each, in the page's order.
+        characters: that a chunk of text and titles has at most, unless one element alone has more.
     """
-    groups: list[tuple[int, int]] = []
+    starts: list[int] = []
     held: set[str] = set()
     size = 0
     for number, (kind, length) in enumerate(zip(kinds, lengths, strict=True)):
-        if kind == "furniture" or not held:
-            begins = False
-        elif "table" in held:
-            begins = True
-        elif kind == "text":
-            begins = size + length > characters and held != {"title"}
-        else:
-            begins = held != {"title"}
-        if begins or not groups:
-            groups.append((number, number + 1))
+        is_full = kind != "text" or size + length > characters
+        begins = kind != "furniture" and held and ("table" in held or (is_full and held != {"title"}))
+        if begins or not starts:
+            starts.append(number)
             held, size = set(), 0
-        groups[-1] = (groups[-1][0], number + 1)
         held |= {kind} - {"furniture"}
         size += length
-    return groups
+    return list(zip(starts, [*starts[1:], len(kinds)], strict=False))

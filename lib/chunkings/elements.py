@@ -6,6 +6,7 @@ keep their cells with their edges, as JSON, for what restructures tables.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -44,25 +45,27 @@ class Element(NamedTuple):
 
 
 def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
-    """The elements of one page.
+    """The elements of one page, from its text and its rows, in order.
 
-    Args:
-        text: the page's text.
-        rows: its rows, in order.
-
-    Returns:
-        Elements in order; each begins where the one before ends, the first at 0, and the last ends with the text.
-        A page without letters has none.
+    Each begins where the one before ends, the first at 0, and the last ends with the text. A page without letters has
+    none.
     """
     tables = tables_of(rows)
     inside = {number for first, end in tables for number in range(first, end)}
     starts = {first for first, _ in tables}
-    body = body_size([row for number, row in enumerate(rows) if number not in inside] or rows)
+    letters: Counter[float] = Counter()  # by font size, in points; one size of 0 where sizes are unknown
+    for row in [row for number, row in enumerate(rows) if number not in inside] or rows:
+        letters[round(row.size * 2) / 2] += len(row.text)
+    body = max(letters, key=lambda size: (letters[size], size), default=0.0)
     groups: list[tuple[Kind, list[Row]]] = []
     for number, row in enumerate(rows):
-        above = rows[number - 1] if number else None
         kind = "table" if number in inside else "title" if is_title(row, body, text) else "text"
-        if number in starts or not groups or _begins(row, kind, above, groups[-1][0], text):
+        if (
+            number in starts
+            or not groups
+            or kind != groups[-1][0]
+            or _begins(row, kind, rows[number - 1], text)
+        ):
             groups.append((kind, []))
         groups[-1][1].append(row)
     edges = [0, *(held[0].start for _, held in groups[1:]), len(text)]
@@ -70,62 +73,37 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
     return [Element(*one, held) for *one, (_, held) in zip(kinds, edges, edges[1:], groups, strict=False)]
 
 
-def body_size(rows: Sequence[Row]) -> float:
-    """The font size that most letters have, in points; 0 where sizes are unknown."""
-    letters: dict[float, int] = {}
-    for row in rows:
-        size = round(row.size * 2) / 2
-        letters[size] = letters.get(size, 0) + len(row.text)
-    return max(letters, key=lambda size: (letters[size], size), default=0.0)
-
-
 def is_title(row: Row, body: float, text: str) -> bool:
     """Whether a row reads as a title: short, no sentence, and bold, larger, italic or in capitals."""
     words = row.text
     if len(words) > MAX_TITLE or NO_TITLE.fullmatch(words) or not WORD.search(words):
         return False
-    if SENTENCE_END.search(words) and not (
-        words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
-    ):
+    is_name = words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
+    if SENTENCE_END.search(words) and not is_name:
         return False
     if len(row.cells) > 2 or words[0].islower() or (MARKER.fullmatch(row.cells[0].text) and not row.is_bold):
         return False
+    is_upper = len(words) >= 4 and words.upper() == words
     if row.is_placed:
         is_short_italic = row.is_italic and len(words) <= MAX_TITLE // 2
-        return row.is_bold or is_short_italic or row.size >= LARGER * body or _is_upper(words)
+        return row.is_bold or is_short_italic or row.size >= LARGER * body or is_upper
     stands_alone = BLANK_LINE.match(text, row.end) or text[: row.start].endswith("\n\n")
-    return (
-        bool(stands_alone)
-        and len(words) <= 2 * MAX_TITLE // 3
-        and (_is_upper(words) or _is_capitalised(words))
-    )
+    if not stands_alone or len(words) > 2 * MAX_TITLE // 3:
+        return False
+    long = [word for word in WORD.findall(words) if len(word) > 3]
+    return is_upper or (bool(long) and sum(word[0].isupper() for word in long) >= 0.9 * len(long))
 
 
-def _is_upper(text: str) -> bool:
-    return len(text) >= 4 and text.upper() == text
-
-
-def _is_capitalised(text: str) -> bool:
-    """Whether nine of ten of the longer words begin with a capital."""
-    long = [word for word in WORD.findall(text) if len(word) > 3]
-    return bool(long) and sum(word[0].isupper() for word in long) >= 0.9 * len(long)
-
-
-def _begins(row: Row, kind: Kind, above: Row, last: Kind, text: str) -> bool:
-    """Whether a row begins an element: another kind, another style of title, or a new paragraph."""
-    if kind != last:
-        return True
+def _begins(row: Row, kind: Kind, above: Row, text: str) -> bool:
+    """Whether a row begins an element of the same kind: another style of title, or a new paragraph."""
     if kind == "table":
         return False
     if kind == "title":
-        styles = {(one.is_bold, one.is_italic, round(one.size)) for one in (row, above)}
-        return len(styles) > 1
+        return len({(one.is_bold, one.is_italic, round(one.size)) for one in (row, above)}) > 1
     if not row.is_placed:
         return BLANK_LINE.match(text, above.end) is not None
-    gap = row.top - above.bottom
-    return (
-        gap < -2 or gap > PARAGRAPH_GAP * (row.bottom - row.top) or bool(MARKER.fullmatch(row.cells[0].text))
-    )
+    gap, height = row.top - above.bottom, row.bottom - row.top
+    return gap < -2 or gap > PARAGRAPH_GAP * height or bool(MARKER.fullmatch(row.cells[0].text))
 
 
 def elements(study: Study) -> pd.DataFrame:
@@ -153,34 +131,19 @@ def elements(study: Study) -> pd.DataFrame:
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
-    """The elements of one filing, as rows without its name.
+    """The elements of one filing, a PDF or page text, as rows without its name.
 
-    Args:
-        source: its PDF, or its page text.
-        texts: the text of each page, as the study has it. A page whose layout reads otherwise is taken as text.
+    A page whose layout reads otherwise than its text, as the study has it, is taken as text.
     """
-    if source.suffix != ".pdf":
-        return [row for page, text in enumerate(texts) for row in _rows(page, text, rows_of_text(text))]
     pymupdf.TOOLS.mupdf_display_errors(False)
+    pdf = pymupdf.open(source) if source.suffix == ".pdf" else [None] * len(texts)
     found = []
-    with pymupdf.open(source) as pdf:
-        for number, (page, text) in enumerate(zip(pdf, texts, strict=True)):
-            rows = rows_of_page(page, text)
-            found += _rows(number, text, rows_of_text(text) if rows is None else rows)
+    for number, (page, text) in enumerate(zip(pdf, texts, strict=True)):
+        rows = None if page is None else rows_of_page(page, text)
+        for kind, start, end, held in elements_of(text, rows_of_text(text) if rows is None else rows):
+            cells = [
+                [[one.text, round(one.left, 1), round(one.right, 1)] for one in row.cells] for row in held
+            ]
+            packed = json.dumps(cells, ensure_ascii=False) if kind == "table" else ""
+            found.append((number, kind, text[start:end], start, end, packed, held[0].is_placed))
     return found
-
-
-def _rows(page: int, text: str, rows: Sequence[Row]) -> list[tuple]:
-    return [
-        (page, one.kind, text[one.start : one.end], one.start, one.end, _cells(one), one.rows[0].is_placed)
-        for one in elements_of(text, rows)
-    ]
-
-
-def _cells(element: Element) -> str:
-    if element.kind != "table":
-        return ""
-    rows = [
-        [[cell.text, round(cell.left, 1), round(cell.right, 1)] for cell in row.cells] for row in element.rows
-    ]
-    return json.dumps(rows, ensure_ascii=False)

@@ -8,7 +8,7 @@ balance sheet stand apart from its assets.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -22,33 +22,20 @@ MAX_BETWEEN = 3
 MIN_SHARED = 2
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table.
+class Grid(NamedTuple):
+    """A table."""
 
-    Attributes:
-        heads: the head of each column; empty where none stands over it.
-        rows: label and one text a column, which is empty where a row has no cell.
-        before: heads and units that belong to no column, in order.
-    """
-
-    heads: list[str]
-    rows: list[tuple[str, list[str]]]
-    before: list[str]
+    heads: list[str]  # of each column; empty where none stands over it
+    rows: list[tuple[str, list[str]]]  # label and one text a column, which is empty where a row has no cell
+    before: list[str]  # heads and units that belong to no column, in order
 
 
 def grid_of(rows: Sequence[Sequence[Sequence]]) -> Grid | None:
-    """The grid of a table's rows, or None where no columns of figures are found.
-
-    Args:
-        rows: each a list of ``[text, left, right]``, with places.
-    """
+    """The grid of a table's rows, lists of ``[text, left, right]``; None where no columns of figures are found."""
     cells = [[Cell(*cell) for cell in row] for row in rows]
     edges = columns_of(cells)
-    if not edges:
-        return None
     first = next((number for number, row in enumerate(cells) if is_body(row)), None)
-    if first is None:
+    if not edges or first is None:
         return None
     while first and len(cells[first - 1]) == 1 and cells[first - 1][0].right < edges[0] - SAME_EDGE:
         first -= 1
@@ -61,10 +48,9 @@ def columns_of(rows: Sequence[Sequence[Cell]]) -> list[float]:
     found = sorted(cell.right for row in rows for cell in row[_n_labels(row) :] if cell.is_number)
     clusters: list[list[float]] = []
     for edge in found:
-        if clusters and edge - clusters[-1][-1] <= SAME_EDGE:
-            clusters[-1].append(edge)
-        else:
-            clusters.append([edge])
+        if not clusters or edge - clusters[-1][-1] > SAME_EDGE:
+            clusters.append([])
+        clusters[-1].append(edge)
     needed = 2 if max(map(len, clusters), default=0) > 1 else 1
     return [cluster[-1] for cluster in clusters if len(cluster) >= needed]
 
@@ -77,20 +63,16 @@ def _n_labels(row: Sequence[Cell]) -> int:
 def is_body(row: Sequence[Cell]) -> bool:
     """Whether a row has a label and figures that are not all years."""
     figures = [cell.text for cell in row[1:] if cell.is_number]
-    return bool(figures) and not row[0].is_number and not all(YEAR.fullmatch(text) for text in figures)
-
-
-def _column(cell: Cell, edges: Sequence[float]) -> int:
-    """The column whose right edge is nearest to a cell's."""
-    return min(range(len(edges)), key=lambda column: abs(edges[column] - cell.right))
+    return bool(figures) and not row[0].is_number and not all(map(YEAR.fullmatch, figures))
 
 
 def _placed(row: Sequence[Cell], edges: Sequence[float]) -> tuple[str, list[str]]:
-    """A row's label and its text in each column."""
+    """A row's label and its text in each column, the one whose right edge is nearest."""
     n_labels = _n_labels(row)
     texts = [""] * len(edges)
     for cell in row[n_labels:]:
-        column = _column(cell, edges)
+        gaps = [abs(edge - cell.right) for edge in edges]
+        column = gaps.index(min(gaps))
         texts[column] = f"{texts[column]} {cell.text}".strip()
     return " ".join(cell.text for cell in row[:n_labels]), texts
 
@@ -100,37 +82,29 @@ def _heads(rows: Sequence[Sequence[Cell]], edges: Sequence[float]) -> tuple[list
     heads: list[list[str]] = [[] for _ in edges]
     before = []
     begins = [edges[0] - 60, *(edge + SLACK for edge in edges[:-1])]
-    for row in rows:
-        for cell in row:
-            over = [
-                column
-                for column, (begin, end) in enumerate(zip(begins, edges, strict=True))
-                if begin <= (cell.left + cell.right) / 2 <= end + SLACK
-                or (cell.left - SLACK <= (begin + end) / 2 <= cell.right + SLACK and cell.right > begins[0])
-            ]
-            if not over:
-                before.append(cell.text)
-            for column in over:
-                heads[column].append(cell.text)
+    for cell in (cell for row in rows for cell in row):
+        over = [
+            texts
+            for texts, begin, end in zip(heads, begins, edges, strict=True)
+            if begin <= (cell.left + cell.right) / 2 <= end + SLACK
+            or (cell.left - SLACK <= (begin + end) / 2 <= cell.right + SLACK and cell.right > begins[0])
+        ]
+        for texts in over or [before]:
+            texts.append(cell.text)
     return [" ".join(texts) for texts in heads], before
 
 
 def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
-    """Elements in which a table and its continuation are one, with the few short labels in between.
+    """Elements (ELEMENT_COLUMNS) in which a table and its continuation are one, with the few labels in between.
 
-    Args:
-        found: ELEMENT_COLUMNS, in order.
-
-    Returns:
-        The same columns; together the elements of a page still hold all of its text. Pages without places stay as
-        they are.
+    Together the elements of a page still hold all of its text. Pages without places stay as they are.
     """
     rows: list[dict] = []
     for element in found.to_dict("records"):
         rows.append(element)
         begin = _table_above(rows)
-        if begin is not None and _goes_on(rows[begin], rows[begin + 1 : -1], element):
-            rows[begin:] = [_one(rows[begin:])]
+        if begin is not None and (whole := _whole(rows[begin:])):
+            rows[begin:] = [whole]
     return pd.DataFrame(rows, columns=found.columns).astype(found.dtypes)
 
 
@@ -147,33 +121,21 @@ def _table_above(rows: Sequence[dict]) -> int | None:
     return None
 
 
-def _goes_on(above: dict, between: Sequence[dict], below: dict) -> bool:
-    """Whether a table is the continuation of another: no heads of its own, and its columns are the other's."""
-    labels = _labels(between)
-    if len(labels) > MAX_BETWEEN or any(
-        len(one) > MAX_LABEL or SENTENCE_END.search(one.rstrip(":")) for one in labels
-    ):
-        return False
-    upper, lower = _cells(above), _cells(below)
-    if not is_body(lower[0]):
-        return False
-    edges, others = columns_of(lower), columns_of(upper)
+def _whole(parts: Sequence[dict]) -> dict | None:
+    """Elements as one table, if the last is the first's continuation: no heads of its own, and its columns are shared.
+
+    The labels in between are rows of one cell.
+    """
+    lines = [" ".join(line.split()) for part in parts[1:-1] for line in part["text"].splitlines()]
+    labels = [line for line in lines if line]
+    is_label = [len(one) <= MAX_LABEL and not SENTENCE_END.search(one.rstrip(":")) for one in labels]
+    upper, lower = (json.loads(part["rows"]) for part in (parts[0], parts[-1]))
+    above, below = ([[Cell(*cell) for cell in row] for row in rows] for rows in (upper, lower))
+    if len(labels) > MAX_BETWEEN or not all(is_label) or not is_body(below[0]):
+        return None
+    edges, others = columns_of(below), columns_of(above)
     shared = [any(abs(edge - other) <= SAME_COLUMN for other in others) for edge in edges]
-    return len(edges) >= MIN_SHARED and all(shared)
-
-
-def _labels(between: Sequence[dict]) -> list[str]:
-    lines = (line for element in between for line in element["text"].splitlines())
-    return [" ".join(line.split()) for line in lines if line.strip()]
-
-
-def _cells(table: dict) -> list[list[Cell]]:
-    return [[Cell(*cell) for cell in row] for row in json.loads(table["rows"])]
-
-
-def _one(parts: Sequence[dict]) -> dict:
-    """Elements as one table; the labels in between are rows of one cell."""
-    labels = [[[label, 0.0, 0.0]] for label in _labels(parts[1:-1])]
-    rows = [*json.loads(parts[0]["rows"]), *labels, *json.loads(parts[-1]["rows"])]
-    text = "".join(part["text"] for part in parts)
-    return parts[0] | {"text": text, "end": parts[-1]["end"], "rows": json.dumps(rows, ensure_ascii=False)}
+    if len(edges) < MIN_SHARED or not all(shared):
+        return None
+    rows = json.dumps([*upper, *([[label, 0.0, 0.0]] for label in labels), *lower], ensure_ascii=False)
+    return parts[0] | {"text": "".join(part["text"] for part in parts), "end": parts[-1]["end"], "rows": rows}

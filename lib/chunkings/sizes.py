@@ -8,8 +8,9 @@ so 256, 512 and 1024 are compared on the very same vectors: only what is returne
 
 import numpy as np
 import pandas as pd
+from tokenizers import Tokenizer
 
-from lib.data.chunks import chunk_key, load_tokenizer, spans_of, split_chunks
+from lib.data.chunks import chunk_key, load_tokenizer, split_chunks, split_pages
 from lib.models.index import encode_texts
 from lib.models.weights import fetch
 from lib.study import Study
@@ -21,46 +22,45 @@ SIZES = {"fixed_128": (126, 16, 1), "fixed_256": (254, 32, 1), "fixed_512": (254
 PARTS = ("elements", "fixed_128", "fixed_256")
 
 
+def tokenizer_of(study: Study) -> Tokenizer:
+    """The tokenizer of the study's encoder."""
+    return load_tokenizer(fetch(study.profile.embedder.weights))
+
+
 def table(study: Study, name: str) -> pd.DataFrame:
-    """CHUNK_COLUMNS of the chunks of one size.
+    """CHUNK_COLUMNS of the chunks of one size, a name of :data:`SIZES`."""
+    return joined([split(study.chunks, tokenizer_of(study), *SIZES[name])])
+
+
+def split(
+    spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int, n_spans: int = 1
+) -> pd.DataFrame:
+    """Cut spans of pages, such as chunks or tables, into smaller ones.
 
     Args:
-        study: over its own chunks.
-        name: of :data:`SIZES`.
-    """
-    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-    return split(study.chunks, tokenizer, *SIZES[name])
-
-
-def split(chunks: pd.DataFrame, tokenizer, size: int, overlap: int, n_spans: int) -> pd.DataFrame:
-    """Cut chunks into smaller ones.
-
-    Args:
-        chunks: CHUNK_COLUMNS, page after page.
+        spans: doc_name, page, text and start, page after page.
         tokenizer: counts the tokens.
         size, overlap: tokens, see :func:`lib.data.chunks.spans_of`.
-        n_spans: neighbouring spans of a chunk that are returned as one; its last may be fewer.
+        n_spans: neighbouring spans that are returned as one; the last of them may be fewer.
 
     Returns:
-        CHUNK_COLUMNS, in order, numbered within the page.
+        CHUNK_COLUMNS, in order; ids are empty.
     """
+    cut = split_pages(spans.assign(page=range(len(spans))), tokenizer, size, overlap)
+    cut["group"] = cut.groupby("page").cumcount() // n_spans
+    edges = cut.groupby(["page", "group"]).agg({"start": "first", "end": "last"})
+    places = list(spans[["doc_name", "page", "text", "start"]].itertuples(index=False))
     rows = []
-    for first in range(0, len(chunks), 256):
-        part = chunks.iloc[first : first + 256]
-        encoded = tokenizer.encode_batch(part["text"].tolist(), add_special_tokens=False)
-        for chunk, encoding in zip(part.itertuples(index=False), encoded, strict=True):
-            spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
-            for group in (spans[at : at + n_spans] for at in range(0, len(spans), n_spans)):
-                start, end = group[0][0], group[-1][1]
-                text, place = chunk.text[start:end], (chunk.doc_name, chunk.page)
-                rows.append(
-                    ("", chunk_key(text, *place), *place, text, chunk.start + start, chunk.start + end)
-                )
-    return numbered(pd.DataFrame(rows, columns=list(CHUNK_COLUMNS)))
+    for (row, _), start, end in edges.itertuples():
+        doc_name, page, whole, begin = places[row]
+        text = whole[start:end]
+        rows.append(("", chunk_key(text, doc_name, page), doc_name, page, text, begin + start, begin + end))
+    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
 
 
-def numbered(chunks: pd.DataFrame) -> pd.DataFrame:
-    """Chunks with ids that count them within their page, in the order of the rows."""
+def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Chunk tables one after the other, with ids that count the chunks within their page."""
+    chunks = pd.concat(tables, ignore_index=True)
     number = chunks.groupby(["doc_name", "page"]).cumcount()
     ids = [chunk_id(*place) for place in zip(chunks["doc_name"], chunks["page"], number, strict=True)]
     return chunks.assign(chunk_id=ids)
@@ -71,26 +71,20 @@ def aggregate(study: Study) -> pd.DataFrame:
     return joined([study.with_chunks(name).chunks for name in PARTS])
 
 
-def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Chunk tables one after the other, with ids that are unique again."""
-    return numbered(pd.concat(tables, ignore_index=True))[list(CHUNK_COLUMNS)]
-
-
 def children(study: Study) -> pd.DataFrame:
-    """The small spans of every chunk that ``parent_child`` searches.
+    """The small spans of every chunk that parent-child retrieval searches.
 
     Returns:
         chunk (row of the parent) and text, in order; the same at every call.
     """
     settings = study.profile.parent_child
 
-    def split() -> pd.DataFrame:
-        tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-        return split_chunks(study.chunks, tokenizer, settings.size, settings.overlap)
+    def cut() -> pd.DataFrame:
+        return split_chunks(study.chunks, tokenizer_of(study), settings.size, settings.overlap)
 
-    return study.memo("children", split)
+    return study.memo("children", cut)
 
 
 def child_vectors(study: Study) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
-    return np.asarray(encode_texts(study, "embeddings/children", children(study)["text"].tolist()))
+    return encode_texts(study, "embeddings/children", children(study)["text"].tolist())

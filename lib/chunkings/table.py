@@ -15,19 +15,14 @@ from lib.chunkings import element_chunks, restructured, sizes
 
 @dataclass(frozen=True)
 class Chunking:
-    """A way to cut the filings into chunks.
+    """A way to cut the filings into chunks."""
 
-    Attributes:
-        make: ``make(study, **options)`` gives CHUNK_COLUMNS; the study is over its own chunks.
-        options: keyword arguments of the function.
-        settings: sections of the profile that the function reads.
-        version: raised when the table has other chunks than before.
-    """
-
-    make: Callable[..., pd.DataFrame]
+    make: Callable[
+        ..., pd.DataFrame
+    ]  # make(study, **options) gives CHUNK_COLUMNS; the study is over its own chunks
     options: Mapping[str, object] = field(default_factory=dict)
-    settings: tuple[str, ...] = ("chunks", "embedder")
-    version: int = 1
+    settings: tuple[str, ...] = ("chunks", "embedder")  # sections of the profile that the function reads
+    version: int = 1  # raised when the table has other chunks than before
 
 
 CHUNKINGS: dict[str, Chunking] = {

@@ -7,7 +7,7 @@ on over rows of labels only, and takes the heads of its columns in.
 import re
 from collections.abc import Sequence
 
-from lib.chunkings.layout import Row
+from lib.chunkings.layout import Cell, Row
 
 MIN_ROWS = 2
 MIN_NUMBERS = 3
@@ -23,23 +23,22 @@ SENTENCE_END = re.compile(r"[.;:]['\"”’)]*$")
 
 
 def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
-    """The tables of a page.
-
-    Args:
-        rows: in the page's order, none of them blank.
-
-    Returns:
-        First row and the row behind the last one of each table, in order; tables do not overlap.
-    """
+    """The tables of a page: the first row and the row behind the last one of each, in order, without overlap."""
     found, row, free_from = [], 0, 0
     while row < len(rows):
         if not is_table_row(rows[row]):
             row += 1
             continue
-        behind = _end_of_run(rows, row)
-        end = _without_page_number(rows, row, behind)
+        end = behind = _end_of_run(rows, row)
+        last = rows[end - 1]
+        if (
+            end == len(rows) and end - row > 1 and len(last.cells) == 1 and last.is_placed
+        ):  # the page's number
+            end -= 1
+            while end - row > 1 and not is_table_row(rows[end - 1]):
+                end -= 1
         first = _first_head(rows, row, end, free_from)
-        if _is_table(rows[row:end]) or (first < row and _is_short_table(rows[row:end])):
+        if _is_table(rows[row:end], has_head=first < row):
             goes_on = found and found[-1][1] == first and not rows[row].is_placed
             found.append((found.pop()[0] if goes_on else first, end))
             free_from = end
@@ -49,52 +48,46 @@ def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
 
 def is_table_row(row: Row) -> bool:
     """Whether a row could be a table's: a figure beside a label, figures only, or cells in a drawn grid."""
-    cells = row.cells[1:] if row.cells and MARKER.fullmatch(row.cells[0].text) else row.cells
+    cells = _unmarked(row)
     if not cells:
         return False
     if all(cell.is_number for cell in cells):
         return True
-    is_in_grid = row.n_backgrounds >= 2 or row.n_rules >= 2
-    return len(cells) > 1 and (is_in_grid or any(cell.is_number for cell in cells[1:]))
+    return len(cells) > 1 and (_is_in_grid(row) or any(cell.is_number for cell in cells[1:]))
+
+
+def _unmarked(row: Row) -> list[Cell]:
+    """A row's cells without the mark of a list before them."""
+    return row.cells[1:] if row.cells and MARKER.fullmatch(row.cells[0].text) else row.cells
+
+
+def _is_in_grid(row: Row) -> bool:
+    return row.n_backgrounds >= 2 or row.n_rules >= 2
 
 
 def _end_of_run(rows: Sequence[Row], first: int) -> int:
     """The row behind the last table row that is reached over labels only."""
-    end, row = first + 1, first + 1
-    edge = _number_edge(rows[first : first + 1])
+    end, row, edge = first + 1, first + 1, _number_edge(rows[first : first + 1])
     while row < len(rows) and row - end < MAX_BRIDGE and _follows(rows[row - 1], rows[row]):
         if is_table_row(rows[row]):
-            end = row + 1
-            edge = min(edge, _number_edge(rows[row : row + 1]))
+            end, edge = row + 1, min(edge, _number_edge(rows[row : row + 1]))
         elif not _is_label(rows[row], edge, rows[first].size):
             break
         row += 1
     return end
 
 
-def _without_page_number(rows: Sequence[Row], first: int, end: int) -> int:
-    """The end of a run without the page's number below a table, and without labels that only led there."""
-    if end == len(rows) and end - first > 1 and len(rows[end - 1].cells) == 1 and rows[end - 1].is_placed:
-        end -= 1
-        while end - first > 1 and not is_table_row(rows[end - 1]):
-            end -= 1
-    return end
-
-
 def _number_edge(rows: Sequence[Row]) -> float:
     """Where the columns of figures begin, in points."""
-    edges = [cell.left for row in rows for cell in row.cells[1:] if cell.is_number]
-    return min(edges, default=float("inf"))
+    return min((cell.left for row in rows for cell in row.cells[1:] if cell.is_number), default=float("inf"))
 
 
 def _follows(above: Row, below: Row) -> bool:
     """Whether a row stands close under another; figures may also go on at the top of the next column."""
-    if not below.is_placed:
-        return True
     gap, height = below.top - above.bottom, max(above.bottom - above.top, 1.0)
-    if gap < -2 * height:
+    if below.is_placed and gap < -2 * height:
         return below.n_numbers == len(below.cells)
-    return gap <= (3.0 if is_table_row(below) else 2.2) * height
+    return not below.is_placed or gap <= (3.0 if is_table_row(below) else 2.2) * height
 
 
 def _is_label(row: Row, edge: float, size: float) -> bool:
@@ -105,41 +98,36 @@ def _is_label(row: Row, edge: float, size: float) -> bool:
     return row.size <= size * LARGER and (len(row.text) <= MAX_LABEL or row.right <= edge + 10)
 
 
-def _is_table(rows: Sequence[Row]) -> bool:
-    """Whether a run has rows and figures enough, in columns."""
+def _is_table(rows: Sequence[Row], has_head: bool) -> bool:
+    """Whether a run has rows and figures enough, in columns; under a head one row of figures is enough."""
     table_rows = [row for row in rows if is_table_row(row)]
+    is_placed = rows[0].is_placed
+    if is_placed and has_head and sum(row.n_numbers for row in rows) >= MIN_NUMBERS:
+        return True
     if len(table_rows) < MIN_ROWS:
         return False
-    if not rows[0].is_placed:
+    if not is_placed:
         return sum(row.n_numbers for row in table_rows) >= 2 * MIN_NUMBERS
-    if sum(row.n_backgrounds >= 2 or row.n_rules >= 2 for row in table_rows) >= max(3, len(table_rows) // 2):
+    if sum(map(_is_in_grid, table_rows)) >= max(3, len(table_rows) // 2):
         return True
-    edges = [
-        (number, cell.right) for number, row in enumerate(table_rows) for cell in row.cells if cell.is_number
-    ]
-    aligned = [
-        any(other != number and abs(edge - place) <= SAME_COLUMN for other, place in edges)
-        for number, edge in edges
-    ]
-    if len({number for number, _ in edges}) == 1:
-        return len(edges) >= MIN_NUMBERS
-    return len(edges) >= MIN_NUMBERS and sum(aligned) >= MIN_ALIGNED * len(edges)
-
-
-def _is_short_table(rows: Sequence[Row]) -> bool:
-    """Whether a run under a head is a table of one row of figures."""
-    return rows[0].is_placed and sum(row.n_numbers for row in rows) >= MIN_NUMBERS
+    edges = [(n, cell.right) for n, row in enumerate(table_rows) for cell in row.cells if cell.is_number]
+    aligned = [any(m != n and abs(edge - other) <= SAME_COLUMN for m, other in edges) for n, edge in edges]
+    is_one_row = len({n for n, _ in edges}) == 1
+    return len(edges) >= MIN_NUMBERS and (is_one_row or sum(aligned) >= MIN_ALIGNED * len(edges))
 
 
 def _first_head(rows: Sequence[Row], first: int, end: int, free_from: int) -> int:
-    """The first row of the heads above a run."""
+    """The first row of the heads above a run; of a page given as text, of the labels whose figures the run is."""
     if not rows[first].is_placed:
-        return _first_listed_label(rows, first, end, free_from)
+        n_figures = sum(len(row.cells) == row.n_numbers for row in rows[first:end])
+        are_figures = n_figures * 2 >= end - first
+        while are_figures and first > free_from and _is_label(rows[first - 1], 0.0, 0.0):
+            first -= 1
+        return first
     edge = _number_edge(rows[first:end])
     while first > free_from:
         above, below = rows[first - 1], rows[first]
-        gap = below.top - above.bottom
-        is_near = -2 <= gap <= 1.2 * (above.bottom - above.top)
+        is_near = -2 <= below.top - above.bottom <= 1.2 * (above.bottom - above.top)
         if not is_near or not _is_head(above, edge):
             break
         first -= 1
@@ -150,16 +138,5 @@ def _is_head(row: Row, edge: float) -> bool:
     """Whether a row reads as the head of columns: cells side by side, over the figures, or a unit."""
     if len(row.text) > 2 * MAX_LABEL or SENTENCE_END.search(row.text):
         return False
-    cells = row.cells[1:] if MARKER.fullmatch(row.cells[0].text) else row.cells
     is_unit = len(row.text) <= MAX_LABEL and UNIT.search(row.text) is not None
-    return len(cells) > 1 or row.left >= edge - 30 or is_unit
-
-
-def _first_listed_label(rows: Sequence[Row], first: int, end: int, free_from: int) -> int:
-    """Where a page is given as text, a table may be its labels, then its figures: the first of these labels."""
-    n_figures = sum(len(row.cells) == row.n_numbers for row in rows[first:end])
-    if n_figures * 2 < end - first:
-        return first
-    while first > free_from and _is_label(rows[first - 1], 0.0, 0.0):
-        first -= 1
-    return first
+    return len(_unmarked(row)) > 1 or row.left >= edge - 30 or is_unit

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.chunkings.elements import elements, elements_of
-from lib.chunkings.layout import is_number, rows_of_page, rows_of_text, split_cells
+from lib.chunkings.layout import Cell, rows_of_page, rows_of_text, split_cells
 
 LINE = st.text(st.characters(codec="ascii", exclude_characters="\r\x0b\x0c\x1c\x1d\x1e"), max_size=60)
 
@@ -107,12 +107,12 @@ def test_a_page_whose_layout_reads_otherwise_has_no_rows(page_of, prose):
     "text", ["$1,577.0", "(4.2)%", "2018", "—", "$ (7,207)", "-3.5 %", "NM", "$", "1.5x", "(11%)"]
 )
 def test_figures(text):
-    assert is_number(text)
+    assert Cell(text).is_number
 
 
 @pytest.mark.parametrize("text", ["", "Net sales", "June 30,", "2018 and", "10-K", "Note 7", "(a)", "1st"])
 def test_no_figures(text):
-    assert not is_number(text)
+    assert not Cell(text).is_number
 
 
 def test_a_line_that_holds_a_whole_row_has_its_cells():

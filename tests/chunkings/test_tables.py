@@ -77,7 +77,7 @@ def test_page_numbers_and_heads_that_pages_repeat_are_furniture():
 
 def test_chunks_of_elements_are_spans_without_blanks_at_their_ends():
     found = element_table((0, "title", "\n Sales\n"), (0, "text", "rose. \n"), (2, "text", "Fell"))
-    chunks = merge(found, 2048)
+    chunks = merge(found)
     assert chunks["text"].tolist() == ["Sales\nrose.", "Fell"]
     assert chunks["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0002#c00"]
     assert chunks[["start", "end"]].to_numpy().tolist() == [[2, 13], [0, 4]]
