@@ -19,7 +19,7 @@ import pymupdf
 from lib import runs
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
-from lib.data.pages import extract_pages
+from lib.data.dataset import extract_pages
 from lib.data.layout import Dataset
 from lib.files import ROOT, aside, digest_of, write_atomically
 from lib.models.generator import open_generator
