@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from lib.answers.answers import Answers, kept, score
-from lib.answers.hand_labels import hand_labels, labelled_pairs
 from lib.answers.prompt_context import Context
-from lib.answers.relevance import answer_relevance
+from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import first_ranks, judged_pairs, judgements

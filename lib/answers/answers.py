@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
-from lib.evaluation import METRIC_COLUMNS, evaluate_all
-from lib.methods import METHODS, TRAINED, baselines
+from lib.evaluation import METRIC_COLUMNS
+from lib.methods import TRAINED, baselines
 from lib.metrics.answers import answer_metrics
 from lib.metrics.frame import at_depth
 from lib.models.prompts import Prompt, Sampling
@@ -30,13 +30,7 @@ ANSWER_METRICS = ("answer_rouge_l", "token_f1", "numeric_match", "numeric_match_
 
 @dataclass(frozen=True)
 class Answers:
-    """What was written for one context.
-
-    Attributes:
-        context: which context.
-        texts: question id to answer; a question without an answer is absent.
-        filled: the records, and why others are missing.
-    """
+    """What was written for one context: question id to answer, the records, and why others are missing."""
 
     context: Context
     texts: dict[str, str]
@@ -76,13 +70,7 @@ def asked(study: Study) -> pd.DataFrame:
 
 
 def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
-    """The answers of the questions that are asked under one context, from the log or written now.
-
-    Args:
-        study: gives questions, runs, settings and the log.
-        wanted: the context.
-        limit: only the first questions.
-    """
+    """The answers of the questions that are asked, or the first of them, under one context: stored, or written now."""
     settings = study.profile.answers
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
     given, questions = contexts(study, wanted), asked(study).head(limit or len(study.questions))
@@ -113,17 +101,6 @@ def effort(study: Study, written: Answers) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
 
 
-def params(study: Study, wanted: Context) -> dict:
-    """All that a context's answers, and what follows from them, depend on."""
-    run = study.run_entry(wanted.method, wanted.condition).digest if wanted.method != NONE else ""
-    weights = {role: weights_hash(study.profile[role].weights) for role in ("generator", "embedder")}
-    frames = {name: study.digest(name) for name in ("questions", "chunks")}
-    settings = study.settings_of(("answers",))
-    return (
-        {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint} | weights | frames | settings
-    )
-
-
 def kept(
     study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]
 ) -> pd.DataFrame:
@@ -131,12 +108,16 @@ def kept(
 
     It is not stored while answers are missing, as a later attempt may write them.
     """
-    stage, depends = f"{stage}/{wanted.name}", params(study, wanted)
-    if study.store.find(stage, depends) is None:
+    run = study.run_entry(wanted.method, wanted.condition).digest if wanted.method != NONE else ""
+    params = {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint}
+    params |= {role: weights_hash(study.profile[role].weights) for role in ("generator", "embedder")}
+    params |= {name: study.digest(name) for name in ("questions", "chunks")} | study.settings_of(("answers",))
+    stage = f"{stage}/{wanted.name}"
+    if study.store.find(stage, params) is None:
         written = answers(study, wanted)
         if written.filled.missing:
             return make(study, written)
-    return study.store.frame(stage, depends, lambda: make(study, written), public=True)
+    return study.store.frame(stage, params, lambda: make(study, written), public=True)
 
 
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
@@ -148,18 +129,3 @@ def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """What writing the answers of several contexts took: context, and the columns of :func:`effort`."""
     parts = [kept(study, "answers/effort", one, effort).assign(context=one.name) for one in wanted]
     return pd.concat(parts, ignore_index=True)
-
-
-def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
-    """Write the answers of one context; a sentence that says how many there are.
-
-    Args:
-        study: gives questions, runs, settings and the log.
-        name: of the context, see :func:`lib.answers.prompt_context.context`.
-        k: depth at which the best baseline is chosen.
-        limit: only the first questions.
-    """
-    best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
-    wanted = context(name, best, "dense" if "dense" in METHODS else best)
-    written = answers(study, wanted, limit)
-    return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from lib.data.chunks import load_tokenizer, split_chunks
@@ -28,12 +29,9 @@ COLUMNS = ["question_id", "chunk_id", "doc_name", "page", "text"]
 
 @dataclass(frozen=True)
 class Context:
-    """Where a context's chunks come from.
+    """Where a context's chunks come from: a method's run under a condition, of no method for no context at all.
 
-    Attributes:
-        name: as in the chapter: ``none``, ``best-baseline``, ``oracle-document``, ``oracle-page`` or a method.
-        method: the retrieval method, ``none`` for no context at all.
-        condition: the condition of its run.
+    Its name is that of the chapter: ``none``, ``best-baseline``, one of ORACLES, or a method.
     """
 
     name: str
@@ -49,12 +47,7 @@ class Context:
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:
-    """A context by name.
-
-    Args:
-        name: see :class:`Context`.
-        best_baseline: the method that ``best-baseline`` stands for.
-        oracle: the method that searches under the oracle conditions.
+    """A context by name, with the methods that are the best baseline and that search under the oracle conditions.
 
     Raises:
         StudyError: an unknown name, or no method given for ``best-baseline``.
@@ -83,10 +76,9 @@ def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tu
     weight = {word: math.log(1 + n_segments / frequency[word]) for word in asked}
     ordered = []
     for number, part in enumerate(words):
-        worth = [sum(weight[word] for word in asked if word in segment) for segment in part]
-        best_first = sorted(range(len(part)), key=lambda i, worth=worth: -worth[i])
-        ordered += [(turn, number, segment) for turn, segment in enumerate(best_first)]
-    return [(number, segment) for _, number, segment in sorted(ordered, key=lambda place: place[:2])]
+        worth = [-sum(weight[word] for word in asked if word in segment) for segment in part]
+        ordered += [(turn, number, segment) for turn, segment in enumerate(np.argsort(worth, kind="stable"))]
+    return [(number, int(segment)) for _, number, segment in sorted(ordered, key=lambda place: place[:2])]
 
 
 def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> list[tuple[int, str]]:
@@ -120,22 +112,24 @@ def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
 
 def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
     """What the model reads of each retrieved chunk: COLUMNS, best rank first."""
-    return study.memo(("segments_read", wanted), lambda: _segments_read(study, wanted))
+    settings = study.profile.answers
 
+    def compute() -> pd.DataFrame:
+        if (top := chunks_retrieved(study, wanted)).empty:
+            return top
+        tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+        segments = (
+            split_chunks(top[["text"]], tokenizer, settings.segment, 0).groupby("chunk")["text"].agg(list)
+        )
+        asked, parts = study.questions.set_index("question_id")["question"], []
+        for question_id, part in top.groupby("question_id", sort=False):
+            given = asked[question_id], segments[part.index].tolist()
+            filled = fill(*given, settings.context_tokens, tokenizer)
+            rows = part.iloc[[number for number, _ in filled]]
+            parts.append(rows.assign(text=[text for _, text in filled]))
+        return pd.concat(parts, ignore_index=True)
 
-def _segments_read(study: Study, wanted: Context) -> pd.DataFrame:
-    settings, top = study.profile.answers, chunks_retrieved(study, wanted)
-    if top.empty:
-        return top
-    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-    cut = split_chunks(top[["text"]], tokenizer, settings.segment, 0)
-    segments = cut.groupby("chunk")["text"].agg(list)
-    asked, parts = study.questions.set_index("question_id")["question"], []
-    for question_id, part in top.groupby("question_id", sort=False):
-        filled = fill(asked[question_id], segments[part.index].tolist(), settings.context_tokens, tokenizer)
-        rows = part.iloc[[number for number, _ in filled]]
-        parts.append(rows.assign(text=[text for _, text in filled]))
-    return pd.concat(parts, ignore_index=True)
+    return study.memo(("segments_read", wanted), compute)
 
 
 def contexts(study: Study, wanted: Context) -> dict[str, str]:

@@ -1,8 +1,17 @@
-"""Answers judged without gold, as RAGAS does (Es et al., EACL 2024): does an answer fit the question that was asked?
+"""What is judged without gold: whether an answer fits its question, and 50 passages that were labelled by hand.
 
-A language model writes the question that an answer would belong to; the answer's relevance is the cosine between that
-question and the one asked. The paper averages over several such questions; here it is one, and a small model writes it.
+Answer relevance as in RAGAS (Es et al., EACL 2024): a language model writes the question that an answer would belong
+to, and its cosine with the one asked is the answer's relevance. The paper averages over several such questions; here it
+is one, and a small model writes it.
+
+``hand_labels.csv`` is by one reader, a far larger language model and no financial analyst, who saw question and passage
+only: not the judge's label, the gold pages, the answer or the filing. Half of the 50 pairs were drawn on gold pages.
+``useful``: the passage contains something that the answer needs. ``partly``: it is of the right company and matter,
+such as the head of the right statement without the figure. ``useless``: the rest. The file contains no text. One
+reader's labels cannot show how far two would agree.
 """
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +22,7 @@ from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.retrievers.rewritten import one_line
 from lib.study import Study
+from lib.words import place_of
 
 SYSTEM = "You write questions."
 TEMPLATE = "Write the question that has this answer, and nothing else.\n\nAnswer: {answer}"
@@ -20,17 +30,11 @@ TEMPLATE = "Write the question that has this answer, and nothing else.\n\nAnswer
 
 def questions_from(study: Study, written: Answers) -> Filled:
     """The question that the model writes from each answer, stored or written now; items are question ids."""
-    settings = study.profile.sibling_texts
+    settings, items = study.profile.sibling_texts, []
     sampling = Sampling(settings.answer_question.max_tokens, seed=settings.seed)
-    items = [
-        Item(
-            question_id,
-            question_id,
-            Prompt(TEMPLATE.format(answer=" ".join(answer.split())), SYSTEM),
-            sampling,
-        )
-        for question_id, answer in written.texts.items()
-    ]
+    for question_id, answer in written.texts.items():
+        prompt = Prompt(TEMPLATE.format(answer=" ".join(answer.split())), SYSTEM)
+        items.append(Item(question_id, question_id, prompt, sampling))
     return study.generation_log().fill("answer_question", items, study.make_generator)
 
 
@@ -41,12 +45,21 @@ def answer_relevance(study: Study, written: Answers) -> pd.Series:
         By question id, in the study's order; every question of the study that was asked for an answer.
     """
     texts = questions_from(study, written).texts
-    asked = [*written.texts, *written.filled.missing]
-    rows = study.questions[study.questions["question_id"].isin(asked)]
-    original = encode_queries(study, rows["question"].tolist())
-    again = encode_queries(
-        study, [one_line(texts.get(question_id, "")) for question_id in rows["question_id"]]
-    )
+    asked = study.questions.set_index("question_id")["question"]
+    asked = asked[asked.index.isin([*written.texts, *written.filled.missing])]
+    original = encode_queries(study, asked.tolist())
+    again = encode_queries(study, [one_line(texts.get(question_id, "")) for question_id in asked.index])
     values = np.einsum("ij,ij->i", original, again)
-    has_text = rows["question_id"].isin(texts).to_numpy()
-    return pd.Series(np.where(has_text, values, 0.0), index=rows["question_id"], name="answer_relevance")
+    return pd.Series(np.where(asked.index.isin(texts), values, 0.0), asked.index, name="answer_relevance")
+
+
+def hand_labels() -> pd.DataFrame:
+    """question_id, chunk_id and label (useful, partly, useless)."""
+    return pd.read_csv(Path(__file__).with_name("hand_labels.csv"))
+
+
+def labelled_pairs() -> pd.DataFrame:
+    """The labelled pairs as a run names chunks: question_id, chunk_id, doc_name and page."""
+    pairs = hand_labels()[["question_id", "chunk_id"]]
+    doc_names, pages = zip(*map(place_of, pairs["chunk_id"]), strict=True)
+    return pairs.assign(doc_name=doc_names, page=pages)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from extras.labelling import draw
 from lib.analysis import judged
-from lib.answers.hand_labels import draw, hand_labels
+from lib.answers.relevance import hand_labels
 from lib.metrics.retrieval import is_gold
 from lib.profile import Settings
 from lib.show import strategies

@@ -1,16 +1,16 @@
-"""What the small model writes for the sibling studies, kind by kind, and the long parts of contextual retrieval.
+"""Commands that have the language model write: answers, the texts of the sibling studies, and the filings' contexts.
 
-Every text is stored as it is written; a killed run goes on where it was. Kinds are filled in the order of KINDS, as
-later ones need what earlier ones gave: ``crag`` rewrites the questions whose first chunks ``judge`` found useless.
+A chapter writes what it misses, too; here it is done ahead, by several processes if wanted. Every text is stored as it
+is written; a killed run goes on where it was. Kinds are filled in the order of KINDS, as later ones need what earlier
+ones gave: ``crag`` rewrites the questions whose first chunks ``judge`` found useless.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from lib.answers.answers import answers, best_baseline
-from lib.answers.hand_labels import labelled_pairs
 from lib.answers.prompt_context import BEST_BASELINE, context
-from lib.answers.relevance import questions_from
+from lib.answers.relevance import labelled_pairs, questions_from
 from lib.evaluation import evaluate_all
 from lib.methods import METHODS, baselines
 from lib.retrievers import contextual, judged
@@ -18,6 +18,21 @@ from lib.retrievers.contextual import window_vectors
 from lib.retrievers.judged import judgements
 from lib.retrievers.rewritten import write
 from lib.study import Study
+
+
+def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
+    """Write the answers of one context; a sentence that says how many there are.
+
+    Args:
+        study: gives questions, runs, settings and the log.
+        name: of the context, see :func:`lib.answers.prompt_context.context`.
+        k: depth at which the best baseline is chosen.
+        limit: only the first questions.
+    """
+    best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
+    wanted = context(name, best, "dense" if "dense" in METHODS else best)
+    written = answers(study, wanted, limit)
+    return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"
 
 
 def write_kind(kind: str, study: Study) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.answers import written
+from extras import writing as written
 
 STUDY = SimpleNamespace(
     questions=pd.DataFrame({"question_id": ["q1", "q2"]}),
