@@ -123,7 +123,7 @@ def methods() -> None:
 @click.option("--limit", type=int, help="only the first questions")
 def answers(dataset: str, profile: str, results: str, context: str, k: int, limit: int | None) -> None:
     """Have the answers of one context written."""
-    from lib.answers.answers import write_answers
+    from extras.writing import write_answers
 
     click.echo(write_answers(opened(dataset, profile, results, "06_generation"), context, k, limit))
 
@@ -133,7 +133,7 @@ def answers(dataset: str, profile: str, results: str, context: str, k: int, limi
 @click.option("--only", help="one kind of text; all by default")
 def texts(dataset: str, profile: str, results: str, only: str | None) -> None:
     """Have the texts written that the rows of related studies search with."""
-    from lib.answers.written import write_texts
+    from extras.writing import write_texts
 
     for line in write_texts(opened(dataset, profile, results, "08_siblings"), only):
         click.echo(line)
@@ -144,7 +144,7 @@ def texts(dataset: str, profile: str, results: str, only: str | None) -> None:
 @click.option("--embed", type=click.Choice(["header", "written"]), help="encode the windows behind this context")
 def contexts(dataset: str, profile: str, results: str, embed: str | None) -> None:
     """Have the filings' contexts written, or windows encoded with them."""
-    from lib.answers.written import embed_contexts, write_contexts
+    from extras.writing import embed_contexts, write_contexts
 
     study = opened(dataset, profile, results, "08_siblings")
     click.echo(embed_contexts(study, embed) if embed else write_contexts(study))
