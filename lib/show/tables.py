@@ -96,10 +96,10 @@ def oracle_page_check(study: Study, summary: pd.DataFrame, methods: Iterable[str
 
 
 def comparison_table(
-    study: Study, metrics: pd.DataFrame, reference: str, others: Sequence[str], metric: str
+    study: Study, metrics: pd.DataFrame, reference: str, others: Sequence[str], metric: str, k: int = 5
 ) -> pd.DataFrame:
     """Each method against a reference: difference with interval, Holm's p, and whether they can be told apart."""
-    first, *values = (values_of(metrics, name, "standard", metric) for name in (reference, *others))
+    first, *values = (values_of(metrics, name, "standard", metric, k) for name in (reference, *others))
     return printed(
         Resampling.of(study).compare(first, dict(zip(others, values, strict=True))).reset_index(),
         METHOD,
