@@ -2,6 +2,13 @@
 
 They are a stage of its own, which the chunk tables of elements and of restructured pages are made from. Rows of tables
 keep their cells with their edges, as JSON, for what restructures tables.
+
+Chunks of elements follow Yepes et al. ("Financial Report Chunking for Effective Retrieval Augmented Generation", 2024):
+text elements are merged until a chunk has about 2048 characters, an element is never broken, a title begins a chunk,
+and a table begins a chunk that holds all of it. Theirs are the elements of a vision model, over a whole filing; ours
+come from the PDF's fonts, places and rules, and a chunk stays on its page. Titles that nothing but a table follows stay
+with the table, as they name it. Running heads and page numbers, which their model leaves out, make no chunk of their
+own: they go with the chunk that they stand beside, so that no text of the page is lost.
 """
 
 import json
@@ -19,12 +26,13 @@ from tqdm.auto import tqdm
 from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
+from lib.data.chunks import chunk_key
 from lib.study import Study
+from lib.words import CHUNK_COLUMNS, chunk_id
 
 VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them
 N_WORKERS = 2
 ELEMENT_COLUMNS = ("doc_name", "page", "kind", "text", "start", "end", "rows", "is_placed")
-Kind = Literal["title", "text", "table"]
 MAX_TITLE = 150
 MAX_TITLE_ROWS = 3  # a longer paragraph in bold is text
 LARGER = 1.15
@@ -33,12 +41,18 @@ HEADING = re.compile(r"(?:item|note|part|proposal)\s+[\dIVX]", re.I)
 BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
 WORD = re.compile(r"[^\W\d_]{2,}")
 PARAGRAPH_GAP = 0.55
+CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
+MAX_FURNITURE = 120
+MIN_PAGES = 5
+MIN_SHARE = 0.2
+NUMBERS = re.compile(r"\d+")
+MARK = re.compile(r"\W*(?:table of contents|page \d+(?: of \d+)?|\w{0,2}-?\d+|[ivx]+|\w?)\W*", re.I)
 
 
 class Element(NamedTuple):
     """A title, a text or a table: characters of the page's text from ``start`` to ``end``, and the rows in them."""
 
-    kind: Kind
+    kind: Literal["title", "text", "table"]
     start: int
     end: int
     rows: list[Row]
@@ -57,7 +71,7 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
     for row in [row for number, row in enumerate(rows) if number not in inside] or rows:
         letters[round(row.size * 2) / 2] += len(row.text)
     body = max(letters, key=lambda size: (letters[size], size), default=0.0)
-    groups: list[tuple[Kind, list[Row]]] = []
+    groups: list[tuple[str, list[Row]]] = []
     for number, row in enumerate(rows):
         kind = "table" if number in inside else "title" if is_title(row, body, text) else "text"
         if (
@@ -94,7 +108,7 @@ def is_title(row: Row, body: float, text: str) -> bool:
     return is_upper or (bool(long) and sum(word[0].isupper() for word in long) >= 0.9 * len(long))
 
 
-def _begins(row: Row, kind: Kind, above: Row, text: str) -> bool:
+def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
     """Whether a row begins an element of the same kind: another style of title, or a new paragraph."""
     if kind == "table":
         return False
@@ -113,11 +127,8 @@ def elements(study: Study) -> pd.DataFrame:
     is the JSON of a table's rows, each a list of ``[text, left, right]``; empty for other kinds. ``is_placed``
     says whether the page's places are known, which they are not where a filing is given as text.
     """
-    params = {
-        "filings": study.dataset.filings_digest,
-        "pages": study.digest("pages"),
-        "pymupdf": pymupdf.VersionBind,
-    }
+    params = {"filings": study.dataset.filings_digest, "pages": study.digest("pages")}
+    params["pymupdf"] = pymupdf.VersionBind
 
     def make() -> pd.DataFrame:
         texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
@@ -141,9 +152,54 @@ def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
     for number, (page, text) in enumerate(zip(pdf, texts, strict=True)):
         rows = None if page is None else rows_of_page(page, text)
         for kind, start, end, held in elements_of(text, rows_of_text(text) if rows is None else rows):
-            cells = [
-                [[one.text, round(one.left, 1), round(one.right, 1)] for one in row.cells] for row in held
-            ]
+            cells = [[(c.text, round(c.left, 1), round(c.right, 1)) for c in row.cells] for row in held]
             packed = json.dumps(cells, ensure_ascii=False) if kind == "table" else ""
             found.append((number, kind, text[start:end], start, end, packed, held[0].is_placed))
     return found
+
+
+def merge(found: pd.DataFrame) -> pd.DataFrame:
+    """CHUNK_COLUMNS of elements (ELEMENT_COLUMNS): spans of a page without blanks at their ends."""
+    found = found.assign(kind=found["kind"].mask(is_furniture(found), "furniture"))
+    rows = []
+    for (doc_name, page), part in found.groupby(["doc_name", "page"], sort=False):
+        groups = groups_of(part["kind"].tolist(), part["text"].str.len().tolist(), CHARACTERS)
+        texts, starts = part["text"].tolist(), part["start"].tolist()
+        for number, (first, end) in enumerate(groups):
+            whole = "".join(texts[first:end])
+            start, text = starts[first] + len(whole) - len(whole.lstrip()), whole.strip()
+            ids = chunk_id(doc_name, page, number), chunk_key(text, doc_name, page)
+            rows.append((*ids, doc_name, page, text, start, start + len(text)))
+    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+
+
+def is_furniture(found: pd.DataFrame) -> pd.Series:
+    """Which elements are page numbers, marks, or heads that a fifth of their filing's pages repeat."""
+    short = found["text"].str.len() <= MAX_FURNITURE
+    shape = found["text"].where(short, "").str.strip().str.lower().str.replace(NUMBERS, "#", regex=True)
+    n_alike = shape.groupby([found["doc_name"], shape]).transform("size")
+    n_pages = found.groupby("doc_name")["page"].transform("nunique")
+    is_repeated = (shape != "") & (n_alike >= (MIN_SHARE * n_pages).clip(lower=MIN_PAGES))
+    is_mark = found["text"].str.strip().map(lambda text: MARK.fullmatch(text) is not None)
+    return (found["kind"] != "table") & (is_mark | is_repeated)
+
+
+def groups_of(kinds: Sequence[str], lengths: Sequence[int], characters: int) -> list[tuple[int, int]]:
+    """Which elements of a page make a chunk: the first element of each, and the element behind its last one.
+
+    Args:
+        kinds, lengths: title, text, table or furniture, and the characters of each, in the page's order.
+        characters: of a chunk, see CHARACTERS.
+    """
+    starts: list[int] = []
+    held: set[str] = set()
+    size = 0
+    for number, (kind, length) in enumerate(zip(kinds, lengths, strict=True)):
+        is_full = kind != "text" or size + length > characters
+        begins = kind != "furniture" and held and ("table" in held or (is_full and held != {"title"}))
+        if begins or not starts:
+            starts.append(number)
+            held, size = set(), 0
+        held |= {kind} - {"furniture"}
+        size += length
+    return list(zip(starts, [*starts[1:], len(kinds)], strict=False))

@@ -100,25 +100,16 @@ def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
     Together the elements of a page still hold all of its text. Pages without places stay as they are.
     """
     rows: list[dict] = []
+    above, page = 0, None  # the last table: its row, and the page that it is on
     for element in found.to_dict("records"):
         rows.append(element)
-        begin = _table_above(rows)
-        if begin is not None and (whole := _whole(rows[begin:])):
-            rows[begin:] = [whole]
+        if element["kind"] == "table":
+            is_near = page == (element["doc_name"], element["page"]) and len(rows) - above <= MAX_BETWEEN + 2
+            if is_near and element["is_placed"] and (whole := _whole(rows[above:])):
+                rows[above:] = [whole]
+            else:
+                above, page = len(rows) - 1, (element["doc_name"], element["page"])
     return pd.DataFrame(rows, columns=found.columns).astype(found.dtypes)
-
-
-def _table_above(rows: Sequence[dict]) -> int | None:
-    """The table before the last element, which is one too, on its page and not far above."""
-    last = rows[-1]
-    if last["kind"] != "table" or not last["is_placed"]:
-        return None
-    for number in range(len(rows) - 2, max(len(rows) - 3 - MAX_BETWEEN, -1), -1):
-        if (rows[number]["doc_name"], rows[number]["page"]) != (last["doc_name"], last["page"]):
-            return None
-        if rows[number]["kind"] == "table":
-            return number
-    return None
 
 
 def _whole(parts: Sequence[dict]) -> dict | None:

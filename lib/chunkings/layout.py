@@ -120,14 +120,9 @@ class Row:
 
 
 def rows_of_page(page: pymupdf.Page, text: str) -> list[Row] | None:
-    """The rows of a PDF's page.
+    """The rows of a PDF's page that have letters, in order; None when the layout's lines are not the text's.
 
-    Args:
-        page: the page.
-        text: its text as the study has it; blank lines and blanks at a line's ends may differ from the layout's.
-
-    Returns:
-        Rows with letters, in order; None when the layout's lines are not the text's.
+    Blank lines, and blanks at a line's ends, may differ from those of the text, what the study has of the page.
     """
     rows: list[list[dict]] = []
     end = 0

@@ -35,11 +35,9 @@ def table(study: Study, name: str) -> pd.DataFrame:
 def split(
     spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int, n_spans: int = 1
 ) -> pd.DataFrame:
-    """Cut spans of pages, such as chunks or tables, into smaller ones.
+    """Cut spans of pages (doc_name, page, text, start), such as chunks or tables, into smaller ones.
 
     Args:
-        spans: doc_name, page, text and start, page after page.
-        tokenizer: counts the tokens.
         size, overlap: tokens, see :func:`lib.data.chunks.spans_of`.
         n_spans: neighbouring spans that are returned as one; the last of them may be fewer.
 
@@ -72,11 +70,7 @@ def aggregate(study: Study) -> pd.DataFrame:
 
 
 def children(study: Study) -> pd.DataFrame:
-    """The small spans of every chunk that parent-child retrieval searches.
-
-    Returns:
-        chunk (row of the parent) and text, in order; the same at every call.
-    """
+    """The small spans that parent-child retrieval searches: chunk (row of the parent) and text, in order."""
     settings = study.profile.parent_child
 
     def cut() -> pd.DataFrame:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from lib.chunkings import element_chunks, restructured, sizes
+from lib.chunkings import restructured, sizes
+from lib.chunkings.elements import elements, merge
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Chunking:
 
 
 CHUNKINGS: dict[str, Chunking] = {
-    "elements": Chunking(element_chunks.table),
+    "elements": Chunking(lambda study: merge(elements(study))),
     **{name: Chunking(sizes.table, {"name": name}) for name in sizes.SIZES},
     "aggregate": Chunking(sizes.aggregate),
     **{name: Chunking(restructured.table, {"name": name}) for name in restructured.NAMES},

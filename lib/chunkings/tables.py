@@ -30,10 +30,8 @@ def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
             row += 1
             continue
         end = behind = _end_of_run(rows, row)
-        last = rows[end - 1]
-        if (
-            end == len(rows) and end - row > 1 and len(last.cells) == 1 and last.is_placed
-        ):  # the page's number
+        is_last = end == len(rows) and end - row > 1
+        if is_last and rows[-1].is_placed and len(rows[-1].cells) == 1:  # the page's number
             end -= 1
             while end - row > 1 and not is_table_row(rows[end - 1]):
                 end -= 1
@@ -49,9 +47,7 @@ def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
 def is_table_row(row: Row) -> bool:
     """Whether a row could be a table's: a figure beside a label, figures only, or cells in a drawn grid."""
     cells = _unmarked(row)
-    if not cells:
-        return False
-    if all(cell.is_number for cell in cells):
+    if cells and all(cell.is_number for cell in cells):
         return True
     return len(cells) > 1 and (_is_in_grid(row) or any(cell.is_number for cell in cells[1:]))
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings.element_chunks import groups_of, is_furniture, merge
-from lib.chunkings.elements import ELEMENT_COLUMNS, elements
+from lib.chunkings.elements import ELEMENT_COLUMNS, elements, groups_of, is_furniture, merge
 from lib.chunkings.grid import grid_of, joined_tables
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import child_vectors, children
