@@ -17,7 +17,7 @@ from extras.preference.pairs import fold_pairs, folds, prompt_context, rejected_
 from extras.preference.summary import counts, paragraph
 from lib.files import digest_of
 from lib.folds import Fold
-from lib.models.preflight import needs_preflight, preflight
+from lib.models.preflight import hub_models, preflight
 from lib.models.weights import fetch, weights_hash
 from lib.profile import load_profile
 from lib.store import Entry
@@ -106,7 +106,7 @@ def run(study: Study, is_count: bool) -> None:
         print(paragraph(study, load_profile("paper")))
         return
     needed = check_machine(study.profile)
-    if needs_preflight(study.profile):
+    if hub_models(study.profile):
         preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
     n_characters = counts(study)["n_characters"]
     hours = estimate(needed.n_parameters, study.profile.preference, n_characters).hours

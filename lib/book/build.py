@@ -10,7 +10,7 @@ from lib.book.notebooks import changed_chapters, forget_stages, remember, run_al
 from lib.book.pages import write_pages
 from lib.book.results import write_results
 from lib.book.site import built_book, compile_book
-from lib.models.preflight import needs_preflight, preflight
+from lib.models.preflight import hub_models, preflight
 from lib.studies import open_study
 from lib.study import Study
 
@@ -30,7 +30,7 @@ def build_book(dataset: str, profile: str, results: str, jobs: int = 0, say=prin
     if not changed and (built_book(study) / "index.html").is_file():
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
     else:
-        if study.has_text and needs_preflight(study.profile):
+        if study.has_text and hub_models(study.profile):
             preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
         if len(changed) > 1:
             for name in ("tables", "figures"):
@@ -51,4 +51,4 @@ def build_book(dataset: str, profile: str, results: str, jobs: int = 0, say=prin
 
 def at_once(study: Study) -> int:
     """Chapters that run at the same time: two, but one where there is one core or models fill a GPU."""
-    return 1 if needs_preflight(study.profile) else min(2, os.cpu_count() or 1)
+    return 1 if hub_models(study.profile) else min(2, os.cpu_count() or 1)

@@ -68,15 +68,10 @@ def _encodings(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[Encoding]
 
 
 def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
-    """Cut pages into chunks.
+    """The chunks of pages (CHUNK_COLUMNS), of ``size`` tokens of the tokenizer, see :func:`spans_of`.
 
-    Args:
-        pages: doc_name, page, text.
-        tokenizer, size, overlap: in its tokens, see :func:`spans_of`.
-
-    Returns:
-        CHUNK_COLUMNS: ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has
-        no chunk. Two spans of one page with equal text keep both ids and share their key.
+    ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has no chunk. Two spans
+    of one page with equal text keep both ids and share their key.
     """
     rows = []
     encoded = _encodings(pages["text"].tolist(), tokenizer)
@@ -89,11 +84,7 @@ def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: i
 
 
 def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
-    """Cut chunks into windows or children.
-
-    Returns:
-        chunk (row number of the chunk it lies in) and text, in order of the chunks; every chunk has at least one.
-    """
+    """Windows of chunks, in their order: ``chunk`` (its row number) and ``text``; every chunk has at least one."""
     rows, texts = [], chunks["text"].tolist()
     for row, encoding in enumerate(_encodings(texts, tokenizer)):
         spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)

@@ -28,11 +28,7 @@ NAME_RULE = "use letters, digits, '_', '-' and '.' only"
 
 
 def read_dataset(root: Path, name: str) -> Dataset:
-    """Read and check a dataset's records.
-
-    Args:
-        root: directory in the layout of :mod:`lib.data.layout`.
-        name: short name for paths and tables.
+    """The checked records of a directory in the layout of :mod:`lib.data.layout`.
 
     Raises:
         DatasetError: every problem at once, each with file, line and what would mend it. When a record is wrong, the
@@ -59,23 +55,15 @@ def read_dataset(root: Path, name: str) -> Dataset:
             problems.add(line, f"question id {question_id} is used twice; give each question its own")
         seen.add(question_id)
         evidence += [(question_id, about["doc_name"], page, text, line.number) for page, text in pieces]
-        rows.append(
-            about
-            | {
-                "question_id": question_id,
-                "question": record["question"],
-                "answer": str(record["answer"]),
-                "question_type": record["question_type"],
-                "company": str(record.get("company") or about["company"]),
-                "gold_pages": sorted({page for page, _ in pieces}),
-                "evidence": "\n\n".join(text for _, text in pieces),
-            }
-        )
+        own = {"question_id": question_id, "answer": str(record["answer"])}
+        own["company"] = str(record.get("company") or about["company"])
+        own["gold_pages"] = sorted({page for page, _ in pieces})
+        own["evidence"] = "\n\n".join(text for _, text in pieces)
+        rows.append(record | about | own)
     questions = pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
-    filings = [
-        _about(doc_name, documents) for doc_name in sorted(present)
-    ]  # whether or not a question needs it
-    filings = pd.DataFrame(filings, columns=list(FILING_COLUMNS[:-1]))
+    # every filing that is here, whether or not a question needs it
+    about = [_about(doc_name, documents) for doc_name in sorted(present)]
+    filings = pd.DataFrame(about, columns=list(FILING_COLUMNS[:-1]))
     pieces = pd.DataFrame(evidence, columns=EVIDENCE_COLUMNS)
     dataset = Dataset(name, root, questions, filings, pieces, question_file)
     if problems.messages:
@@ -151,34 +139,26 @@ def _evidence(line: Line, problems: Problems) -> list[tuple[int, str]]:
 
 
 def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
-    """The text of every page of every filing, checked against the questions' gold pages.
-
-    Args:
-        dataset: the records.
-        problems: those found so far, which are reported with the new ones.
-
-    Returns:
-        PAGE_COLUMNS, ordered by filing and page; a blank page has empty text.
+    """The text of every page of every filing (PAGE_COLUMNS), blank pages too, checked against the gold pages.
 
     Raises:
-        DatasetError: every unreadable filing, gold page past the end and evidence that is not on its page, at once.
+        DatasetError: every unreadable filing, gold page past the end and evidence that is not on its page, at once, and
+            the problems that were found before.
     """
     problems = problems or Problems(dataset.root)
     doc_names = dataset.filings["doc_name"].tolist()
     sources, first = [dataset.source(doc_name) for doc_name in doc_names], {}
     for source in filter(Path.is_file, sources):
         if (same := first.setdefault(digest_of_file(source), source)) is not source:
-            wrong = f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
-            problems.add(source, wrong)
+            twice = f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
+            problems.add(source, twice)
     with ProcessPoolExecutor(N_PROCESSES) as pool:
         read = pool.map(read_filing, sources)
         filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
-    problems.messages += [message for _, messages in filings for message in messages]
-    rows = [
-        (doc_name, page, text)
-        for doc_name, (texts, _) in zip(doc_names, filings, strict=True)
-        for page, text in enumerate(texts)
-    ]
+    rows = []
+    for doc_name, (texts, messages) in zip(doc_names, filings, strict=True):
+        problems.messages += messages
+        rows += [(doc_name, page, text) for page, text in enumerate(texts)]
     pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
     _check_gold(dataset, pages, problems)
     problems.stop()

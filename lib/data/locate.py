@@ -37,11 +37,9 @@ def financebench_root() -> Path | None:
 
 
 def open_dataset(name: str) -> Dataset:
-    """Find and read a dataset.
+    """Find and read a dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
 
-    Args:
-        name: ``financebench`` (found on this machine, else downloaded), ``demo``, the path of a folder in the same
-            layout, or empty: FinanceBench where it lies on this machine, else the demo.
+    An empty name is FinanceBench where it lies on this machine, else the demo.
 
     Raises:
         DatasetError: there is no such dataset, or it has problems; all of them are listed.

@@ -50,12 +50,7 @@ class OnnxCrossEncoder:
 
 
 class TorchCrossEncoder:
-    """A sentence-transformers ``CrossEncoder``, for the profile with a GPU: 16 bits there, 32 on a processor.
-
-    Args:
-        weights: directory of the model.
-        window: tokens that a pair may have.
-    """
+    """A sentence-transformers ``CrossEncoder``, for the profile with a GPU: 16 bits there, 32 on a processor."""
 
     def __init__(self, weights: Path, window: int):
         import torch
@@ -74,11 +69,7 @@ class TorchCrossEncoder:
 
 
 def load_cross_encoder(weights: Path, window: int) -> OnnxCrossEncoder | TorchCrossEncoder:
-    """The cross-encoder of a directory: ONNX where there is a ``model.onnx``, else safetensors through torch.
-
-    Raises:
-        StudyError: the directory holds neither.
-    """
+    """The cross-encoder of a directory: ONNX where there is a ``model.onnx``, else safetensors through torch."""
     if (weights / "model.onnx").is_file():
         return OnnxCrossEncoder(weights, window)
     if any(weights.glob("*.safetensors")):

@@ -30,11 +30,7 @@ def automatic_precision() -> str:
 
 
 def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tuple[Result, int]:
-    """The result of ``compute`` with the largest batch size that memory allows, and that size.
-
-    Args:
-        compute: given a batch size, computes everything; may run out of memory.
-        batch_size: the first to try; then its half, its quarter …
+    """``compute(batch_size)``, or with a half, a quarter … of that size where memory does not suffice; and the size.
 
     Raises:
         StudyError: not even one text fits.

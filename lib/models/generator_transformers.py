@@ -6,6 +6,7 @@ taking the largest is drawing from their softmax (Gumbel 1954; Maddison, Tarlow 
 
 import time
 from collections.abc import Sequence
+from dataclasses import astuple
 from itertools import groupby
 from pathlib import Path
 
@@ -66,8 +67,7 @@ class TransformersGenerator:
                 on_done(number, GenerationError(reason))
 
         def shared(number: int) -> tuple:
-            sampling = requests[number].sampling
-            return sampling.max_tokens, sampling.temperature, sampling.top_p, sampling.top_k
+            return astuple(requests[number].sampling)[:-1]  # all but the seed
 
         fits.sort(key=lambda number: (shared(number), len(tokens[number]), number))
         for _, group in groupby(fits, key=shared):

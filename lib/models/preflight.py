@@ -23,13 +23,8 @@ ANSWER_TOKENS = 6_000
 BATCH = 16
 
 
-def needs_preflight(profile: dict) -> bool:
-    """Whether a profile names a model that only the hub has."""
-    return bool(hub_models(profile))
-
-
 def hub_models(profile: dict) -> dict[str, dict]:
-    """Role to lock record of each model that only the hub has."""
+    """Role to lock record of each model that only the hub has; a profile with any needs a preflight."""
     named = {role: part.get("weights") for role, part in profile.items() if isinstance(part, dict)}
     records = {role: locked(name) for role, name in named.items() if name and not Path(name).is_dir()}
     return {role: record for role, record in records.items() if not record["files"]}
@@ -63,16 +58,14 @@ def preflight(profile: dict, n_filings: int, n_questions: int, artifacts: Path, 
     needed, title = max(((record["gib"], record["title"]) for record in models.values()), default=(0, ""))
     if needed >= NEEDS_GPU_GIB:
         needed, found = ROOM * needed, gpu()
-        about, needs = (
-            f"{found[0]} with {found[1]:.0f} GiB" if found else "none",
-            f"{title} needs {needed:.0f} GiB",
-        )
-        say(f"preflight: GPU: {about}; {needs}")
+        about = f"GPU: {found[0]} with {found[1]:.0f} GiB" if found else "GPU: none"
+        about += f", and {title} needs {needed:.0f} GiB"
+        say(f"preflight: {about}")
         if not found or found[1] < needed:
-            problems.append(f"GPU: {about}, and {needs}; take PROFILE=default")
+            problems.append(f"{about}; take PROFILE=default")
     seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(profile, n_filings, n_questions)
-    given = f"{n_filings} filings and {n_questions} questions on one GPU"
-    say(f"preflight: time: roughly {seconds / 3600:.1f} hours for {given}")
+    hours = f"{seconds / 3600:.1f} hours for {n_filings} filings and {n_questions} questions"
+    say(f"preflight: time: roughly {hours} on one GPU")
     if problems:
         raise StudyError("; ".join(problems))
 

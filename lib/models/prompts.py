@@ -8,13 +8,7 @@ from typing import Protocol
 from lib.words import StudyError
 
 MAX_SEED = 2**32 - 2  # llama.cpp takes 2**32 - 1 for "any seed"
-LIMITS = {
-    "max_tokens": (1, inf),
-    "temperature": (0, inf),
-    "top_p": (1e-9, 1),
-    "top_k": (0, inf),
-    "seed": (0, MAX_SEED),
-}
+LIMITS = dict(max_tokens=(1, inf), temperature=(0, inf), top_p=(1e-9, 1), top_k=(0, inf), seed=(0, MAX_SEED))
 
 
 class GenerationError(StudyError):

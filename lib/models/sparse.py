@@ -48,8 +48,7 @@ class SpladeEncoder:
         window: tokens read of a text; the rest is cut.
         max_active_dims: heaviest terms kept of a text.
         precision: see :class:`lib.models.encoders.Encoder`.
-        batch_size: texts encoded at once, halved where memory does not suffice: the logits of a batch take batch ×
-            window × vocabulary × 2 or 4 bytes.
+        batch_size: texts encoded at once; their logits take batch × window × vocabulary × 2 or 4 bytes.
     """
 
     def __init__(

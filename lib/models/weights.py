@@ -44,11 +44,7 @@ def lock() -> dict[str, dict]:
 
 
 def locked(name: str) -> dict:
-    """The lock's record of a model.
-
-    Raises:
-        StudyError: the lock has no such model.
-    """
+    """The lock's record of a model; StudyError where it has none."""
     if name not in lock():
         raise StudyError(f"no model {name!r} in {LOCK.name}: it has {', '.join(lock())}, or give a directory")
     return lock()[name]
@@ -67,19 +63,14 @@ def weights_hash(name: str) -> str:
 
 
 def fetch(name: str, say=print) -> Path:
-    """The directory of a model, fetched if it is not on this machine.
-
-    Args:
-        name: a name of the lock file, or a directory that holds a model.
-        say: progress callback.
+    """The directory of a model, by its name in the lock file or by that directory; fetched if it is not here.
 
     Raises:
         StudyError: neither the hub nor the packages gave files that hash to what the lock says.
     """
     if Path(name).is_dir():
         return Path(name)
-    record = locked(name)
-    if not record["files"]:
+    if not (record := locked(name))["files"]:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
     target = cached / name

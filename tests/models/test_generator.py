@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lib.models import llama_server
-from lib.models.generator import open_generator
-from lib.models.generator_llama import MAX_DEATHS, LlamaCppGenerator
+from lib.models import generator
+from lib.models.generator import MAX_DEATHS, LlamaCppGenerator, open_generator
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling, fault
 from lib.words import StudyError
 
@@ -213,14 +212,14 @@ class FakeLlama:
 def test_the_server_takes_the_sampling_as_it_is_and_keeps_no_prompt():
     choice = {"message": {"content": None}, "finish_reason": "stop"}
     server = FakeLlama({"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 1}})
-    answer = llama_server.answer(server, {"messages": [], "temperature": 0.7, "seed": 3})
+    answer = generator.answer(server, {"messages": [], "temperature": 0.7, "seed": 3})
     assert answer == {"text": "", "n_prompt_tokens": 7, "n_tokens": 1, "finish_reason": "stop"}
     assert server.body == {"messages": [], "temperature": 0.7, "seed": 3, "min_p": 0.0, "cache_prompt": False}
 
 
 def test_the_servers_error_is_handed_on():
     server = FakeLlama({"error": {"code": 400, "message": "too long"}})
-    assert llama_server.answer(server, {"messages": []}) == {"error": "too long"}
+    assert generator.answer(server, {"messages": []}) == {"error": "too long"}
 
 
 needs_gguf = pytest.mark.skipif(

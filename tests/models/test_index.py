@@ -26,7 +26,7 @@ def make(fake_study, tokenizer_folder, monkeypatch):
         settings = {"weights": str(tokenizer_folder), "window": 12, "window_overlap": 2, "batch_size": 4}
         settings |= {"long_chunks": "windows", "precision": "float32"}
         made = fake_study(["?"], texts, {"embedder": settings | embedder})
-        made.original, made.encoder = made, CountingEncoder()
+        made.encoder = CountingEncoder()
         monkeypatch.setattr(index, "Encoder", lambda *args: made.encoder)
         return made
 

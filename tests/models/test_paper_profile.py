@@ -90,8 +90,8 @@ def test_the_profile_differs_from_the_default_in_its_models():
     paper, default = load_profile("paper"), load_profile("default")
     assert [paper[role].weights for role in ("embedder", "splade", "rerank", "generator")] == list(PAPER)
     assert paper.chunks == default.chunks
-    assert preflight.needs_preflight(paper)
-    assert not preflight.needs_preflight(default)
+    assert preflight.hub_models(paper)
+    assert not preflight.hub_models(default)
 
 
 def model_of(folder: Path, **files: str) -> Path:
@@ -252,7 +252,7 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
         "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only"
         in text
     )
-    assert "GPU: GPU of tests with 24 GiB; Qwen/Qwen2.5-7B-Instruct needs 18" in text
+    assert "GPU: GPU of tests with 24 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB" in text
     assert "hours for 84 filings and 150 questions" in text
 
 
