@@ -28,23 +28,14 @@ class LeakError(StudyError):
 
 @dataclass(frozen=True)
 class Fold:
-    """One fold of the questions.
+    """One fold of the questions."""
 
-    Attributes:
-        by: what is never split: ``filing`` or ``company``.
-        number: from 0.
-        train: rows of the questions to train on.
-        test: rows of the questions that only this fold's model scores.
-        train_filings: filings whose pages training may read: those that belong to no test group.
-        test_filings: filings of the test groups.
-    """
-
-    by: By
-    number: int
-    train: tuple[int, ...]
-    test: tuple[int, ...]
-    train_filings: frozenset[str]
-    test_filings: frozenset[str]
+    by: By  # what is never split
+    number: int  # from 0
+    train: tuple[int, ...]  # rows of the questions to train on
+    test: tuple[int, ...]  # rows of the questions that only this fold's model scores
+    train_filings: frozenset[str]  # those whose pages training may read: they belong to no test group
+    test_filings: frozenset[str]  # those of the test groups
 
 
 def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
@@ -119,8 +110,7 @@ def check_fold(
     """Check a fold's training data against its test questions.
 
     Args:
-        fold: the fold.
-        pairs: what training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
+        pairs: what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
         questions, filings: the study's.
         pages: from (doc_name, page) to a page's normalised text; the test questions' gold pages are looked up.
 
@@ -131,32 +121,21 @@ def check_fold(
         LeakError: a filing (or company) on both sides, a test question that is nearly a training question, or a
             training page with the text of a test question's gold page.
     """
-    company_of = dict(zip(filings["doc_name"], filings["company"], strict=True))
-
-    def companies(doc_names: set[str]) -> set[str]:
-        return {company_of[doc_name] for doc_name in doc_names}
-
     test, trained = questions.iloc[list(fold.test)], pairs["question"].drop_duplicates().tolist()
     read, asked = set(pairs["doc_name"]), set(test["doc_name"])
-    held_out, is_by_company = asked | fold.test_filings, fold.by == "company"
+    held_out, company_of = asked | fold.test_filings, filings.set_index("doc_name")["company"]
+    read_by, asked_by, held_out_by = (set(company_of[sorted(names)]) for names in (read, asked, held_out))
     alike = similarity(test["question"].tolist(), trained)
     gold = {pages[row.doc_name, page] for row in test.itertuples() for page in row.gold_pages}
-    same = pairs[pairs["text"].isin(gold - {""})]
+    same = pairs[pairs["text"].isin(gold - {""})].astype({"page": str})
     leaks = {
         "filings in training and in test": read & held_out,
-        "companies in training and in test": companies(read) & companies(held_out)
-        if is_by_company
-        else set(),
-        "test questions with a near copy in training": set(
-            test["question_id"][alike.max(axis=1) >= NEAR_COPY]
-        ),
-        "training pages with the text of a test gold page": set(
-            same["doc_name"] + " page " + same["page"].map(str)
-        ),
+        "companies in training and in test": read_by & held_out_by if fold.by == "company" else (),
+        "test questions with a near copy in training": test["question_id"][alike.max(axis=1) >= NEAR_COPY],
+        "training pages with the text of a test gold page": same["doc_name"] + " page " + same["page"],
     }
     for what, found in leaks.items():
-        if found:
-            names = ", ".join(sorted(found))
+        if names := ", ".join(sorted(set(found))):
             raise LeakError(f"fold {fold.number} by {fold.by}: {what}: {names}; training was not started")
     return {
         "by": fold.by,
@@ -166,10 +145,10 @@ def check_fold(
         "n_test_questions": len(test),
         "train_filings": sorted(read),
         "test_filings": sorted(asked),
-        "train_companies": sorted(companies(read)),
-        "test_companies": sorted(companies(asked)),
+        "train_companies": sorted(read_by),
+        "test_companies": sorted(asked_by),
         "shared_filings": [],
-        "shared_companies": sorted(companies(read) & companies(asked)),
+        "shared_companies": sorted(read_by & asked_by),
         "nearest_question_similarity": round(float(alike.max()), 4),
         "near_copy_from": NEAR_COPY,
     }

@@ -88,7 +88,7 @@ def train_final(study: Study) -> Entry:
     """The model trained on every question of the study; its directory loads with ``SentenceTransformer(path)``."""
     pairs = training_pairs(study, range(len(study.questions)))
     record = {"n_train_questions": len(study.questions), "n_train_pairs": len(pairs), "n_test_questions": 0}
-    return trained(study, "page_scorer/final", pairs, record, "final model")
+    return trained(study, "page_scorer/final", pairs, record, "final model", {})
 
 
 def model_card(study: Study, scores: str) -> str:

@@ -18,7 +18,7 @@ from transformers import TrainerCallback
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, fold_model, scored_by, trained, training_settings
+from lib.page_scorer.full import checked_pairs, fold_model, score_fold, trained, training_settings
 from lib.page_scorer.measured import measured_mistakes
 from lib.page_scorer.mistakes import HONEST, Vectors, mistake_values
 from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
@@ -36,13 +36,13 @@ def measure(study: Study, k: int) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
     scores = {HONEST: scorer_scores(study, "full")}
     for mistake, model in MODELS.items():
-        params = training_settings(study) | {"mistake": mistake}
-        entry = scores_in_folds(study, "page_scorer/slips/scores", "company", scored_by(model), params)
+        params, score = training_settings(study) | {"mistake": mistake}, partial(score_fold, model=model)
+        entry = scores_in_folds(study, "page_scorer/slips/scores", "company", score, params)
         scores[mistake] = load_scores(study, entry)
     return mistake_values(study, scores, {}, _encoded, k)
 
 
-def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, params=None, **changes) -> Entry:
+def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, params: dict, **changes) -> Entry:
     _, record = checked_pairs(study, fold)
     title = f"{mistake}, fold {fold.number}"
     return trained(study, "page_scorer/slips/model", pairs, record, title, params, **changes)
@@ -50,7 +50,7 @@ def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, params
 
 def _without_page_zero(study: Study, fold: Fold) -> Entry:
     pairs, _ = checked_pairs(study, fold)
-    return _trained(study, fold, "page-zero", pairs[pairs["page"] != 0].reset_index(drop=True))
+    return _trained(study, fold, "page-zero", pairs[pairs["page"] != 0].reset_index(drop=True), {})
 
 
 class RepeatedBatches(DefaultBatchSampler):

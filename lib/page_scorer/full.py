@@ -16,13 +16,12 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import weights_hash
-from lib.page_scorer.pages import ScoreFold, encode_distinct, folds, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
 from lib.store import Entry
 from lib.study import Study
 
 VERSION = 1
-MIN_COMPANIES = 3
-MIN_QUESTIONS = 10
+MIN_COMPANIES, MIN_QUESTIONS = 3, 10
 TRAINING = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
 
 
@@ -46,8 +45,7 @@ def untrainable(study: Study) -> str:
 def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
     """Every gold page of the questions in the given rows, page 0 included: one row per question and gold page.
 
-    Returns:
-        question_id, question, doc_name, page, text (as in :func:`lib.page_scorer.pages.page_texts`).
+    The columns are question_id, question, doc_name, page, text (as in :func:`lib.page_scorer.pages.page_texts`).
     """
     text_of = text_by_page(study)
     pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
@@ -62,45 +60,32 @@ def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     Raises:
         LeakError: they do.
     """
-
-    def check() -> tuple[pd.DataFrame, dict]:
-        pairs = training_pairs(study, fold.train)
-        return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
-
-    return study.memo(("checked pairs", fold), check)
+    pairs = training_pairs(study, fold.train)
+    return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
 
 
 def fold_model(study: Study, fold: Fold) -> Entry:
     """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
-    return trained(study, "page_scorer/model", pairs, record, f"fold {fold.number} by {fold.by}")
+    return trained(study, "page_scorer/model", pairs, record, f"fold {fold.number} by {fold.by}", {})
 
 
 def trained(
-    study: Study,
-    stage: str,
-    pairs: pd.DataFrame,
-    record: dict,
-    title: str,
-    params: dict | None = None,
-    **changes,
+    study: Study, stage: str, pairs: pd.DataFrame, record: dict, title: str, params: dict, **changes
 ) -> Entry:
     """A model trained on pairs, from the store or now.
 
     Args:
         study, stage: where it is stored.
-        pairs: question, text.
+        pairs, title, changes: see :func:`lib.page_scorer.training.train`.
         record: written beside the model.
-        title: shown beside the progress.
         params: what the model depends on besides pairs, base encoder and training settings.
-        changes: passed to :func:`lib.page_scorer.training.train`.
 
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    params = (params or {}) | training_settings(study)
-    params["weights"] = weights_hash(study.profile.embedder.weights)
-    params["pairs"] = digest_of(pairs[["question", "text"]].values.tolist())
+    weights, read = study.profile.embedder.weights, digest_of(pairs[["question", "text"]].values.tolist())
+    params = params | training_settings(study) | {"weights": weights_hash(weights), "pairs": read}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
@@ -130,25 +115,22 @@ def scores_of_model(study: Study, entry: Entry, rows: Sequence[int]) -> np.ndarr
     return queries @ encode("page_scorer/pages", page_texts(study), "document").T
 
 
-def scored_by(model: Callable[[Study, Fold], Entry]) -> ScoreFold:
-    """Scores of a fold's test questions by the fold's model, for :func:`lib.page_scorer.pages.scores_in_folds`.
+def score_fold(
+    study: Study, fold: Fold, model: Callable[[Study, Fold], Entry] = fold_model
+) -> tuple[np.ndarray, dict]:
+    """The scores of every page for a fold's test questions by its model, and the model's record.
 
-    The record is that of the model, with its digest, the seconds of its training ``wall_s`` and the mean loss of each
-    epoch ``curve``.
+    The record has the model's digest, the seconds of its training ``wall_s`` and the mean loss of each epoch ``curve``.
     """
-
-    def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
-        entry = model(study, fold)
-        record = json.loads((entry.path / "fold.json").read_text())
-        curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
-        losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
-        record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
-        return scores_of_model(study, entry, fold.test), record
-
-    return score_fold
+    entry = model(study, fold)
+    record = json.loads((entry.path / "fold.json").read_text())
+    curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
+    losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
+    record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
+    return scores_of_model(study, entry, fold.test), record
 
 
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores and records of all folds, trained and computed if they are missing."""
     stage = f"page_scorer/scores/{by}"
-    return scores_in_folds(study, stage, by, scored_by(fold_model), training_settings(study), public=True)
+    return scores_in_folds(study, stage, by, score_fold, training_settings(study), public=True)

@@ -23,7 +23,7 @@ from lib.store import Entry
 from lib.study import Study
 
 SCALE = 20.0
-SIDES = ("question", "both")
+SIDES = ("question", "both")  # what is mapped
 
 
 class ResidualMap(torch.nn.Module):
@@ -41,7 +41,7 @@ class ResidualMap(torch.nn.Module):
 
 
 class LightScorer(torch.nn.Module):
-    """Cosines between mapped questions and pages; ``sides``, one of SIDES, says whether pages are mapped too."""
+    """Cosines between mapped questions and pages; ``sides`` (SIDES) says whether pages are mapped too."""
 
     def __init__(self, dimension: int, rank: int, sides: str, seed: int):
         super().__init__()
@@ -56,7 +56,7 @@ class LightScorer(torch.nn.Module):
 
 
 class Plan(NamedTuple):
-    """How a map is trained: what is mapped (one of SIDES), Adam's learning rate, and steps on all questions at once."""
+    """How a map is trained: ``sides`` (SIDES), Adam's learning rate, and steps on all questions at once."""
 
     sides: str
     learning_rate: float
@@ -74,8 +74,7 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
     Args:
         scores: cosines, shape (n_questions, n_pages).
         gold: which pages are gold, boolean, same shape, at least one per row.
-        n_copies: how often each gold page is also among its question's negatives; 0 is right. More shows the effect of
-            pairs that are sampled several times into a batch.
+        n_copies: how often each gold page is also among its question's negatives; 0 is right, more is a mistake.
     """
     logits = SCALE * scores
     row, column = gold.nonzero(as_tuple=True)
@@ -89,28 +88,20 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
 
 @dataclass(frozen=True)
 class FoldData:
-    """All that the light scorer reads in a fold: frozen vectors, and which page is gold for which question.
+    """All that the light scorer reads in a fold: frozen vectors, and which page is gold for which question."""
 
-    Attributes:
-        questions, pages: unit vectors, shapes (n_questions, d) and (n_pages, d).
-        gold: boolean, shape (n_questions, n_pages).
-        readable: the pages that training may read, boolean, shape (n_pages,).
-        groups: the filing or company of each question.
-        settings: the profile's section ``page_scorer_light``.
-    """
-
-    questions: np.ndarray
-    pages: np.ndarray
-    gold: np.ndarray
-    readable: np.ndarray
-    groups: np.ndarray
-    settings: Settings
+    questions: np.ndarray  # unit vectors, shape (n_questions, d)
+    pages: np.ndarray  # unit vectors, shape (n_pages, d)
+    gold: np.ndarray  # boolean, shape (n_questions, n_pages)
+    readable: np.ndarray  # the pages that training may read, boolean, shape (n_pages,)
+    groups: np.ndarray  # the filing or company of each question
+    settings: Settings  # the profile's section ``page_scorer_light``
 
     def part(self, rows: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The given questions, the readable pages, and which of these are gold."""
         rows = list(rows)
         parts = self.questions[rows], self.pages[self.readable], self.gold[rows][:, self.readable]
-        return tuple(torch.as_tensor(part) for part in parts)
+        return tuple(map(torch.as_tensor, parts))
 
     def train(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> Iterator[tuple[Plan, LightScorer]]:
         """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps."""
@@ -172,11 +163,7 @@ def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> Fold
 
 
 def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
-    """Train one fold; the scores of every page for its test questions (n_test, n_pages), and what was chosen.
-
-    Raises:
-        LeakError: the training data contains something of the test fold.
-    """
+    """Train one checked fold; the scores of every page for its test questions (n_test, n_pages), and a record."""
     _, record = checked_pairs(study, fold)
     data = fold_data(study, fold)
     plan, losses = data.choose(fold.train)

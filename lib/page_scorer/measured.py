@@ -17,7 +17,6 @@ COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
 FILE = "measured.csv"
 MISTAKE = "slip "  # before a mistake's name in the column "part" of published files
 PAGES = (5, 10, 20, 50)
-SECTIONS = ("embedder", "page_scorer", "page_scorer_light")
 SCORERS = {  # scorer and what its folds hold out: the row of the method table
     ("untrained", ""): "page_then_chunk",
     ("light", "filing"): "page_scorer_light_filing",
@@ -32,9 +31,6 @@ def measurements(study: Study, k: int = 5) -> pd.DataFrame:
 
     The mistakes on the fine-tuned scorer are included once ``python -m lib mistakes`` has measured them. Where nothing
     can be trained, only the parts ``pages``, ``ablation`` and ``page order`` are included.
-
-    Raises:
-        NeedsFilings: there are no filings, and the measurements were not published.
     """
     parts = [_stored(study, f"page_scorer/measured/{k}", _params(study, k), lambda: _measured(study, k))]
     if (parts[0]["part"] == "training").any():
@@ -52,13 +48,9 @@ def measurements(study: Study, k: int = 5) -> pd.DataFrame:
 def measured_mistakes(
     study: Study, scorer: str, k: int, measure: Callable[[Study, int], pd.DataFrame] | None = None
 ) -> pd.DataFrame | None:
-    """What the evaluation mistakes give on a scorer, folds by company: COLUMNS.
+    """What the evaluation mistakes give on the scorer ``light`` or ``full``, folds by company: COLUMNS.
 
-    Args:
-        study: one dataset under one profile.
-        scorer: ``light`` or ``full``.
-        k: depth of the metrics.
-        measure: such as :func:`lib.page_scorer.mistakes.measure_light`; without it None where nothing is stored.
+    ``measure`` is such as :func:`lib.page_scorer.mistakes.measure_light`; without it the result may be None.
     """
 
     def rows() -> Iterable[tuple]:
@@ -73,7 +65,7 @@ def measured_mistakes(
 
 def _params(study: Study, k: int) -> dict:
     inputs = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
-    return {"k": k, **inputs, "settings": study.settings_of(SECTIONS)}
+    return {"k": k, **inputs, "settings": study.settings_of(("embedder", "page_scorer", "page_scorer_light"))}
 
 
 def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[tuple]]) -> pd.DataFrame:
@@ -130,30 +122,24 @@ def _folds(study: Study, by: str) -> Iterable[tuple]:
 
 def _tokens(study: Study, k: int) -> Iterable[tuple]:
     """What reading more of a page brings, on the test questions of the first fold by company."""
-    settings = study.profile.page_scorer
+    settings, everything = study.profile.page_scorer, study.candidates("standard")
     trained = {settings.max_tokens, settings.compare_tokens} - {0}
     for n_tokens in sorted(trained | {study.profile.page_scorer_light.max_tokens}):
         names = ("page_scorer.max_tokens", "page_scorer_light.max_tokens")
         other = study.with_changes(dict.fromkeys(names, n_tokens))
-        fold = folds(other, "company")[0]
-        queries, pages = base_vectors(other)
-        untrained = queries[list(fold.test)] @ pages.T
-        yield from _read(study, n_tokens, fold.test, untrained, k, "untrained")
+        fold, (queries, pages) = folds(other, "company")[0], base_vectors(other)
+        rows = list(fold.test)
+        found, costs = {"untrained": queries[rows] @ pages.T}, {}
         if n_tokens in trained:
             entry = full.fold_model(other, fold)
-            yield "tokens", "full", "company", "0", "wall_s", n_tokens, entry.wall_s
-            scores = full.scores_of_model(other, entry, fold.test)
-            yield from _read(study, n_tokens, fold.test, scores, k, "full")
-
-
-def _read(
-    study: Study, n_tokens: int, rows: tuple[int, ...], found: np.ndarray, k: int, scorer: str
-) -> Iterable[tuple]:
-    n_pages, everything = study.profile.page_scorer.pages, study.candidates("standard")
-    scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
-    scores[list(rows)] = found
-    kept = page_run(study, scores, everything, n_pages)
-    both = runs.rank(search(study, scores, everything), study.questions, study.chunks, k)
-    for part, run, depth in (("kept", kept, n_pages), ("both", both, k)):
-        for question, value in page_recall(run, study.questions.iloc[list(rows)], depth).items():
-            yield "tokens", scorer, "company", question, f"page_recall_{part}", n_tokens, value
+            found["full"], costs["full"] = full.scores_of_model(other, entry, rows), entry.wall_s
+        for scorer, part in found.items():
+            if scorer in costs:
+                yield "tokens", scorer, "company", "0", "wall_s", n_tokens, costs[scorer]
+            scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
+            scores[rows] = part
+            kept = page_run(study, scores, everything, settings.pages)
+            both = runs.rank(search(study, scores, everything), study.questions, study.chunks, k)
+            for name, run, depth in (("kept", kept, settings.pages), ("both", both, k)):
+                for question, value in page_recall(run, study.questions.iloc[rows], depth).items():
+                    yield "tokens", scorer, "company", question, f"page_recall_{name}", n_tokens, value

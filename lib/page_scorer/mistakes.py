@@ -46,12 +46,11 @@ def mistake_values(
     With ``page-zero`` the gold standard is the mistaken one too, and a question with no other gold page is missing.
 
     Args:
-        study: the questions and the chunks.
+        study, k: the questions and the chunks, and the depth of the metrics.
         page_scores: from mistake to page scores (n_questions, n_pages), the honest ones included.
         chunk_scores: from further mistakes to chunk scores (n_questions, n_chunks).
         encode: for the mistake ``chunks``: from a fold and the chunks on its kept pages (boolean, shape (n_chunks,)) to
             its own vectors of its test questions and of windows of at least these chunks, and the windows' chunks.
-        k: depth of the metrics.
     """
     everything, pages = study.candidates("standard"), pages_first.pages_of_chunks(study)
     matrices = {name: pages_first.search(study, s, everything, PAGES) for name, s in page_scores.items()}
@@ -84,7 +83,7 @@ def added_by_mistakes(values: pd.DataFrame, resampling: Resampling) -> pd.DataFr
         resampling: the companies and the draws.
 
     Returns:
-        mistake, n, mean, added, low, high; one row per mistake in the order of the values, the honest run included.
+        mistake, n, mean, added, low, high; one row per mistake in the order of the values.
     """
     names = values["mistake"].unique()
     wide = values.pivot(index="question_id", columns="mistake", values="value")

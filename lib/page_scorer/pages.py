@@ -21,6 +21,7 @@ from lib.study import Study
 KEPT = 200  # pages of a question whose scores are stored
 VERSION = 2
 PageKey = tuple[str, int]
+Weights = Callable[[], Path]
 ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
 
 
@@ -43,13 +44,7 @@ def text_by_page(study: Study) -> dict[PageKey, str]:
 
 
 def encode_distinct(
-    study: Study,
-    weights: Callable[[], Path],
-    digest: str,
-    window: int,
-    stage: str,
-    texts: Sequence[str],
-    role: Role,
+    study: Study, weights: Weights, digest: str, window: int, stage: str, texts: Sequence[str], role: Role
 ) -> np.ndarray:
     """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_with`."""
     row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}

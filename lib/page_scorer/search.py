@@ -23,16 +23,13 @@ def pages_of_chunks(study: Study) -> np.ndarray:
 def rank_pages(
     page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int
 ) -> list[np.ndarray]:
-    """The best pages of each question among those that a candidate chunk lies on.
+    """The rows of each question's best pages among those that a candidate chunk lies on, ties by row.
 
     Args:
         page_scores: shape (n_questions, n_all_pages).
-        pages: the page row of each chunk, shape (n_chunks,).
+        pages: see :func:`pages_of_chunks`.
         candidates: boolean, shape (n_questions, n_chunks).
-        n_pages: pages kept (P).
-
-    Returns:
-        For each question its page rows by falling score, ties by row; fewer than P where there are fewer.
+        n_pages: pages kept (P), where there are so many.
     """
     ranked = []
     for scores, allowed in zip(page_scores, candidates, strict=True):
@@ -57,8 +54,7 @@ def search(
     """Both stages: the base scores of the chunks on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
     Args:
-        study: one dataset under one profile.
-        page_scores, candidates: see :func:`rank_pages`.
+        study, page_scores, candidates: see :func:`rank_pages`.
         n_pages: pages kept; by default the profile's ``page_scorer.pages``.
         in_page_order: keep stage one's order: a score is minus the page's rank plus the base score brought to less
             than 1, so that the base encoder only orders the chunks of a page.
@@ -87,23 +83,20 @@ def base_chunk_scores(study: Study) -> np.ndarray:
 
 
 def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
-    """Stage one alone as a ranking of pages: question_id, rank (from 1), doc_name, page, score."""
+    """Stage one alone as a ranking of pages: question_id, rank (from 1), doc_name, page."""
     ranked = rank_pages(page_scores, pages_of_chunks(study), candidates, depth)
     run = study.pages.iloc[np.concatenate(ranked)][["doc_name", "page"]].reset_index(drop=True)
-    lengths = [len(rows) for rows in ranked]
-    run.insert(0, "question_id", np.repeat(study.questions["question_id"].to_numpy(), lengths))
+    run.insert(0, "question_id", np.repeat(study.questions["question_id"].to_numpy(), list(map(len, ranked))))
     run.insert(1, "rank", run.groupby("question_id").cumcount() + 1)
-    scores = [scores[rows] for rows, scores in zip(ranked, page_scores, strict=True)]
-    return run.assign(score=np.concatenate(scores))
+    return run
 
 
 def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
     Args:
-        study: one dataset under one profile.
-        name: ``full`` (fine-tuned), ``light`` (a map over frozen vectors) or ``untrained``; where the study's questions
-            cannot train a scorer, every name gives the untrained encoder.
+        study: where its questions cannot train a scorer, every name gives the untrained encoder.
+        name: ``full`` (fine-tuned), ``light`` (a map over frozen vectors) or ``untrained``.
         by: what the folds hold out; without meaning for ``untrained``.
     """
 

@@ -83,12 +83,10 @@ def train(
     """Fine-tune the embedder on pairs, for the profile's number of epochs.
 
     Args:
-        study: the settings.
-        pairs: question, text.
+        study, pairs: the settings, and question and text of each pair.
         checkpoints: directory for checkpoints; training resumes from the last whole one in it.
         title: shown beside the progress.
-        batches: rows of the pairs, batch by batch; by default without false negatives.
-        callbacks: further callbacks of the trainer.
+        batches, callbacks: rows of the pairs, by default without false negatives, and the trainer's further callbacks.
 
     Returns:
         The SentenceTransformer in float32, and its curve: step, epoch, loss, learning_rate and grad_norm of each step.
@@ -101,13 +99,13 @@ def train(
         batches = GoldAwareBatches(false_negatives(pairs), settings.batch_size, settings.seed)
     columns = {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
     trainer = PairTrainer(
-        batches,
         model=model,
         args=_arguments(settings, checkpoints, len(batches)),
         train_dataset=Dataset.from_dict(columns),
         loss=MultipleNegativesRankingLoss(model, scale=20.0, similarity_fct=cosines),
         callbacks=[Progress(title), *callbacks],
     )
+    trainer.batches = batches
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
     curve = [{name: log[name] for name in CURVE} for log in trainer.state.log_history if "loss" in log]
@@ -121,11 +119,9 @@ def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 
 class PairTrainer(SentenceTransformerTrainer):
-    """The trainer with given batches of each epoch."""
+    """The trainer with given ``batches`` of each epoch."""
 
-    def __init__(self, batches: DefaultBatchSampler, **arguments):
-        self.batches = batches
-        super().__init__(**arguments)
+    batches: DefaultBatchSampler
 
     def get_batch_sampler(self, *_, **__) -> DefaultBatchSampler:
         return self.batches

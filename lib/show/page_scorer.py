@@ -1,6 +1,7 @@
 """The tables and figures of chapter 04, from its measurements and the runs' metrics."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -15,36 +16,29 @@ from lib.study import Study
 NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned"}
 
 
-def _interval(study: Study, values: pd.Series) -> str:
-    return with_interval(*Resampling.of(study).interval(values)[:3])
+def _cells(study: Study, frame: pd.DataFrame, keys: list[str]) -> pd.Series:
+    values, draws = frame.set_index("item").groupby(keys, sort=False)["value"], Resampling.of(study)
+    return values.agg(lambda own: with_interval(*draws.interval(own)[:3]))
 
 
-def recall_table(study: Study, frame: pd.DataFrame, part: str, metric: str = "page_recall") -> pd.DataFrame:
-    """One row per scorer, one column per number of pages kept: means with intervals, and n.
+def recall_table(study: Study, frame: pd.DataFrame, part: str) -> pd.DataFrame:
+    """Page recall of each scorer (rows) at each number of pages kept (columns): means with intervals, and n.
 
-    Args:
-        study: companies and the bootstrap's settings.
-        frame: from :func:`lib.page_scorer.measured.measurements`.
-        part: ``pages`` for the recall of the kept pages themselves, ``ablation`` for that of both stages; the latter
-            has a last column for chunks in the order of their pages, where stage two only orders within a page.
-        metric: ``page_recall`` or ``doc_recall``.
+    ``part`` of the measurements is ``pages`` for the recall of the kept pages themselves, or ``ablation`` for that of
+    both stages, with a last column for chunks in the order of their pages, where stage two only orders within a page.
     """
-    columns = {f"P = {n_pages}": (part, n_pages) for n_pages in PAGES}
+    columns, n = {f"P = {n_pages}": (part, n_pages) for n_pages in PAGES}, {"n": len(study.questions)}
     if part == "ablation":
         columns["In page order"] = "page order", study.profile.page_scorer.pages
-    values = frame[frame["metric"] == metric].set_index("item")
-    parts = dict(list(values.groupby(["part", "scorer", "by", "k"])["value"]))
-    rows = []
+    own = frame[(frame["metric"] == "page_recall") & frame["part"].isin([part, "page order"])]
+    cells, rows = _cells(study, own, ["part", "scorer", "by", "k"]), []
     for scorer, by in SCORERS:
-        own = {head: parts[at, scorer, by, n_pages] for head, (at, n_pages) in columns.items()}
-        cells = {head: _interval(study, found) for head, found in own.items()}
-        n = {"n": len(own[f"P = {PAGES[0]}"])}
-        rows.append({"Page scorer": NAMES[scorer], "Folds by": by or "–"} | cells | n)
+        row = {head: cells[at, scorer, by, k] for head, (at, k) in columns.items()}
+        rows.append({"Page scorer": NAMES[scorer], "Folds by": by or "–"} | row | n)
     known = reported_figures(study.dataset.name, "page_scorer_pages")
-    if known and part == "ablation" and metric == "page_recall":
-        cells = {head: number(known.get(n, float("nan"))) for head, (at, n) in columns.items() if at == part}
-        cells["In page order"] = "–"
-        rows.append({"Page scorer": "Published", "Folds by": "filing"} | cells | {"n": len(study.questions)})
+    if known and part == "ablation":
+        row = {f"P = {n_pages}": number(known.get(n_pages, float("nan"))) for n_pages in PAGES}
+        rows.append({"Page scorer": "Published", "Folds by": "filing"} | row | {"In page order": "–"} | n)
     return pd.DataFrame(rows)
 
 
@@ -99,53 +93,53 @@ def curves(frame: pd.DataFrame) -> plt.Figure:
 
 def tokens_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     """What reading more of a page brings and costs, one row per scorer and number of tokens."""
-    own, rows = frame[frame["part"] == "tokens"], []
-    minutes = own[own["metric"] == "wall_s"].set_index("k")["value"] / 60
-    for (n_tokens, scorer), part in own[own["metric"] != "wall_s"].groupby(["k", "scorer"], sort=False):
-        value = {metric: found.set_index("item")["value"] for metric, found in part.groupby("metric")}
-        rows.append(
-            {
-                "Page scorer": NAMES[scorer],
-                "Tokens of a page": n_tokens,
-                "Gold pages kept": _interval(study, value["page_recall_kept"]),
-                "Page recall": _interval(study, value["page_recall_both"]),
-                "Minutes of training": number(minutes[n_tokens], 1) if scorer == "full" else "–",
-                "n": len(value["page_recall_both"]),
-            }
-        )
-    return pd.DataFrame(rows)
+    own, keys = frame[frame["part"] == "tokens"], ["k", "scorer"]
+    is_time = own["metric"] == "wall_s"
+    table = _cells(study, own[~is_time], [*keys, "metric"]).unstack("metric", sort=False)
+    table["minutes"] = own[is_time].set_index(keys)["value"] / 60
+    return printed(
+        table.assign(n=own.loc[~is_time, "item"].nunique()).reset_index(),
+        Column("Page scorer", "scorer", NAMES.get),
+        Column("Tokens of a page", "k"),
+        Column("Gold pages kept", "page_recall_kept"),
+        Column("Page recall", "page_recall_both"),
+        Column("Minutes of training", "minutes", partial(number, digits=1)),
+        Column("n", "n"),
+    )
 
 
-def _mistakes(study: Study, frame: pd.DataFrame, metric: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Each scorer's name and what the mistakes add to its honest run."""
-    own = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == metric)]
-    for scorer, part in own.groupby("scorer", sort=False):
-        values = part.assign(mistake=part["part"].str.removeprefix(MISTAKE), question_id=part["item"])
-        yield NAMES[scorer], added_by_mistakes(values, Resampling.of(study))
+def _added(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    own = frame[frame["part"].str.startswith(MISTAKE) & (frame["metric"] == "page_recall")]
+    own = own.assign(mistake=own["part"].str.removeprefix(MISTAKE), question_id=own["item"])
+    parts, draws = own.groupby("scorer", sort=False), Resampling.of(study)
+    return pd.concat([added_by_mistakes(part, draws).assign(scorer=name) for name, part in parts])
 
 
-def mistakes_table(study: Study, frame: pd.DataFrame, metric: str = "page_recall") -> pd.DataFrame:
+def mistakes_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     """What each mistake adds to the honest run, one row per mistake and scorer."""
-    rows = []
-    for scorer, table in _mistakes(study, frame, metric):
-        for row in table.itertuples():
-            added = "–" if row.mistake == HONEST else with_interval(row.added, row.low, row.high)
-            rows.append((scorer, MISTAKES[row.mistake], number(row.mean), added, row.n))
-    return pd.DataFrame(rows, columns=["Scorer", "Mistake", "Page recall", "Added by the mistake", "n"])
+    table = _added(study, frame)
+    cells = map(with_interval, table["added"], table["low"], table["high"])
+    return printed(
+        table.assign(cell=pd.Series(list(cells), table.index).where(table["mistake"] != HONEST, "–")),
+        Column("Scorer", "scorer", NAMES.get),
+        Column("Mistake", "mistake", MISTAKES.get),
+        Column("Page recall", "mean", number),
+        Column("Added by the mistake", "cell"),
+        Column("n", "n"),
+    )
 
 
-def mistakes_takeaway(study: Study, frame: pd.DataFrame, metric: str = "page_recall") -> str:
+def mistakes_takeaway(study: Study, frame: pd.DataFrame) -> str:
     """For each scorer the mistake that adds most, and those whose interval lies above 0."""
-    sentences = []
-    for scorer, table in _mistakes(study, frame, metric):
-        table = table[table["mistake"] != HONEST]
+    added, sentences = _added(study, frame), []
+    for scorer, table in added[added["mistake"] != HONEST].groupby("scorer", sort=False):
         top = table.loc[table["added"].idxmax()]
         sure = [MISTAKES[mistake] for mistake in table.loc[table["low"] > 0, "mistake"]] or ["none"]
         sentences.append(
-            f"{scorer}: most is added ({top['added']:+.2f}) where {MISTAKES[top['mistake']]}; "
+            f"{NAMES[scorer]}: most is added ({top['added']:+.2f}) where {MISTAKES[top['mistake']]}; "
             f"its interval is above 0 for: {'; '.join(sure)}."
         )
-    if "full" not in set(frame.loc[frame["part"].str.startswith(MISTAKE), "scorer"]):
+    if "full" not in set(added["scorer"]):
         sentences.append(
             "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
         )
@@ -157,11 +151,9 @@ def gains_table(
 ) -> pd.DataFrame:
     """How many questions gain and lose page recall at k against a baseline, by question type and in all."""
     first, second = (values_of(metrics, name, "standard", "page_recall", k) for name in (method, baseline))
-    difference = first - second.reindex(first.index)
+    difference, rows = first - second.reindex(first.index), []
     kinds = questions.set_index("question_id")["question_type"].reindex(first.index)
-    rows = []
-    for kind in [*sorted(kinds.unique()), "all"]:
-        own = difference if kind == "all" else difference[kinds == kind]
+    for kind, own in [*difference.groupby(kinds), ("all", difference)]:
         counts = {"Gains": (own > 0).sum(), "Same": (own == 0).sum(), "Loses": (own < 0).sum()}
         mean = {"Mean difference": f"{own.mean():+.2f}", "n": len(own)}
         rows.append({"Question type": kind} | counts | mean)
