@@ -8,9 +8,8 @@ import pandas as pd
 
 from lib.analysis.answered import contexts_held
 from lib.analysis.breakdowns import MARK
-from lib.analysis.retrieval_and_answers import spearman
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
-from lib.answers.prompt_context import BEST_BASELINE, NONE, Context
+from lib.answers.prompt_context import NONE, Context
 from lib.metrics.frame import METRIC_TITLES
 from lib.show.display import TESTED, Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
@@ -30,14 +29,9 @@ def answers_table(
     numeric match of its French version.
     """
     known = reported_figures(study.dataset.name, "generation")
-    names = ("answer_rouge_l", "numeric_match", "numeric_match_french")
 
     def reported(context: str) -> str:
-        name = "best_baseline" if context == BEST_BASELINE else context
-        if name not in known["contexts"]:
-            return "–"
-        place = known["contexts"].index(name)
-        return "{:.2f} / {:.2f} ({:.2f})".format(*(known[figure][place] for figure in names))
+        return "{:.2f} / {:.2f} ({:.2f})".format(*known[context]) if context in known else "–"
 
     return printed(
         wide(summary, ["context"]).loc[[one.name for one in contexts]].reset_index(),
@@ -83,13 +77,7 @@ def compared_table(found: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
 
 
 def answer_bars(summary: pd.DataFrame, titles: Mapping[str, str], metrics: Sequence[str]) -> plt.Figure:
-    """A panel per metric, a bar per context with its 95 % interval.
-
-    Args:
-        summary: context, metric, mean, low, high.
-        titles: context to its title, in order.
-        metrics: the panels.
-    """
+    """A panel per metric, a bar per context (name to title, in order) with its 95 % interval."""
     n_rows = -(-len(metrics) // 3)
     size = (10, n_rows * (0.36 * len(titles) + 0.9))
     drawn, panels = plt.subplots(n_rows, min(3, len(metrics)), figsize=size, sharey=True, squeeze=False)
@@ -127,18 +115,9 @@ def correlations_table(found: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def rho(table: pd.DataFrame, metric: str) -> str:
-    """Spearman's correlation of page recall with a metric over a few contexts, in print; a dash where none varies."""
-    return number(spearman(table, metric))
-
-
 def retrieval_against_answers(points: pd.DataFrame, metrics: Sequence[str]) -> plt.Figure:
-    """Mean page recall of each context against what its answers reach, a panel per metric.
-
-    Args:
-        points: of :func:`lib.analysis.retrieval_and_answers.points`.
-        metrics: the panels.
-    """
+    """Mean page recall of each context against what its answers reach (``points`` of
+    :mod:`lib.analysis.retrieval_and_answers`), a panel per metric."""
     drawn, panels = plt.subplots(1, len(metrics), figsize=(4 * len(metrics) + 2, 3.4), squeeze=False)
     for axes, metric in zip(panels[0], metrics, strict=True):
         for row, colour in zip(points.to_dict("records"), cycle(COLOURS), strict=False):

@@ -4,7 +4,7 @@ Both are displayed as MyST markdown, which jupyter-book numbers and indexes; not
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -47,13 +47,8 @@ def with_interval(mean: float, low: float, high: float) -> str:
 
 
 class Column(NamedTuple):
-    """A column of a printed table.
-
-    Attributes:
-        title: what stands over it.
-        names: the columns of the data that its cells are made of, one name or several.
-        form: makes a cell of their values; without it a value stays as it is.
-    """
+    """A column of a printed table: what stands over it, the one or more columns of the data that its cells are made of,
+    and what makes a cell of their values; without that a value stays as it is."""
 
     title: str
     names: str | tuple[str, ...]
@@ -65,6 +60,7 @@ def interval(title: str, *names: str) -> Column:
     return Column(title, names or ("mean", "low", "high"), with_interval)
 
 
+MEAN, MEAN_ALONE = interval("Mean"), Column("Mean", "mean", number)
 #: What a paired comparison (:meth:`lib.stats.Resampling.compare`) prints beside its difference.
 TESTED = (
     Column("p (Holm)", "p_holm", p_value),
@@ -81,19 +77,12 @@ def printed(frame: pd.DataFrame, *columns: Column) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def wide(
-    frame: pd.DataFrame, rows: Sequence[str], form: Callable = with_interval, heads: str = "metric"
-) -> pd.DataFrame:
-    """A long frame of means with intervals as one of printed cells, indexed by ``rows`` in their order.
-
-    Returns:
-        A column per value of ``heads``, its cells printed by ``form`` (of mean, low and high), after all other
-        columns, which have the values that they first have in a row.
-    """
-    cells = [form(*values) for values in zip(frame["mean"], frame["low"], frame["high"], strict=True)]
-    cells = frame.assign(cell=cells).pivot(index=rows, columns=heads, values="cell")
-    first = frame.drop_duplicates(rows).set_index(rows)
-    return first.drop(columns=[heads, "mean", "low", "high"]).join(cells)
+def wide(frame: pd.DataFrame, rows: list[str], cell: Column = MEAN, heads: str = "metric") -> pd.DataFrame:
+    """A long frame as a wide one, indexed by ``rows`` in their order: a printed cell in the column of each value of
+    ``heads``, beside the other columns, which have the values that they first have in a row."""
+    cells = frame.assign(cell=printed(frame, cell)[cell.title].array)
+    cells = cells.pivot(index=rows, columns=heads, values="cell")
+    return frame.drop_duplicates(rows).set_index(rows).drop(columns=heads).join(cells)
 
 
 def markdown_table(frame: pd.DataFrame, plain: bool = False) -> str:
@@ -149,18 +138,12 @@ def shown_if(condition: bool, make: Callable[[], Shown], reason: str) -> Shown:
 
 
 def glue(name: str, value: object, form: str = ".2f") -> None:
-    """Keep a value for the text of Markdown cells, which print it by ``{glue:text}`name```.
-
-    Args:
-        name: what the text calls it.
-        value: a float is formatted by ``form``, a whole number gets thousands separators, text stays as it is.
-        form: such as ``.0%``.
-    """
+    """Keep a value for the text of Markdown cells, which print it by ``{glue:text}`name```: a float formatted by
+    ``form``, such as ``.0%``, a whole number with thousands separators, text as it is."""
     from myst_nb import glue as keep
 
-    is_float = isinstance(value, float | np.floating)
-    is_whole = isinstance(value, int | np.integer)
-    text = format(value, form) if is_float else f"{value:,}" if is_whole else str(value)
+    is_float, is_whole = (isinstance(value, kinds) for kinds in (float | np.floating, int | np.integer))
+    text = format(value, form if is_float else "," if is_whole else "")
     keep(name, "–" if is_float and np.isnan(value) else text, display=False)
 
 

@@ -37,10 +37,10 @@ def bars(
 
     Args:
         axes: where to draw.
-        parts: name in the legend to the means, a row per label in their order: mean, and low and high if there are any.
-        labels: of the groups.
+        parts: name in the legend to mean, low and high (or mean alone), a row per label.
+        labels: of the groups, which are 1 apart.
         colours: of the parts, or for a part a list with one colour per bar.
-        size: height of a group; groups are 1 apart.
+        size: height of a group.
         dots: draw dots with intervals instead, hollow where the row ``is_small``.
     """
     step = size / len(parts)

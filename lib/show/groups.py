@@ -23,13 +23,7 @@ ORACLE_MARKS = {"oracle-document": "D", "oracle-page": "^"}
 
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
-    """One stacked bar per method, adding to 1; marks show the page recall that each oracle reaches.
-
-    Args:
-        summary: SUMMARY_COLUMNS with the metrics of the decomposition and ``page_recall``.
-        methods: from top to bottom.
-        k: depth in chunks, for the axis.
-    """
+    """One stacked bar per method, adding to 1; marks show the page recall that each oracle reaches at ``k``."""
     drawn, axes = plt.subplots(figsize=(9.5, 0.42 * len(methods) + 1.9))
     mean = summary.set_index(["condition", "metric", "method"])["mean"].sort_index()
     rows, left = np.arange(len(methods)), np.zeros(len(methods))
@@ -71,7 +65,7 @@ def group_table(
         frame: of :func:`lib.analysis.breakdowns.by_group`; small groups are marked.
         head: what the groups are.
         seen: the runs.
-        known: run name to group to reported values, in the order of the metrics.
+        known: name of a run to group to reported values, in the order of the metrics.
     """
 
     def reported(group: str, name: str) -> str:
@@ -89,10 +83,7 @@ def group_table(
 
 
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
-    """A panel per metric, a row per group, a dot per run with its 95 % interval; small groups are hollow.
-
-    See :func:`group_table`; runs have their colours in the order of ``seen``.
-    """
+    """A panel per metric, a row per group, a dot per run with its 95 % interval; small groups are hollow."""
     sizes = frame.drop_duplicates("group").set_index("group")
     height = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.3
     size = (5 * len(metrics), height)
@@ -130,12 +121,8 @@ def failed_table(failed: pd.DataFrame) -> pd.DataFrame:
 
 
 def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
-    """How many misses of each kind, a bar per run; kinds that never occur are left out.
-
-    Args:
-        table: of :func:`lib.analysis.failures.typology`.
-        names: its count columns.
-    """
+    """How many misses of each kind (:func:`lib.analysis.failures.typology`), a bar per run, which are its columns
+    ``names``; kinds that never occur are left out."""
     part = table[table[list(names)].sum(axis=1) > 0]
     drawn, axes = plt.subplots(figsize=(8.5, (0.2 + 0.2 * len(names)) * len(part) + 1.1))
     counts = {name: pd.DataFrame({"mean": part[name]}) for name in names}
@@ -151,20 +138,11 @@ def caption(miss, question: str) -> str:
 
 
 def page_pair(study: Study, miss, evidence: str) -> plt.Figure:
-    """The gold page with its evidence marked, beside the page that came instead.
-
-    Args:
-        study: knows where the filings lie.
-        miss: a row of :func:`lib.analysis.failures.missed_pages` with a page that came instead.
-        evidence: text to mark on the gold page.
-    """
-    drawn, panels = plt.subplots(1, 2, figsize=(11, 7))
-    sides = {
-        "gold": (miss.doc_name, int(miss.page), evidence, STEP_COLOURS["found"]),
-        "retrieved": (miss.shown_doc, int(miss.shown_page), "", STEP_COLOURS["document"]),
-    }
-    for axes, (side, (doc_name, page, marked, colour)) in zip(panels, sides.items(), strict=True):
-        draw_page(axes, study, doc_name, page, marked, dpi=80)
-        axes.set_title(f"{side}: {doc_name}, p. {page}", fontsize=9, color=colour)
+    """The gold page of a row of missed pages with its evidence marked, beside the page that came instead."""
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(11, 7))
+    draw_page(left, study, miss.doc_name, int(miss.page), evidence, 80)
+    draw_page(right, study, miss.shown_doc, int(miss.shown_page), "", 80)
+    left.set_title(f"gold: {left.get_title()}", fontsize=9, color=STEP_COLOURS["found"])
+    right.set_title(f"retrieved: {right.get_title()}", fontsize=9, color=STEP_COLOURS["document"])
     drawn.tight_layout()
     return drawn

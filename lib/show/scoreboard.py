@@ -184,14 +184,10 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
 
 
 def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
-    """Quality against seconds per question and seconds to index, both on log axes, each frontier as a line.
+    """Quality against seconds per question and seconds to index (:func:`lib.analysis.frontier.costs`) on log axes.
 
-    Only the rows on a frontier are named beside the picture, from where a thin line leads to each; the others are dots
-    whose numbers are in the table.
-
-    Args:
-        table: :data:`lib.analysis.frontier.COLUMNS`.
-        quality: what the vertical axis is called.
+    Each frontier is a line. Only its rows are named beside the picture, from where a thin line leads to each; the
+    others are dots whose numbers are in the table.
     """
     drawn, panels = plt.subplots(1, 2, figsize=(13, 5.6), sharey=True)
     heads = {"question_s": "seconds per question", "index_s": "seconds to index all filings"}

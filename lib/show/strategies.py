@@ -11,7 +11,7 @@ from lib.metrics import METRICS
 from lib.metrics.frame import values_of
 from lib.show.display import Column, Shown, interval, number, p_value, percent, printed, table, wide
 from lib.show.figures import COLOURS, DARK, bars
-from lib.show.tables import METHOD, N, methods_table, title
+from lib.show.tables import N, methods_table, title
 from lib.study import Study
 
 DIFFERENCE = (
@@ -28,14 +28,7 @@ def _of(family: str, rows: Sequence[str]) -> list[str]:
 
 
 def rows_table(study: Study, rows: Sequence[str], family: str, name: str) -> Shown:
-    """What happens to a question in each row of a study.
-
-    Args:
-        study: whose outputs get the table.
-        rows: the sibling studies' methods that are run.
-        family: of the rows that are shown.
-        name: of the table's label.
-    """
+    """What happens to a question in those ``rows`` that are of the study ``family``; ``name`` is part of the label."""
     caption = f"The strategies: what happens to a question. {left_out(family, rows)}"
     return table(study, methods_table(_of(family, rows)), f"siblings-{name}-rows", caption, plain=True)
 
@@ -52,21 +45,17 @@ def results_table(study: Study, rows: Sequence[str], metrics: pd.DataFrame, fami
     numbers = siblings.means(study, metrics, siblings.with_references(own))
     tested = siblings.against_reference(study, metrics, own)
     caption = (
-        "Retrieval under the standard condition with 95 % intervals (bootstrap over "
-        f"{study.questions['company'].nunique()} companies), n = {len(study.questions)}; page recall beside the row "
-        "that each strategy changes: paired difference, randomisation test by company, Holm's correction."
+        "Retrieval under the standard condition with 95 % intervals (bootstrap over {companies} companies), n = {n}; "
+        "page recall beside the row that each strategy changes: paired difference, randomisation test by company, "
+        "Holm's correction."
     )
-    shown = compared_rows(numbers, tested)
-    return table(study, shown, f"siblings-{name}", caption, takeaway(tested), numbers)
+    return table(
+        study, compared_rows(numbers, tested), f"siblings-{name}", caption, takeaway(tested), numbers
+    )
 
 
 def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
-    """Rows with intervals, and their page recall against the rows that they change.
-
-    Args:
-        numbers: of :func:`lib.analysis.siblings.means`.
-        tested: of :func:`lib.analysis.siblings.against_reference`.
-    """
+    """The means of :mod:`lib.analysis.siblings`, and page recall ``against_reference``, the row that a row changes."""
     heads = numbers["metric"].map(lambda name: METRICS[name].title) + "@" + numbers["k"].astype(str)
     shown = wide(numbers.assign(metric=heads), ["method"])
     differences = printed(tested, *DIFFERENCE).set_index(tested.index)
@@ -84,7 +73,7 @@ def takeaway(tested: pd.DataFrame) -> str:
 
 def depths_table(study: Study, rows: Sequence[str], metrics: pd.DataFrame, family: str, name: str) -> Shown:
     """Page recall of a study's rows at several depths, and MAP@10; see :func:`rows_table`."""
-    caption = f"Page recall at several depths, and mean average precision, n = {len(study.questions)}."
+    caption = "Page recall at several depths, and mean average precision, n = {n}."
     shown = by_depth(metrics, _of(family, rows), study.profile.metrics.ks)
     return table(study, shown, f"siblings-{name}-depths", caption)
 
@@ -106,13 +95,7 @@ def weights_table(ways: pd.DataFrame) -> pd.DataFrame:
 
 
 def alpha_sweep(curve: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
-    """A measure against the weight of dense, with its interval, its maximum and the claimed weight.
-
-    Args:
-        curve: alpha, mean, low, high.
-        claimed: the weight that was claimed to be best.
-        label: name of the measure.
-    """
+    """A measure against the weight of dense, with its interval, its maximum and the weight claimed to be best."""
     drawn, axes = plt.subplots(figsize=(8, 3.6))
     axes.fill_between(curve["alpha"], curve["low"], curve["high"], color=COLOURS[0], alpha=0.18, lw=0)
     axes.plot(curve["alpha"], curve["mean"], color=COLOURS[0], lw=2, label=label)
@@ -161,13 +144,8 @@ def labels_table(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def judged_table(found: pd.DataFrame, first: str, heads: Sequence[str]) -> pd.DataFrame:
-    """:func:`lib.analysis.judged.compared` as it is printed: one row per name.
-
-    Args:
-        found: both measures and their correlation.
-        first: head of the first column.
-        heads: of the judged and of the gold measure, PRECISION or RELEVANCE.
-    """
+    """:func:`lib.analysis.judged.compared` as it is printed, its first column headed ``first``; ``heads``: PRECISION or
+    RELEVANCE, of the judged and of the gold measure."""
     titles = zip((*heads, "Rank correlation"), ("judged", "gold", "correlation"), strict=True)
     shown = wide(found, ["name"], heads="measure").reset_index()
     return printed(shown, Column(first, "name"), *(Column(*pair) for pair in titles), N)

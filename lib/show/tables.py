@@ -12,7 +12,7 @@ from lib.evaluation import summary_at
 from lib.methods import METHODS
 from lib.metrics.frame import HEADLINE, METRIC_TITLES, best, values_of
 from lib.metrics.retrieval import page_recall
-from lib.show.display import TESTED, Column, interval, number, printed, wide, with_interval
+from lib.show.display import MEAN_ALONE, TESTED, Column, interval, number, printed, wide, with_interval
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -22,12 +22,8 @@ FIGURES = yaml.safe_load(Path(__file__).with_name("reported_figures.yaml").read_
 
 
 def reported_figures(dataset: str, *path: str) -> dict:
-    """What the reproduced study reports: it measured FinanceBench, so for any other dataset this is empty.
-
-    Args:
-        dataset: the dataset's name.
-        path: keys of the part that is wanted, such as ``"standard", "page_scorer"``; empty where there is none.
-    """
+    """What the reproduced study reports under some keys, such as ``"standard", "page_scorer"``; empty where it reports
+    nothing, and for any dataset but FinanceBench, which it measured."""
     found = FIGURES if dataset == "financebench" else {}
     for key in path:
         found = found.get(key, {})
@@ -47,11 +43,6 @@ def metric_cells(part: pd.DataFrame) -> dict[str, str]:
     """Title of each headline metric to its mean with interval, of the summary of one run."""
     rows = part.set_index("metric")[["mean", "low", "high"]]
     return {METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in HEADLINE}
-
-
-def mean_alone(mean: float, low: float, high: float) -> str:
-    """A mean without its interval."""
-    return number(mean)
 
 
 def reported_cell(reported: dict) -> str:
@@ -82,13 +73,13 @@ def conditions_table(
     summary: pd.DataFrame, methods: Iterable[str], conditions: Iterable[str]
 ) -> pd.DataFrame:
     """One row per method and condition: means of the headline metrics, and n."""
-    shown = wide(summary, ["method", "condition"], mean_alone).loc[[*product(methods, conditions)]]
+    shown = wide(summary, ["method", "condition"], MEAN_ALONE).loc[[*product(methods, conditions)]]
     return printed(shown.reset_index(), METHOD, Column("Condition", "condition"), *MEANS, N)
 
 
 def oracle_page_check(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
     """Our metrics under oracle page by method, and below them what is reported."""
-    part = wide(summary[summary["condition"] == "oracle-page"], ["method"], mean_alone).loc[[*methods]]
+    part = wide(summary[summary["condition"] == "oracle-page"], ["method"], MEAN_ALONE).loc[[*methods]]
     shown = printed(part.reset_index(), Column("Source", "method", title), *MEANS)
     if known := reported_figures(study.dataset.name, "oracle-page", "best"):
         shown.loc[len(shown)] = ["published", *(number(known[metric]) for metric in HEADLINE)]
