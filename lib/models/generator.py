@@ -98,7 +98,7 @@ class LlamaCppGenerator:
             finally:
                 why_not = why_not or "the generator was closed"
                 for slot in slots:
-                    slot.close()
+                    slot.end(is_closed=True)
 
 
 class _DeadError(GenerationError):
@@ -119,7 +119,7 @@ class _Slot:
                 self._start()
             reply = self._ask({"messages": request.prompt.messages} | asdict(request.sampling))
         except (_DeadError, OSError, ValueError) as error:
-            self._end()
+            self.end()
             is_dead = isinstance(error, _DeadError)
             return error if is_dead else _DeadError(f"the generator's process failed: {error}")
         if "error" in reply:
@@ -127,12 +127,9 @@ class _Slot:
         text = reply.pop("text").strip()
         return Generation(text=text, seconds=round(time.perf_counter() - started, 3), **reply)
 
-    def close(self) -> None:
-        """End the process, also one that another thread is starting."""
-        self.is_closed = True
-        self._end()
-
-    def _end(self) -> None:
+    def end(self, is_closed: bool = False) -> None:
+        """End the process; also one that another thread is starting, when the slot is closed."""
+        self.is_closed |= is_closed
         process, self.process = self.process, None
         if process is not None:
             process.kill()

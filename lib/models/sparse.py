@@ -17,27 +17,24 @@ TERM = np.dtype([("term", np.int32), ("weight", np.float32)])
 
 
 def max_first_pooling(pooling):
-    """SPLADE's max pooling with the maximum taken before ``log(1 + relu(x))``.
+    """SPLADE's max pooling with the maximum taken before ``log(1 + relu(x))``; changes the module and returns it.
 
     Both functions rise, so the result is the same, and the logarithm is taken of one row per text instead of one per
     token: twice as fast on a processor.
     """
     import torch
-    from sentence_transformers.sparse_encoder.modules import SpladePooling
 
-    class MaxFirstSpladePooling(SpladePooling):
-        def forward(self, features: dict) -> dict:
-            if self.training or self.pooling_strategy != "max" or self.activation_function != "relu":
-                return super().forward(features)
-            logits, mask = features["token_embeddings"], features["attention_mask"]
-            longest = logits.masked_fill_(~mask.bool().unsqueeze(-1), 0).amax(dim=1)
-            features["sentence_embedding"] = torch.log1p(torch.relu(longest.float()))
-            self.embedding_dimension = logits.shape[-1]
-            return features
+    def forward(features: dict) -> dict:
+        if pooling.training or pooling.pooling_strategy != "max" or pooling.activation_function != "relu":
+            return type(pooling).forward(pooling, features)
+        logits, mask = features["token_embeddings"], features["attention_mask"]
+        longest = logits.masked_fill_(~mask.bool().unsqueeze(-1), 0).amax(dim=1)
+        features["sentence_embedding"] = torch.log1p(torch.relu(longest.float()))
+        pooling.embedding_dimension = logits.shape[-1]
+        return features
 
-    replacement = MaxFirstSpladePooling(pooling.pooling_strategy, pooling.activation_function)
-    replacement.embedding_dimension = pooling.embedding_dimension
-    return replacement
+    pooling.forward = forward
+    return pooling
 
 
 class SpladeEncoder:
@@ -60,9 +57,9 @@ class SpladeEncoder:
 
         self.model = SparseEncoder(str(weights), local_files_only=True)
         self.model.max_seq_length = window
-        for name, module in list(self.model.named_children()):
+        for module in self.model.children():
             if type(module) is SpladePooling:
-                setattr(self.model, name, max_first_pooling(module))
+                max_first_pooling(module)
         self.model.to(getattr(torch, automatic_precision() if precision == "auto" else precision))
         self.batch_size, self.max_active_dims = batch_size, max_active_dims
         self.n_terms = len(self.model.tokenizer)

