@@ -24,19 +24,7 @@ VERDICTS = (*VERDICT_COLOURS, NOT_MEASURED)
 NOT_FOUND = "not found in what we could read"
 HEADS = ["Claim", "Their numbers", "Here", "p Holm / Bonf.", "Verdict", "Why", "n"]
 #: What the board holds of each difference in the picture.
-FOREST = [
-    "claim",
-    "estimate",
-    "low",
-    "high",
-    "bound",
-    "amount",
-    "p_holm",
-    "p_bonferroni",
-    "n",
-    "verdict",
-    "n_needed",
-]
+FOREST = "claim estimate low high bound amount p_holm p_bonferroni n verdict n_needed".split()
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
 FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
