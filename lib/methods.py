@@ -177,7 +177,8 @@ _AKARSU = (
          writes={"rewrites": 1.0}, changes="dense"),
     _row("crag", "Corrective RAG", "hybrid RRF → a model judges the first 5 → none relevant: rewritten, hybrid "
          "again → the better round", f"{_KEY},yan2024crag", judged.score_corrected, _JUDGED, ("hybrid_rrf",),
-         inputs=judged.verdict_records, writes={"judge": 0.5, "correction": 1.0},  # five of the ten chunks
+         inputs=lambda study: judged.verdicts(study).to_dict("records"),
+         writes={"judge": 0.5, "correction": 1.0},  # five of the ten chunks
          changes="hybrid_rrf", conditions=("standard",)),
 )
 
@@ -247,17 +248,6 @@ TRAINED = ("page_scorer", "ahead")
 METHODS: dict[str, Method] = {row.name: row for row in (*_OWN, *_AKARSU, *_KIM, *_YEPES)}
 
 
-def method(name: str) -> Method:
-    """A row of the table.
-
-    Raises:
-        StudyError: there is no such method; the message lists those there are.
-    """
-    if name not in METHODS:
-        raise StudyError(f"no method {name!r}: say one of {', '.join(METHODS)}")
-    return METHODS[name]
-
-
 def of_family(family: str = MAIN) -> list[str]:
     """The methods of the study itself, or those of one sibling study."""
     return [name for name, row in METHODS.items() if row.family == family]
@@ -274,7 +264,9 @@ def chosen(names: Sequence[str] | str | None, otherwise: Sequence[str] | None = 
     if names is None:
         return of_family() if otherwise is None else list(otherwise)
     names = re.findall(r"[\w-]+", names) if isinstance(names, str) else names
-    return [method(name).name for name in names]
+    if unknown := [name for name in names if name not in METHODS]:
+        raise StudyError(f"no method {unknown[0]!r}: say one of {', '.join(METHODS)}")
+    return list(names)
 
 
 def baselines() -> list[str]:

@@ -5,19 +5,19 @@ import inspect
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.methods import METHODS, method, of_family
+from lib.methods import METHODS, baselines, chosen, measured, of_family
 from lib.profile import load_profile
 from lib.words import StudyError
 
 
 def test_unknown_method_lists_the_known():
     with pytest.raises(StudyError, match="no method 'bm52': say one of dense, bm25, "):
-        method("bm52")
+        chosen(["bm25", "bm52"])
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_row_is_a_function_with_settings_that_the_profile_has(name):
-    row = method(name)
+    row = METHODS[name]
     assert set(row.settings) <= set(load_profile("default"))
     assert set(row.uses) <= set(METHODS)
     assert row.chunking in ("", *CHUNKINGS)
@@ -29,3 +29,20 @@ def test_every_row_of_a_sibling_study_changes_one_of_the_study_itself():
     own = of_family()
     assert len(METHODS) > len(own)
     assert all(row.changes in own for row in METHODS.values() if row.name not in own)
+
+
+def test_siblings_are_neither_baselines_nor_chosen_unasked():
+    assert not {"bm25_k12", "rrf_10"} & {*baselines(), *chosen(None)}
+    assert chosen(["rrf_10"]) == ["rrf_10"]
+    assert chosen(None, otherwise=["dense", "rrf_10"]) == ["dense", "rrf_10"]
+    assert chosen("bm25 dense") == chosen("[bm25, dense]") == ["bm25", "dense"]
+
+
+def test_a_profile_runs_all_siblings_or_those_that_it_lists():
+    runs = measured(load_profile("default"))
+    assert ("rrf_10", "standard") in runs
+    assert ("rrf_10", "oracle-page") not in runs
+    few = load_profile("default").replaced(
+        {"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]}
+    )
+    assert {name for name, _ in measured(few)} - {*of_family()} == {"bm25_k12"}

@@ -104,10 +104,9 @@ def contexts(study: Study, kind: Context) -> dict[str, str]:
 
 
 def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
-    """The windows of every chunk, re-cut so that the context and a window fit the encoder together.
+    """The windows of every chunk, re-cut so that the context and a window fit the encoder together, in order.
 
-    Returns:
-        chunk (row of the chunk) and text (context, newline, window), in order of the chunks.
+    Columns are chunk (row of the chunk) and text (context, newline, window).
     """
     settings, parts = study.profile.embedder, []
     tokenizer, given = load_tokenizer(fetch(settings.weights)), contexts(study, context)
@@ -128,10 +127,8 @@ def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarr
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
 
     def load() -> tuple[np.ndarray, np.ndarray]:
-        table = prefixed_windows(study, context)
-        return table["chunk"].to_numpy(), encode_texts(
-            study, f"embeddings/contextual-{context}", table["text"].tolist()
-        )
+        table, stage = prefixed_windows(study, context), f"embeddings/contextual-{context}"
+        return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
 
     return study.memo(("contextual_vectors", context), load)
 

@@ -25,14 +25,9 @@ METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
 
 
 def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """Scores brought to 0..1 over the candidates of each question.
+    """Scores brought to 0..1 over the candidates of each question, float64, shape (n_questions, n_chunks).
 
-    Args:
-        scores: shape (n_questions, n_chunks); ``-inf`` for what was not scored, which counts as the least.
-        candidates: boolean, same shape.
-
-    Returns:
-        float64, same shape; 0 outside of the candidates, and where all candidates score the same.
+    What was not scored (``-inf``) counts as the least. 0 outside of the candidates, and where all score the same.
     """
     is_scored = candidates & np.isfinite(scores)
     low = np.where(is_scored, scores, np.inf).min(axis=1, keepdims=True, initial=np.inf)
@@ -45,10 +40,7 @@ def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
 def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:
     """``alpha`` times the dense scores plus ``1 - alpha`` times the sparse ones, ``-inf`` outside of the candidates.
 
-    Args:
-        dense_scores, sparse_scores: as :func:`min_max` gives them.
-        candidates: boolean, same shape.
-        alpha: a weight from 0 to 1, or one for each question, shape (n_questions, 1).
+    ``alpha`` is a weight from 0 to 1, or one for each question, shape (n_questions, 1).
     """
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
@@ -66,11 +58,7 @@ def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
 
 
 def alpha_values(study: Study, candidates: np.ndarray) -> pd.DataFrame:
-    """What every ``alpha`` gives each question among the candidates.
-
-    Returns:
-        alpha, question_id, doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages).
-    """
+    """What every ``alpha`` gives each question: doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages)."""
 
     def measure() -> pd.DataFrame:
         both, asked, parts = scaled(study, candidates), study.questions, []
@@ -99,10 +87,7 @@ def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Seri
 def score_in_folds(study: Study, candidates: np.ndarray, *, n_folds: int, seed: int) -> np.ndarray:
     """The combination with each fold's ``alpha`` for its test questions, shape (n_questions, n_chunks).
 
-    Args:
-        study: gives questions, filings and chunks.
-        candidates: boolean, (n_questions, n_chunks).
-        n_folds, seed: of the folds by company; questions of one company are all weighted EVEN.
+    Folds are by company; questions that are all of one company are weighted EVEN.
     """
     alphas, ids = np.full(len(study.questions), EVEN), study.questions["question_id"]
     if study.questions["company"].nunique() > 1:

@@ -15,16 +15,12 @@ from lib.study import Study
 def best_window_scores(
     queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int
 ) -> np.ndarray:
-    """The cosine of each chunk's best window.
+    """The cosine of each chunk's best window, shape (n_queries, n_chunks); ``-inf`` for a chunk without a window.
 
     Args:
-        queries: unit vectors, shape (n_queries, dimension).
-        windows: unit vectors, shape (n_windows, dimension).
+        queries, windows: unit vectors, shapes (n_queries, dimension) and (n_windows, dimension).
         owners: the chunk that each window lies in, not falling, shape (n_windows,).
         n_chunks: number of chunks.
-
-    Returns:
-        Shape (n_queries, n_chunks); ``-inf`` for a chunk without a window.
     """
     scores = np.full((len(queries), n_chunks), -np.inf, np.float32)
     if len(windows):
@@ -54,13 +50,7 @@ def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> n
 
 
 def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
-    """Cosine between the question and each chunk, shape (n_questions, n_chunks).
-
-    Args:
-        study: over any chunk table.
-        candidates: not read; a chunk's score does not depend on the others.
-        pooling: ``best`` window of a chunk, or the ``mean`` of its windows.
-    """
+    """Cosine between the question and each chunk, by its ``best`` window or the ``mean`` of its windows."""
     return score_vectors(study, question_vectors(study), pooling)
 
 

@@ -30,11 +30,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def metadata_of(texts: Sequence[str]) -> list[str]:
-    """Keywords, summary and first two sentences of each text, as one; empty for a short text.
-
-    Args:
-        texts: the chunks, over all of which terms are weighted.
-    """
+    """Keywords, summary and first two sentences of each chunk, as one text; empty for a short chunk."""
     long = [number for number, text in enumerate(texts) if len(text) >= MIN_CHARACTERS]
     found = [""] * len(texts)
     if not long:

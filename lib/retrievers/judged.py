@@ -52,14 +52,9 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
 
 
 def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The label of every pair, from the log or judged now.
+    """Pairs of question_id and chunk_id, each once, with ``label``, from the log or judged now.
 
-    Args:
-        study: gives questions, chunks, the log and the settings ``sibling_texts.judge`` and ``sibling_texts.seed``.
-        pairs: question_id and chunk_id, each pair once, such as the first ranks of a run.
-
-    Returns:
-        The pairs with ``label``; UNREADABLE where the judge said something else, or nothing.
+    It is UNREADABLE where the judge said something else, or nothing.
     """
     sampling = Sampling(study.profile.sibling_texts.judge.max_tokens, seed=study.profile.sibling_texts.seed)
     asked, items = questions_of(study), []
@@ -72,14 +67,9 @@ def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def passages(study: Study, pairs: pd.DataFrame) -> list[str]:
-    """The passage of every pair, stored: its nearest child, at most ``sibling_texts.judge.passage_tokens`` long.
+    """The passage of every pair of question_id and chunk_id, white space made single, stored.
 
-    Args:
-        study: gives questions, chunks, the store and settings.
-        pairs: question_id and chunk_id, such as a run.
-
-    Returns:
-        One passage per row, white space made single.
+    It is the chunk's child nearest to the question, cut to ``sibling_texts.judge.passage_tokens``.
     """
     n_tokens, weights = study.profile.sibling_texts.judge.passage_tokens, study.profile.embedder.weights
     params = {
@@ -124,14 +114,9 @@ def labels(study: Study) -> list[list[str]]:
 
 
 def selected(run: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """The run with its judged ranks ordered by label, and within a label as they were.
+    """The run with its judged ranks ordered by label, and within a label as they were; the rest stays behind them.
 
-    Args:
-        run: ranked chunks.
-        judged: its first ranks with ``label``; the rest stays behind them.
-
-    Returns:
-        RUN_COLUMNS; scores are minus the new ranks.
+    Scores are minus the new ranks.
     """
     keys = ["question_id", "chunk_id"]
     places = judged.set_index(keys)["label"].map(ORDER).reindex(pd.MultiIndex.from_frame(run[keys]))
@@ -156,16 +141,10 @@ def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
 
 
 def corrected(study: Study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The better round of each question.
+    """The better round of each question: the run, and one row per question.
 
-    Args:
-        study: gives questions, chunks, the log and the settings.
-        first: the first round's run.
-        candidates: of the second round.
-
-    Returns:
-        The run, and one row per question: RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite,
-        empty where there is no second round), RELEVANT_again and AMBIGUOUS_again, ``is_second`` (whether it won).
+    The row has the RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite, empty where there is no
+    second round), RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
     """
     table = _counts(study, first)
     asked = questions_of(study)
@@ -209,8 +188,3 @@ def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:
 def verdicts(study: Study) -> pd.DataFrame:
     """What was judged and decided for each question under the standard condition, see :func:`corrected`."""
     return corrected(study, study.run(FIRST_STAGE, "standard"), study.candidates("standard"))[1]
-
-
-def verdict_records(study: Study) -> list[dict]:
-    """:func:`verdicts`, on which the scores depend beside settings, as records."""
-    return verdicts(study).to_dict("records")

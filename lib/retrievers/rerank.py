@@ -19,15 +19,10 @@ HEAD_TOKENS = 256
 
 
 def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
-    """The cross-encoder's score of every chunk of a pool, kept pair by pair.
+    """The cross-encoder's score of every row of a run, shape (len(pool),); kept pair by pair.
 
     Args:
-        study: gives the questions, chunks, settings and the cache.
-        pool: a run.
         head_tokens: read only the first window of each chunk, of at most this many tokens with the question.
-
-    Returns:
-        Shape (len(pool),).
     """
     settings = study.profile.rerank
     texts = study.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
@@ -58,17 +53,9 @@ def score(
     n: int | None = None,
     head_tokens: int | None = None,
 ) -> np.ndarray:
-    """The first chunks of another method, rescored.
+    """The first ``n`` chunks of another method rescored, shape (n_questions, n_chunks); ``-inf`` for what was not read.
 
-    Args:
-        study: gives questions, chunks and settings.
-        candidates: what the first stage may rank, boolean, shape (n_questions, n_chunks).
-        first_stage: name of that method.
-        n: how many of its chunks are read; the profile's ``rerank.n`` if not given.
-        head_tokens: see :func:`pool_scores`.
-
-    Returns:
-        Shape (n_questions, n_chunks); ``-inf`` for a chunk that was not read.
+    ``n`` is the profile's if it is not given; ``head_tokens``: see :func:`pool_scores`.
     """
     pool = study.rank_method(first_stage, candidates, study.profile.rerank.n if n is None else n)
     return runs.to_matrix(pool, study.questions, study.chunks, pool_scores(study, pool, head_tokens))

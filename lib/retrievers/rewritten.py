@@ -41,15 +41,10 @@ def questions_of(study: Study) -> dict[str, str]:
 
 
 def write(study: Study, kind: str, asked: Mapping[str, str] | None = None) -> Filled:
-    """One text of a kind for each question, from the log or written now.
+    """One text of a kind of TEMPLATES for each question, from the log or written now, by question id.
 
     Args:
-        study: gives the questions, the log and the settings, ``sibling_texts.<kind>`` and ``sibling_texts.seed``.
-        kind: one of TEMPLATES.
         asked: question id to question; by default every question of the study.
-
-    Returns:
-        ``texts`` by question id, without the questions that nothing was written for, and the reasons for these.
     """
     settings, seed = study.profile.sibling_texts[kind], study.profile.sibling_texts.seed
     sampling = Sampling(settings["max_tokens"], settings.get("temperature", 0.0), seed=seed)
@@ -61,10 +56,7 @@ def write(study: Study, kind: str, asked: Mapping[str, str] | None = None) -> Fi
 
 
 def numbered(text: str, n: int) -> list[str]:
-    """The first ``n`` numbered lines of a text, or its lines where none has a number; without numbers and quotes.
-
-    Fewer lines give fewer texts: none is made up.
-    """
+    """The first ``n`` numbered lines of a text, or its lines where none has a number; without numbers and quotes."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     with_number = [line for line in lines if _NUMBER.match(line)]
     bare = [_bare(_NUMBER.sub("", line)) for line in with_number or lines]

@@ -127,7 +127,7 @@ def test_the_inputs_tell_of_every_judgement_of_the_standard_run(judged_study):
         ["q0", "DOC#p0001#c00", "IRRELEVANT"],
         ["q0", "DOC#p0002#c00", "RELEVANT"],
     ]
-    assert judged.verdict_records(study)[0]["is_second"] is True
+    assert judged.verdicts(study)["is_second"].tolist() == [True]
 
 
 PASSAGES = ["the year in net sales rose cash flow in the year profit", "profit", "net cash"]
