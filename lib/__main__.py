@@ -67,7 +67,11 @@ def notebook(name: str, dataset: str, profile: str, results: str, parameters: li
     from lib.study import ARTIFACTS
 
     given = {"dataset": dataset, "profile": profile, "results": results}
-    given |= {key: yaml.safe_load(value) for key, value in parameters}
+    for key, value in parameters:
+        try:
+            given[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise StudyError(f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]") from None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
     click.echo(f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}")
@@ -154,7 +158,8 @@ def contexts(dataset: str, profile: str, results: str, embed: str | None) -> Non
 @study_options
 def train_ahead(dataset: str, profile: str, results: str) -> None:
     """Train and save the page ranker that other filings are searched with."""
-    from lib.ahead.training import SAVED, train
+    from extras.ahead.train import train
+    from lib.ahead.training import SAVED
 
     about = train(opened(dataset, profile, results, "07_ahead"))
     click.echo(f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}")
@@ -164,7 +169,7 @@ def train_ahead(dataset: str, profile: str, results: str) -> None:
 @study_options
 def time_ahead(dataset: str, profile: str, results: str) -> None:
     """Measure the page ranker's seconds and memory."""
-    from lib.ahead.timing import measure_times
+    from extras.ahead.timing import measure_times
 
     for name, value in measure_times(opened(dataset, profile, results, "07_ahead")).items():
         click.echo(f"{name}: {value:.1f}")

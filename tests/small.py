@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -100,19 +102,27 @@ def small_folder(tmp_path_factory) -> Path:
     return write_dataset(tmp_path_factory.mktemp("small") / "financebench")
 
 
-@pytest.fixture
-def bm25_alone():
+@contextmanager
+def only_bm25() -> Iterator[None]:
     """The method table with BM25 and nothing else; afterwards the whole table, in its order."""
     whole = dict(methods.METHODS)
     for name in set(whole) - {"bm25"}:
         del methods.METHODS[name]
-    yield
-    methods.METHODS.clear()
-    methods.METHODS.update(whole)
+    try:
+        yield
+    finally:
+        methods.METHODS.clear()
+        methods.METHODS.update(whole)
 
 
 @pytest.fixture
-def small_study(bm25_alone, small_folder, tokenizer_folder):
+def bm25_alone():
+    with only_bm25():
+        yield
+
+
+@pytest.fixture(scope="session")
+def open_small(small_folder, tokenizer_folder):
     """Open the study with a folder of artifacts and, where wanted, with published results."""
 
     def open_with(artifacts: Path, published=None) -> Study:
@@ -126,14 +136,22 @@ def small_study(bm25_alone, small_folder, tokenizer_folder):
     return open_with
 
 
-@pytest.fixture
-def study(small_study, tmp_path) -> Study:
-    """The study with its results written, as ``make book`` leaves them."""
-    found = small_study(tmp_path / "artifacts")
+@pytest.fixture(scope="session")
+def small_artifacts(open_small, tmp_path_factory) -> Path:
+    """What ``make book`` leaves of the study, computed once."""
+    root = tmp_path_factory.mktemp("small-artifacts")
+    study = open_small(root)
     records = [generation("q1", ECHO), generation("q2", HOSTILE), generation("q2", "Bolt spent 45.", "hyde")]
-    append_records(found.home / "generations.jsonl", records)
-    write_whole(found)
-    return found
+    append_records(study.home / "generations.jsonl", records)
+    with only_bm25():
+        write_whole(study)
+    return root
+
+
+@pytest.fixture
+def study(bm25_alone, open_small, small_artifacts, tmp_path) -> Study:
+    """The study with its results written, a copy of each test's own."""
+    return open_small(shutil.copytree(small_artifacts, tmp_path / "artifacts"))
 
 
 @pytest.fixture(scope="module")

@@ -61,8 +61,8 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     quotes = quotations_of(study)
     write_generations(study, aside, quotes[1], say)
     write_shown(study, aside, quotes, say)
-    check_texts(aside, quotes)
     write_published_manifest(manifest | {"stages": stages}, aside)
+    check_texts(aside, quotes)
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
     if (study.dataset.name, study.profile.name) == ("financebench", "default"):

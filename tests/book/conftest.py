@@ -1,3 +1,10 @@
 """The small study that the book's tests share with those of publishing."""
 
-from tests.small import bm25_alone, browser, small_folder, small_study, study  # noqa: F401
+from tests.small import (  # noqa: F401
+    bm25_alone,
+    browser,
+    open_small,
+    small_artifacts,
+    small_folder,
+    study,
+)

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,19 +16,17 @@ from lib.profile import load_profile
 from lib.words import CONDITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
-VIEW = ROOT / "artifacts" / "demo" / "default"
+OUTPUTS = ROOT / "artifacts" / "demo" / "default"
 PROFILE = load_profile("default")
 MEASURED = measured(PROFILE.replaced(PROFILE.demo))
-pytestmark = pytest.mark.timeout(1200)  # the whole book may be built, weights fetched
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may be built, weights fetched
 
 
 @pytest.fixture(scope="module")
 def book() -> Path:
     """The demo book's folder, built now."""
     command = [sys.executable, "-m", "lib", "book", "--dataset", "demo"]
-    started = time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    print(f"demo book: {time.perf_counter() - started:.0f} s")
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return ROOT / "book" / "_build" / "demo" / "html"
 
@@ -62,17 +59,19 @@ def test_tables_and_figures_are_numbered_and_have_their_data(book):
 
 
 def test_no_path_of_this_machine_in_the_executed_notebooks(book):
-    for path in (VIEW / "notebooks").glob("*.ipynb"):
+    for path in (OUTPUTS / "notebooks").glob("*.ipynb"):
         assert str(ROOT) not in path.read_text(), path.name
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_runs_have_the_form_that_others_read(book, condition):
-    questions = pd.read_parquet(VIEW / "questions.parquet")
+    questions = pd.read_parquet(OUTPUTS / "questions.parquet")
     for name in (name for name, measured_under in MEASURED if measured_under == condition):
-        corpus = METHODS[name].corpus
-        chunks = pd.read_parquet(VIEW / (f"corpora/{corpus}.parquet" if corpus else "chunks.parquet"))
-        with gzip.open(VIEW / "runs" / condition / f"{name}.trec.gz", "rt") as file:
+        chunking = METHODS[name].chunking
+        chunks = pd.read_parquet(
+            OUTPUTS / (f"chunkings/{chunking}.parquet" if chunking else "chunks.parquet")
+        )
+        with gzip.open(OUTPUTS / "runs" / condition / f"{name}.trec.gz", "rt") as file:
             rows = [line.split() for line in file]
         run = pd.DataFrame(rows, columns=["question_id", "q0", "chunk_id", "rank", "score", "tag"])
         run["score"] = run["score"].astype(np.float32)
@@ -83,9 +82,9 @@ def test_runs_have_the_form_that_others_read(book, condition):
 
 
 def test_metrics_are_what_the_runs_say(book):
-    metrics = pd.read_csv(VIEW / "metrics.csv.gz", dtype={"question_id": str})
-    questions = pd.read_parquet(VIEW / "questions.parquet").set_index("question_id")
-    with gzip.open(VIEW / "runs" / "standard" / "dense.trec.gz", "rt") as file:
+    metrics = pd.read_csv(OUTPUTS / "metrics.csv.gz", dtype={"question_id": str})
+    questions = pd.read_parquet(OUTPUTS / "questions.parquet").set_index("question_id")
+    with gzip.open(OUTPUTS / "runs" / "standard" / "dense.trec.gz", "rt") as file:
         rows = [line.split() for line in file]
     found: dict[str, list[str]] = {}
     for question_id, _, chunk_id, rank, *_ in rows:
@@ -102,9 +101,9 @@ def test_metrics_are_what_the_runs_say(book):
 
 
 def test_summary_is_the_mean_over_all_questions(book):
-    metrics = pd.read_csv(VIEW / "metrics.csv.gz", dtype={"question_id": str})
-    summary = pd.read_csv(VIEW / "summary.csv")
-    n_questions = len(pd.read_parquet(VIEW / "questions.parquet"))
+    metrics = pd.read_csv(OUTPUTS / "metrics.csv.gz", dtype={"question_id": str})
+    summary = pd.read_csv(OUTPUTS / "summary.csv")
+    n_questions = len(pd.read_parquet(OUTPUTS / "questions.parquet"))
     chosen = "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
     dense, values = summary.query(chosen).iloc[0], metrics.query(chosen)["value"]
     assert dense["n"] == n_questions == len(values)
@@ -113,7 +112,7 @@ def test_summary_is_the_mean_over_all_questions(book):
 
 
 def test_the_manifest_says_what_the_results_were_made_from(book):
-    manifest = json.loads((VIEW / "manifest.json").read_text())
+    manifest = json.loads((OUTPUTS / "manifest.json").read_text())
     assert manifest["dataset"] == "demo"
     assert set(manifest["runs"]) == {f"{condition}/{name}" for name, condition in MEASURED}
     assert all(model["weights"] for model in manifest["models"].values())

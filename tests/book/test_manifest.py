@@ -1,8 +1,8 @@
-"""What the manifest says of folds and seeds."""
+"""The manifest: stages and those behind them, runs, folds and seeds."""
 
 import json
 
-from lib.book.manifest import folds_of, seeds_of, write_manifest
+from lib.book.manifest import folds_of, seeds_of, stages_of, write_manifest
 
 
 def test_seeds_are_found_at_any_depth():
@@ -17,3 +17,26 @@ def test_folds_say_what_training_and_test_share(study):
     told = {"fold": 0, "shared_companies": []}
     assert folds_of(study) == {"ahead-13-0": [told], "page_scorer-company": [told, told | {"fold": 1}]}
     assert write_manifest(study)["folds"] == folds_of(study)
+
+
+def test_the_stages_behind_a_stage_are_listed_though_nothing_asks_for_them_any_more(study):
+    def compute(target):
+        study.store.get("embeddings/windows", {"a": 1}, lambda folder: (folder / "x").write_text("x"))
+
+    study.store.get("analysis/any", {"a": 1}, compute)
+    log = study.outputs / "stages.jsonl"
+    kept = [line for line in log.read_text().splitlines() if "embeddings/windows" not in line]
+    log.write_text("\n".join(kept) + "\n")
+    found = {record["stage"]: record for record in stages_of(study)}
+    assert found["embeddings/windows"]["origin"] == "reused"
+    assert f"embeddings/windows/{found['embeddings/windows']['key']}" in found["analysis/any"]["asked"]
+    assert {"pages", "chunks", "digests/chunks", "runs/standard/bm25"} <= set(found)
+
+
+def test_runs_are_listed_with_the_key_and_the_bytes_of_the_outputs(study):
+    made = write_manifest(study)
+    assert sorted(made["runs"]) == ["oracle-document/bm25", "oracle-page/bm25", "standard/bm25"]
+    assert made["runs"]["standard/bm25"]["key"] == study.run_entry("bm25").key
+    assert made["date"] == max(record["at"] for record in made["stages"])[:10]
+    assert made["inputs"] == {"bm25": ""}
+    assert json.loads((study.outputs / "manifest.json").read_text()) == json.loads(json.dumps(made))

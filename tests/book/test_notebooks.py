@@ -1,9 +1,14 @@
-"""Source notebooks are clean chapters: no outputs, one commented parameters cell, wrong parameters refused."""
+"""Source notebooks are clean chapters with one commented parameters cell; a chapter runs again if something changed."""
+
+import json
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
 from lib.book import notebooks
+from lib.files import write_atomically
+from lib.store import Store
 from lib.words import StudyError
 
 CHAPTERS = notebooks.chapters()
@@ -29,7 +34,7 @@ def test_every_parameter_has_a_type_and_a_comment(name):
     cells = [cell for cell in read(name).cells if "parameters" in cell.metadata.get("tags", [])]
     assert len(cells) == 1
     assert all(":" in line.split("#", 1)[1] for line in cells[0].source.splitlines())
-    assert {"dataset", "profile", "results"} <= set(notebooks.parameters_of(name))
+    notebooks.check_parameters(name, dict.fromkeys(("dataset", "profile", "results")))
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -51,7 +56,7 @@ def test_a_wrong_parameter_lists_the_right_ones():
 
 def test_an_unknown_notebook_lists_the_chapters():
     with pytest.raises(StudyError, match="no notebook '99_none': say one of 01_data"):
-        notebooks.parameters_of("99_none")
+        notebooks.check_parameters("99_none", {})
 
 
 def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
@@ -79,3 +84,132 @@ def test_what_belongs_to_one_machine_is_removed():
     assert "papermill" not in cleaned.metadata
     assert cleaned.cells[0].metadata == {"tags": ["injected-parameters", "remove-input"]}
     assert cleaned.cells[0].outputs == []
+
+
+# --- which chapters something has changed for ---
+
+GIVEN = {"dataset": "demo", "profile": "default", "results": "published"}
+TOC = """root: book/intro
+parts:
+- chapters:
+  - file: notebooks/01_data
+  - file: notebooks/02_oracles
+  - file: pages/methods
+"""
+
+
+def computed(folder) -> None:
+    (folder / "result.txt").write_text("42")
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """A study whose two chapters were run: the first used a result, the second looked for one in vain."""
+    names = (
+        "lib/code.py",
+        "notebooks/01_data.ipynb",
+        "notebooks/02_oracles.ipynb",
+        "book/intro.md",
+        "_config.yml",
+    )
+    for name in names:
+        write_atomically(tmp_path / name, name)
+    (tmp_path / "_toc.yml").write_text(TOC)
+    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path / "notebooks")
+    outputs = tmp_path / "outputs"
+    study = SimpleNamespace(
+        outputs=outputs,
+        home=outputs,
+        store=Store(tmp_path / "store", say=lambda line: None),
+        dataset=SimpleNamespace(fingerprint="f"),
+        has_text=True,
+        profile={"chunks": 1},
+        write=lambda name, text: write_atomically(outputs / name, text),
+    )
+    used = study.store.get("used", {}, computed)
+    absent = study.store.key("absent", {})
+    for chapter, stage, key in (("01_data", "used", used.key), ("02_oracles", "absent", absent)):
+        record = {"chapter": chapter, "stage": stage, "key": key, "origin": "any"}
+        outputs.mkdir(exist_ok=True)
+        with (outputs / "stages.jsonl").open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        write_atomically(outputs / "notebooks" / f"{chapter}.ipynb", "run")
+    notebooks.remember(study, GIVEN)
+    return study
+
+
+def test_nothing_has_changed(built):
+    assert notebooks.chapters() == ["01_data", "02_oracles"]
+    assert notebooks.changed_chapters(built, GIVEN) == []
+
+
+def test_a_changed_notebook_runs_again_alone(built, tmp_path):
+    (tmp_path / "notebooks" / "02_oracles.ipynb").write_text("changed")
+    assert notebooks.changed_chapters(built, GIVEN) == ["02_oracles"]
+
+
+def test_a_chapter_whose_run_is_gone_runs_again_alone(built):
+    (built.outputs / "notebooks" / "01_data.ipynb").unlink()
+    assert notebooks.changed_chapters(built, GIVEN) == ["01_data"]
+
+
+def test_a_result_that_appears_runs_the_chapters_that_looked_for_it(built):
+    built.store.get("another", {}, computed)
+    assert notebooks.changed_chapters(built, GIVEN) == []
+    built.store.get("absent", {}, computed)
+    assert notebooks.changed_chapters(built, GIVEN) == ["02_oracles"]
+
+
+def test_a_result_that_is_published_meanwhile_runs_the_chapters_that_looked_for_it(built):
+    key = built.store.key("absent", {})
+    built.store.published = SimpleNamespace(stages={("absent", key): {"stage": "absent", "key": key}})
+    assert notebooks.changed_chapters(built, GIVEN) == []
+    built.store.published.stages["absent", key]["files"] = {}
+    assert notebooks.changed_chapters(built, GIVEN) == ["02_oracles"]
+
+
+def test_a_result_that_is_gone_runs_the_chapters_that_used_it(built):
+    entry = built.store.get("used", {}, computed)
+    entry.path.rename(entry.path.with_name("aside"))
+    assert notebooks.changed_chapters(built, GIVEN) == ["01_data"]
+
+
+@pytest.mark.parametrize(
+    "name", ["lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml"]
+)
+def test_a_changed_source_runs_every_chapter(built, tmp_path, name):
+    write_atomically(tmp_path / name, "changed")
+    assert notebooks.changed_chapters(built, GIVEN) == ["01_data", "02_oracles"]
+
+
+def test_published_results_and_built_books_are_no_source(built, tmp_path):
+    for name in (
+        "book/results/demo/default/manifest.json",
+        "book/_build/index.html",
+        "lib/__pycache__/code.pyc",
+    ):
+        write_atomically(tmp_path / name, "x")
+    assert notebooks.changed_chapters(built, GIVEN) == []
+
+
+def test_other_parameters_settings_filings_and_texts_run_every_chapter(built):
+    both = ["01_data", "02_oracles"]
+    assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == both
+    for place, name, value in (
+        (built, "profile", {"chunks": 2}),
+        (built, "has_text", False),
+        (built.dataset, "fingerprint", "g"),
+    ):
+        before = getattr(place, name)
+        setattr(place, name, value)
+        assert notebooks.changed_chapters(built, GIVEN) == both, name
+        setattr(place, name, before)
+    assert notebooks.changed_chapters(built, GIVEN) == []
+    (built.home / "generations.jsonl").write_text("{}\n")
+    assert notebooks.changed_chapters(built, GIVEN) == both
+
+
+def test_what_a_chapter_used_is_forgotten_before_it_runs_again(built):
+    notebooks.forget_stages(built, ["01_data"])
+    assert set(notebooks.stages_by_chapter(built)) == {"02_oracles"}

@@ -8,7 +8,7 @@ from lib import published, studies
 from lib.book import manifest
 from lib.publish import publish, readme
 from lib.published import Published
-from tests.small import bm25_alone, small_folder, small_study  # noqa: F401
+from tests.small import bm25_alone, open_small, small_artifacts, small_folder  # noqa: F401
 from tests.small import study as study
 
 

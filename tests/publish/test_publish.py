@@ -1,84 +1,133 @@
-"""Publishing: a whole run goes out, nothing of the dataset's text does, and what is not whole is refused."""
+"""Publishing: a whole run goes out, the same bytes each time; no text of the dataset, nothing that is not whole."""
 
 import json
-import subprocess
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from lib.book import manifest
 from lib.book.results import write_results
-from lib.publish import publish, readme
-from lib.publish.publish import publish as publish_study
-from lib.published import Published, from_pieces
+from lib.data.layout import Dataset
+from lib.models.written import append_records
+from lib.publish import publish
+from lib.published import from_pieces
 from lib.words import NeedsFilings, StudyError
+from tests.small import ECHO, QUESTIONS, generation, write_whole
 
-QUESTION = "What were the net sales of Acme in the fiscal year 2020, in millions?"
-
-
-def commit(root) -> None:
-    for command in (["add", "-A"], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "a step"]):
-        subprocess.run(["git", "-C", str(root), *command], check=True)
+from .conftest import commit
 
 
-@pytest.fixture
-def repository(tmp_path, monkeypatch):
-    """A clean git repository that stands for the project's own."""
-    root = tmp_path / "repository"
-    root.mkdir()
-    (root / "README.md").write_text(f"before\n{readme.BEGIN}\nas it was\n{readme.END}\nafter\n")
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
-    commit(root)
-    for module in (manifest, publish):
-        monkeypatch.setattr(module, "ROOT", root)
-    return root
+def files(root: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path."""
+    found = (path for path in sorted(root.rglob("*")) if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 @pytest.fixture
-def published(study, repository, tmp_path) -> Published:
-    manifest.write_manifest(study)
-    said = []
-    root = publish_study(study, tmp_path / "results", repository / "README.md", said.append)
-    assert said == ["publish: 1 cells' outputs, 1 left out because they show the dataset's text or pages"]
-    return Published(root)
+def refusal(study, repository, publish_study):
+    """Why a study is not published; nothing is left behind."""
+
+    def refused() -> str:
+        with pytest.raises(StudyError) as caught:
+            publish_study(study)
+        assert not (repository / "book" / "results" / "financebench" / "default").exists()
+        return str(caught.value)
+
+    return refused
 
 
-def refusal(study, repository, tmp_path) -> str:
-    with pytest.raises(StudyError) as caught:
-        publish_study(study, tmp_path / "results", repository / "README.md", lambda line: None)
-    assert not (tmp_path / "results" / "financebench" / "default").exists()
-    return str(caught.value)
-
-
-def test_published_files_hold_ids_and_numbers_but_no_text(published, study):
-    names = {
-        path.relative_to(published.root).as_posix() for path in published.root.rglob("*") if path.is_file()
-    }
-    assert {"questions.csv", "filings.csv", "metrics.csv.gz", "summary.csv", "manifest.json"} < names
-    assert {f"runs/{c}/bm25.trec.gz" for c in ("standard", "oracle-document", "oracle-page")} < names
-    table = pd.read_csv(published.root / "questions.csv")
+def test_published_files_hold_ids_and_numbers_but_no_text(results):
+    found = files(results.root)
+    assert {"questions.csv", "filings.csv", "metrics.csv.gz", "summary.csv", "manifest.json"} < set(found)
+    assert {f"runs/{c}/bm25.trec.gz" for c in ("standard", "oracle-document", "oracle-page")} < set(found)
+    table = pd.read_csv(results.root / "questions.csv")
     assert list(table) == ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
-    for path in published.root.rglob("*"):
-        if path.is_file() and path.suffix != ".gz":
-            assert "net sales of acme" not in path.read_text().lower(), path
+    assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
+    assert not [path for path in results.root.parent.iterdir() if path.name.startswith(".")]
 
 
-def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(published, study, tmp_path):
-    first = json.loads(published.generations.read_text().splitlines()[0])
+def test_the_manifest_lists_every_file_and_where_each_public_result_lies(results):
+    listed = results.manifest["files"]
+    assert set(listed) == set(files(results.root)) - {"manifest.json"}
+    stages = {record["stage"]: record for record in results.manifest["stages"]}
+    assert list(stages["runs/standard/bm25"]["files"]) == ["run.trec.gz"]
+    assert stages["metrics/standard/bm25"]["files"]["metrics.csv"]["rows"]["method"] == "bm25"
+    assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json"
+    assert "files" not in stages["pages"]
+
+
+def test_publishing_twice_gives_the_same_bytes(study, results, repository, publish_study):
+    before = files(repository)
+    publish_study(study)
+    after = files(repository)
+    changed = {name for name in before if before[name] != after.get(name) and not name.startswith(".git/")}
+    assert changed == set()
+    assert {name for name in after if not name.startswith(".git/")} == {
+        name for name in before if not name.startswith(".git/")
+    }
+
+
+def test_after_a_commit_of_the_results_a_new_book_publishes_the_same_bytes(
+    study, results, repository, publish_study, open_small
+):
+    before = files(results.root)
+    commit(repository)
+    again = open_small(study.home.parents[1], results)
+    (again.outputs / "stages.jsonl").unlink()
+    write_whole(again)
+    assert {entry.origin for entry in again.store.log.values()} == {"reused"}
+    assert files(publish_study(again).root) == before
+
+
+def test_two_results_of_one_stage_are_both_published(study, repository, publish_study):
+    for number in (1, 2):
+        study.store.value("analysis/number", {"n": number}, lambda n=number: n, public=True)
+    manifest.write_manifest(study)
+    found = publish_study(study)
+    records = [record for record in found.manifest["stages"] if record["stage"] == "analysis/number"]
+    paths = [record["files"]["value.json"]["path"] for record in records]
+    assert sorted((found.root / path).read_text() for path in paths) == ["1\n", "2\n"]
+    assert len(set(paths)) == 2
+
+
+def test_what_other_sessions_looked_up_is_not_part_of_the_book(study):
+    study.chapter = "interactive"
+    study.store.value("analysis/number", {}, lambda: 1, public=True)
+    assert "analysis/number" not in {record["stage"] for record in manifest.stages_of(study)}
+
+
+def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
+    records = [json.loads(line) for line in (results.root / "generations.jsonl").read_text().splitlines()]
+    first = next(record for record in records if record["question_id"] == "q1")
     assert first["text"] == "The answer to “[…]?” is 1,577."
-    assert from_pieces(first["pieces"], QUESTION) == f"The answer to “{QUESTION.upper()}” is 1,577."
-    whole = published.whole_generations(study.questions, tmp_path / "whole.jsonl")
-    assert [json.loads(line) for line in whole.read_text().splitlines()] == [
-        json.loads(line) for line in (study.view / "generations.jsonl").read_text().splitlines()
+    assert from_pieces(first["pieces"], QUESTIONS["q1"]) == ECHO
+    written = [json.loads(line) for line in (study.home / "generations.jsonl").read_text().splitlines()]
+    in_order = sorted(written, key=lambda record: (record["kind"], record["question_id"]))
+    assert results.generations(study.questions) == in_order
+
+
+def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(study, tmp_path):
+    about = [generation("ACME_2020_10K", "Acme makes anvils."), generation("q99", "Of no question.")]
+    append_records(study.home / "generations.jsonl", about)
+    reports = []
+    publish.write_generations(study, tmp_path, publish.quotations_of(study)[1], reports.append)
+    records = [json.loads(line) for line in (tmp_path / "generations.jsonl").read_text().splitlines()]
+    assert {record["question_id"] for record in records} == {"q1", "q2", "ACME_2020_10K"}
+    assert reports == [
+        "publish: 1 texts that quote a filing at length, or are of no question or filing, stay here"
     ]
 
 
-def test_an_output_that_quotes_a_question_stays_here(published):
-    assert [outputs[0][:18] for outputs in published.shown.values()] == ["::::{table} Counts"]
-    assert (published.root / "shown" / "tables" / "counts.csv").read_text() == "n\n3\n"
+def test_a_table_that_quotes_a_question_stays_here(study, repository, publish_study):
+    manifest.write_manifest(study)
+    reports = []
+    root = publish_study(study, reports.append).root
+    assert reports == ["publish: 1 tables and figures, 1 left out: they show the dataset's text"]
+    assert files(root / "shown") == {"tables/counts.csv": b"n\n3\n"}
 
 
-def test_the_readme_gets_the_headline_table(published, repository):
+def test_the_readme_gets_the_headline_table(results, repository):
     text = (repository / "README.md").read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -86,57 +135,68 @@ def test_the_readme_gets_the_headline_table(published, repository):
     assert "as it was" not in text
 
 
-def test_uncommitted_changes_are_refused(study, repository, tmp_path):
+def test_uncommitted_changes_of_the_code_are_refused(study, repository, refusal):
     manifest.write_manifest(study)
-    (repository / "changed.py").write_text("x = 1\n")
-    assert "uncommitted changes; commit or remove them" in refusal(study, repository, tmp_path)
+    (repository / "lib" / "changed.py").write_text("x = 1\n")
+    assert "uncommitted changes of the code (git status lists them); commit or remove them" in refusal()
 
 
-def test_results_of_another_commit_are_refused(study, repository, tmp_path):
-    assert "not by this one; run make book DATASET=financebench" in refusal(study, repository, tmp_path)
+def test_results_of_another_commit_are_refused(refusal):
+    assert "; run make book DATASET=financebench PROFILE=default first" in refusal()
 
 
-def test_a_run_that_is_missing_is_refused(study, repository, tmp_path):
+def test_a_study_without_a_book_is_refused(study, refusal):
+    (study.outputs / "manifest.json").unlink()
+    assert "there is nothing to publish; run make book DATASET=financebench" in refusal()
+
+
+def test_a_run_that_is_missing_is_refused(study, repository, refusal):
     manifest.write_manifest(study)
-    (study.view / "runs" / "oracle-page" / "bm25.trec.gz").unlink()
-    assert "the run of bm25 under oracle-page is missing" in refusal(study, repository, tmp_path)
+    (study.outputs / "runs" / "oracle-page" / "bm25.trec.gz").unlink()
+    assert "the run of bm25 under oracle-page is missing" in refusal()
 
 
-def test_metrics_that_leave_a_question_out_are_refused(study, repository, tmp_path):
+def test_metrics_that_leave_a_question_out_are_refused(study, repository, refusal):
     manifest.write_manifest(study)
-    metrics = pd.read_csv(study.view / "metrics.csv.gz")
-    metrics[(metrics["question_id"] != "q2") | (metrics["condition"] != "standard")].to_csv(
-        study.view / "metrics.csv.gz"
-    )
-    assert "the metrics of bm25 under standard do not cover every question" in refusal(
-        study, repository, tmp_path
-    )
+    metrics = pd.read_csv(study.outputs / "metrics.csv.gz")
+    kept = metrics[(metrics["question_id"] != "q2") | (metrics["condition"] != "standard")]
+    kept.to_csv(study.outputs / "metrics.csv.gz", index=False)
+    assert "the metrics of bm25 under standard do not cover every question" in refusal()
 
 
-def test_text_of_a_question_anywhere_is_refused(study, repository, tmp_path):
+def test_text_of_a_question_anywhere_is_refused(study, repository, refusal):
     made = manifest.write_manifest(study)
-    study.write("manifest.json", json.dumps(made | {"machine": QUESTION}))
-    assert "manifest.json holds text of the dataset: “what were the net sales" in refusal(
-        study, repository, tmp_path
-    )
+    study.write("manifest.json", json.dumps(made | {"machine": QUESTIONS["q1"]}))
+    assert "manifest.json contains text of the dataset: “what were the net sales" in refusal()
 
 
-def test_a_refused_run_leaves_what_was_published(published, study, repository, tmp_path):
-    before = (published.root / "metrics.csv.gz").read_bytes()
-    commit(repository)
+def test_text_of_a_question_in_a_public_frame_is_refused(study, repository, refusal):
+    study.store.frame("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
+    manifest.write_manifest(study)
+    assert "stored/analysis/texts/frame.parquet contains text of the dataset" in refusal()
+
+
+def test_a_path_of_this_machine_is_refused(study, repository, refusal):
+    made = manifest.write_manifest(study)
+    study.write("manifest.json", json.dumps(made | {"machine": f"{repository}/lib"}))
+    assert "manifest.json contains a path of this machine" in refusal()
+
+
+def test_a_refused_run_leaves_what_was_published(results, study, repository, publish_study):
+    before = files(results.root)
     study.write("manifest.json", json.dumps(manifest.write_manifest(study) | {"commit": "0000"}))
     with pytest.raises(StudyError, match="made by commit 0000"):
-        publish_study(study, tmp_path / "results", repository / "README.md")
-    assert (published.root / "metrics.csv.gz").read_bytes() == before
+        publish_study(study)
+    assert files(results.root) == before
 
 
-def test_published_results_cannot_be_published_again(study, repository, tmp_path, monkeypatch):
-    monkeypatch.setattr(type(study), "has_filings", False)
+def test_without_filings_nothing_can_be_published(study, repository, publish_study, monkeypatch):
+    monkeypatch.setattr(Dataset, "has_text", False)
     with pytest.raises(NeedsFilings, match="publishing needs the filings"):
-        publish_study(study, tmp_path / "results", repository / "README.md")
+        publish_study(study)
 
 
 def test_results_are_written_again_to_the_same_bytes(study):
-    before = {name: (study.view / name).read_bytes() for name in ("metrics.csv.gz", "summary.csv")}
+    before = {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", "summary.csv")}
     write_results(study)
-    assert before == {name: (study.view / name).read_bytes() for name in before}
+    assert before == {name: (study.outputs / name).read_bytes() for name in before}

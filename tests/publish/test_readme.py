@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from lib import methods
-from lib.__main__ import command_line
+from lib.__main__ import commands as command_line
 from lib.book import notebooks
 from lib.book.pages import methods_page
 from lib.data.dataset import extract_pages, read_dataset
@@ -56,9 +56,11 @@ def test_a_command_says_what_the_program_understands(command):
     )
     assert done.returncode == 0, done.stderr
     for line in re.findall(r"-m lib (.*)", done.stdout):
-        args = command_line().parse_args(shlex.split(line))
-        if given := getattr(args, "parameters", None):
-            notebooks.check_parameters(args.name, {name: yaml.safe_load(value) for name, value in given})
+        name, *given = shlex.split(line)
+        context = command_line.commands[name].make_context(name, given)
+        if parameters := context.params.get("parameters"):
+            values = {key: yaml.safe_load(value) for key, value in parameters}
+            notebooks.check_parameters(context.params["name"], values)
 
 
 @pytest.mark.parametrize("command", CHEAP)
@@ -83,9 +85,9 @@ def test_a_reviewer_s_command_runs(command):
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_a_practitioner_s_command_builds_a_book(dataset_folder, tmp_path):
+def test_a_practitioner_s_command_builds_a_book(small_folder, tmp_path):
     """The README's command with a folder of its own in the place of its example."""
-    mine = shutil.copytree(dataset_folder, tmp_path / "my-filings")
+    mine = shutil.copytree(small_folder, tmp_path / "my-filings")
     command = next(c for c in commands("README.md") if "path/to/my-filings" in c)
     done = subprocess.run(
         shlex.split(command.replace("path/to/my-filings", str(mine))),

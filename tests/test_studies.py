@@ -1,0 +1,89 @@
+"""Opening a study by names: what is refused, and which outputs a run with changed parameters gets."""
+
+import pytest
+
+from lib import studies
+from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study
+from lib.words import StudyError
+
+CHAPTER = "03_baselines"
+OWN = {"methods": None, "k": 5}
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    """Open the demo with artifacts of the test's own."""
+    monkeypatch.delenv(OUTPUTS_VARIABLE, raising=False)
+
+    def open_demo(**given):
+        arguments = {"dataset": "demo", "results": "fresh", "chapter": CHAPTER, "artifacts": tmp_path}
+        return open_study(**arguments | given)
+
+    return open_demo
+
+
+def test_a_book_s_own_parameters_write_into_the_book_s_outputs(opened, tmp_path):
+    study = opened(**OWN)
+    assert study.outputs == study.home == tmp_path / "demo" / "default"
+    assert study.chapter == CHAPTER
+    assert opened(changes={"bm25.k1": None}).outputs == study.home
+
+
+def test_changed_parameters_and_settings_write_into_a_folder_beside_them(opened, tmp_path):
+    changes = (
+        {"methods": ["bm25"]},
+        {"methods": ["bm25", "dense"]},
+        {"k": 10},
+        {"changes": {"bm25.k1": 0.4}},
+    )
+    folders = [opened(**OWN | changed).outputs for changed in changes]
+    assert len(set(folders)) == len(folders)
+    assert {folder.parent for folder in folders} == {tmp_path / "demo" / "default" / "reruns"}
+    assert all(folder.name.startswith(f"{CHAPTER}-") for folder in folders)
+    assert opened(**OWN | {"methods": ["bm25"]}).outputs == folders[0]
+    assert opened(changes={"bm25.k1": 0.4}).profile.bm25.k1 == 0.4
+
+
+def test_outputs_go_where_the_environment_says(opened, tmp_path, monkeypatch):
+    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path / "mine"))
+    study = opened(**OWN)
+    assert study.outputs == tmp_path / "mine"
+    assert study.home == tmp_path / "demo" / "default"
+
+
+@pytest.mark.parametrize("k", [7, 0, "5", [5]])
+def test_a_depth_that_is_not_measured_lists_those_that_are(opened, k):
+    with pytest.raises(
+        StudyError, match=r"k is .*: say one of 1, .*5, .*, or add it to metrics\.ks of the profile"
+    ):
+        opened(k=k)
+
+
+def test_results_are_published_or_fresh(opened):
+    with pytest.raises(StudyError, match="results is 'new': say published or fresh"):
+        opened(results="new")
+
+
+def test_a_misspelt_change_lists_the_settings(opened):
+    with pytest.raises(StudyError, match=r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"):
+        opened(changes={"bm25.k": 1})
+
+
+def test_a_profile_and_a_dataset_that_are_not_there_are_named(opened):
+    with pytest.raises(StudyError, match="no profile 'big': say one of default"):
+        opened(profile="big")
+    with pytest.raises(StudyError, match="no/such/folder: no folder with data"):
+        opened(dataset="no/such/folder")
+
+
+def test_fresh_has_no_published_layer_and_the_demo_takes_texts_alone(opened):
+    assert opened().published is None
+    published = opened(results="published")
+    assert published.store.published is None
+
+
+def test_only_what_differs_from_the_chapter_s_own_cell_is_changed():
+    assert changed_parameters(CHAPTER, OWN) == {}
+    assert changed_parameters(CHAPTER, {"methods": ["bm25"], "k": 5}) == {"methods": ["bm25"]}
+    assert changed_parameters("no_chapter", {"k": 3}) == {}
+    assert (studies.NOTEBOOKS / f"{CHAPTER}.ipynb").is_file()
