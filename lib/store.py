@@ -163,7 +163,7 @@ class Store:
             return self.published.stages.get((stage, key)) if self.published else None
 
     def has(self, reference: str) -> bool:
-        """Whether a result can be had without computing it, by ``stage/key``: it is here, or its files are published."""
+        """Whether a result is available without computing it, by ``stage/key``: here, or among what was published."""
         stage, _, key = reference.rpartition("/")
         published = self.published.stages.get((stage, key), {}) if self.published else {}
         return (self.root / stage / key / RECORD).is_file() or "files" in published

@@ -10,7 +10,7 @@ from lib.study import Study
 
 
 def write_results(study: Study) -> None:
-    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv``; with filings ``questions``, ``pages`` and ``chunks``, too."""
+    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv``; with filings also questions, pages and chunks."""
     wanted = measured(study.profile)
     for name, condition in wanted:
         study.run(name, condition)
