@@ -1,154 +1,187 @@
-"""The company, period and type of each filing, and those that a question asks about.
+"""The company, period and type of each filing, those that a question asks about, and how well they fit.
 
 A filing's identity comes from the dataset's records, else from its name, else from its first pages, so that a folder of
 PDFs without records has identities too. A question's comes from its words alone.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from calendar import monthrange
+from collections.abc import Sequence
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lib.ahead.names import core_words, cover_names, name_matches
-from lib.ahead.periods import dates_in, quarters_in, years_in
 from lib.data.identity import heading
 
-TYPES = ("10-K", "10-Q", "8-K", "earnings")
-TYPE_IN_NAME = {"10-K": r"10-?K|annual", "10-Q": r"10-?Q", "8-K": r"8-?K", "earnings": r"earnings|results"}
-TYPE_ON_COVER = {
-    "10-K": r"form\s+(?:10-k|20-f|40-f)|annual\s+report",
-    "10-Q": r"form\s+10-q|quarterly\s+report",
-    "8-K": r"form\s+(?:8-k|6-k)|current\s+report",
-    "earnings": r"(?:reports|announces|reported)[^.]{0,80}(?:results|quarter|earnings)",
-}
-TYPE_ASKED = {
-    "10-K": r"\b10-?K\b|annual report",
-    "10-Q": r"\b10-?Q\b|quarterly report",
-    "8-K": r"\b8-?K\b|current report",
-    "earnings": r"earnings (?:release|call|report)|press release|guidance",
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
+_YEAR = r"(?:19[89]|20[0-4])\d"
+YEAR = re.compile(rf"(?<![\d.,$]){_YEAR}(?![\d%]|[.,]\d)")
+LONG_YEAR = re.compile(rf"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?({_YEAR})", re.I)
+SHORT_YEAR = re.compile(
+    r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I
+)
+QUARTER = re.compile(r"(?<![A-Za-z])Q([1-4])|\b([1-4])Q(?=\d|\b)", re.I)
+ORDINAL_QUARTER = re.compile(r"\b(first|second|third|fourth)(?:[ -]fiscal)?[ -]quarter", re.I)
+HALF = re.compile(r"\bH([12])\b|\b(first|second)[ -]half\b", re.I)
+WRITTEN_DATE = re.compile(
+    rf"\b({_MONTH}|{'|'.join(MONTHS)})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({_YEAR})\b", re.I
+)
+ISO_DATE = re.compile(rf"({_YEAR})-(\d{{2}})-(\d{{2}})")
+ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+#: Types of filings, as a file's name, a cover and a question write them.
+TYPES = {
+    "10-K": (r"10-?K|annual", r"form\s+(?:10-k|20-f|40-f)|annual\s+report", r"\b10-?K\b|annual report"),
+    "10-Q": (r"10-?Q", r"form\s+10-q|quarterly\s+report", r"\b10-?Q\b|quarterly report"),
+    "8-K": (r"8-?K", r"form\s+(?:8-k|6-k)|current\s+report", r"\b8-?K\b|current report"),
+    "earnings": (
+        r"earnings|results",
+        r"(?:reports|announces|reported)[^.]{0,80}(?:results|quarter|earnings)",
+        r"earnings (?:release|call|report)|press release|guidance",
+    ),
 }
 PERIOD_ENDED = re.compile(
     r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I
 )
 AS_OF = re.compile(r"\bas of\b[^,.;?]{2,30}(?:, (?:19|20)\d\d)?", re.I)
 END_OF_STEM = re.compile(r"[_\s-]*(?:19|20)\d\d|[_\s-](?:10-?K|10-?Q|8-?K|earnings)", re.I)
-COVER_CHARACTERS = 4000
-COVER_DATE_CHARACTERS = 1500
+COVER_CHARACTERS, COVER_DATE_CHARACTERS = 4000, 1500
+MAX_YEAR_GAP, DAYS_SCALE = 3.0, 7
 
 
-@dataclass(frozen=True)
-class FilingIdentity:
-    """A filing's company, period and type.
+def years_in(text: str) -> list[int]:
+    """The years that a text names, ascending: ``FY2018``, ``FY22``, ``Q2'23``, ``4Q22``, ``Q22023``, ``2021``.
 
-    Attributes:
-        company: as in the records or on the cover.
-        names: all its written forms.
-        year: fiscal year, or None if it is not known.
-        quarter: 1 to 4 for a report on a quarter, else None.
-        doc_type: one of TYPES, or ``other``.
-        dates: the dates in its name and on its cover.
+    A number that is money or part of a larger number (``$2,018``) is not a year.
     """
+    found = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
+    short = (int(digits) for digits in SHORT_YEAR.findall(text))
+    return sorted(found | {2000 + year if year < 50 else 1900 + year for year in short})
 
-    doc_name: str
-    company: str
-    names: tuple[str, ...]
+
+def quarters_in(text: str) -> list[int]:
+    """The quarters that a text names, in order of mention; a first half ends with quarter 2, a second with 4."""
+    found = [(m.start(), int(m[1] or m[2])) for m in QUARTER.finditer(text)]
+    found += [(m.start(), ORDINALS[m[1].lower()]) for m in ORDINAL_QUARTER.finditer(text)]
+    found += [(m.start(), 2 * int(m[1] or ORDINALS[m[2].lower()])) for m in HALF.finditer(text)]
+    return list(dict.fromkeys(quarter for _, quarter in sorted(found)))
+
+
+def dates_in(text: str) -> list[date]:
+    """The full dates that a text names, in order: ``July 1, 2022``, ``2022-07-01``; impossible ones are left out."""
+    written = WRITTEN_DATE.finditer(text)
+    found = [(m.start(), int(m[3]), 1 + MONTHS.index(m[1].lower()[:3]), int(m[2])) for m in written]
+    found += [(m.start(), *map(int, m.groups())) for m in ISO_DATE.finditer(text)]
+    return [date(y, m, d) for _, y, m, d in sorted(found) if 1 <= m <= 12 and 1 <= d <= monthrange(y, m)[1]]
+
+
+class Identity(NamedTuple):
+    """What is known of a filing, or asked for by a question; the type is one of TYPES, ``other`` or none."""
+
     year: int | None
     quarter: int | None
+    dates: list[date]
     doc_type: str
-    dates: tuple[date, ...]
+    doc_name: str = ""
+    company: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def header(self) -> str:
-        """The identity in one line: ``Oskarvale 2023 Q2 10-Q``."""
+        """A filing in one line: ``Oskarvale 2023 Q2 10-Q``."""
         return heading(self.company, self.year, self.quarter, self.doc_type)
 
 
-@dataclass(frozen=True)
-class AskedPeriod:
-    """The period and type of filing that a question names; None for what it does not name.
+def asked_period(question: str) -> Identity:
+    """The period and type of filing that a question names.
 
-    Attributes:
-        year: the latest year after ``as of``, else of all; a filing of that year shows the earlier ones too.
-        quarter: the last one named.
-        dates: full dates.
-        doc_type: one of TYPES.
+    The year is the latest one after ``as of``, else of all: a filing of that year shows the earlier ones too.
     """
-
-    year: int | None
-    quarter: int | None
-    dates: tuple[date, ...]
-    doc_type: str | None
-
-
-def asked_period(question: str) -> AskedPeriod:
-    """Read a question."""
     years = years_in(" ".join(AS_OF.findall(question))) or years_in(question)
-    types = (kind for kind, pattern in TYPE_ASKED.items() if re.search(pattern, question, re.I))
-    return AskedPeriod(
-        _first(years[::-1]), _first(quarters_in(question)[::-1]), tuple(dates_in(question)), _first(types)
-    )
+    types = [kind for kind, (*_, asked) in TYPES.items() if re.search(asked, question, re.I)]
+    year, quarter = _first(years[::-1]), _first(quarters_in(question)[::-1])
+    return Identity(year, quarter, dates_in(question), _first(types) or "")
 
 
-def _first(values: Iterable) -> object:
-    return next(iter(values), None)
+def _first(values: Sequence) -> object:
+    return values[0] if values else None
 
 
 def filing_identity(
     doc_name: str, company: object, doc_type: str, doc_period: object, cover: str
-) -> FilingIdentity:
-    """The identity of one filing.
-
-    Args:
-        doc_name, company, doc_type, doc_period: the dataset's record; missing parts are read from the others.
-        cover: the text of its first pages.
-    """
+) -> Identity:
+    """The identity of a filing by its record; missing parts are read from its name or its first pages' text."""
     cover, spaced_name = cover[:COVER_CHARACTERS], re.sub(r"[_\s]+", " ", doc_name)
     stem, printed = END_OF_STEM.split(doc_name)[0], cover_names(cover)
     known = company if isinstance(company, str) and company.strip() else (printed or [stem])[0]
-    kind = doc_type if doc_type in TYPES else _type_of(doc_name, cover)
+    types = [
+        (place, match.start(), name)
+        for place, text in enumerate((doc_name, cover))
+        for name, patterns in TYPES.items()
+        if (match := re.search(patterns[place], text, re.I))
+    ]
+    kind = doc_type if doc_type in TYPES else min(types, default=(0, 0, "other"))[-1]
     recorded = re.search(r"(?:19|20)\d\d", str(doc_period))
     period_ends = [end for text in PERIOD_ENDED.findall(cover) for end in dates_in(text)]
     cover_years = [day.year for day in period_ends or dates_in(cover)] or years_in(cover)[::-1]
     year = int(recorded[0]) if recorded else _first(years_in(spaced_name) or cover_years)
-    quarter = None
-    if kind in ("10-Q", "earnings"):
-        ending = [(end.month - 1) // 3 + 1 for end in period_ends]
-        quarter = _first(quarters_in(spaced_name) or quarters_in(cover) or ending)
+    endings = [(end.month - 1) // 3 + 1 for end in period_ends]
+    quarters = quarters_in(spaced_name) or quarters_in(cover) or endings
+    quarter = _first(quarters) if kind in ("10-Q", "earnings") else None
     names = dict.fromkeys(name for name in (known, stem.replace("_", " "), *printed) if name)
     dates = dict.fromkeys([*dates_in(spaced_name), *dates_in(cover[:COVER_DATE_CHARACTERS])])
-    return FilingIdentity(doc_name, known, tuple(names), year, quarter, kind, tuple(dates))
+    return Identity(year, quarter, list(dates), kind, doc_name, known, tuple(names))
 
 
-def _type_of(doc_name: str, cover: str) -> str:
-    for patterns, text in ((TYPE_IN_NAME, doc_name), (TYPE_ON_COVER, cover)):
-        found = [(m.start(), kind) for kind, p in patterns.items() if (m := re.search(p, text, re.I))]
-        if found:
-            return min(found)[1]
-    return "other"
-
-
-def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame) -> list[FilingIdentity]:
+def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``."""
     covers = pages[pages["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
-    return [
-        filing_identity(row.doc_name, row.company, row.doc_type, row.doc_period, covers.get(row.doc_name, ""))
-        for row in filings.itertuples()
-    ]
+    rows = filings[["doc_name", "company", "doc_type", "doc_period"]].itertuples(index=False, name=None)
+    return [filing_identity(*row, covers.get(row[0], "")) for row in rows]
 
 
-def company_match(questions: Sequence[str], identities: Sequence[FilingIdentity]) -> np.ndarray:
-    """How surely each question names each filing's company, shape (n_questions, n_filings).
+def company_match(questions: Sequence[str], identities: Sequence[Identity]) -> np.ndarray:
+    """:func:`name_matches` by filing; filings whose companies have equal names share all written forms."""
+    companies = pd.Series([" ".join(core_words(identity.company)) for identity in identities])
+    numbers, names = companies.factorize()[0], {}
+    for number, identity in zip(numbers, identities, strict=True):
+        names.setdefault(number, []).extend(identity.names)
+    return name_matches(questions, list(names.values()))[:, numbers]
 
-    Filings whose companies have equal names share all written forms.
+
+def identity_features(questions: Sequence[str], identities: Sequence[Identity]) -> dict[str, np.ndarray]:
+    """How well each filing's identity fits each question, each of shape (n_questions, n_filings); unknown is NaN.
+
+    Returns:
+        company (0 to 1), company_named (the best company's), year_gap (years that the filing is later), quarter_fit
+        (-1, 0 or 1), type_fit, days (between nearest dates); identity (the sum of all by weights that are not trained)
+        and its gap to the best filing's; same_year, near_year and near_date, which grow as year and date come closer.
     """
-    keys = [" ".join(core_words(identity.company)) for identity in identities]
-    names: dict[str, dict[str, None]] = {}
-    for key, identity in zip(keys, identities, strict=True):
-        names.setdefault(key, {}).update(dict.fromkeys(identity.names))
-    column = {key: number for number, key in enumerate(names)}
-    return name_matches(questions, [list(forms) for forms in names.values()])[
-        :, [column[key] for key in keys]
-    ]
+    company, asked = company_match(questions, identities), [asked_period(question) for question in questions]
+    of, filed = (pd.DataFrame(them, columns=Identity._fields) for them in (asked, identities))
+    years, quarters, types = (of[[name]].to_numpy() for name in ("year", "quarter", "doc_type"))
+    year_gap = (filed["year"].to_numpy(float) - years.astype(float)).astype(np.float32)
+    is_same = np.where(filed["quarter"].isna(), 0, np.where(filed["quarter"].to_numpy() == quarters, 1, -1))
+    quarter_fit = np.where(pd.isna(quarters), np.nan, is_same).astype(np.float32)
+    type_fit = np.where(types == "", np.nan, filed["doc_type"].to_numpy() == types).astype(np.float32)
+    apart = [[[abs((a - b).days) for a in one.dates for b in it.dates] for it in identities] for one in asked]
+    days = np.array([[min(found, default=np.nan) for found in row] for row in apart], np.float32)
+    distance, near_date = np.minimum(np.abs(year_gap), MAX_YEAR_GAP), np.exp(-days / DAYS_SCALE)
+    identity = 4.0 * company - 1.5 * np.nan_to_num(distance) + np.nan_to_num(quarter_fit)
+    identity = (identity + 0.5 * np.nan_to_num(type_fit) + np.nan_to_num(near_date)).astype(np.float32)
+    return {
+        "company": company,
+        "company_named": np.broadcast_to(company.max(axis=1, initial=0, keepdims=True), company.shape),
+        "year_gap": year_gap,
+        "quarter_fit": quarter_fit,
+        "type_fit": type_fit,
+        "days": days,
+        "identity": identity,
+        "identity_gap": identity - identity.max(axis=1, keepdims=True),
+        "same_year": year_gap == 0,
+        "near_year": MAX_YEAR_GAP / 2 - np.nan_to_num(distance, nan=MAX_YEAR_GAP / 2),
+        "near_date": np.nan_to_num(near_date),
+    }

@@ -6,31 +6,27 @@ Every rung is trained and chosen within the same folds as the method itself, on 
 import dataclasses
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.ahead.linear import fit_linear
-from lib.ahead.nested import Task, fold_combiner, training_part
-from lib.ahead.pool import signal_features
-from lib.ahead.signals import described_pages, pages_of_chunks
-from lib.ahead.training import VERSION, folds_of, has_folds, pool_scores, task_of, training_params
+from lib.ahead import training
+from lib.ahead.combiner import fit_linear, linear_scores
+from lib.ahead.pool import page_index, signal_features
+from lib.ahead.training import Task, task_of
 from lib.evaluation import METRIC_COLUMNS
-from lib.folds import Fold
 from lib.metrics.retrieval import long_frame
 from lib.page_scorer.pages import base_vectors
 from lib.profile import Settings
 from lib.retrievers import dense, splade
 from lib.study import Study
 
-FILE = "ladder.csv"
 #: Ingredients and their columns (regular expressions of whole names).
 INGREDIENTS = {
     "routing": r"chosen",
-    "identity": r"company(?:_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date"
-    r"|identity(?:_gap)?",
+    "identity": r"company(_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date|identity(_gap)?",
     "windows": r"window.*",
     "heads": r"head.*",
     "words": r"words.*",
@@ -39,7 +35,7 @@ INGREDIENTS = {
     "neighbours": r".*_beside",
 }
 ALL = tuple(INGREDIENTS)
-PARTS = tuple(name for name in ALL if name != "routing")
+PARTS = ALL[1:]
 #: Signals that are tried in addition: the settings that they depend on.
 FURTHER_SIGNALS = {
     "children": ("embedder", "parent_child"),
@@ -48,16 +44,10 @@ FURTHER_SIGNALS = {
 }
 
 
-@dataclass(frozen=True)
-class Rung:
-    """A step of the ladder.
+class Rung(NamedTuple):
+    """A step of the ladder: what it adds or leaves out, its INGREDIENTS, its learner, and one of FURTHER_SIGNALS.
 
-    Attributes:
-        name: in metrics, ``rung_page_recall/<name>``.
-        title: what it adds, or what it leaves out.
-        ingredients: names of INGREDIENTS.
-        learner: ``plain`` (the order that chose the pool), ``linear``, ``trees`` or ``both``.
-        signal: one of FURTHER_SIGNALS that is added, or empty.
+    The learner is ``plain`` (the order that chose the pool), ``linear``, ``trees`` or ``both``.
     """
 
     name: str
@@ -92,18 +82,9 @@ RUNGS = (*LADDER, WHOLE, *WITHOUT, *FURTHER)
 
 
 def columns_of(ingredients: Sequence[str], table: pd.DataFrame) -> list[str]:
-    """The table's columns that need no other ingredients than these.
-
-    Raises:
-        ValueError: a column belongs to no ingredient.
-    """
-    kept = []
-    for column in table:
-        needed = {name for name, pattern in INGREDIENTS.items() if re.fullmatch(pattern, column)}
-        if not needed:
-            raise ValueError(f"column {column!r} belongs to no ingredient")
-        kept += [column] if needed <= set(ingredients) else []
-    return kept
+    """The table's columns that need no other ingredients than these."""
+    others = "|".join(pattern for name, pattern in INGREDIENTS.items() if name not in ingredients)
+    return [column for column in table if not re.fullmatch(others, column)]
 
 
 def further_signal(study: Study, signal: str) -> np.ndarray:
@@ -114,120 +95,85 @@ def further_signal(study: Study, signal: str) -> np.ndarray:
     score = {"children": dense.score_children, "sparse": splade.score}[signal]
     chunks = score(study, study.candidates("standard"))
     chunks = np.where(np.isfinite(chunks), chunks, chunks[np.isfinite(chunks)].min())
-    owners, best = pages_of_chunks(study), np.full((len(chunks), len(study.pages)), chunks.min(), np.float32)
-    for row, values in zip(best, chunks, strict=True):
-        np.maximum.at(row, owners, values)
+    best = np.full((len(chunks), len(study.pages)), chunks.min(), np.float32)
+    np.maximum.at(best, (slice(None), page_index(study).chunk_pages), chunks)
     return best
 
 
-def further_columns(study: Study, signal: str) -> pd.DataFrame:
-    """The features of one extra signal, computed like the built-in ones, one row per pair of the study's pool."""
-    pool, groups = task_of(study).pool, described_pages(study).groups
-    features = signal_features(signal, further_signal(study, signal), groups)
-    return pd.DataFrame({name: values[pool.rows, pool.columns] for name, values in features.items()})
+def rung_table(study: Study, rung: Rung) -> pd.DataFrame:
+    """The columns that a rung learns from, one row per pair; a further signal's are made like the built-in ones."""
+    pool = task_of(study).pool
+    table = pool.table[columns_of(rung.ingredients, pool.table)]
+    if rung.signal:
+        signal = further_signal(study, rung.signal)
+        added = signal_features(rung.signal, signal, page_index(study).pages.groups)
+        table = table.assign(**{name: values[pool.rows, pool.columns] for name, values in added.items()})
+    return table
 
 
-def rung_scores(
-    task: Task, rung: Rung, table: pd.DataFrame, folds: Sequence[Fold], settings: Settings
-) -> np.ndarray:
-    """The score of each pair under a rung, each question's by the fold that tests it, shape (n_pairs,).
-
-    Args:
-        task: the study's.
-        rung: names the learner.
-        table: the columns to learn from, one row per pair.
-        folds: the outer folds.
-        settings: the profile's section ``ahead``.
-    """
-    masked = dataclasses.replace(task, pool=dataclasses.replace(task.pool, table=table))
-    shares = [0.0] if rung.learner == "trees" else settings.shares
-    settings = Settings(settings | {"shares": shares, "seeds": settings.seeds[:1]})
-    scores = np.empty(len(task.pool.rows))
-    for fold in folds:
-        tested = np.isin(task.pool.rows, fold.test)
-        if rung.learner == "linear":
-            part = training_part(masked, fold)
-            ranker = fit_linear(part.pool, part.gold, settings.linear_l2)
-            scores[tested] = ranker.scores(masked.pool.table[tested])
-        else:
-            combiner, _ = fold_combiner(masked, fold, settings)
-            scores[tested] = combiner.scores(masked.pool.part(tested))
-    return scores
-
-
-def stored_scores(study: Study, rung: Rung, seed: int) -> np.ndarray:
-    """:func:`rung_scores` under one seed of the outer folds, stored if something is trained."""
-    task = task_of(study)
+def rung_scores(study: Study, rung: Rung, seed: int) -> np.ndarray:
+    """The score of each pair of the study's task, shape (n_pairs,), each by the fold that tests it; stored."""
+    task, settings = task_of(study), study.profile.ahead
     if rung.learner == "plain":
         return task.pool.table["chosen"].to_numpy(float)
-    columns = columns_of(rung.ingredients, task.pool.table)
+    shares = [0.0] if rung.learner == "trees" else settings.shares
+    settings = Settings(settings | {"shares": shares, "seeds": settings.seeds[:1]})
 
     def compute(target: Path) -> None:
-        table = task.pool.table[columns]
-        if rung.signal:
-            added = study.memo(("ahead_further", rung.signal), lambda: further_columns(study, rung.signal))
-            table = pd.concat([table, added.set_axis(table.index)], axis=1)
-        scores = rung_scores(task, rung, table, folds_of(study, seed), study.profile.ahead)
+        pool = dataclasses.replace(task.pool, table=rung_table(study, rung))
+        masked, scores = dataclasses.replace(task, pool=pool), np.empty(len(pool.rows))
+        for fold in training.folds_of(study, seed):
+            is_tested = np.isin(pool.rows, fold.test)
+            tested = pool.part(is_tested)
+            if rung.learner == "linear":
+                linear = fit_linear(training.training_part(masked, fold).pool, settings.linear_l2)
+                scores[is_tested] = linear_scores(linear, tested.table)
+            else:
+                scores[is_tested] = training.fold_combiner(masked, fold, settings)[0].scores(tested)
         np.save(target / "scores.npy", scores)
 
-    params = training_params(study) | {"seed": seed, "columns": columns, "learner": rung.learner}
+    columns = columns_of(rung.ingredients, task.pool.table)
+    params = training.training_params(study) | {"seed": seed, "learner": rung.learner, "columns": columns}
     if rung.signal:
-        settings = study.settings_of(FURTHER_SIGNALS[rung.signal])
-        params |= {"signal": rung.signal, "signal_settings": settings}
-    return np.load(study.store.get("ahead/rungs", params, compute, VERSION).path / "scores.npy")
+        read = study.settings_of(FURTHER_SIGNALS[rung.signal])
+        params |= {"signal": rung.signal, "signal_settings": read}
+    return np.load(study.store.get("ahead/rungs", params, compute).path / "scores.npy")
 
 
-def recalls(task: Task, scores: np.ndarray, n_questions: int, k: int) -> pd.DataFrame:
+def recalls(task: Task, scores: np.ndarray, k: int) -> pd.DataFrame:
     """Document and page recall of the first k pages by score, one row per question, from the pairs alone."""
-    found = pd.DataFrame(0.0, index=range(n_questions), columns=["doc_recall", "page_recall"])
-    for row in task.questions:
-        mine = np.flatnonzero(task.pool.rows == row)
-        top = mine[np.argsort(-scores[mine], kind="stable")[:k]]
-        is_gold_filing = task.page_filings[task.pool.columns[top]] == task.gold_filings[row]
-        found.loc[row] = float(np.any(is_gold_filing)), task.gold[top].sum() / task.n_gold[row]
-    return found
+    rows, columns = task.pool.rows, task.pool.columns
+    is_gold_filing = task.page_filings[columns] == task.gold_filings[rows]
+    pairs = pd.DataFrame({"row": rows, "score": -scores, "doc": is_gold_filing, "page": task.pool.gold})
+    top = pairs.sort_values("score", kind="stable").groupby("row").head(k).groupby("row")
+    n_gold = pd.Series(task.n_gold)
+    found = {"doc_recall": top["doc"].max().astype(float), "page_recall": top["page"].sum() / n_gold}
+    return pd.DataFrame(found).reindex(n_gold.index).fillna(0.0)
 
 
 def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
-    """Every rung's recall, and the whole method's under each seed of the outer folds, as metrics of ``ahead``.
+    """Every rung's recall, and the whole method's under each seed of the outer folds, as metrics of ``ahead``; stored.
 
-    A study without folds of its own has the plain rung alone.
-
-    Args:
-        study: with filings, or with published metrics.
-        k: pages.
-
-    Returns:
-        METRIC_COLUMNS; metric is ``rung_doc_recall/<name>`` or ``rung_page_recall/<name>``, ``whole_<seed>`` being the
-        method itself under a seed. A value of LADDER is the mean over the seeds, of the others that of the first seed.
-
-    Raises:
-        NeedsFilings: there are no filings, and the ladder was not published.
+    The metric is ``rung_doc_recall/<name>`` or ``rung_page_recall/<name>``, ``whole_<seed>`` being the method itself. A
+    value of LADDER is the mean over the seeds, of the others that of the first. Without folds there is the plain rung.
     """
 
     def compute(target: Path) -> None:
-        measured_rungs(study, k).to_csv(target / FILE, index=False)
+        task, ids = task_of(study), study.questions["question_id"]
+        seeds = study.profile.ahead.fold_seeds if training.has_folds(study) else []
+        scores = {}
+        for rung in RUNGS if seeds else [PLAIN]:
+            drawn = (seeds if rung in LADDER else seeds[:1]) or [0]
+            scores[rung.name] = [rung_scores(study, rung, seed) for seed in drawn]
+        whole = {f"whole_{seed}": [training.pool_scores(study, task.pool, seed)] for seed in seeds}
+        scores |= whole | ({"whole": [one for [one] in whole.values()]} if seeds else {})
+        rows = []
+        for name, drawn in scores.items():
+            mean = sum(recalls(task, one, k) for one in drawn).set_axis(ids) / len(drawn)
+            rows += [long_frame(mean[metric], f"rung_{metric}/{name}", k) for metric in mean]
+        table = pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")
+        table[METRIC_COLUMNS].to_csv(target / "ladder.csv", index=False)
 
-    params = training_params(study) | {"k": k}
-    entry = study.store.get(f"ahead/ladder/{k}", params, compute, VERSION, public=True)
-    return pd.read_csv(entry.path / FILE, dtype={"question_id": str, "k": "Int64"})
-
-
-def measured_rungs(study: Study, k: int) -> pd.DataFrame:
-    """:func:`ladder_metrics`, trained and measured now."""
-    task, ids, frames = task_of(study), study.questions["question_id"], {}
-    seeds = study.profile.ahead.fold_seeds if has_folds(study) else []
-    for rung in RUNGS if seeds else [PLAIN]:
-        drawn = (seeds if rung in LADDER else seeds[:1]) or [0]
-        parts = [recalls(task, stored_scores(study, rung, seed), len(ids), k) for seed in drawn]
-        frames[rung.name] = sum(parts) / len(parts)
-    for seed in seeds:
-        frames[f"whole_{seed}"] = recalls(task, pool_scores(study, task.pool, seed), len(ids), k)
-    if seeds:
-        frames["whole"] = sum(frames[f"whole_{seed}"] for seed in seeds) / len(seeds)
-    rows = [
-        long_frame(frame[metric].set_axis(ids), f"rung_{metric}/{name}", k)
-        for name, frame in frames.items()
-        for metric in frame
-    ]
-    return pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")[METRIC_COLUMNS]
+    params = training.training_params(study) | {"k": k}
+    entry = study.store.get(f"ahead/ladder/{k}", params, compute, public=True)
+    return pd.read_csv(entry.path / "ladder.csv", dtype={"question_id": str, "k": "Int64"})

@@ -1,39 +1,96 @@
-"""Candidate (question, page) pairs with their features. No neural model.
+"""Candidate (question, page) pairs with their features.
 
-Each signal is given in several ways: standardised over all pages, standing, rank and gap within the filing, the
-filing's best, the better neighbour's. A ranker must first find the filing, then the page in it.
+A signal is a matrix of scores by head, windows or words, shape (n_questions, n_pages), in the order of ``study.pages``.
+It is given in several ways, as a ranker must first find the filing, then the page in it: standardised over all pages;
+standing, rank and gap within the filing; the filing's best; the better neighbour's.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from lib.ahead.fit import identity_features, kind_features
-from lib.ahead.pages import FilingGroups, standardised
-from lib.ahead.signals import Encode, described_pages, identities, signals
+from lib.ahead.identity import filing_identities, identity_features
+from lib.ahead.pages import FilingGroups, Pages, kinds, page_strengths, standardised
+from lib.ahead.queries import queries, terms, topic_terms
+from lib.files import digest_of
 from lib.models import index
+from lib.page_scorer.search import pages_of_chunks
+from lib.retrievers.bm25 import BM25
+from lib.retrievers.dense import best_window_scores
 from lib.study import Study
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Pairs of question and page.
+class PageIndex:
+    """What is known of every page before a question comes; what is expensive is stored.
 
-    Attributes:
-        rows: question of each pair, not falling.
-        columns: page of each pair.
-        table: one column per feature, one row per pair, float32.
+    Heads are unit vectors of the beginning of each page behind its filing's identity, such as ``Oskarvale 2018 10-K``,
+    which distinguishes a statement from those of other years at no cost. Words are BM25 over the terms of whole pages.
     """
 
-    rows: np.ndarray
-    columns: np.ndarray
-    table: pd.DataFrame
+    def __init__(self, study: Study):
+        self.identities = filing_identities(study.filings, study.pages)
+        self.names = [name for identity in self.identities for name in identity.names]
+        self.chunk_pages = pages_of_chunks(study)
+        self.heads, self.words, self.pages = self._heads(study), self._words(study), self._pages(study)
 
-    def part(self, pairs: np.ndarray) -> "Pool":
-        """The pairs that a boolean mask keeps."""
-        return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs])
+    def _heads(self, study: Study) -> np.ndarray:
+        header = {one.doc_name: one.header for one in self.identities}
+        limit = study.profile.ahead.head_characters
+        pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
+        texts = [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
+        return index.encode_texts(study, "embeddings/ahead-heads", texts)
+
+    def _words(self, study: Study) -> BM25:
+        settings = {name: study.profile.bm25[name] for name in ("k1", "b")}
+
+        def compute(target: Path) -> None:
+            model = BM25([terms(text) for text in study.pages["text"]], **settings)
+            sparse.save_npz(target / "weights.npz", sparse.csr_matrix(model.weights.astype(np.float32)))
+            (target / "vocabulary.json").write_text(json.dumps(list(model.vocabulary)))
+
+        path = study.store.get("ahead/words", {"pages": study.digest("pages")} | settings, compute).path
+        vocabulary = json.loads((path / "vocabulary.json").read_text())
+        weights = sparse.csr_array(sparse.load_npz(path / "weights.npz"))
+        return BM25.of_weights(weights, {term: row for row, term in enumerate(vocabulary)})
+
+    def _pages(self, study: Study) -> Pages:
+        def compute(target: Path) -> None:
+            titles, items = page_strengths(study.pages["text"].tolist())
+            np.savez(target / "kinds.npz", titles=titles, items=items)
+
+        params = {"pages": study.digest("pages"), "kinds": digest_of(kinds())}
+        with np.load(study.store.get("ahead/kinds", params, compute).path / "kinds.npz") as arrays:
+            return Pages(study.pages, self.identities, **arrays)
+
+
+def page_index(study: Study) -> PageIndex:
+    """The study's pages, described once a process."""
+    return study.memo("ahead_index", lambda: PageIndex(study))
+
+
+def signals(study: Study, questions: Sequence[str], encode: Callable) -> dict[str, np.ndarray]:
+    """Every signal by name, float32; a page without text has the signal's least value. See :func:`page_pool`."""
+    variants = queries(questions)
+    vectors = encode(study, [text for texts in variants.values() for text in texts])
+    vector_of = dict(zip(variants, np.split(vectors, len(variants)), strict=True))
+    owners, windows = index.window_vectors(study)
+    known, n_pages = page_index(study), len(study.pages)
+    heads = known.heads.T
+    found = {"head": vector_of["full"] @ heads, "head_expanded": vector_of["expanded"] @ heads}
+    for name, variant in (("window", "full"), ("window_core", "core"), ("window_expanded", "expanded")):
+        found[name] = best_window_scores(vector_of[variant], windows, known.chunk_pages[owners], n_pages)
+    for name, variant in (("words", "full"), ("words_expanded", "expanded")):
+        topics = [topic_terms(text, known.names) for text in variants[variant]]
+        found[name] = np.stack([known.words.scores(topic) for topic in topics])
+    for name, values in found.items():
+        is_known = np.isfinite(values)
+        found[name] = np.where(is_known, values, values[is_known].min(initial=0)).astype(np.float32)
+    return found
 
 
 def signal_features(name: str, values: np.ndarray, groups: FilingGroups) -> dict[str, np.ndarray]:
@@ -50,38 +107,50 @@ def signal_features(name: str, values: np.ndarray, groups: FilingGroups) -> dict
     }
 
 
+@dataclass(frozen=True)
+class Pool:
+    """Pairs of question (``rows``, not falling) and page (``columns``), their features, and whether they are gold."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    table: pd.DataFrame
+    gold: np.ndarray | None = None
+
+    def part(self, pairs: np.ndarray) -> "Pool":
+        """The pairs that a boolean mask keeps."""
+        gold = None if self.gold is None else self.gold[pairs]
+        return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs], gold)
+
+
 def page_pool(
     study: Study,
     questions: Sequence[str],
     allowed: np.ndarray | None = None,
-    encode: Encode = index.encode_queries,
+    encode: Callable[[Study, Sequence[str]], np.ndarray] = index.encode_queries,
 ) -> Pool:
-    """The best pages of each question by a plain score, with their features.
+    """The best ``ahead.pool`` pages of each question by a plain score, with their features.
 
     The plain score is the mean of the standardised window signals plus the fit of the filing's identity; nothing in it
     is trained.
 
     Args:
-        study: gives the pages, and the number of pages per question (fewer if fewer are allowed).
-        questions: the texts.
         allowed: which pages may be chosen, boolean, shape (n_questions, n_pages); None for all.
-        encode: see :func:`lib.ahead.signals.signals`.
+        encode: gives unit vectors of texts; the default stores them.
     """
-    pages, scores = described_pages(study), signals(study, questions, encode)
-    identity = identity_features(questions, identities(study))
+    pages, scores = page_index(study).pages, signals(study, questions, encode)
+    identity = identity_features(questions, page_index(study).identities)
     windows = (standardised(scores["window"]) + standardised(scores["window_expanded"])) / 2
     chosen = windows + identity["identity"][:, pages.filing]
     if allowed is not None:
         chosen = np.where(allowed, chosen, -np.inf)
-    order = np.argsort(-chosen, axis=1, kind="stable")[:, : study.profile.ahead.pool]
-    rows, columns = np.repeat(np.arange(len(questions)), order.shape[1]), order.ravel()
-    is_allowed = np.isfinite(chosen[rows, columns])
-    rows, columns = rows[is_allowed], columns[is_allowed]
+    columns = np.argsort(-chosen, axis=1, kind="stable")[:, : study.profile.ahead.pool]
+    rows, places = np.nonzero(np.isfinite(np.take_along_axis(chosen, columns, axis=1)))
+    columns = columns[rows, places]
     table: dict[str, np.ndarray] = {}
     for name, values in scores.items():
         features = signal_features(name, values, pages.groups)
         table |= {feature: matrix[rows, columns] for feature, matrix in features.items()}
-    table |= {name: matrix[rows, columns] for name, matrix in kind_features(questions, pages).items()}
+    table |= {name: matrix[rows, columns] for name, matrix in pages.kind_features(questions).items()}
     table |= {name: matrix[rows, pages.filing[columns]] for name, matrix in identity.items()}
     table |= {name: values[columns] for name, values in pages.features.items()}
     frame = pd.DataFrame(table)

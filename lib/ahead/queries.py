@@ -1,13 +1,14 @@
 """The words to search with: a question in three variants, and the terms of questions and pages.
 
-Questions of analysts come with instructions (``Answer in USD millions``, ``Assume that you are ...``) whose words are
-on no page; what is asked is in the sentence with the question mark.
+Questions of analysts come with instructions (``Answer in USD millions``) whose words are on no page.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
-from lib.ahead.page_kinds import STATEMENTS, kind_columns, kinds, question_kinds, stem
+import numpy as np
+
+from lib.ahead.pages import PRIMARY, STATEMENTS, kinds, question_kinds, stem
 
 ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
 ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
@@ -25,39 +26,25 @@ STOP_WORDS = frozenset(
 )
 
 
-def core_question(question: str) -> str:
-    """The sentences with a question mark; the whole text if there is none.
-
-    ``Answer in USD billions. What is net PP&E? Round it.`` becomes ``What is net PP&E?``
-    """
-    sentences = _sentences(question)
-    return " ".join(sentence for sentence in sentences if "?" in sentence) or " ".join(sentences)
-
-
-def _sentences(question: str) -> list[str]:
-    return SENTENCE.split(" ".join(question.split()))
-
-
 def queries(questions: Sequence[str]) -> dict[str, list[str]]:
     """Three variants of each question.
 
     Returns:
-        ``full``: the question; ``core``: without instructions; ``expanded``: the core with the question's definitions
-        and the usual titles of the primary statements that it needs.
+        ``full``: the question. ``core``: its sentences with a question mark, or all if there is none. ``expanded``: the
+        core with the question's definitions and the usual titles of the primary statements that it needs.
     """
-    core = [core_question(question) for question in questions]
-    asked, implied = question_kinds(questions)
-    titles = [kinds()[name]["title"][0] for name in STATEMENTS]
-    expanded = []
-    for question, short, needed in zip(questions, core, (asked | implied)[:, kind_columns()], strict=True):
-        definitions = (s for s in _sentences(question) if "?" not in s and DEFINITION.search(s))
-        needed_titles = (title for title, is_needed in zip(titles, needed, strict=True) if is_needed)
-        expanded.append(" ".join([short, " ".join(definitions), *needed_titles]).strip())
-    return {
-        "full": [" ".join(question.split()) for question in questions],
-        "core": core,
-        "expanded": expanded,
-    }
+    variants: dict[str, list[str]] = {"full": [], "core": [], "expanded": []}
+    needed = np.logical_or(*question_kinds(questions))[:, PRIMARY]
+    for question, is_needed in zip(questions, needed, strict=True):
+        full = " ".join(question.split())
+        sentences = SENTENCE.split(full)
+        core = " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
+        definitions = " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
+        titles = [kinds()[name]["title"][0] for name in np.array(STATEMENTS)[is_needed]]
+        variants["full"].append(full)
+        variants["core"].append(core)
+        variants["expanded"].append(" ".join([core, definitions, *titles]).strip())
+    return variants
 
 
 def terms(text: str) -> list[str]:
@@ -69,11 +56,6 @@ def terms(text: str) -> list[str]:
 
 
 def topic_terms(question: str, names: Iterable[str]) -> list[str]:
-    """A question's terms without company, years and units, which identify the filing and are matched separately.
-
-    Args:
-        question: the text.
-        names: names of the companies that may be meant.
-    """
+    """A question's terms without those of company names, years and units, which identify the filing."""
     named = {term for name in names for term in terms(name)}
     return [term for term in terms(question) if term not in named and not PERIOD.fullmatch(term)]

@@ -1,14 +1,12 @@
 """Pages ranked by a small trained combiner of cheap features: identity, page kinds, windows, heads, words.
 
-Every page of the collection is described once. A question chooses its candidate pages by identity and windows, and the
-combiner orders them. On the dataset that the combiner was made with, each question is scored by a fold that has read
-nothing of its company; on others the saved combiner is used as it is.
+A question chooses its candidate pages by identity and windows, and a combiner orders them; which one is in
+:func:`lib.ahead.training.pool_scores`.
 """
 
 import numpy as np
 
-from lib.ahead.pool import Pool, page_pool
-from lib.ahead.signals import pages_of_chunks
+from lib.ahead.pool import Pool, page_index, page_pool
 from lib.ahead.training import SAVED, pool_scores
 from lib.files import digest_of_file
 from lib.retrievers import dense
@@ -24,23 +22,20 @@ def inputs(study: Study) -> object:
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
-    """Chunk scores in the pages' order: the best chunk of every page first, then the second ones.
-
-    Another chunk of a page that is already there brings no new page, so the first chunks are from distinct pages.
+    """Chunks in the pages' order: the best chunk of every page first, then the second ones, which bring no new page.
 
     Args:
-        pool: pairs of question and page.
-        scores: of each pair.
+        pool, scores: pairs of question and page, and the score of each.
         chunk_scores: order the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate.
         pages: the page of each chunk, shape (n_chunks,).
 
     Returns:
-        float32, shape (n_questions, n_chunks): minus the place in that order; ``-inf`` for pages outside the pool.
+        Like ``chunk_scores``, float32: minus the place in that order; ``-inf`` also for pages outside the pool.
     """
     spread = np.full(chunk_scores.shape, -np.inf, np.float32)
     for row, values in enumerate(chunk_scores):
-        mine = np.flatnonzero(pool.rows == row)
-        ordered = pool.columns[mine[np.argsort(-scores[mine], kind="stable")]]
+        mine = pool.rows == row
+        ordered = pool.columns[mine][np.argsort(-scores[mine], kind="stable")]
         rank = np.full(max(pages.max(initial=0), ordered.max(initial=0)) + 1, -1)
         rank[ordered] = np.arange(len(ordered))
         chunks = np.flatnonzero((rank[pages] >= 0) & np.isfinite(values))
@@ -56,10 +51,8 @@ def score(study: Study, candidates: np.ndarray) -> np.ndarray:
 
     Within a page the chunks are ordered by the cosine of their best windows.
     """
-    pages = pages_of_chunks(study)
-    allowed = np.zeros((len(candidates), len(study.pages)), bool)
-    for row, is_candidate in zip(allowed, candidates, strict=True):
-        row[pages[is_candidate]] = True
+    pages = page_index(study).chunk_pages
+    allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
     pool = page_pool(study, study.questions["question"].tolist(), allowed)
     cosines = dense.score(study, candidates)
     cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)

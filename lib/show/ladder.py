@@ -12,33 +12,24 @@ from lib.study import Study
 
 def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -> pd.Series:
     """A rung's values by question id."""
-    part = metrics[metrics["metric"] == f"rung_{metric}/{name}"]
-    return part.set_index("question_id")["value"]
+    return metrics[metrics["metric"] == f"rung_{metric}/{name}"].set_index("question_id")["value"]
 
 
 def steps(
     study: Study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
 ) -> pd.DataFrame:
-    """Each step with its interval and its difference from another step.
+    """Each step with its interval and its difference from another step; columns as :func:`steps_table` reads them.
 
     Args:
-        study: gives companies and the bootstrap's settings.
-        pages: title of the step to page recall by question id, in the order of the table.
-        docs: title to document recall.
+        pages, docs: title of the step to page and document recall by question id, in the order of the table.
         against: for each step the title that it is compared with, or None.
-
-    Returns:
-        title, doc_recall, page_recall, low, high, n, difference, difference_low, difference_high, p, p_holm.
     """
     draws, rows = Resampling.of(study), []
     for (title, values), other in zip(pages.items(), against, strict=True):
-        found = draws.interval(values)
-        row = [title, docs[title].mean(), found.mean, found.low, found.high, found.n]
-        if other is None:
-            rows.append([*row, *[np.nan] * 4])
-            continue
-        test = draws.compare(pages[other].reindex(values.index), {title: values}).iloc[0]
-        rows.append([*row, test["difference"], test["low"], test["high"], test["p"]])
+        tested = [np.nan] * 4
+        if other is not None:
+            tested = [*draws.difference(values, pages[other])[:3], draws.p(values, pages[other])]
+        rows.append([title, docs[title].mean(), *draws.interval(values)[:4], *tested])
     columns = ["title", "doc_recall", "page_recall", "low", "high", "n"]
     frame = pd.DataFrame(rows, columns=[*columns, "difference", "difference_low", "difference_high", "p"])
     tested = frame["p"].notna()

@@ -40,7 +40,7 @@ def bag_of_words(texts) -> np.ndarray:
 def study_of(tokenizer_folder, tmp_path, monkeypatch):
     """Open a written dataset folder as a study without weights."""
     monkeypatch.setattr(
-        index, "encode_texts", lambda study, stage, texts, role="document": bag_of_words(list(texts))
+        index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts))
     )
 
     def open_study(root) -> Study:

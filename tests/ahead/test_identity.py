@@ -5,8 +5,14 @@ from datetime import date
 import numpy as np
 import pytest
 
-from lib.ahead.fit import identity_features
-from lib.ahead.identity import asked_period, filing_identity
+from lib.ahead.identity import (
+    asked_period,
+    dates_in,
+    filing_identity,
+    identity_features,
+    quarters_in,
+    years_in,
+)
 
 from .conftest import cover
 
@@ -19,7 +25,7 @@ def test_records_come_first():
 def test_then_the_name():
     found = filing_identity("OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02", None, "other", None, "")
     assert found.header == "OSKARVALE 2023 Q3 earnings release"
-    assert found.dates == (date(2023, 11, 2),)
+    assert found.dates == [date(2023, 11, 2)]
 
 
 def test_then_the_cover():
@@ -35,10 +41,10 @@ def test_a_filing_without_any_information_has_a_header_too():
 @pytest.mark.parametrize(
     ("question", "year", "quarter", "doc_type"),
     [
-        ("Is the business cyclical?", None, None, None),
-        ("What is the average from FY2018 to FY2020?", 2020, None, None),
-        ("As of FY2021, what will be paid in 2024?", 2021, None, None),
-        ("What changed in Q2 of FY2023?", 2023, 2, None),
+        ("Is the business cyclical?", None, None, ""),
+        ("What is the average from FY2018 to FY2020?", 2020, None, ""),
+        ("As of FY2021, what will be paid in 2024?", 2021, None, ""),
+        ("What changed in Q2 of FY2023?", 2023, 2, ""),
         ("What does the 10-K of 2019 list?", 2019, None, "10-K"),
     ],
 )
@@ -76,3 +82,43 @@ def test_quarter_type_and_date_count_too():
 
 def test_without_company_and_year_all_filings_fit_alike():
     assert not identity_features(["What was earned?"], IDENTITIES)["identity"].any()
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("capex in FY2018", [2018]),
+        ("growth from FY20 to FY21", [2020, 2021]),
+        ("FY'19 and fiscal year 98", [1998, 2019]),
+        ("in Q22023 against 4Q22", [2022, 2023]),
+        ("as of Q2'2023", [2023]),
+        ("TARNBECK_2020Q3_10Q", [2020]),
+        ("$2,018 million, 2018% and 2018.5", []),
+        ("Does it pay dividends?", []),
+        ("the 10-K of 2021.", [2021]),
+    ],
+)
+def test_years(text, years):
+    assert years_in(text) == years
+
+
+@pytest.mark.parametrize(
+    ("text", "quarters"),
+    [
+        ("Q2 of FY2023", [2]),
+        ("FY2023Q1", [1]),
+        ("3Q21 and the fourth quarter", [3, 4]),
+        ("second fiscal quarter", [2]),
+        ("H1 FY2023", [2]),
+        ("the second half", [4]),
+        ("FAQ1 and EQ2", []),
+        ("in FY2022", []),
+    ],
+)
+def test_quarters(text, quarters):
+    assert quarters_in(text) == quarters
+
+
+def test_dates_are_read_in_order_and_impossible_ones_are_left_out():
+    text = "Report_dated-2022-07-01, on May 3, 2023 and Feb. 30, 2023; 2021-13-01"
+    assert dates_in(text) == [date(2022, 7, 1), date(2023, 5, 3)]

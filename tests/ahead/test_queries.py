@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.ahead.queries import core_question, queries, terms, topic_terms
+from lib.ahead.queries import queries, terms, topic_terms
 
 CCC = "What is the CCC? CCC is defined as: DIO + DSO - DPO."
 
@@ -17,7 +17,7 @@ CCC = "What is the CCC? CCC is defined as: DIO + DSO - DPO."
     ],
 )  # fmt: skip
 def test_instructions_are_left_out_of_the_core(question, core):
-    assert core_question(question) == core
+    assert queries([question])["core"] == [core]
 
 
 def test_expanded_queries_name_the_statements_and_keep_definitions():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.analysis.missed import SORTS, answer_figures, sort_missed
+from lib.analysis.missed import SORTS, figures, sort_missed
 
 QUESTIONS = pd.DataFrame(
     {
@@ -27,7 +27,7 @@ def run_of(**keys) -> pd.DataFrame:
 
 
 def test_figures_of_an_answer_are_numbers_of_three_characters_that_are_no_years():
-    assert answer_figures("$1,577.0 million in 2018, 24.5%, up 12 and 7") == {"1577.0", "24.5"}
+    assert figures("$1,577.0 million in 2018, 24.5%, up 12 and 7") == {"1577.0", "24.5"}
 
 
 @pytest.mark.parametrize(

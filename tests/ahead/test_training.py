@@ -1,4 +1,4 @@
-"""Nothing of a test fold is read in training, and choices are made inside."""
+"""Nothing of a test fold is read in training, choices are made inside, and what is saved for other datasets."""
 
 import dataclasses
 
@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.ahead.nested import Task, choose, fold_combiner, ndcg, training_part
+from extras.ahead.train import train
+from lib.ahead.combiner import Combiner
+from lib.ahead.training import Task, choose, fold_combiner, ndcg, training_part
 from lib.folds import LeakError, make_folds
 from lib.profile import load_profile
 
@@ -25,8 +27,7 @@ def settings():
 def task() -> Task:
     """Twenty questions, four per company; page p is of company p mod 5."""
     names = list(FILINGS)
-    gold_filings, page_filings = [names[row % 5] for row in range(20)], np.resize(names, 12)
-    return Task(*made_pool(), np.ones(20, int), gold_filings, page_filings, FILINGS)
+    return Task(made_pool(), np.ones(20, int), np.resize(names, 20), np.resize(names, 12), FILINGS)
 
 
 @pytest.fixture
@@ -38,7 +39,9 @@ def folds(task):
 
 def test_training_reads_only_training_companies(task, folds):
     for fold in folds:
-        assert not training_part(task, fold).companies_read() & set(task.companies(fold.test))
+        part = training_part(task, fold)
+        read = {FILINGS[name] for name in part.page_filings[part.pool.columns]}
+        assert not (read | set(part.companies(part.questions))) & set(task.companies(fold.test))
 
 
 def test_leaks_are_refused(task, folds):
@@ -61,14 +64,21 @@ def test_record_of_the_choice_and_the_training_data(task, folds, settings):
 
 def test_choice_does_not_depend_on_the_test_questions_gold(task, folds, settings):
     tested = np.isin(task.pool.rows, folds[0].test)
-    changed = dataclasses.replace(task, gold=task.gold ^ tested)
+    changed = dataclasses.replace(task, pool=dataclasses.replace(task.pool, gold=task.pool.gold ^ tested))
     first, second = (choose(training_part(each, folds[0]), settings) for each in (task, changed))
     assert first == second
 
 
 def test_ndcg_of_a_gold_page_at_rank_two_and_of_one_that_is_missing(task):
     one = task.part(task.pool.rows == 0)
-    is_first = np.roll(one.gold, 1)
-    assert ndcg(one, 2.0 * is_first + one.gold) == pytest.approx([1 / np.log2(3)])
+    is_first = np.roll(one.pool.gold, 1)
+    assert ndcg(one, 2.0 * is_first + one.pool.gold) == pytest.approx([1 / np.log2(3)])
     two = dataclasses.replace(one, n_gold=np.full(20, 2))
-    assert ndcg(two, one.gold.astype(float)) == pytest.approx([1 / (1 + 1 / np.log2(3))])
+    assert ndcg(two, one.pool.gold.astype(float)) == pytest.approx([1 / (1 + 1 / np.log2(3))])
+
+
+def test_the_combiner_for_other_datasets_is_saved_with_what_it_was_trained_on(study, tmp_path):
+    changes = {"ahead.n_trees": [5], "ahead.min_pages": 2}
+    about = train(study.with_changes(changes), tmp_path / "model")
+    assert about["question_ids"] == study.questions["question_id"].tolist()
+    assert Combiner.load(tmp_path / "model").n_trees == 5

@@ -9,7 +9,7 @@ import numpy as np
 
 from lib.ahead.combiner import Combiner
 from lib.ahead.pool import page_pool
-from lib.ahead.training import SAVED, VERSION, training_params
+from lib.ahead.training import SAVED, training_params
 from lib.models.encoders import Encoder
 from lib.models.weights import fetch
 from lib.study import Study
@@ -47,5 +47,5 @@ def measure_times(study: Study) -> dict[str, float]:
         record = {"median_ms": median, "p95_ms": slow, "n": len(seconds), "peak_mib": peak_mib}
         (target / "timing.json").write_text(json.dumps(record))
 
-    entry = study.store.get("ahead/timing", training_params(study), compute, VERSION, public=True)
+    entry = study.store.get("ahead/timing", training_params(study), compute, public=True)
     return json.loads((entry.path / "timing.json").read_text())
