@@ -5,6 +5,7 @@ from click.testing import CliRunner
 
 from lib import __main__ as command_line
 from lib.methods import METHODS
+from lib.studies import OUTPUTS_VARIABLE
 from lib.words import StudyError
 
 COMMANDS = command_line.commands.commands
@@ -56,7 +57,8 @@ def test_what_was_never_published_is_one_sentence():
         )
 
 
-def test_a_notebook_that_is_not_there_and_a_value_that_is_no_yaml_are_one_sentence():
+def test_a_notebook_that_is_not_there_and_a_value_that_is_no_yaml_are_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path))  # which the command sets
     assert "no notebook '99_none': say one of 01_data" in sentence(run("notebook", "99_none"))
     wrong = run("notebook", "03_baselines", "-p", "methods", "[bm25")
     assert "methods is '[bm25': give its value as YAML" in sentence(wrong)
