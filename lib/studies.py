@@ -10,7 +10,7 @@ from lib.chunkings.table import CHUNKINGS
 from lib.data.locate import financebench_root, open_dataset
 from lib.files import ROOT, digest_of
 from lib.methods import METHODS
-from lib.profile import Settings, load_profile
+from lib.profile import load_profile
 from lib.published import Published
 from lib.study import ARTIFACTS, Study
 from lib.words import StudyError
@@ -52,7 +52,8 @@ def open_study(
     published = Published.of("financebench", settings.name) if results == "published" else None
     if published and not dataset and financebench_root() is None:
         say(f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo.")
-        found, settings = published.dataset(), _with_sections(settings, published.manifest["settings"])
+        found, used = published.dataset(), published.manifest["settings"]
+        settings = settings.updated({name: value for name, value in used.items() if name in settings})
     else:
         found = open_dataset(dataset)
         settings = settings.replaced(settings.demo) if found.name == "demo" else settings
@@ -65,31 +66,16 @@ def open_study(
     changed = {name: value for name, value in (changes or {}).items() if value is not None}
     if changed:
         settings = settings.replaced(changed)
-    check_k(parameters.get("k"), settings)
+    k, ks = parameters.get("k"), settings.metrics.ks
+    if k is not None and k not in ks:
+        listed = ", ".join(map(str, ks))
+        raise StudyError(f"k is {k!r}: say one of {listed}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(chapter, parameters)
     home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
     study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
     study.parameters = parameters
     return study
-
-
-def _with_sections(settings: Settings, published: dict) -> Settings:
-    """The settings with the published ones of the demo's kind: those that the published run really used."""
-    return settings.updated({name: value for name, value in published.items() if name in settings})
-
-
-def check_k(k: object, settings: Settings) -> None:
-    """Refuse a depth that nothing is measured at.
-
-    Raises:
-        StudyError: naming the depths that can be used.
-    """
-    ks = settings.metrics.ks
-    if k is not None and k not in ks:
-        raise StudyError(
-            f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile"
-        )
 
 
 def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, object]:

@@ -8,15 +8,17 @@ commit 5a4d4cd reports every one of them as published).
 """
 
 import argparse
+import hashlib
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from lib.ahead.ladder import ladder_metrics
-from lib.ahead.timing import measure_times
+from extras.ahead.timing import measure_times
 from lib.analysis.siblings import sweep
 from lib.chunkings.sizes import children
 from lib.data.chunks import load_tokenizer  # noqa: F401  (fails early where the environment is not the study's)
@@ -25,7 +27,7 @@ from lib.files import digest_of
 from lib.methods import METHODS, measured
 from lib.metrics import METRICS as ALL_METRICS
 from lib.metrics import answers
-from lib.models import encoders
+from lib.models import cross_encoder, encoders
 from lib.models.index import windows
 from lib.page_scorer.measured import measurements
 from lib.page_scorer.pages import page_texts
@@ -120,9 +122,35 @@ def adopt_vectors(study: Study, store: Path) -> None:
             rows = np.load(path.with_name("rows.npy"))
             space = {"model": given["weights"], "version": encoders.VERSION}
             space |= {name: given[name] for name in ("window", "precision", "role")}
-            taken = iter(rows)
-            study.cache.rows(space, texts, lambda part, taken=taken: np.stack([next(taken) for _ in part]))
+            row_of = {text: row for row, text in reversed(list(enumerate(texts)))}
+            study.cache.rows(
+                space, texts, lambda part, rows=rows, row_of=row_of: rows[[row_of[one] for one in part]]
+            )
             print(f"{stage}: {len(texts)} vectors taken over")
+
+
+def adopt_scores(study: Study, store: Path) -> None:
+    """Put the cross-encoder's scores of dense retrieval's first chunks into the cache, where the old store has them."""
+    pool = study.rank_method("dense", study.candidates("standard"), study.profile.rerank.n)
+    texts = study.chunks.set_index("chunk_id")["text"]
+    asked = study.questions.set_index("question_id")["question"]
+    pairs = [(asked[row.question_id], texts[row.chunk_id]) for row in pool.itertuples()]
+    for path in (store / "rerank").glob("*.sqlite"):
+        weights, window, *head = path.stem.split("-")
+        known = dict(sqlite3.connect(path).execute("SELECT key, value FROM scores"))
+        keys = [hashlib.sha1(f"{question}\x1f{text}".encode()).hexdigest() for question, text in pairs]
+        found = {
+            pair: np.frombuffer(known[key]) for key, pair in zip(keys, pairs, strict=True) if key in known
+        }
+        space = {
+            "model": weights,
+            "version": cross_encoder.VERSION,
+            "window": int(window),
+            "is_head": bool(head),
+        }
+        given = lambda part, found=found: np.stack([found[tuple(one)] for one in part])  # noqa: E731
+        study.cache.rows(space, list(found), given, dtype=np.float64)
+        print(f"{path.name}: {len(found)} scores taken over")
 
 
 def main() -> None:
@@ -143,6 +171,7 @@ def main() -> None:
     study.store.published = study.published = old
     if args.store:
         adopt_vectors(study, args.store)
+        adopt_scores(study, args.store)
     for name, condition in measured(study.profile):
         table = evaluate(study, name, condition)
         print(

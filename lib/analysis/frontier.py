@@ -75,7 +75,7 @@ def writing_seconds(study: Study) -> dict[str, tuple[float, int]]:
 
 
 def benchmarks(study: Study) -> pd.DataFrame | None:
-    """What was measured: part, variant, value, unit, of this machine or as published; None where nothing was measured yet."""
+    """What was measured, here or as published: part, variant, value, unit; None where nothing was measured yet."""
     places = [study.home] + ([study.published.root] if study.published else [])
     found = [place / BENCHMARKS for place in places if (place / BENCHMARKS).is_file()]
     return pd.read_csv(found[0]) if found else None
