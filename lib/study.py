@@ -222,7 +222,9 @@ class Study:
         return self.memo(("digest", name), lambda: whole._digest(name))
 
     def _digest(self, name: str) -> str:
-        if name == "chunks" and self.chunking:  # known by what it is made from: building a table can take long
+        if (
+            name == "chunks" and self.chunking
+        ):  # known by what it is made from: building a table can take long
             version = self.chunkings[self.chunking].version
             return digest_of([self.chunking, version, self._table_params()])[:20]
         if name == "chunks":

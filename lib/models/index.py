@@ -116,7 +116,9 @@ def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
         if not study.chunking:
             return table["chunk"].to_numpy(), encode_texts(study, stage, texts)
         row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        return table["chunk"].to_numpy(), encode_texts(study, stage, list(row_of))[[row_of[text] for text in texts]]
+        return table["chunk"].to_numpy(), encode_texts(study, stage, list(row_of))[
+            [row_of[text] for text in texts]
+        ]
 
     return study.memo("window_vectors", load)
 

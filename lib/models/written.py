@@ -94,7 +94,9 @@ class GenerationLog:
     def take_published(self) -> None:
         """Copy every published record into the log that it does not contain."""
         here = read_records(self.path, self.say)
-        copies = [record | {"origin": "published"} for key, record in self.published.items() if key not in here]
+        copies = [
+            record | {"origin": "published"} for key, record in self.published.items() if key not in here
+        ]
         if copies:
             append_records(self.path, copies)
 

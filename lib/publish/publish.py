@@ -82,10 +82,14 @@ def check_whole(study: Study) -> dict:
         raise StudyError(f"there is nothing to publish; {again}")
     commit = git_commit()
     if commit.endswith("-dirty"):
-        raise StudyError(f"uncommitted changes of the code (git status lists them); commit or remove them, {again}")
+        raise StudyError(
+            f"uncommitted changes of the code (git status lists them); commit or remove them, {again}"
+        )
     manifest = json.loads((study.outputs / "manifest.json").read_text())
     if manifest["commit"] != commit:
-        raise StudyError(f"the results were made by commit {manifest['commit']}, the code is of {commit}; {again}")
+        raise StudyError(
+            f"the results were made by commit {manifest['commit']}, the code is of {commit}; {again}"
+        )
     if manifest["fingerprint"] != study.dataset.fingerprint:
         raise StudyError(f"the results were made from other files of {study.dataset.name}; {again}")
     metrics = read_results(study).groupby(["condition", "method"])["question_id"].nunique()
@@ -166,7 +170,9 @@ def write_generations(study: Study, target: Path, filings: Quotations, say=print
         record.pop("origin", None)
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     if n_left:
-        say(f"publish: {n_left} texts that quote a filing at length, or are of no question or filing, stay here")
+        say(
+            f"publish: {n_left} texts that quote a filing at length, or are of no question or filing, stay here"
+        )
     if lines:
         (target / "generations.jsonl").write_text("".join(lines))
 
@@ -186,7 +192,9 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
     for name in kept:
         (target / "shown" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(study.outputs / name, target / "shown" / name)
-    say(f"publish: {len(kept)} tables and figures, {len(names) - len(kept)} left out: they show the dataset's text")
+    say(
+        f"publish: {len(kept)} tables and figures, {len(names) - len(kept)} left out: they show the dataset's text"
+    )
 
 
 def _may_be_shown(path: Path, quotes: tuple[Quotations, Quotations]) -> bool:
@@ -206,9 +214,13 @@ def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
             continue
         text = pd.read_parquet(path).to_csv() if path.suffix == ".parquet" else path.read_text()
         if str(ROOT) in text:
-            raise StudyError(f"{path.relative_to(target)} contains a path of this machine; nothing is published")
+            raise StudyError(
+                f"{path.relative_to(target)} contains a path of this machine; nothing is published"
+            )
         for line in text.splitlines():
             found = quotes[0].longest(line) or ("" if path.suffix == ".jsonl" else quotes[1].longest(line))
             if found:
                 where = path.relative_to(target)
-                raise StudyError(f"{where} contains text of the dataset: “{found[:80]}”; nothing is published")
+                raise StudyError(
+                    f"{where} contains text of the dataset: “{found[:80]}”; nothing is published"
+                )

@@ -31,7 +31,10 @@ SWAP_TOLERANCE = 3e-3  # of the scores of two chunks that changed places, relati
 SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
 N_NAMED = 5
 ROW = METRIC_COLUMNS[:5]
-TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # stages that are taken as published: they train models
+TRAINED = (
+    "page_scorer/scores",
+    "page_scorer_light/scores",
+)  # stages that are taken as published: they train models
 
 
 class TrainedOnly(Published):
@@ -79,7 +82,9 @@ def verify(
                 study.cache = Cache(ARTIFACTS / "cache.sqlite")
             names = chosen(names, otherwise=METHODS)
             if any("generator" in METHODS[name].settings for name in names):
-                say("What language models wrote is taken from the published generations; all else is computed.")
+                say(
+                    "What language models wrote is taken from the published generations; all else is computed."
+                )
             wanted = [
                 (name, condition)
                 for name in names

@@ -53,7 +53,9 @@ def verify_chapter(dataset: str, profile: str, chapter: str, say=print) -> bool:
             given = {"dataset": name, "profile": profile, "results": "fresh"}
             notebooks.run(chapter, given, Path(folder) / "notebooks", say)
         finally:
-            os.environ.pop(OUTPUTS_VARIABLE) if before is None else os.environ.update({OUTPUTS_VARIABLE: before})
+            os.environ.pop(OUTPUTS_VARIABLE) if before is None else os.environ.update(
+                {OUTPUTS_VARIABLE: before}
+            )
         rows = compare_tables(published.root / "shown" / "tables", Path(folder) / "tables", chapter, say)
     report(rows, say, TOLERANCE)
     return not (rows["verdict"] == "differs").any()
