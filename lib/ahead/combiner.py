@@ -8,14 +8,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import lightgbm
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
 from lib.ahead.pool import Pool
 from lib.profile import Settings
+
+if TYPE_CHECKING:
+    import lightgbm  # takes seconds to load
 
 FEATURES = (
     "window window_expanded window_expanded_standing head_expanded words_expanded words_expanded_standing statement_fit"
@@ -64,7 +67,7 @@ def fit_linear(pool: Pool, l2: float) -> pd.DataFrame:
     return linear.assign(weights=found.x)
 
 
-def fit_trees(pool: Pool, settings: Settings, n_trees: int, seed: int) -> lightgbm.Booster:
+def fit_trees(pool: Pool, settings: Settings, n_trees: int, seed: int) -> "lightgbm.Booster":
     """Boost trees on the pairs; the same data gives the same trees."""
     params = {
         "num_leaves": settings.leaves,
@@ -76,6 +79,8 @@ def fit_trees(pool: Pool, settings: Settings, n_trees: int, seed: int) -> lightg
         "seed": seed,
     }
     sizes = np.unique(pool.rows, return_counts=True)[1]
+    import lightgbm
+
     data = lightgbm.Dataset(pool.table, pool.gold.astype(int), group=sizes)
     return lightgbm.train(TREES | REPEATABLE | params, data, n_trees)
 
@@ -97,7 +102,7 @@ class Combiner:
     """
 
     linear: pd.DataFrame
-    boosters: Sequence[lightgbm.Booster]
+    boosters: "Sequence[lightgbm.Booster]"
     n_trees: int
     share: float
 
@@ -121,6 +126,8 @@ class Combiner:
     @classmethod
     def load(cls, folder: Path) -> "Combiner":
         """The combiner that :meth:`save` wrote."""
+        import lightgbm
+
         record = json.loads((folder / "combiner.json").read_text())
         boosters = [lightgbm.Booster(model_str=(folder / name).read_text()) for name in record["trees"]]
         return cls(pd.DataFrame(record["linear"]), boosters, record["n_trees"], record["share"])

@@ -4,10 +4,11 @@ Stage two is the base encoder's search of chunks as in ``dense``; only the choic
 trained in folds by company or by filing, fully or lightly, or not at all.
 """
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 
-from lib.page_scorer import full, light
 from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
 from lib.study import Study
@@ -104,7 +105,8 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
         if name == "untrained" or full.untrainable(study):
             queries, pages = base_vectors(study)
             return queries @ pages.T
-        return load_scores(study, {"full": full, "light": light}[name].scores_entry(study, by))
+        module = import_module(f"lib.page_scorer.{name}")  # loads torch, which takes seconds
+        return load_scores(study, module.scores_entry(study, by))
 
     return study.memo(("page_scores", name, by), load)
 

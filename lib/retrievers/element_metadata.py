@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from lib.models.index import encode_texts
 from lib.retrievers import dense
@@ -35,6 +34,8 @@ def metadata_of(texts: Sequence[str]) -> list[str]:
     found = [""] * len(texts)
     if not long:
         return found
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     weigher = TfidfVectorizer(token_pattern=TERM, stop_words="english", sublinear_tf=True, dtype=np.float32)
     weights = weigher.fit_transform(texts)
     terms = weigher.get_feature_names_out()
