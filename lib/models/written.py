@@ -31,32 +31,29 @@ class Model:
 
 @dataclass(frozen=True)
 class Item:
-    """One text that is wanted.
+    """One text that is wanted."""
 
-    Attributes:
-        id: names the text among those asked for together.
-        question_id: the question it is for.
-    """
-
-    id: str
-    question_id: str
+    id: str  # names the text among those asked for together
+    question_id: str  # the question it is for
     prompt: Prompt
     sampling: Sampling
 
 
 @dataclass
 class Filled:
-    """What :meth:`GenerationLog.fill` found and made.
+    """What :meth:`GenerationLog.fill` found and made."""
 
-    Attributes:
-        records: item id to record.
-        missing: item id to why there is no text.
-        origins: how many records were ``computed`` now, ``reused`` from the log, or ``published``.
-    """
+    records: dict[str, dict] = field(default_factory=dict)  # by item id
+    missing: dict[str, str] = field(default_factory=dict)  # item id to why there is no text
+    origins: Counter = field(
+        default_factory=Counter
+    )  # how many were ``computed`` now, ``reused``, ``published``
 
-    records: dict[str, dict] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    origins: Counter = field(default_factory=Counter)
+    def add(self, items: Iterable[Item], record: dict, origin: str) -> None:
+        """Take one record for the items that share it."""
+        for item in items:
+            self.records[item.id] = record
+            self.origins[origin] += 1
 
     @property
     def texts(self) -> dict[str, str]:
@@ -94,11 +91,7 @@ class GenerationLog:
     def take_published(self) -> None:
         """Copy every published record into the log that it does not contain."""
         here = read_records(self.path, self.say)
-        copies = [
-            record | {"origin": "published"} for key, record in self.published.items() if key not in here
-        ]
-        if copies:
-            append_records(self.path, copies)
+        append_records(self.path, [_copy(one) for key, one in self.published.items() if key not in here])
 
     def key(self, item: Item) -> str:
         """What identifies an item's text, 64 hex digits."""
@@ -106,12 +99,8 @@ class GenerationLog:
 
     def _identity(self, item: Item) -> dict:
         params = asdict(item.sampling)
-        return {
-            "model": asdict(self.model),
-            "prompt_sha": digest_of(item.prompt.messages),
-            "seed": params.pop("seed"),
-            "params": params,
-        }
+        prompt_sha, seed = digest_of(item.prompt.messages), params.pop("seed")
+        return {"model": asdict(self.model), "prompt_sha": prompt_sha, "seed": seed, "params": params}
 
     def fill(
         self,
@@ -120,16 +109,13 @@ class GenerationLog:
         make_generator: Callable[[], Generator],
         may_be_cut: bool = False,
     ) -> Filled:
-        """Look items up, and have what is not there written.
+        """Look items up, and have what is not there written; what then is missing is tried again next time.
 
         Args:
             kind: what the texts are, such as ``hyde`` or ``answer``; kept in the records.
             items: the texts wanted; ids must differ.
             make_generator: called only if a text is missing.
             may_be_cut: whether a text's beginning is enough, as a label's is; else it is told how many were cut.
-
-        Returns:
-            The records, and for every item without one the reason. What is missing is tried again next time.
         """
         by_id = {item.id: item for item in items}
         if len(by_id) != len(items):
@@ -140,49 +126,45 @@ class GenerationLog:
         for item in items:
             key = self.key(item)
             if key in here:
-                filled.records[item.id] = here[key]
-                filled.origins["published" if "origin" in here[key] else "reused"] += 1
+                filled.add([item], here[key], "published" if "origin" in here[key] else "reused")
             elif key in self.published:
-                copies[key] = filled.records[item.id] = self.published[key] | {"origin": "published"}
-                filled.origins["published"] += 1
+                copies[key] = _copy(self.published[key])
+                filled.add([item], copies[key], "published")
             else:
                 wanted.setdefault(key, []).append(item)
-        if copies:
-            append_records(self.path, copies.values())
+        append_records(self.path, copies.values())
         if wanted:
             with exclusively(self.path, self.say):
-                self._write_missing(kind, wanted, make_generator, filled)
+                # another process may have written some meanwhile; damage was told by the first reading
+                here = read_records(self.path, lambda _: None, self.uses_published)
+                for key in wanted.keys() & here.keys():
+                    filled.add(wanted.pop(key), here[key], "reused")
+                if wanted:
+                    self._write(kind, list(wanted.values()), make_generator, filled)
         filled.records = {item.id: filled.records[item.id] for item in items if item.id in filled.records}
-        self._report(kind, by_id, filled, may_be_cut)
+        cut, missing, of = len(filled.cut), filled.missing, f"of {len(items)} texts"
+        if cut and not may_be_cut:
+            self.say(f"{kind}: {cut} {of} were cut at the most tokens they may have")
+        for item, reason in missing.items():
+            self.say(f"{kind}: nothing for question {by_id[item].question_id} ({item}): {reason}")
+        if missing:
+            self.say(f"{kind}: {len(missing)} {of} are missing; run again to try them again")
         return filled
 
-    def _write_missing(
-        self, kind: str, wanted: dict[str, list[Item]], make_generator, filled: Filled
-    ) -> None:
-        """Have written what is still not in the log: another process may have written it meanwhile."""
-        here = read_records(
-            self.path, lambda _: None, self.uses_published
-        )  # damage was told by the first reading
-        for key in [key for key in wanted if key in here]:
-            same = wanted.pop(key)
-            filled.records.update((item.id, here[key]) for item in same)
-            filled.origins["reused"] += len(same)
-        if wanted:
-            self._write(kind, list(wanted.values()), make_generator, filled)
-
     def _write(self, kind: str, wanted: list[list[Item]], make_generator, filled: Filled) -> None:
+        """Have a text written for each list of items that share it, and keep each at once."""
         requests = [Request(same[0].prompt, same[0].sampling) for same in wanted]
-        outcomes: dict[int, Generation | GenerationError] = {}
+        reasons: dict[int, str | None] = {}
         with tqdm(total=len(requests), desc=kind, unit="text", mininterval=5) as progress:
 
             def on_done(number: int, outcome: Generation | GenerationError) -> None:
-                outcomes[number] = outcome
+                is_error, sampling = isinstance(outcome, GenerationError), requests[number].sampling
+                reasons[number] = str(outcome) if is_error else fault(outcome, sampling)
                 progress.update()
-                if _reason(outcome, requests[number].sampling) is None:
+                if reasons[number] is None:
                     record = self._record(kind, wanted[number][0], outcome)
                     append_records(self.path, [record])
-                    filled.records.update((item.id, record) for item in wanted[number])
-                    filled.origins["computed"] += len(wanted[number])
+                    filled.add(wanted[number], record, "computed")
 
             failure = "the generator said nothing of it"
             try:
@@ -190,43 +172,23 @@ class GenerationLog:
             except GenerationError as error:
                 failure = f"the generator stopped: {error}"
         for number, same in enumerate(wanted):
-            reason = _reason(outcomes[number], requests[number].sampling) if number in outcomes else failure
-            if reason is not None:
+            if (reason := reasons.get(number, failure)) is not None:
                 filled.missing.update((item.id, reason) for item in same)
 
     def _record(self, kind: str, item: Item, generation: Generation) -> dict:
-        identity = self._identity(item)
-        return {
-            "key": key_of(identity),
-            "kind": kind,
-            "question_id": item.question_id,
-            **identity,
-            **asdict(generation),
-            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        }
-
-    def _report(self, kind: str, by_id: dict[str, Item], filled: Filled, may_be_cut: bool) -> None:
-        if filled.cut and not may_be_cut:
-            self.say(
-                f"{kind}: {len(filled.cut)} of {len(by_id)} texts were cut at the most tokens they may have"
-            )
-        for item, reason in filled.missing.items():
-            self.say(f"{kind}: nothing for question {by_id[item].question_id} ({item}): {reason}")
-        if filled.missing:
-            self.say(
-                f"{kind}: {len(filled.missing)} of {len(by_id)} texts are missing; run again to try them again"
-            )
+        identity, created = self._identity(item), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        about = {"key": key_of(identity), "kind": kind, "question_id": item.question_id}
+        return about | identity | asdict(generation) | {"created": created}
 
 
-def _reason(outcome: Generation | GenerationError, sampling: Sampling) -> str | None:
-    return str(outcome) if isinstance(outcome, GenerationError) else fault(outcome, sampling)
+def _copy(record: dict) -> dict:
+    return record | {"origin": "published"}
 
 
 def key_of(identity: dict) -> str:
     """The key of a record: the hash of the weights, the prompt, the sampling and the seed, 64 hex digits."""
-    return digest_of(
-        [identity["model"]["sha256"], identity["prompt_sha"], identity["params"], identity["seed"]]
-    )
+    weights = identity["model"]["sha256"]
+    return digest_of([weights, identity["prompt_sha"], identity["params"], identity["seed"]])
 
 
 def is_sound(record: object) -> bool:
@@ -245,17 +207,16 @@ def read_records(path: Path, say: Callable[[str], None], with_copies: bool = Tru
         say: called with the number of damaged lines, if there are any.
         with_copies: whether copies of published records count.
     """
-    by_key: dict[str, dict] = {}
-    n_damaged = 0
-    for line in path.read_bytes().split(b"\n") if path.exists() else []:
-        record = _parsed(line)
-        n_damaged += record is None and bool(line.strip())
-        if record is not None and (with_copies or "origin" not in record):
-            known = by_key.get(record["key"])
-            if known is None or ("origin" in known and "origin" not in record):
-                by_key[record["key"]] = record
-    if n_damaged:
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    records = [_parsed(line) for line in lines if line.strip()]
+    if n_damaged := records.count(None):
         say(f"{path.name}: {n_damaged} damaged lines are not used")
+    by_key: dict[str, dict] = {}
+    for record in filter(None, records):
+        if with_copies or "origin" not in record:
+            known = by_key.setdefault(record["key"], record)
+            if "origin" in known and "origin" not in record:
+                by_key[record["key"]] = record
     return by_key
 
 
@@ -269,28 +230,23 @@ def _parsed(line: bytes) -> dict | None:
 
 
 def append_records(path: Path, records: Iterable[dict]) -> None:
-    """Add lines that are on the disk when this returns; a half-written last line is cut off first."""
+    """Add lines that are on the disk when this returns; a last line without its end is ended, or cut off if broken."""
+    added = b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
+    if not added:
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
-        _mend_end(file)
-        file.write(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        if file.read() not in (b"", b"\n"):
+            file.seek(0)
+            start = file.read().rfind(b"\n") + 1
+            file.seek(start)
+            if _parsed(file.read()) is None:
+                file.truncate(start)
+            else:
+                file.write(b"\n")
+        file.write(added)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _mend_end(file) -> None:
-    """Make the file end with a whole line: end the last one if its record is whole, else cut it off."""
-    size = file.seek(0, os.SEEK_END)
-    if size == 0:
-        return
-    file.seek(size - 1)
-    if file.read(1) == b"\n":
-        return
-    file.seek(0)
-    start = file.read().rfind(b"\n") + 1
-    file.seek(start)
-    if _parsed(file.read()) is None:
-        file.truncate(start)
-    else:
-        file.write(b"\n")
