@@ -11,8 +11,7 @@ import nbformat
 import pytest
 
 from lib import methods
-from lib.book.manifest import write_manifest
-from lib.book.results import write_results
+from lib.book.manifest import write_manifest, write_results
 from lib.data.dataset import read_dataset
 from lib.models.written import append_records, key_of
 from lib.profile import load_profile

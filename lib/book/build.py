@@ -1,18 +1,31 @@
 """Building a book: chapters, results, generated pages, explorer, site; only what something has changed for."""
 
+import html
 import os
 import shutil
+import subprocess
+import sys
 import time
+from pathlib import Path
+
+import yaml
 
 from lib.book.explorer import write_explorer
-from lib.book.manifest import stages_of, write_manifest
+from lib.book.manifest import stages_of, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, forget_stages, remember, run_all
 from lib.book.pages import write_pages
-from lib.book.results import write_results
-from lib.book.site import built_book, compile_book
+from lib.files import ROOT
 from lib.models.preflight import hub_models, preflight
 from lib.studies import open_study
 from lib.study import Study
+from lib.words import StudyError
+
+RUN_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+DEMO_BANNER = (
+    "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
+    "its numbers show how the instrument works, not how retrieval does on real filings."
+)
+STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
 
 
 def build_book(dataset: str, profile: str, results: str, jobs: int = 0, say=print) -> None:
@@ -20,35 +33,76 @@ def build_book(dataset: str, profile: str, results: str, jobs: int = 0, say=prin
 
     Args:
         dataset, profile, results: see :func:`lib.studies.open_study`.
-        jobs: chapters that run at the same time; 0 decides.
+        jobs: chapters that run at the same time; 0 for two, but one where there is one core or models fill a GPU.
         say: progress callback, one line per call.
     """
     started = time.perf_counter()
     study = open_study(dataset, profile, results, chapter="book", say=say)
+    index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
     given = {"dataset": dataset, "profile": profile, "results": results}
     changed = changed_chapters(study, given)
-    if not changed and (built_book(study) / "index.html").is_file():
+    if not changed and index.is_file():
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
     else:
-        if study.has_text and hub_models(study.profile):
+        is_heavy = bool(hub_models(study.profile))
+        if study.has_text and is_heavy:
             preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
         if len(changed) > 1:
             for name in ("tables", "figures"):
                 shutil.rmtree(study.outputs / name, ignore_errors=True)
         forget_stages(study, [*changed, "book"])
-        run_all(changed, given, study.outputs / "notebooks", jobs or at_once(study))
+        at_once = jobs or (1 if is_heavy else min(2, os.cpu_count() or 1))
+        run_all(changed, given, study.outputs / "notebooks", at_once)
         write_results(study)
         manifest = write_manifest(study)
         write_pages(study, manifest)
         write_explorer(study)
-        compile_book(study, say)
+        compile_book(study, index.parent, say)
         remember(study, given)
         origins = [record["origin"] for record in stages_of(study)]
         counted = ", ".join(f"{origins.count(one)} {one}" for one in ("computed", "reused", "published"))
         say(f"results: {counted}")
-    say(f"book: {built_book(study) / 'index.html'}\n{time.perf_counter() - started:.0f} s")
+    say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
 
 
-def at_once(study: Study) -> int:
-    """Chapters that run at the same time: two, but one where there is one core or models fill a GPU."""
-    return 1 if hub_models(study.profile) else min(2, os.cpu_count() or 1)
+def lay_out(study: Study, target: Path) -> None:
+    """The book's sources in one folder: configuration, pages, executed chapters, figures, tables, explorer."""
+    shutil.rmtree(target, ignore_errors=True)
+    ignored = shutil.ignore_patterns("_build", "results", "*.py", "*.failed.ipynb", ".*")
+    shutil.copytree(ROOT / "book", target / "book", ignore=ignored)
+    shutil.copyfile(ROOT / "_toc.yml", target / "_toc.yml")
+    places = {name: target / name for name in ("notebooks", "figures", "tables", "pages")}
+    for name, place in (places | {"explorer": target / "book" / "_static" / "explorer"}).items():
+        if (study.outputs / name).is_dir():
+            shutil.copytree(study.outputs / name, place, ignore=ignored)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    banner = "" if study.has_text else f"<strong>{html.escape(study.published.sentence)}</strong>"
+    if study.dataset.name == "demo":
+        banner = DEMO_BANNER + (STORED_TEXTS if study.published else "")
+    if banner:
+        config["sphinx"]["config"].setdefault("html_theme_options", {})["announcement"] = banner
+    (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
+
+
+def compile_book(study: Study, built: Path, say=print) -> None:
+    """Build the book into ``built``; a warning is an error.
+
+    Raises:
+        StudyError: jupyter-book's warnings and errors.
+    """
+    source, compiled = study.outputs / "site", study.outputs / "site-build"
+    lay_out(study, source)
+    command = [sys.executable, "-c", RUN_JUPYTER_BOOK, "build", str(source), "--path-output", str(compiled)]
+    command += ["-W", "--keep-going", "-q"]
+    environment = os.environ | {"PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
+    say("jupyter-book …")
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        output = done.stdout + done.stderr
+        lines = [line for line in output.splitlines() if "WARNING" in line or "ERROR" in line]
+        raise StudyError("jupyter-book: " + ("\n".join(lines) or output[-3000:]))
+    aside = built.with_name("html.aside")
+    shutil.rmtree(aside, ignore_errors=True)
+    shutil.copytree(compiled / "_build" / "html", aside)
+    shutil.rmtree(built, ignore_errors=True)
+    aside.replace(built)

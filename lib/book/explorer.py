@@ -4,13 +4,13 @@ The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js`
 that it works from ``file://``. Nothing here is markup: the page shows every text as text.
 """
 
+import itertools
 import json
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
-from lib.book.results import read_summary
+from lib.book.manifest import read_summary
 from lib.files import digest_of
 from lib.methods import of_family
 from lib.metrics.frame import best
@@ -29,15 +29,15 @@ MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028
 
 
 def write_explorer(study: Study) -> None:
-    """Write ``explorer/data.js`` of the view and, where the filings are here, ``explorer/*.webp``."""
+    """Write ``explorer/data.js`` of the outputs and, where the filings are here, ``explorer/*.webp``."""
     data = explorer_data(study)
-    with suppress(NeedsFilings):
+    if study.has_text:
         draw_pictures(study, data)
     study.write("explorer/data.js", as_script(data))
 
 
 def as_script(data: dict) -> str:
-    """The data as a JavaScript file that stays what it is wherever it is put: no ``<``, ``>`` or ``&`` in it."""
+    """The data as a JavaScript file that may be put anywhere: no ``<``, ``>`` or ``&`` in it."""
     return f"window.EXPLORER = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
 
 
@@ -48,25 +48,25 @@ def explorer_data(study: Study) -> dict:
     a run that is not available is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]``
     is where the first chunks under ``standard`` stand.
     """
-    at_k, runs = read_summary(study).query("k == @K", local_dict={"K": K}), _runs(study)
+    at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     by_id = {question.question_id: _question(question) for question in study.questions.itertuples()}
     depths: dict[str, dict[str, int]] = {}
-    for (method, condition), run in runs.items():
+    for condition, method in itertools.product(CONDITIONS, of_family()):
+        try:
+            run = study.run(method, condition)
+        except NeedsFilings:
+            continue
         depths.setdefault(method, {})[condition] = int(run["rank"].max())
         for question_id, ranks in gold_ranks(run, study.questions).items():
             by_id[question_id]["ranks"].setdefault(condition, {})[method] = ranks
         if condition == "standard":
             for question_id, part in run[run["rank"] <= N_TOP].groupby("question_id"):
-                places = zip(part["doc_name"], part["page"].tolist(), strict=True)
-                by_id[question_id]["top"][method] = [list(place) for place in places]
+                by_id[question_id]["top"][method] = part[["doc_name", "page"]].to_numpy(object).tolist()
     for record in _written(study):
         if record["question_id"] in by_id:
-            item = {
-                "kind": record["kind"],
-                "model": record["model"]["name"],
-                "text": record["text"][:MAX_TEXT],
-            }
-            by_id[record["question_id"]]["written"].append(item)
+            text = {"model": record["model"]["name"], "text": record["text"][:MAX_TEXT]}
+            by_id[record["question_id"]]["written"].append({"kind": record["kind"]} | text)
+    known = {condition for of_method in depths.values() for condition in of_method}
     return {
         "dataset": study.dataset.name,
         "profile": study.profile.name,
@@ -74,7 +74,7 @@ def explorer_data(study: Study) -> dict:
         "k": K,
         "depths": depths,
         "best": best(at_k)["method"],
-        "conditions": [condition for condition in CONDITIONS if any(c == condition for _, c in runs)],
+        "conditions": [condition for condition in CONDITIONS if condition in known],
         "methods": [{"name": name, "title": title(name)} for name in of_family() if name in depths],
         "questions": list(by_id.values()),
     }
@@ -86,16 +86,6 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int
     first = run.groupby(keys, as_index=False)["rank"].min()
     found = gold_pages(questions).merge(first, on=keys, how="left").fillna({"rank": 0}).astype({"rank": int})
     return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
-
-
-def _runs(study: Study) -> dict[tuple[str, str], pd.DataFrame]:
-    """Every available run, by method and condition: without the filings those that were published."""
-    runs = {}
-    for condition in CONDITIONS:
-        for name in of_family():
-            with suppress(NeedsFilings):
-                runs[name, condition] = study.run(name, condition)
-    return runs
 
 
 def _question(question) -> dict:
@@ -130,12 +120,8 @@ def draw_pictures(study: Study, data: dict) -> None:
     """Add small pictures of each question's gold pages, and of the best method's first page where that is another.
 
     Each question's ``pictures`` get ``file``, ``doc``, ``page`` and ``isGold``; filings given as text have none.
-
-    Raises:
-        NeedsFilings: they are not here.
     """
-    study.need_filings("a page's picture")
-    wanted = []
+    wanted, files = [], []
     for question in data["questions"]:
         places = [(question["doc"], page, True) for page in question["gold"]]
         first = question["top"].get(data["best"], [])[:1]
@@ -143,25 +129,19 @@ def draw_pictures(study: Study, data: dict) -> None:
         for doc, page, is_gold in places:
             if study.dataset.source(doc).suffix == ".pdf":
                 wanted.append((question["id"], doc, page, is_gold))
-                file = _file_name(question["id"], doc, page)
-                question["pictures"].append({"file": file, "doc": doc, "page": page, "isGold": is_gold})
+                files.append(f"{digest_of([question['id'], doc, page])[:16]}.webp")
+                question["pictures"].append({"file": files[-1], "doc": doc, "page": page, "isGold": is_gold})
 
     def compute(target: Path) -> None:
         from PIL import Image
 
         texts = study.dataset.evidence.groupby(["question_id", "page"])["text"].agg("\n".join)
-        for question_id, doc_name, page, is_gold in wanted:
+        for (question_id, doc_name, page, is_gold), file in zip(wanted, files, strict=True):
             marked = texts.get((question_id, page), "") if is_gold else ""
             picture = page_raster(study.dataset.source(doc_name), page, marked, PICTURES["dpi"])
-            file = target / _file_name(question_id, doc_name, page)
-            Image.fromarray(picture).save(file, "WEBP", quality=PICTURES["quality"])
+            Image.fromarray(picture).save(target / file, "WEBP", quality=PICTURES["quality"])
 
     params = {"dataset": study.dataset.fingerprint, "wanted": wanted, **PICTURES}
     entry = study.store.get("explorer/pictures", params, compute)
-    for place in wanted:
-        file = _file_name(*place[:3])
+    for file in files:
         study.link(entry.path / file, f"explorer/{file}")
-
-
-def _file_name(question_id: str, doc_name: str, page: int) -> str:
-    return f"{digest_of([question_id, doc_name, page])[:16]}.webp"

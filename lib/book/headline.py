@@ -1,14 +1,16 @@
-"""What was found, in one screen: the headline table, the main figure and three sentences, all from the data."""
+"""What was found, in one screen, for the book's index and the README: sentences, table and main figure."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 
 from lib.methods import METHODS, TRAINED, baselines
 from lib.metrics.frame import HEADLINE, best
-from lib.show.display import escape, show_figure, table
+from lib.show.display import escape, markdown_table, show_figure, table
 from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_figures, title
 from lib.study import Study
+from lib.words import StudyError
 
 K = 5
 FIGURES = {
@@ -16,6 +18,8 @@ FIGURES = {
     "recall-at-k": "Document and page recall against the number of chunks that are read.",
 }
 LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
+BEGIN, END = "<!-- headline: written by `make publish` -->", "<!-- end of headline -->"
+PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/decomposition.png"
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
@@ -40,9 +44,7 @@ def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFr
 def headline_table(summary: pd.DataFrame, reported: dict) -> pd.DataFrame:
     """The headline table as it is printed: ours with 95 % intervals, and beside them what is reported, if anything.
 
-    Args:
-        summary: SUMMARY_COLUMNS of :mod:`lib.evaluation`.
-        reported: of :func:`lib.show.tables.reported_figures`.
+    ``reported`` is that of :func:`lib.show.tables.reported_figures`.
     """
     rows = []
     for (label, method, condition), part in headline_rows(summary).items():
@@ -55,7 +57,7 @@ def headline_table(summary: pd.DataFrame, reported: dict) -> pd.DataFrame:
 
 
 def sentences(summary: pd.DataFrame) -> list[str]:
-    """What the headline table says, in three sentences."""
+    """What the headline table shows, in three sentences."""
     name, mean = {}, {}
     for (label, method, _), part in headline_rows(summary).items():
         name[label], mean[label] = title(method), part.set_index("metric")["mean"]
@@ -91,9 +93,9 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     whole = headline_table(summary, reported)
     shown = whole.drop(columns="n") if (whole["n"] == n_questions).all() else whole  # the caption gives n
     columns = [table(study, shown, "headline", caption, data=whole)]
-    if drawn := [name for name in FIGURES if (study.outputs / "figures" / f"{name}.png").is_file()]:
-        alt = figure_alt(study, drawn[0])
-        columns.append(show_figure(study, drawn[0], "headline", FIGURES[drawn[0]], alt))
+    drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.png").is_file()]
+    for name in drawn[:1]:
+        columns.append(show_figure(study, name, "headline", FIGURES[name], figure_alt(study, name)))
     items = "\n".join(f":::::{{grid-item}}\n{column.markdown}:::::" for column in columns)
     grid = f"::::::{{grid}} 1 1 1 {len(columns)}\n:class-container: headline\n:gutter: 3\n\n{items}\n::::::"
     found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
@@ -102,17 +104,14 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
 
 def figure_alt(study: Study, name: str) -> str:
     """The main figure in words: of the best and the worst method, what was found and where the rest was lost."""
-    frame = pd.read_csv(study.outputs / "figures" / f"{name}.csv")
     if name != "decomposition":
         return "Curves, one per method, of document and page recall; the numbers are in the CSV beside it."
-    shares = frame[frame["condition"] == "standard"].pivot(index="method", columns="metric", values="mean")
-    ordered = shares.sort_values("evidence_found", kind="stable")
-    in_words = []
-    for row in (ordered.iloc[-1], ordered.iloc[0]):
-        lost = ", ".join(
-            f"{row[f'lost_at_{step}']:.0%} at the {step}" for step in ("document", "page", "chunk")
-        )
-        in_words.append(f"{title(row.name)} finds {row['evidence_found']:.0%} and loses {lost}")
+    frame = pd.read_csv(study.outputs / "figures" / f"{name}.csv").query("condition == 'standard'")
+    shares = frame.pivot(index="method", columns="metric", values="mean")
+    ordered, in_words = shares.sort_values("evidence_found", kind="stable"), []
+    for _, row in ordered.iloc[[-1, 0]].iterrows():
+        lost = [f"{row[f'lost_at_{step}']:.0%} at the {step}" for step in ("document", "page", "chunk")]
+        in_words.append(f"{title(row.name)} finds {row['evidence_found']:.0%} and loses {', '.join(lost)}")
     return (
         f"Stacked bars, one for each of {len(shares)} methods: the share of the gold evidence that is found, and that "
         f"is lost at each step. {'; '.join(in_words)}."
@@ -126,3 +125,32 @@ def made_by(study: Study) -> str:
     links = ", ".join(f"{{numref}}`{label}`" for label in labels)
     pages = "{doc}`../notebooks/03_baselines`, {doc}`../notebooks/02_oracles` and {doc}`../notebooks/05_breakdowns`"
     return f"The numbers are those of {links or pages}; each stands under the notebook cell that made it."
+
+
+def fill_headline(readme: Path, summary: pd.DataFrame, manifest: dict) -> None:
+    """Write sentences, table, main figure and their source between the README's two marks.
+
+    Raises:
+        StudyError: a mark is missing.
+    """
+    text = readme.read_text()
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise StudyError(
+            f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table"
+        )
+    rows = markdown_table(headline_table(summary, reported_figures(manifest["dataset"]))).replace("\\", "")
+    minutes, figure = (
+        sum(one["wall_s"] for one in manifest["stages"]) / 60,
+        PUBLISHED_FIGURE.format(**manifest),
+    )
+    is_drawn = (readme.parent / figure).is_file()
+    drawn = f"\n\n![Where the gold evidence is lost, by method]({figure})" if is_drawn else ""
+    block = (
+        f"{' '.join(sentences(summary))}\n\n{rows}{drawn}\n\n"
+        f"Means over {manifest['n_questions']} questions at {K} chunks with 95 % intervals; reported: document "
+        f"recall / page recall / BLEU / ROUGE-L of the study that this one reproduces. Run of {manifest['date']}, "
+        f"commit {manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes in the "
+        "stages of the store, as timed in their last sitting; what the language model wrote is not counted."
+    )
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    readme.write_text(f"{before}{BEGIN}\n{block}\n{END}{after}")

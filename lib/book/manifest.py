@@ -1,5 +1,6 @@
-"""The manifest: what a set of results was made from and what each stage took."""
+"""What outside checks rely on: runs, metrics, their summary, and the manifest of what they were made from."""
 
+import io
 import json
 import os
 import platform
@@ -9,51 +10,61 @@ import textwrap
 from importlib.metadata import metadata, version
 from pathlib import Path
 
+import pandas as pd
+
 from lib.book.notebooks import chapters, read_stages
+from lib.evaluation import evaluate, merge_metrics, write_summary
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.preflight import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
 from lib.study import Study
 
-SOURCES = (
-    "lib",
-    "notebooks",
-    "book",
-    "data",
-    "_config.yml",
-    "_toc.yml",
-    "requirements.txt",
-    ":!book/results",
-)
+SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
 PACKAGES = (
     "torch", "transformers", "sentence-transformers", "tokenizers", "chromadb", "rank-bm25", "sacrebleu", "rouge-score",
     "ir_measures", "onnxruntime", "xllamacpp", "lightgbm", "pymupdf", "numpy", "scipy", "pandas", "matplotlib",
     "papermill", "jupyter-book",
 )  # fmt: skip
+STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
+
+
+def write_results(study: Study) -> None:
+    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv``; with filings also questions, pages and chunks."""
+    wanted = measured(study.profile)
+    for name, condition in wanted:
+        study.run(name, condition)
+    metrics = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
+    write_summary(study, merge_metrics(study, metrics))
+    if study.has_text:
+        study.generation_log().take_published()
+        packed = io.BytesIO()
+        study.questions.to_parquet(packed, index=False)
+        study.write("questions.parquet", packed.getvalue())
+        _ = study.pages, study.chunks  # linked into the outputs as they are read
+
+
+def read_summary(study: Study) -> pd.DataFrame:
+    """The summary of the outputs; see :data:`lib.evaluation.SUMMARY_COLUMNS`."""
+    return pd.read_csv(study.outputs / "summary.csv", dtype={"k": "Int64"})
 
 
 def git_commit() -> str:
     """The last commit that changed the code, with ``-dirty`` where files differ from it; ``unknown`` outside git."""
 
     def git(*command: str) -> str:
-        done = subprocess.run(["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=False)
-        return done.stdout.strip()
+        command = ["git", "-C", str(ROOT), *command, "--", *SOURCES]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
-    commit = git("log", "-1", "--format=%H", "--", *SOURCES)
-    return (commit or "unknown") + ("-dirty" if git("status", "--porcelain", "--", *SOURCES) else "")
+    return (git("log", "-1", "--format=%H") or "unknown") + ("-dirty" if git("status", "--porcelain") else "")
 
 
 def processor() -> str:
     """The processor's name, cores and memory, and the GPU where there is one."""
-    info = Path("/proc/cpuinfo")
-    names = [
-        line.split(":", 1)[1].strip()
-        for line in info.read_text().splitlines()
-        if line.startswith("model name")
-    ]
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    found = gpu() if shutil.which("nvidia-smi") else None  # torch, which tells, takes seconds to load
+    found = gpu() if shutil.which("nvidia-smi") else None  # importing torch takes seconds
     graphics = f"; {found[0]}, {found[1]:.0f} GiB" if found else ""
     return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB{graphics}"
 
@@ -62,17 +73,16 @@ def models_of(profile: dict) -> dict[str, dict]:
     """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
     found = {}
     for role, settings in profile.items():
-        if isinstance(settings, dict) and isinstance(settings.get("weights"), str):
-            name = settings["weights"]
+        if isinstance(settings, dict) and isinstance(name := settings.get("weights"), str):
             given = {"title": Path(name).name, "licence": "unknown", "files": {}}
             record = given if Path(name).is_dir() else locked(name)
-            files = {file: entry["sha256"] for file, entry in record["files"].items()}
+            weights = [file for file in record["files"] if file.endswith(WEIGHT_SUFFIXES)]
             found[role] = {
                 "name": name,
                 "title": record["title"],
                 "licence": record["licence"],
                 "weights": weights_hash(name),
-                "files": {file: sha for file, sha in files.items() if file.endswith(WEIGHT_SUFFIXES)},
+                "files": {file: record["files"][file]["sha256"] for file in weights},
             }
     return found
 
@@ -89,41 +99,33 @@ def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:
 
 
 def licence_of(package: str) -> str:
-    """A Python package's licence as its own metadata says it, in a few words."""
+    """A Python package's licence as its own metadata states it, in a few words."""
     about = metadata(package)
-    trove = [
-        line.split(" :: ")[-1] for line in about.get_all("Classifier") or [] if line.startswith("License ::")
-    ]
-    said = (
-        about.get("License-Expression")
-        or "; ".join(trove)
-        or (about.get("License") or "unknown").splitlines()[0]
-    )
-    return textwrap.shorten(said, 60, placeholder=" …")
+    listed = about.get_all("Classifier") or []
+    trove = "; ".join(line.split(" :: ")[-1] for line in listed if line.startswith("License ::"))
+    stated = about.get("License-Expression") or trove or (about.get("License") or "unknown").splitlines()[0]
+    return textwrap.shorten(stated, 60, placeholder=" …")
 
 
 def stages_of(study: Study) -> list[dict]:
     """Every stage that the book and its chapters used, and those behind them, by name and key.
 
     Returns:
-        Records of stage, key, origin (``computed``, ``reused`` or ``published``), wall_s, peak_mib, at, and, where they
-        are recorded, version, digest, public and asked.
+        Records of the STAGE_FIELDS that are known, with origin (``computed``, ``reused`` or ``published``).
     """
     origins: dict[str, str] = {}
     of_the_book = {*chapters(), "book"}
     for line in read_stages(study):
-        if line["chapter"] not in of_the_book:
-            continue
-        reference = f"{line['stage']}/{line['key']}"
-        if line["origin"] != "absent" and not (line["origin"] == "reused" and reference in origins):
-            origins[reference] = line["origin"]
+        reference, origin = f"{line['stage']}/{line['key']}", line["origin"]
+        is_first = origin != "reused" or reference not in origins
+        if line["chapter"] in of_the_book and origin != "absent" and is_first:
+            origins[reference] = origin
     todo, found = list(origins), {}
     while todo:
         reference = todo.pop()
         record = study.store.record(reference)
         if record and reference not in found:
-            kept = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
-            found[reference] = {name: record[name] for name in kept if name in record}
+            found[reference] = {name: record[name] for name in STAGE_FIELDS if name in record}
             found[reference]["origin"] = origins.get(reference, "reused")
             todo += record.get("asked", ())
     return sorted(found.values(), key=lambda record: (record["stage"], record["key"]))
@@ -135,17 +137,15 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
     for path in sorted((study.outputs / "folds").glob("*.json")):
         records = json.loads(path.read_text())
         records = records if isinstance(records, list) else [records]
-        found[path.stem] = [
-            {name: value for name, value in record.items() if name not in ("curve", "train_filings")}
-            for record in records
-        ]
+        left_out = {"curve", "train_filings"}
+        found[path.stem] = [{k: v for k, v in record.items() if k not in left_out} for record in records]
     return found
 
 
 def write_manifest(study: Study) -> dict:
     """Write ``manifest.json`` of the outputs and return it."""
-    stages, runs = stages_of(study), {}
-    for name, condition in measured(study.profile):
+    stages, runs, wanted = stages_of(study), {}, measured(study.profile)
+    for name, condition in wanted:
         path = study.outputs / "runs" / condition / f"{name}.trec.gz"
         if path.is_file():
             key = study.run_entry(name, condition).key
@@ -165,9 +165,7 @@ def write_manifest(study: Study) -> dict:
         "seeds": seeds_of(study.profile),
         "models": models_of(study.profile),
         "n_questions": len(study.questions),
-        "inputs": {
-            name: study.inputs_digest(name) for name in sorted({name for name, _ in measured(study.profile)})
-        },
+        "inputs": {name: study.inputs_digest(name) for name in sorted({name for name, _ in wanted})},
         "runs": dict(sorted(runs.items())),
         "folds": folds_of(study),
         "stages": stages,

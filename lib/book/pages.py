@@ -1,32 +1,100 @@
-"""The pages that the build writes, from method table, manifest and metrics: MyST files in ``pages/`` of the view."""
+"""The pages that the build writes, from method table, manifest and metrics: MyST files in ``pages/`` of the outputs."""
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError
 
 import pandas as pd
 import yaml
 
-from lib.book.appendix import appendix
 from lib.book.headline import headline, made_by
-from lib.book.results import read_summary
+from lib.book.manifest import licence_of, read_summary
+from lib.files import ROOT
 from lib.methods import METHODS, Method, of_family, siblings
 from lib.metrics.frame import HEADLINE, METRIC_TITLES
-from lib.show.display import markdown_table
+from lib.models.weights import lock
+from lib.show.display import escape, markdown_table
 from lib.show.tables import metric_cells, reported_figures
 from lib.study import Study
 from lib.words import CONDITIONS
 
 K = 5
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
+CARD = """
+(method-{method.name})=
+## {method.title}
+
+`{method.name}`: {method.pipeline}. Source: {source}.{uses}
+
+{about}
+
+{numbers}
+
+:::{{dropdown}} Settings, code and a run of its own
+{details}
+
+```yaml
+{settings}
+```
+
+The code is in `{path}`. To run this method alone:
+
+```bash
+make notebook NB=03_baselines PARAMS='-p methods "[{method.name}]"'
+```
+:::
+"""
+APPENDIX = """# Appendix: what these numbers were made from
+
+This page is written by the build, from `manifest.json`.{provenance}
+
+{facts}
+
+## Models and their licences
+
+The weights are data: fetched, checked against `lib/models/weights.lock.yaml`, never imported or installed.
+
+{models}
+
+:::{{dropdown}} Every model of the lock file and its licence
+{locked}
+:::
+
+## Packages and their licences
+
+{packages}
+
+:::{{dropdown}} Every package that `requirements.txt` pins
+Licences as the packages themselves state them, in the environment that built this book.
+
+{pinned}
+:::
+
+## Time and memory of each stage
+
+`computed` is what this run made, `reused` what an earlier run on the same machine had made from the same data,
+settings, weights and versions, `published` what came from the repository. Seconds are those of computing, whenever that
+was, without the stages that one asked for in turn; memory is the peak of the process that computed it.
+
+{stages}
+
+:::{{dropdown}} Every stage by itself
+{each_stage}
+:::
+
+## How to cite
+
+{citations}
+"""
 
 
 def write_pages(study: Study, manifest: dict) -> None:
-    """Write ``pages/methods.md``, ``siblings.md``, ``appendix.md`` and ``headline.md`` of the view.
+    """Write ``pages/methods.md``, ``siblings.md``, ``appendix.md`` and ``headline.md`` of the outputs.
 
     Args:
         study: one dataset under one profile, its results written.
-        manifest: what the numbers were made from: the view's, or the published one where there are no filings.
+        manifest: that of the outputs.
     """
     summary, others = read_summary(study), siblings(study.profile)
     pages = {
@@ -54,31 +122,17 @@ def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
     """One method's card."""
     module = inspect.getmodule(method.score)
     settings = {section: _plain(study.profile[section]) for section in ("chunks", *method.settings)}
-    uses = f" It reads the runs of {', '.join(f'`{name}`' for name in method.uses)}." if method.uses else ""
-    return f"""
-(method-{method.name})=
-## {method.title}
-
-`{method.name}`: {method.pipeline}. Source: {method.citation()}.{uses}
-
-{as_markdown(inspect.getdoc(module) or "")}
-
-{numbers_table(study, method, summary)}
-
-:::{{dropdown}} Settings, code and a run of its own
-{as_markdown(inspect.getdoc(method.score) or "")}
-
-```yaml
-{yaml.safe_dump(settings, sort_keys=False, default_flow_style=None).strip()}
-```
-
-The code is in `{module.__name__.replace(".", "/")}.py`. To run this method alone:
-
-```bash
-make notebook NB=03_baselines PARAMS='-p methods "[{method.name}]"'
-```
-:::
-"""
+    used = ", ".join(f"`{name}`" for name in method.uses)
+    return CARD.format(
+        method=method,
+        source=method.citation(),
+        uses=f" It reads the runs of {used}." if used else "",
+        about=as_markdown(inspect.getdoc(module) or ""),
+        numbers=numbers_table(study, method, summary),
+        details=as_markdown(inspect.getdoc(method.score) or ""),
+        settings=yaml.safe_dump(settings, sort_keys=False, default_flow_style=None).strip(),
+        path=f"{module.__name__.replace('.', '/')}.py",
+    )
 
 
 def numbers_table(study: Study, method: Method, summary: pd.DataFrame) -> str:
@@ -103,3 +157,112 @@ def as_markdown(docstring: str) -> str:
 
 def _plain(settings: object) -> object:
     return {name: _plain(item) for name, item in settings.items()} if isinstance(settings, dict) else settings
+
+
+def appendix(study: Study, manifest: dict) -> str:
+    """What the numbers were made from, how long it took, whose licences apply, and how to cite."""
+    models = [
+        (f"`{role}`", escape(model["title"]), escape(model["licence"]), what_fixes(model))
+        for role, model in manifest["models"].items()
+    ]
+    packages = [
+        (name, escape(version), escape(manifest["licences"].get(name, "unknown")))
+        for name, version in manifest["packages"].items()
+    ]
+    tables = {
+        "facts": facts(manifest),
+        "models": _table("Role, Model, Licence, What fixes the weights (SHA-256)", models),
+        "locked": locked_models(),
+        "packages": _table("Package, Version, Licence", packages),
+        "pinned": pinned_packages(),
+        "stages": stages_table(manifest["stages"]),
+        "each_stage": stages_table(manifest["stages"], whole=True),
+    }
+    printed = {name: markdown_table(table, plain=True) for name, table in tables.items()}
+    return APPENDIX.format(provenance=study.provenance, citations=how_to_cite(), **printed)
+
+
+def facts(manifest: dict) -> pd.DataFrame:
+    """Dataset, profile, code, machine and seeds: What, Value."""
+    counts = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
+    rows = {
+        "dataset": f"{manifest['dataset']}, {manifest['n_questions']} questions",
+        "fingerprint of the dataset": f"`{manifest['fingerprint']}`",
+        "profile": f"`{manifest['profile']}`",
+        "code": f"commit `{manifest['commit']}`",
+        "date": manifest["date"],
+        "machine": escape(manifest["machine"]),
+        "Python": manifest["python"],
+        "seeds": ", ".join(f"`{name}` = {seed}" for name, seed in manifest["seeds"].items()),
+        "results of stages": ", ".join(f"{n} {one}" for one, n in counts.items()) or "nothing looked up",
+    }
+    return _table("What, Value", rows.items())
+
+
+def _table(columns: str, rows: Iterable[tuple[str, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=columns.split(", "))
+
+
+def what_fixes(model: dict) -> str:
+    """The hashes of a model's weight files, and the hub's commit where the hub alone has the files."""
+    record = lock().get(model["name"], {"files": {}, "hub": {}})
+    hub, files, commit = record["hub"] or {}, model["files"], []
+    if hub.get("revision") and not record["files"]:
+        commit = [f"commit `{hub['revision']}` of `{hub['id']}`"]
+        files = files or hub.get("sha256", {})
+    hashes = [f"{escape(file)}: {breakable(sha)}" for file, sha in files.items()]
+    return "<br>".join([*commit, *hashes]) or f"`{model['weights']}` over all files"
+
+
+def breakable(sha256: str) -> str:
+    """A hash as code that may be broken into lines and is copied whole."""
+    return f"<code>{'<wbr>'.join(re.findall('.{1,16}', sha256))}</code>"
+
+
+def locked_models() -> pd.DataFrame:
+    """Every model that a profile may name, with its licence."""
+    rows = [(f"`{name}`", escape(row["title"]), escape(row["licence"])) for name, row in lock().items()]
+    return _table("Name, Model, Licence", rows)
+
+
+def pinned_packages() -> pd.DataFrame:
+    """Every package of ``requirements.txt``: name, version, and licence where the package is installed."""
+    text, rows = (ROOT / "requirements.txt").read_text(), []
+    for name, extra, version in re.findall(r"^([^\s#=\[]+)(\[[^]]*\])?==([^\s;#]+)", text, flags=re.M):
+        try:
+            licence = licence_of(name)
+        except PackageNotFoundError:
+            licence = "not installed here"
+        rows.append((escape(name + extra), escape(version), escape(licence)))
+    return _table("Package, Version, Licence", rows)
+
+
+def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
+    """Seconds and MiB by stage, summed over stages of one kind unless ``whole``."""
+    frame = pd.DataFrame(stages, columns=["stage", "origin", "wall_s", "peak_mib"])
+    frame["Stage"] = "`" + (frame["stage"] if whole else frame["stage"].str.split("/").str[0]) + "`"
+    found = frame.groupby("Stage", sort=False).agg(
+        Results=("stage", "size"),
+        Origin=("origin", lambda column: ", ".join(sorted(set(column)))),
+        Seconds=("wall_s", lambda column: f"{column.sum():.1f}"),
+        MiB=("peak_mib", lambda column: f"{column.max():.0f}"),
+    )
+    return found.reset_index()
+
+
+def how_to_cite() -> str:
+    """Citations of this study, the study that it reproduces, and the dataset, from ``CITATION.cff``."""
+    about = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    works = [("software", "retrievalgap", about | {"year": str(about["date-released"])[:4]})]
+    for work in about["references"]:
+        works.append(("misc", work["authors"][0]["family-names"].lower() + str(work["year"]), work))
+    entries = []
+    for kind, key, work in works:
+        people = [
+            f"{{{one['name']}}}" if "name" in one else f"{one['family-names']}, {one['given-names']}"
+            for one in work["authors"]
+        ]
+        given = {"author": " and ".join(people)} | {name: work.get(name) for name in ("title", "year", "url")}
+        fields = ",\n  ".join(f"{name} = {{{value}}}" for name, value in given.items() if value)
+        entries.append(f"@{kind}{{{key},\n  {fields}\n}}")
+    return "```bibtex\n" + "\n".join(entries) + "\n```"

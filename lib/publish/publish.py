@@ -1,7 +1,7 @@
 """The one way results get into the repository: ``make publish``.
 
-It copies what a whole run left in the outputs to ``book/results/<dataset>/<profile>/``, and refuses uncommitted changes,
-a run in which something is missing, and any text of the dataset. Publishing twice from the same store gives the same
+It copies what a whole run left to ``book/results/<dataset>/<profile>/``, and refuses uncommitted changes, a run in
+which something is missing, and any text of the dataset. Publishing twice from the same store gives the same
 bytes: times are those that the store recorded, and nothing depends on the order in which chapters ended.
 """
 
@@ -14,15 +14,15 @@ import pandas as pd
 from PIL import Image
 
 from lib.analysis.frontier import BENCHMARKS
-from lib.book.manifest import git_commit
-from lib.book.results import read_results, read_summary
+from lib.book.headline import fill_headline
+from lib.book.manifest import git_commit, read_summary
+from lib.evaluation import read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.metrics import METRICS as ALL_METRICS
 from lib.metrics import answers
 from lib.models.written import read_records
 from lib.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
-from lib.publish.readme import fill_headline
 from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
 from lib.show.display import PAGE_COMMENT, files_of
 from lib.study import Study
@@ -92,7 +92,7 @@ def check_whole(study: Study) -> dict:
         )
     if manifest["fingerprint"] != study.dataset.fingerprint:
         raise StudyError(f"the results were made from other files of {study.dataset.name}; {again}")
-    metrics = read_results(study).groupby(["condition", "method"])["question_id"].nunique()
+    metrics = read_metrics(study.outputs / METRICS_FILE).groupby(["condition", "method"])["question_id"].nunique()
     for name, condition in measured(study.profile):
         place, path = f"{condition}/{name}", study.outputs / "runs" / condition / f"{name}.trec.gz"
         record = manifest["runs"].get(place)

@@ -10,15 +10,33 @@ import pandas as pd
 import pytest
 import yaml
 
-from lib.book.appendix import breakable, how_to_cite, locked_models, pinned_packages, stages_table, what_fixes
-from lib.book.headline import figure_alt, headline_rows, headline_table, made_by, sentences
-from lib.book.pages import as_markdown, card, numbers_table, write_pages
-from lib.book.results import read_summary
+from lib.book.headline import (
+    BEGIN,
+    END,
+    figure_alt,
+    fill_headline,
+    headline_rows,
+    headline_table,
+    made_by,
+    sentences,
+)
+from lib.book.manifest import read_summary
+from lib.book.pages import (
+    as_markdown,
+    breakable,
+    card,
+    how_to_cite,
+    locked_models,
+    numbers_table,
+    pinned_packages,
+    stages_table,
+    what_fixes,
+    write_pages,
+)
 from lib.evaluation import SUMMARY_COLUMNS
 from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.profile import load_profile
-from lib.publish.readme import BEGIN, END, fill_headline
 from lib.show.tables import reported_figures
 from lib.words import StudyError
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lib.book import manifest
-from lib.book.results import write_results
+from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.models.written import append_records
 from lib.publish import publish

@@ -15,12 +15,12 @@ import yaml
 from lib import methods
 from lib.__main__ import commands as command_line
 from lib.book import notebooks
+from lib.book.headline import BEGIN, END
 from lib.book.pages import methods_page
 from lib.data.dataset import extract_pages, read_dataset
 from lib.data.locate import financebench_root
 from lib.evaluation import evaluate_all
 from lib.methods import Method, of_family
-from lib.publish.readme import BEGIN, END
 from lib.show.tables import results_table, summary_at
 
 ROOT = Path(__file__).resolve().parents[2]
