@@ -4,8 +4,6 @@ Stage two is the base encoder's search of chunks as in ``dense``; only the choic
 trained in folds by company or by filing, fully or lightly, or not at all.
 """
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 
@@ -102,11 +100,12 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """
 
     def load() -> np.ndarray:
+        from lib.page_scorer import full, light  # they load torch, which takes seconds
+
         if name == "untrained" or full.untrainable(study):
             queries, pages = base_vectors(study)
             return queries @ pages.T
-        module = import_module(f"lib.page_scorer.{name}")  # loads torch, which takes seconds
-        return load_scores(study, module.scores_entry(study, by))
+        return load_scores(study, {"full": full, "light": light}[name].scores_entry(study, by))
 
     return study.memo(("page_scores", name, by), load)
 
