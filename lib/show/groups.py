@@ -19,6 +19,15 @@ from lib.study import Study
 
 STEP_COLOURS = {"found": "#009E73", "chunk": "#F0E442", "page": "#E69F00", "document": "#B0413E"}
 STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
+#: What is printed of :func:`lib.analysis.failures.failed_questions`.
+FAILED = (
+    Column("Kind", "kind"),
+    Column("Rule", "rule"),
+    Column("First kind that holds", "primary"),
+    Column("Of failures (%)", "share_failed", percent),
+    Column("Of found (%)", "share_found", percent),
+    Column("n", "n_failed"),
+)
 ORACLE_MARKS = {"oracle-document": "D", "oracle-page": "^"}
 
 
@@ -105,19 +114,6 @@ def differences_table(frame: pd.DataFrame, head: str, first: Seen, second: Seen)
     """:func:`lib.analysis.breakdowns.differences` as they are printed; ``head``: what the groups are."""
     difference = interval(f"{second.title} − {first.title}", "difference", "low", "high")
     return printed(frame, Column(head, "group"), Column("n", "n"), difference, *TESTED)
-
-
-def failed_table(failed: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.failures.failed_questions` as it is printed."""
-    return printed(
-        failed,
-        Column("Kind", "kind"),
-        Column("Rule", "rule"),
-        Column("First kind that holds", "primary"),
-        Column("Of failures (%)", "share_failed", percent),
-        Column("Of found (%)", "share_found", percent),
-        Column("n", "n_failed"),
-    )
 
 
 def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:

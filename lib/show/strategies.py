@@ -9,9 +9,9 @@ from lib.analysis import judged, siblings
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
-from lib.show.display import Column, Shown, interval, number, p_value, percent, printed, table, wide
+from lib.show.display import Column, interval, number, p_value, percent, printed, wide
 from lib.show.figures import COLOURS, DARK, bars
-from lib.show.tables import N, methods_table, title
+from lib.show.tables import N, title
 from lib.study import Study
 
 DIFFERENCE = (
@@ -21,37 +21,26 @@ DIFFERENCE = (
 )
 PRECISION = ("Judged by the model", "Judged by gold pages")
 RELEVANCE = ("Answer relevance", "ROUGE-L with the gold answer")
-
-
-def _of(family: str, rows: Sequence[str]) -> list[str]:
-    return [name for name in rows if METHODS[name].family == family]
-
-
-def rows_table(study: Study, rows: Sequence[str], family: str, name: str) -> Shown:
-    """What happens to a question in those ``rows`` that are of the study ``family``; ``name`` is part of the label."""
-    caption = f"The strategies: what happens to a question. {left_out(family, rows)}"
-    return table(study, methods_table(_of(family, rows)), f"siblings-{name}-rows", caption, plain=True)
+#: What is printed of :func:`lib.analysis.siblings.ways_to_weigh`, and of :func:`lib.analysis.judged.agreement`.
+WEIGHTS = (
+    Column("Weight of dense", "what"),
+    Column("α", "alpha"),
+    *(Column(head, metric, number) for metric, head in siblings.SWEPT.items()),
+    N,
+)
+AGREEMENT = (
+    Column("Labelling", "labelling"),
+    Column("Read by hand as", "hand"),
+    interval("Agreement", "accuracy", "accuracy_low", "accuracy_high"),
+    interval("Cohen's κ", "kappa", "kappa_low", "kappa_high"),
+    N,
+)
 
 
 def left_out(family: str, run: Sequence[str]) -> str:
     """A sentence on the rows of a study that the profile does not run; empty where it runs all."""
     absent = [row.title for row in METHODS.values() if row.family == family and row.name not in run]
     return f"Not run in this profile: {', '.join(absent)}." if absent else ""
-
-
-def results_table(study: Study, rows: Sequence[str], metrics: pd.DataFrame, family: str, name: str) -> Shown:
-    """The results of a study's rows, each beside the row that it changes; see :func:`rows_table`."""
-    own = _of(family, rows)
-    numbers = siblings.means(study, metrics, siblings.with_references(own))
-    tested = siblings.against_reference(study, metrics, own)
-    caption = (
-        "Retrieval under the standard condition with 95 % intervals (bootstrap over {companies} companies), n = {n}; "
-        "page recall beside the row that each strategy changes: paired difference, randomisation test by company, "
-        "Holm's correction."
-    )
-    return table(
-        study, compared_rows(numbers, tested), f"siblings-{name}", caption, takeaway(tested), numbers
-    )
 
 
 def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
@@ -71,13 +60,6 @@ def takeaway(tested: pd.DataFrame) -> str:
     return f"Better than the row that they change, told from chance: {better}. Worse: {worse}."
 
 
-def depths_table(study: Study, rows: Sequence[str], metrics: pd.DataFrame, family: str, name: str) -> Shown:
-    """Page recall of a study's rows at several depths, and MAP@10; see :func:`rows_table`."""
-    caption = "Page recall at several depths, and mean average precision, n = {n}."
-    shown = by_depth(metrics, _of(family, rows), study.profile.metrics.ks)
-    return table(study, shown, f"siblings-{name}-depths", caption)
-
-
 def by_depth(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -> pd.DataFrame:
     """Page recall at several depths, and MAP@10."""
     columns, rows = {f"@{k}": ("page_recall", k) for k in ks} | {"MAP@10": ("map", 10)}, []
@@ -86,12 +68,6 @@ def by_depth(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -
         means = {head: number(part.mean()) for head, part in values.items()}
         rows.append({"Method": title(name)} | means | {"n": len(values["MAP@10"])})
     return pd.DataFrame(rows)
-
-
-def weights_table(ways: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.siblings.ways_to_weigh` as it is printed."""
-    means = [Column(head, metric, number) for metric, head in siblings.SWEPT.items()]
-    return printed(ways, Column("Weight of dense", "what"), Column("α", "alpha"), *means, N)
 
 
 def alpha_sweep(curve: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
@@ -117,18 +93,6 @@ def chunk_sizes(table: pd.DataFrame) -> plt.Figure:
     axes.set(xlabel="mean over questions")
     axes.legend(loc="lower center", ncols=len(parts), bbox_to_anchor=(0.4, 1.0))
     return drawn
-
-
-def agreement_table(agreed: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.judged.agreement` as it is printed."""
-    return printed(
-        agreed,
-        Column("Labelling", "labelling"),
-        Column("Read by hand as", "hand"),
-        interval("Agreement", "accuracy", "accuracy_low", "accuracy_high"),
-        interval("Cohen's κ", "kappa", "kappa_low", "kappa_high"),
-        N,
-    )
 
 
 def labels_table(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:

@@ -1,9 +1,10 @@
-"""The tables of retrieval: our numbers with n and intervals, beside what the reproduced study reports."""
+"""The tables of retrieval: our numbers with n and intervals, beside what is reported, and step by step."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -12,8 +13,18 @@ from lib.evaluation import summary_at
 from lib.methods import METHODS
 from lib.metrics.frame import HEADLINE, METRIC_TITLES, best, values_of
 from lib.metrics.retrieval import page_recall
-from lib.show.display import MEAN_ALONE, TESTED, Column, interval, number, printed, wide, with_interval
-from lib.stats import Resampling
+from lib.show.display import (
+    MEAN_ALONE,
+    TESTED,
+    Column,
+    interval,
+    number,
+    p_value,
+    printed,
+    wide,
+    with_interval,
+)
+from lib.stats import Resampling, holm
 from lib.study import Study
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at", "values_of"]  # for the chapters
@@ -128,3 +139,43 @@ def pool_table(study: Study, metrics: pd.DataFrame, methods: Sequence[str], k: i
         rows.append((title(method), *map(number, numbers)))
     heads = (f"First stage @{k}", f"Pool ceiling @{depth}", f"Reranked @{k}", "Pool misses", "Inversions")
     return pd.DataFrame(rows, columns=["Method", *heads])
+
+
+def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -> pd.Series:
+    """A rung's values by question id."""
+    return metrics[metrics["metric"] == f"rung_{metric}/{name}"].set_index("question_id")["value"]
+
+
+def steps(
+    study: Study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
+) -> pd.DataFrame:
+    """Each step with its interval and its difference from another step; columns as :func:`steps_table` reads them.
+
+    Args:
+        pages, docs: title of the step to page and document recall by question id, in the order of the table.
+        against: for each step the title that it is compared with, or None.
+    """
+    draws, rows = Resampling.of(study), []
+    for (title, values), other in zip(pages.items(), against, strict=True):
+        tested = [np.nan] * 4
+        if other is not None:
+            tested = [*draws.difference(values, pages[other])[:3], draws.p(values, pages[other])]
+        rows.append([title, docs[title].mean(), *draws.interval(values)[:4], *tested])
+    columns = ["title", "doc_recall", "page_recall", "low", "high", "n"]
+    frame = pd.DataFrame(rows, columns=[*columns, "difference", "difference_low", "difference_high", "p"])
+    tested = frame["p"].notna()
+    frame.loc[tested, "p_holm"] = holm(frame.loc[tested, "p"])
+    return frame
+
+
+def steps_table(frame: pd.DataFrame, compared: str) -> pd.DataFrame:
+    """:func:`steps` as printed, with the heading of the column of differences."""
+    return printed(
+        frame,
+        Column("Step", "title"),
+        Column("Document recall", "doc_recall", number),
+        interval("Page recall", "page_recall", "low", "high"),
+        interval(compared, "difference", "difference_low", "difference_high"),
+        Column("p (Holm)", "p_holm", p_value),
+        Column("n", "n"),
+    )

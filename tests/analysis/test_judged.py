@@ -11,7 +11,7 @@ from lib.analysis import judged
 from lib.answers.relevance import hand_labels
 from lib.metrics.retrieval import is_gold
 from lib.profile import Settings
-from lib.show import strategies
+from lib.show import display, strategies
 from lib.stats import Resampling
 
 QUESTIONS = pd.DataFrame(
@@ -70,7 +70,7 @@ def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
     profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
     table = judged.agreement(SimpleNamespace(questions=QUESTIONS, profile=profile), labelled)
     accuracy = table.set_index(["labelling", "hand"])["accuracy"].to_dict()
-    printed = strategies.agreement_table(table)
+    printed = display.printed(table, *strategies.AGREEMENT)
     assert list(printed) == ["Labelling", "Read by hand as", "Agreement", "Cohen's κ", "n"]
     assert accuracy == {
         ("judge", "useful"): 2 / 4,

@@ -12,6 +12,7 @@ from lib.methods import METHODS, Method
 from lib.metrics.retrieval import long_frame
 from lib.profile import Settings
 from lib.show import strategies
+from lib.show.display import printed
 from lib.stats import Resampling
 
 N = 40
@@ -102,8 +103,8 @@ def test_the_peek_stands_beside_what_is_held_out():
     assert ways["alpha"].tolist() == ["0", "1", "0.5", "0 to 1"]
     assert ways["ndcg"].tolist() == pytest.approx([0.5, 0.5, 0.65, 0])
     assert set(ways["n"]) == {4}
-    printed = strategies.weights_table(ways)
-    assert list(printed) == [
+    shown = printed(ways, *strategies.WEIGHTS)
+    assert list(shown) == [
         "Weight of dense",
         "α",
         "Document recall@5",

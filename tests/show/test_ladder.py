@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.profile import load_profile
-from lib.show.ladder import steps, steps_table
+from lib.show.tables import steps, steps_table
 
 
 def test_each_step_is_compared_with_the_one_it_names():
