@@ -1,6 +1,6 @@
 """The studies' claims as data: who claims what, on which data, with which numbers, and which rows are compared.
 
-They are tested in :mod:`lib.analysis.scoreboard`; the rules of the verdicts are in :mod:`lib.analysis.verdicts`.
+They are tested in :mod:`lib.analysis.scoreboard`.
 """
 
 from dataclasses import dataclass, fields

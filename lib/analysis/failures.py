@@ -1,20 +1,18 @@
 """Kinds of failures, each decided by a stated rule.
 
-A *missed page* is a gold page that is not among the pages of the top k chunks; the rules look at what came instead: the
-best-ranked page of the gold filing where the filing is among the top k, else the first-ranked page. The first rule of
-RULES that holds decides. They look at names, types and periods of filings, at page numbers and at what kind of page the
-two are.
+A *missed page* is a gold page that is not among the pages of the top k chunks; its rules (OF_PAGES) compare it with
+what came instead, the best-ranked page of the gold filing where that is among the top k, else the first-ranked page:
+names, types and periods of filings, page numbers and kinds of pages.
 
 A *failed question* has none of its gold pages among them. Akarsu et al. (2026) sorted failed questions by reading; here
-every kind is a rule over what can be measured, a question may be of several kinds, and the first is its primary one.
-Three of these rules look at the question and its evidence alone and so hold for found questions, too: a kind explains
-a failure only where failures have it more often than found questions.
+every kind is a rule (OF_QUESTIONS) over what can be measured, a question may be of several kinds, and the first is its
+primary one. Those that look at the question and its evidence alone hold for found questions, too: a kind explains a
+failure only where failures have it more often than found questions.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,49 +48,52 @@ FIGURE_SHARE = 0.3
 TOLERANCE = 0.01
 SCALES = tuple(1000.0**power for power in range(-3, 4))
 FIGURE = re.compile(r"[($€£-]*\d[\d,.]*[%)]*")
+NEXT_K = 20  # chunks that a better order could draw from
+SORTS = (
+    "filing not among the first",
+    "some of its pages found",
+    "answer's figures stand on a page that was found",
+    "page among the next",
+    "page further down",
+)
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A kind of failure: what fails, the step that lost it or what the rule is about, and the rule in words."""
+class Rule(NamedTuple):
+    """A kind of failure: the step that lost it or what the rule is about, and the rule in words."""
 
-    kind: str
-    fails: Literal["page", "question"]
     step: str
     says: str
 
 
-#: All kinds of failures, in the order in which they are tried.
-RULES = (
-    Rule("other gold page only", "page", "page", "another gold page of the question is among the top k"),
-    Rule("neighbour page", "page", "page", "the page before or after the gold page is among the top k"),
-    Rule("summary instead of statement", "page", "page",
-         "the gold page is a primary statement, a summary of results came"),
-    Rule("same statement elsewhere", "page", "page",
-         "both are the same kind of primary statement, in the gold filing"),
-    Rule("other statement", "page", "page", "the gold page is a primary statement, another one came"),
-    Rule("text or note instead of statement", "page", "page",
-         "the gold page is a primary statement, a page that is none came"),
-    Rule("right filing, other part", "page", "page", "any other page of the gold filing"),
-    Rule("wrong year", "page", "document", "the company's filing of the same type for another period"),
-    Rule("other type of filing", "page", "document", "another filing of the company"),
-    Rule("same statement of another company", "page", "document", "both are the same kind of primary statement"),
-    Rule("other company", "page", "document", "any other page of another company"),
-    Rule("nothing retrieved", "page", "document", "the run has no chunk for the question"),
-    Rule("table structure", "question", "question",
-         f"{FIGURE_SHARE:.0%} or more of the evidence's words are figures"),
-    Rule("numerical reasoning", "question", "question",
-         "the answer has a number, and none of its numbers stands in the evidence"),
-    Rule("vocabulary", "question", "question",
-         "a smaller share of the question's terms stands on a gold page than for half of the found questions"),
-    Rule("ambiguous", "question", "retrieved",
-         "a page of the same kind from another filing of the company is among the top k"),
-    Rule("long document", "question", "retrieved",
-         "the gold filing is among the top k, and it has more pages than half of the filings"),
-    Rule("none of these", "question", "retrieved", "no rule holds"),
-)  # fmt: skip
-OF_PAGES = {rule.kind: rule for rule in RULES if rule.fails == "page"}
-OF_QUESTIONS = {rule.kind: rule for rule in RULES if rule.fails == "question"}
+#: Kinds of missed pages, in the order in which they are tried.
+OF_PAGES = {
+    "other gold page only": Rule("page", "another gold page of the question is among the top k"),
+    "neighbour page": Rule("page", "the page before or after the gold page is among the top k"),
+    "summary instead of statement": Rule("page", "the gold page is a primary statement, a summary of results came"),
+    "same statement elsewhere": Rule("page", "both are the same kind of primary statement, in the gold filing"),
+    "other statement": Rule("page", "the gold page is a primary statement, another one came"),
+    "text or note instead of statement":
+        Rule("page", "the gold page is a primary statement, a page that is none came"),
+    "right filing, other part": Rule("page", "any other page of the gold filing"),
+    "wrong year": Rule("document", "the company's filing of the same type for another period"),
+    "other type of filing": Rule("document", "another filing of the company"),
+    "same statement of another company": Rule("document", "both are the same kind of primary statement"),
+    "other company": Rule("document", "any other page of another company"),
+    "nothing retrieved": Rule("document", "the run has no chunk for the question"),
+}  # fmt: skip
+#: Kinds of failed questions, in the order in which one is primary; those about what was ``retrieved`` need a failure.
+OF_QUESTIONS = {
+    "table structure": Rule("question", f"{FIGURE_SHARE:.0%} or more of the evidence's words are figures"),
+    "numerical reasoning":
+        Rule("question", "the answer has a number, and none of its numbers stands in the evidence"),
+    "vocabulary": Rule("question", "a smaller share of the question's terms stands on a gold page than for half of "
+                                   "the found questions"),
+    "ambiguous":
+        Rule("retrieved", "a page of the same kind from another filing of the company is among the top k"),
+    "long document":
+        Rule("retrieved", "the gold filing is among the top k, and it has more pages than half of the filings"),
+    "none of these": Rule("retrieved", "no rule holds"),
+}  # fmt: skip
 
 
 def page_kind(text: str) -> str:
@@ -114,113 +115,83 @@ def page_kind(text: str) -> str:
     return "summary" if re.search(SUMMARY, head) else "other"
 
 
+def _texts(study: Study) -> dict[tuple[str, int], str]:
+    return study.memo("page_texts", lambda: study.pages.set_index(["doc_name", "page"])["text"].to_dict())
+
+
 def _places(run: pd.DataFrame, k: int) -> dict[str, list[tuple[str, int]]]:
     top = run[run["rank"] <= k].sort_values(["question_id", "rank"])
-    return {
-        question_id: list(zip(part["doc_name"], part["page"], strict=True))
-        for question_id, part in top.groupby("question_id")
-    }
+    parts = top.groupby("question_id")
+    return {name: list(zip(part["doc_name"], part["page"], strict=True)) for name, part in parts}
 
 
-def misses(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
-    """The gold pages that are not among the top k, and what came instead.
-
-    Returns:
-        question_id, doc_name, page (the gold page), shown_doc, shown_page (missing where nothing was retrieved),
-        has_other (another gold page is there), has_neighbour.
-    """
-    ranked, gold_of = _places(run, k), questions.set_index("question_id")["gold_pages"].map(set)
-    rows = []
-    for gold in gold_pages(questions).itertuples():
-        seen = ranked.get(gold.question_id, [])
-        if (gold.doc_name, gold.page) in seen:
-            continue
-        wanted = gold_of[gold.question_id]
-        inside = [page for doc_name, page in seen if doc_name == gold.doc_name]
-        instead = [page for page in inside if page not in wanted] or inside
-        shown = (gold.doc_name, instead[0]) if inside else (seen or [(None, None)])[0]
-        has_neighbour = any(abs(page - gold.page) == 1 for page in inside)
-        rows.append((*gold[1:4], *shown, bool(wanted & set(inside)), has_neighbour))
-    columns = ["question_id", "doc_name", "page", "shown_doc", "shown_page", "has_other", "has_neighbour"]
-    return pd.DataFrame(rows, columns=columns).astype({"shown_page": "Int64"})
+def _stored(study: Study, stage: str, name: str, k: int, make: Callable, **more) -> pd.DataFrame:
+    """``make`` of a study, a method's standard run and ``k``."""
+    params = {"run": study.run_digest(name, "standard"), "pages": study.digest("pages")}
+    params |= {"dataset": study.dataset.fingerprint, "k": k} | more
+    return study.store.frame(
+        f"analysis/{stage}/{name}", params, lambda: make(study, study.run(name), k), public=True
+    )
 
 
-def kind_of(miss, gold: pd.Series, shown: pd.Series | None, gold_kind: str, shown_kind: str) -> str:
-    """The first rule that holds for a missed page.
-
-    Args:
-        miss: a row of :func:`misses`.
-        gold, shown: rows of the filings (company, doc_type, doc_period); ``shown`` is None where nothing came.
-        gold_kind, shown_kind: of :func:`page_kind`.
-    """
+def _kind_of(
+    gold: pd.Series, shown: pd.Series | None, has_other: bool, has_neighbour: bool, kinds: tuple[str, str]
+) -> str:
+    """The first rule that holds, by the rows of the two filings and the kinds of the two pages, gold first."""
     if shown is None:
         return "nothing retrieved"
-    wants_statement = gold_kind in STATEMENTS
-    is_inside, is_same_company = miss.shown_doc == miss.doc_name, shown["company"] == gold["company"]
+    wants_statement, is_same_kind = kinds[0] in STATEMENTS, kinds[0] == kinds[1]
+    is_inside, is_same_company = shown.name == gold.name, shown["company"] == gold["company"]
     is_same_type = shown["doc_type"] == gold["doc_type"]
     held = {
-        "other gold page only": is_inside and miss.has_other,
-        "neighbour page": is_inside and miss.has_neighbour,
-        "summary instead of statement": is_inside and wants_statement and shown_kind == "summary",
-        "same statement elsewhere": is_inside and wants_statement and shown_kind == gold_kind,
-        "other statement": is_inside and wants_statement and shown_kind in STATEMENTS,
+        "other gold page only": is_inside and has_other,
+        "neighbour page": is_inside and has_neighbour,
+        "summary instead of statement": is_inside and wants_statement and kinds[1] == "summary",
+        "same statement elsewhere": is_inside and wants_statement and is_same_kind,
+        "other statement": is_inside and wants_statement and kinds[1] in STATEMENTS,
         "text or note instead of statement": is_inside and wants_statement,
         "right filing, other part": is_inside,
         "wrong year": is_same_company and is_same_type and shown["doc_period"] != gold["doc_period"],
         "other type of filing": is_same_company,
-        "same statement of another company": wants_statement and shown_kind == gold_kind,
+        "same statement of another company": wants_statement and is_same_kind,
         "other company": True,
     }
     return next(kind for kind, holds in held.items() if holds)
 
 
 def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
-    """All missed pages of a method's standard run with their kind and the kinds of the two pages; stored.
+    """The gold pages that are not among the top k of a method's standard run, and what came instead; stored.
 
     Returns:
-        The columns of :func:`misses`, and gold_kind, shown_kind, kind, step.
+        question_id, doc_name, page (the gold page), shown_doc, shown_page (missing where nothing was retrieved),
+        has_other (another gold page is there), has_neighbour, gold_kind, shown_kind (of the two pages), kind, step.
     """
-    params = _params(study, name, k)
-    found = study.store.frame(
-        f"analysis/missed-pages/{name}", params, lambda: classify(study, study.run(name), k), public=True
-    )
-    return found.astype({"shown_page": "Int64"})
-
-
-def _params(study: Study, name: str, k: int) -> dict:
-    run, pages = study.run_digest(name, "standard"), study.digest("pages")
-    return {"run": run, "pages": pages, "dataset": study.dataset.fingerprint, "k": k}
+    return _stored(study, "missed-pages", name, k, classify).astype({"shown_page": "Int64"})
 
 
 def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     """What :func:`missed_pages` stores, of any run."""
-    found, filings, texts = (
-        misses(run, study.questions, k),
-        study.filings.set_index("doc_name"),
-        _texts(study),
-    )
-
-    def kind_at(doc_name: str, page: object) -> str:
-        return "other" if pd.isna(page) else page_kind(texts[doc_name, int(page)])
-
-    rows = []
-    for miss in found.itertuples():
-        kinds = kind_at(miss.doc_name, miss.page), kind_at(miss.shown_doc, miss.shown_page)
-        shown = None if pd.isna(miss.shown_page) else filings.loc[miss.shown_doc]
-        kind = kind_of(miss, filings.loc[miss.doc_name], shown, *kinds)
-        rows.append((*kinds, kind, OF_PAGES[kind].step))
-    columns = ["gold_kind", "shown_kind", "kind", "step"]
-    return found.join(pd.DataFrame(rows, columns=columns, index=found.index))
-
-
-def _texts(study: Study) -> dict[tuple[str, int], str]:
-    return study.memo("page_texts", lambda: study.pages.set_index(["doc_name", "page"])["text"].to_dict())
+    texts, filings, ranked = _texts(study), study.filings.set_index("doc_name"), _places(run, k)
+    gold_of, rows = study.questions.set_index("question_id")["gold_pages"].map(set), []
+    for question_id, doc_name, page in gold_pages(study.questions).itertuples(index=False):
+        seen, wanted = ranked.get(question_id, []), gold_of[question_id]
+        if (doc_name, page) in seen:
+            continue
+        inside = [number for name, number in seen if name == doc_name]
+        instead = [number for number in inside if number not in wanted] or inside
+        shown = (doc_name, instead[0]) if inside else (seen or [(None, None)])[0]
+        near = bool(wanted & set(inside)), any(abs(number - page) == 1 for number in inside)
+        kinds = page_kind(texts[doc_name, page]), page_kind(texts[shown]) if seen else "other"
+        kind = _kind_of(filings.loc[doc_name], filings.loc[shown[0]] if seen else None, *near, kinds)
+        rows.append((question_id, doc_name, page, *shown, *near, *kinds, kind, OF_PAGES[kind].step))
+    columns = ["question_id", "doc_name", "page", "shown_doc", "shown_page", "has_other", "has_neighbour"]
+    columns += ["gold_kind", "shown_kind", "kind", "step"]
+    return pd.DataFrame(rows, columns=columns).astype({"shown_page": "Int64"})
 
 
 def typology(classified: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """How many missed pages each kind has: kind, step, says, and a count for each name; kinds that never occur too."""
-    rows = [(rule.kind, rule.step, rule.says) for rule in OF_PAGES.values()]
-    table = pd.DataFrame(rows, columns=["kind", "step", "says"])
+    table = pd.DataFrame([(kind, *rule) for kind, rule in OF_PAGES.items()], columns=["kind", "step", "says"])
     for name, part in classified.items():
         table[name] = table["kind"].map(part["kind"].value_counts()).fillna(0).astype(int)
     return table
@@ -278,46 +249,35 @@ def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     for row in study.questions.itertuples():
         gold = [texts[row.doc_name, page] for page in row.gold_pages]
         shown, kinds = seen.get(row.question_id, []), {page_kind(text) for text in gold}
-        company = filings.at[row.doc_name, "company"]
+        company, n_pages = filings.loc[row.doc_name, ["company", "n_pages"]]
         others = [place for place in shown if place[0] != row.doc_name]
         twins = [place for place in others if filings.at[place[0], "company"] == company]
-        rows.append(
-            {
-                "question_id": row.question_id,
-                "is_found": bool(found[row.question_id]),
-                "figure_share": figure_share(row.evidence),
-                "stands_in": stands_in(row.answer, row.evidence, row.question),
-                "term_share": term_share(row.question, company, gold),
-                "n_pages": filings.at[row.doc_name, "n_pages"],
-                "has_filing": len(others) < len(shown),
-                "has_twin": any(page_kind(texts[place]) in kinds for place in twins),
-            }
-        )
-    return pd.DataFrame(rows)
+        states = figure_share(row.evidence), stands_in(row.answer, row.evidence, row.question)
+        has_twin = any(page_kind(texts[place]) in kinds for place in twins)
+        known = *states, term_share(row.question, company, gold), n_pages, len(others) < len(shown), has_twin
+        rows.append((row.question_id, bool(found[row.question_id]), *known))
+    columns = ["question_id", "is_found", "figure_share", "stands_in", "term_share", "n_pages"]
+    return pd.DataFrame(rows, columns=[*columns, "has_filing", "has_twin"])
 
 
 def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
-    """Which rules hold for each question, boolean, columns OF_QUESTIONS; ``primary`` is the first that holds.
+    """Which rules hold for each question of :func:`facts`, boolean, columns OF_QUESTIONS, and ``primary``, the first.
 
-    Args:
-        known: from :func:`facts`.
-        filings: FILING_COLUMNS, for the median number of pages.
-
-    ``ambiguous`` and ``long document`` are about what came instead and hold for failures only.
+    The filings give the median number of pages.
     """
     found = known["is_found"]
     usual = known.loc[found, "term_share"].median() if found.any() else known["term_share"].median()
-    table = pd.DataFrame(
-        {
-            "table structure": known["figure_share"] >= FIGURE_SHARE,
-            "numerical reasoning": ~known["stands_in"].astype(bool),
-            "vocabulary": known["term_share"] < usual,
-            "ambiguous": known["has_twin"].astype(bool) & ~found,
-            "long document": known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
-        }
+    is_long = known["n_pages"] > filings["n_pages"].median()
+    held = (
+        known["figure_share"] >= FIGURE_SHARE,
+        ~known["stands_in"].astype(bool),
+        known["term_share"] < usual,
+        known["has_twin"].astype(bool) & ~found,
+        known["has_filing"] & is_long & ~found,
     )
+    table = pd.DataFrame(dict(zip(OF_QUESTIONS, held, strict=False)))
     table["none of these"] = ~table.any(axis=1)
-    return table.assign(primary=table[list(OF_QUESTIONS)].idxmax(axis=1))
+    return table.assign(primary=table.idxmax(axis=1))
 
 
 def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
@@ -327,15 +287,54 @@ def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
         kind, rule, primary (failures of which it is the first), any (failures that have it), share_failed (of the
         failures), share_found (of the found questions; missing where the rule is about what came instead), n_failed.
     """
-    params = _params(study, name, k)
-    known = study.store.frame(
-        f"analysis/failed-questions/{name}", params, lambda: facts(study, study.run(name), k), public=True
-    )
+    known = _stored(study, "failed-questions", name, k, facts)
     held, found = kinds_of(known, study.filings), known["is_found"]
     failed, rows = held[~found], []
-    for rule in OF_QUESTIONS.values():
-        counts = int((failed["primary"] == rule.kind).sum()), int(failed[rule.kind].sum())
-        share_found = held.loc[found, rule.kind].mean() if rule.step == "question" else np.nan
-        rows.append((rule.kind, rule.says, *counts, failed[rule.kind].mean(), share_found, len(failed)))
+    for kind, rule in OF_QUESTIONS.items():
+        counts = int((failed["primary"] == kind).sum()), int(failed[kind].sum())
+        share_found = held.loc[found, kind].mean() if rule.step == "question" else np.nan
+        rows.append((kind, rule.says, *counts, failed[kind].mean(), share_found, len(failed)))
     columns = ["kind", "rule", "primary", "any", "share_failed", "share_found", "n_failed"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def figures(text: str) -> set[str]:
+    """The figures of a text of three characters or more that are no years, without thousands' commas."""
+    found = {figure.replace(",", "") for figure in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
+    return {figure for figure in found if len(figure) > 2 and not re.fullmatch(r"(?:19|20)\d\d", figure)}
+
+
+def missed(study: Study, name: str, k: int = 5) -> pd.DataFrame:
+    """The questions whose gold pages are not all among a method's first k chunks; stored.
+
+    Returns:
+        question_id, question_type, doc_type, n_gold, n_found, best_rank (of a missed page, missing if not in the run),
+        sort (the first of SORTS that holds).
+    """
+    more = {"questions": study.digest("questions"), "next_k": NEXT_K}
+    return _stored(study, "missed", name, k, sort_missed, **more)
+
+
+def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
+    """What :func:`missed` stores, of any run."""
+    pages = ["question_id", "doc_name", "page"]
+    ranks = run.groupby(pages)["rank"].min().rename("best_rank").astype("Int64")
+    gold = gold_pages(study.questions).merge(ranks, how="left", on=pages)
+    is_found = gold["best_rank"].le(k).fillna(False).astype(bool)
+    gold = gold.assign(found=is_found, best_rank=gold["best_rank"].mask(is_found)).groupby("question_id")
+    counts = gold.agg(n_gold=("page", "size"), n_found=("found", "sum"), best_rank=("best_rank", "min"))
+    columns = ["question_id", "question_type", "doc_type", "doc_name", "answer"]
+    lost = study.questions[columns].merge(counts[counts["n_found"] < counts["n_gold"]], on="question_id")
+    shown = run[run["rank"] <= k].merge(study.pages, on=["doc_name", "page"])
+    sorts = []
+    for question in lost.itertuples():
+        top, wanted = shown[shown["question_id"] == question.question_id], figures(question.answer)
+        holds = (
+            question.doc_name not in set(top["doc_name"]),
+            question.n_found > 0,
+            bool(wanted) and any(wanted <= figures(text) for text in top["text"]),
+            not pd.isna(question.best_rank) and question.best_rank <= NEXT_K,
+            True,
+        )
+        sorts.append(SORTS[holds.index(True)])
+    return lost.drop(columns=["doc_name", "answer"]).assign(sort=sorts)

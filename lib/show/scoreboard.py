@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 
 from lib.analysis.claims import Claim, claims
 from lib.analysis.frontier import frontier_of
-from lib.analysis.verdicts import ALPHA, CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED
+from lib.analysis.scoreboard import ALPHA, CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.show.display import Column, escape_cell, number, printed

@@ -11,7 +11,7 @@ import pytest
 
 from lib.analysis import scoreboard
 from lib.analysis.claims import Claim, claims, margin, missing, sources
-from lib.analysis.verdicts import CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED, Finding
+from lib.analysis.scoreboard import CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED, Finding
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.retrieval import long_frame

@@ -6,19 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.analysis import failures
 from lib.analysis.failures import (
     OF_PAGES,
     OF_QUESTIONS,
-    RULES,
+    SORTS,
     classify,
     examples,
     facts,
     failed_questions,
     figure_share,
+    figures,
     kinds_of,
     missed_pages,
-    misses,
     page_kind,
+    sort_missed,
     stands_in,
     term_share,
     typology,
@@ -128,24 +130,21 @@ def test_each_kind_of_failure(gold, retrieved, kind):
 
 def test_gold_pages_in_the_top_k_are_no_failures_and_those_below_are():
     run = run_of(("OTHER_2018_10K", 0), ("ACME_2018_10K", 5))
-    assert misses(run, study_of([5]).questions, 2).empty
-    missed = misses(run, study_of([5]).questions, 1)
+    assert classify(study_of([5]), run, 2).empty
+    missed = classify(study_of([5]), run, 1)
     assert missed[["page", "shown_doc", "shown_page"]].to_numpy().tolist() == [[5, "OTHER_2018_10K", 0]]
 
 
 def test_a_page_that_is_gold_itself_is_shown_only_if_there_is_no_other():
-    questions = study_of([5, 6]).questions
-    assert misses(run_of(("ACME_2018_10K", 6), ("ACME_2018_10K", 0)), questions, 5)[
-        "shown_page"
-    ].tolist() == [0]
-    assert misses(run_of(("ACME_2018_10K", 6)), questions, 5)["shown_page"].tolist() == [6]
+    study, gold = study_of([5, 6]), ("ACME_2018_10K", 6)
+    assert classify(study, run_of(gold, ("ACME_2018_10K", 0)), 5)["shown_page"].tolist() == [0]
+    assert classify(study, run_of(gold), 5)["shown_page"].tolist() == [6]
 
 
 def test_the_typology_lists_every_rule_and_counts_every_miss():
     found = classify(study_of([5, 6]), run_of(("ACME_2018_10K", 0)), 5)
     table = typology({"Dense": found, "BM25": found[:0]})
     assert table["kind"].tolist() == list(OF_PAGES)
-    assert [*OF_PAGES, *OF_QUESTIONS] == [rule.kind for rule in RULES]
     assert (table["Dense"].sum(), table["BM25"].sum()) == (2, 0)
 
 
@@ -334,3 +333,51 @@ def test_a_run_without_failures_has_an_empty_table():
     assert table["any"].tolist() == [0] * len(OF_QUESTIONS)
     assert table["share_found"].notna().sum() == 3
     assert printed(table, *FAILED)["Of failures (%)"].tolist() == ["–"] * len(OF_QUESTIONS)
+
+
+# --- the sorts of what is still missed ---
+
+ASKED = pd.DataFrame(
+    {
+        "question_id": ["q1", "q2"],
+        "question_type": ["domain-relevant"] * 2,
+        "doc_type": ["10-K"] * 2,
+        "doc_name": ["A", "B"],
+        "gold_pages": [(1,), (1, 3)],
+        "answer": ["$535", "30 and 60"],
+    }
+)
+MOST_TEXTS = [(name, page, "assets of 535" if page == 2 else "") for name in "AB" for page in range(4)]
+SORTED = SimpleNamespace(
+    questions=ASKED, pages=pd.DataFrame(MOST_TEXTS, columns=["doc_name", "page", "text"])
+)
+
+
+def runs_of(**keys) -> pd.DataFrame:
+    rows = [(name, n, *key) for name, found in keys.items() for n, key in enumerate(found, 1)]
+    return pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
+
+
+def test_figures_of_an_answer_are_numbers_of_three_characters_that_are_no_years():
+    assert figures("$1,577.0 million in 2018, 24.5%, up 12 and 7") == {"1577.0", "24.5"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "k", "sorts"),
+    [
+        ([("B", 1)], [("B", 2), ("B", 3)], 2, [0, 1]),
+        ([("B", 1), ("A", 2)], [("B", 3), ("B", 1)], 2, [2]),
+        ([("A", 3), ("A", 1)], [("B", 3), ("B", 1)], 1, [3, 1]),
+        ([("A", 3), ("A", 0), ("A", 1)], [("B", 3), ("B", 1)], 1, [4, 1]),
+    ],
+)
+def test_each_question_has_the_first_sort_that_holds(first, second, k, sorts, monkeypatch):
+    monkeypatch.setattr(failures, "NEXT_K", 2)
+    found = sort_missed(SORTED, runs_of(q1=first, q2=second), k)
+    assert found["sort"].tolist() == [SORTS[sort] for sort in sorts]
+
+
+def test_rank_of_the_best_missed_page_and_an_empty_table_if_nothing_is_missed():
+    run = runs_of(q1=[("A", 3), ("A", 1)], q2=[("B", 3), ("B", 1)])
+    assert sort_missed(SORTED, run, 1)["best_rank"].tolist() == [2, 2]
+    assert sort_missed(SORTED, run, 2).empty

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis.verdicts import (
+from lib.analysis.scoreboard import (
     CANNOT_TELL,
     DOES_NOT,
     HOLDS,
