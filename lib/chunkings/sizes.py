@@ -81,4 +81,4 @@ def children(study: Study) -> pd.DataFrame:
 
 def child_vectors(study: Study) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
-    return encode_texts(study, "embeddings/children", children(study)["text"].tolist())
+    return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)

@@ -62,7 +62,7 @@ def encode_with(
         role: ``query`` or ``document``.
         window: tokens read of a text.
         is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
-            short lists such as queries are not mixed with vectors of other lists.
+            a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
 
     Returns:
         float32, shape (n_texts, dimension).
