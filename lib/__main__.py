@@ -79,8 +79,7 @@ def publish(dataset: str, profile: str, results: str) -> None:
 @click.option("--chapter", default="", help="compare a chapter's tables instead")
 def verify(dataset: str, profile: str, results: str, methods: str, chapter: str) -> None:
     """Compute results again and compare them row by row with the published ones."""
-    from lib.publish.verify import verify
-    from lib.publish.verify_chapter import verify_chapter
+    from lib.publish.verify import verify, verify_chapter
 
     names = None if methods == "all" else methods.split()
     is_equal = (

@@ -2,39 +2,54 @@
 
 Verdicts: ``equal`` (a difference below EXACT), ``within`` the metric's tolerance, ``differs``. What is only a ranking,
 such as recall, has no tolerance: a page is found or it is not. Overlap scores may move in the last digits between
-machines.
+machines. Either methods are run again, or one chapter, whose tables are compared cell by cell.
 """
 
+import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
+from lib.data.layout import Dataset
 from lib.data.locate import financebench_root, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
 from lib.metrics import METRICS
+from lib.metrics.frame import METRIC_TITLES
 from lib.metrics.retrieval import retrieval_metrics
 from lib.profile import load_profile
 from lib.published import Published
 from lib.runs import read_trec
+from lib.studies import OUTPUTS_VARIABLE
 from lib.study import ARTIFACTS, Study
 from lib.words import StudyError
 
 EXACT = 1e-9
 TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if metric.tolerance}
+TITLED = TOLERANCES | {METRIC_TITLES[name]: tolerance for name, tolerance in TOLERANCES.items()}
 SWAP_TOLERANCE = 3e-3  # of the scores of two chunks that changed places, relative
 SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
 N_NAMED = 5
-ROW = METRIC_COLUMNS[:5]
+COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
 TRAINED = (
     "page_scorer/scores",
     "page_scorer_light/scores",
 )  # stages that are taken as published: they train models
+TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
+NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+NO_FILINGS = (
+    "The filings are not here, so no method is run again. Checked instead: that the published files are those "
+    "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages. "
+    "DATASET=financebench downloads the filings and runs the methods."
+)
 
 
 class TrainedOnly(Published):
@@ -68,35 +83,41 @@ def verify(
     published = published_of(dataset, profile)
     check_files(published)
     if not dataset and financebench_root() is None:
-        say(
-            "The filings are not here, so no method is run again. Checked instead: that the published files are those "
-            "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages. "
-            "DATASET=financebench downloads the filings and runs the methods."
-        )
-        rows = compare_metrics(published.metrics, from_runs(published))
-        runs = []
-    else:
-        with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-            study = fresh_study(dataset or "financebench", profile, published, Path(folder))
-            if results == "published":
-                study.cache = Cache(ARTIFACTS / "cache.sqlite")
-            names = chosen(names, otherwise=METHODS)
-            if any("generator" in METHODS[name].settings for name in names):
-                say(
-                    "What language models wrote is taken from the published generations; all else is computed."
-                )
-            wanted = [
-                (name, condition)
-                for name in names
-                for condition in METHODS[name].conditions
-                if f"{condition}/{name}" in published.manifest["runs"]
-            ]
-            fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
-            rows = compare_metrics(published.metrics, fresh)
-            runs = [compare_runs(published_run(published, m, c), study.run(m, c), m, c) for m, c in wanted]
-    rows = pd.concat([*runs, rows], ignore_index=True)
-    report(rows, say)
-    return not (rows["verdict"] == "differs").any()
+        say(NO_FILINGS)
+        return report(compare_metrics(published.metrics, from_runs(published)), say)
+    found, settings = same_dataset(dataset, published), load_profile(profile)
+    settings = settings.replaced(settings.demo) if found.name == "demo" else settings
+    with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
+        study = Study(found, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
+        if results == "published":
+            study.cache = Cache(ARTIFACTS / "cache.sqlite")
+        names = chosen(names, otherwise=METHODS)
+        if any("generator" in METHODS[name].settings for name in names):
+            say("What language models wrote is taken from the published generations; all else is computed.")
+        every = [(name, condition) for name in names for condition in METHODS[name].conditions]
+        wanted = [(m, c) for m, c in every if f"{c}/{m}" in published.manifest["runs"]]
+        fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
+        parts = [compare_runs(published_run(published, *pair), study.run(*pair), *pair) for pair in wanted]
+        return report(pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True), say)
+
+
+def verify_chapter(dataset: str, profile: str, chapter: str, say=print) -> bool:
+    """Run one chapter without published results, and compare its tables with the published ones.
+
+    What this machine has computed before is used; on a fresh clone everything is computed. Arguments, result and errors
+    are those of :func:`verify`; ``chapter`` is a name such as ``02_oracles``.
+    """
+    published = published_of(dataset, profile)
+    same_dataset(dataset, published)
+    with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
+        os.environ[OUTPUTS_VARIABLE] = folder
+        try:
+            given = {"dataset": dataset or "financebench", "profile": profile, "results": "fresh"}
+            notebooks.run(chapter, given, Path(folder) / "notebooks", say)
+        finally:
+            del os.environ[OUTPUTS_VARIABLE]
+        tables = (root / "tables" for root in (published.root / "shown", Path(folder)))
+        return report(compare_tables(*tables, chapter, say), say)
 
 
 def published_of(dataset: str, profile: str) -> Published:
@@ -112,20 +133,19 @@ def published_of(dataset: str, profile: str) -> Published:
     return found
 
 
-def fresh_study(name: str, profile: str, published: Published, folder: Path) -> Study:
-    """A study whose store is empty; from what is published it takes trained page scores and models' texts alone.
+def same_dataset(name: str, published: Published) -> Dataset:
+    """The dataset on this machine.
 
     Raises:
-        StudyError: the dataset is not the published one.
+        StudyError: it is not the published one.
     """
-    found, settings = open_dataset(name), load_profile(profile)
-    if found.fingerprint != published.manifest["fingerprint"]:
+    found, expected = open_dataset(name or "financebench"), published.manifest["fingerprint"]
+    if found.fingerprint != expected:
         raise StudyError(
-            f"{found.root} has the fingerprint {found.fingerprint}, the published dataset "
-            f"{published.manifest['fingerprint']}: the results cannot be compared"
+            f"{found.root} has the fingerprint {found.fingerprint}, the published dataset {expected}: "
+            "the results cannot be compared"
         )
-    settings = settings.replaced(settings.demo) if found.name == "demo" else settings
-    return Study(found, settings, METHODS, CHUNKINGS, folder, published, chapter="verify")
+    return found
 
 
 def check_files(published: Published) -> None:
@@ -136,14 +156,11 @@ def check_files(published: Published) -> None:
     """
     root, known = published.root, published.manifest["files"]
     here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
-    here.pop("manifest.json", None)
-    wrong = [f"{name} is missing" for name in sorted(set(known) - set(here))]
-    wrong += [f"{name} is not in the manifest" for name in sorted(set(here) - set(known))]
-    wrong += [
-        f"{name} is not the published one"
-        for name in sorted(set(here) & set(known))
-        if digest_of_file(here[name]) != known[name]
-    ]
+    del here["manifest.json"]
+    changed = [name for name in known.keys() & here if digest_of_file(here[name]) != known[name]]
+    wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
+    wrong += [f"{name} is not in the manifest" for name in sorted(here.keys() - known)]
+    wrong += [f"{name} is not the published one" for name in sorted(changed)]
     if wrong:
         listed = "\n".join(f"  {line}" for line in wrong[:50])
         raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
@@ -165,79 +182,101 @@ def from_runs(published: Published) -> pd.DataFrame:
 
 
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
-    """Compare two metrics frames on the metrics that the fresh one has.
-
-    Returns:
-        method, condition, question_id, what (metric and k), published, fresh, difference, verdict; a row that only one
-        of them has differs.
-    """
+    """Compare two metrics frames on the metrics that the fresh one has, see :func:`judged`; ``what`` is metric@k."""
     kinds = ["method", "condition", "metric"]
     wanted = published.merge(fresh[kinds].drop_duplicates(), on=kinds)
-    both = fresh.merge(wanted, on=ROW, how="outer", suffixes=("_fresh", "_published"))
-    both["difference"] = (both["value_fresh"] - both["value_published"]).abs().fillna(float("inf"))
-    tolerance = both["metric"].map(TOLERANCES).fillna(0.0)
+    both = wanted.merge(fresh, on=METRIC_COLUMNS[:5], how="outer", suffixes=("_published", "_fresh"))
+    difference = (both["value_fresh"] - both["value_published"]).abs()
     depth = both["k"].map(lambda k: "" if pd.isna(k) else f"@{k}")
-    return both.assign(
-        what=both["metric"] + depth,
-        verdict=[verdict(*pair) for pair in zip(both["difference"], tolerance, strict=True)],
-    ).rename(columns={"value_fresh": "fresh", "value_published": "published"})[
-        ["method", "condition", "question_id", "what", "published", "fresh", "difference", "verdict"]
-    ]
+    both = both.assign(what=both["metric"] + depth, tolerance=both["metric"].map(TOLERANCES).fillna(0.0))
+    return judged(both, "value", difference)
 
 
 def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
-    """Compare two runs rank by rank.
+    """Compare two runs rank by rank; see :func:`judged`.
 
     Another chunk at a rank differs, unless its score is so near that either order is a matter of rounding: vectors in
     bfloat16 depend a little on the batch that they were computed in.
     """
-    keys = ["question_id", "rank"]
-    both = published.merge(fresh, on=keys, how="outer", suffixes=("_published", "_fresh"))
+    both = published.merge(fresh, on=["question_id", "rank"], how="outer", suffixes=("_published", "_fresh"))
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
-    gap = (both["score_fresh"] - both["score_published"]).abs() / both["score_published"].abs().clip(
-        lower=EXACT
-    )
+    then, now = both["score_published"], both["score_fresh"]
+    gap = (now - then).abs() / then.abs().clip(lower=EXACT)
     is_swapped = ~is_same & (gap <= SWAP_TOLERANCE)
     difference = gap.where(is_same, float("inf")).mask(is_swapped, SCORE_TOLERANCE)
-    return pd.DataFrame(
-        {
-            "method": method,
-            "condition": condition,
-            "question_id": both["question_id"],
-            "what": "rank " + both["rank"].astype(str),
-            "published": both["chunk_id_published"],
-            "fresh": both["chunk_id_fresh"],
-            "difference": difference,
-            "verdict": [verdict(value, SCORE_TOLERANCE, 1e-6) for value in difference],
-        }
-    )
+    about = {"method": method, "condition": condition, "tolerance": SCORE_TOLERANCE}
+    return judged(both.assign(what="rank " + both["rank"].astype(str), **about), "chunk_id", difference, 1e-6)
 
 
-def verdict(difference: float, tolerance: float, exact: float = EXACT) -> str:
-    """``equal``, ``within`` or ``differs``."""
-    return "equal" if difference <= exact else "within" if difference <= tolerance else "differs"
+def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.DataFrame:
+    """Compare every table of ``fresh`` with the one of that name in ``published``; tables of times, and those that
+    were not published, are only named.
+
+    Returns:
+        See :func:`judged`: the method is the chapter, the condition the table, the question a row, ``what`` a column.
+    """
+    parts = []
+    for path in sorted(fresh.glob("*.csv")):
+        now = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if any(TIMES.search(column) for column in now):
+            say(f"{path.stem}: holds times of one machine, not compared")
+        elif not (published / path.name).is_file():
+            say(f"{path.stem}: not published, as tables are that quote the dataset; not compared")
+        else:
+            then = pd.read_csv(published / path.name, dtype=str, keep_default_na=False)
+            cells = pd.concat([then.stack(), now.stack()], axis=1, keys=["cell_published", "cell_fresh"])
+            both = cells.rename_axis(["row", "what"]).reset_index()
+            tolerance = both["what"].map(TITLED)
+            if "metric" in now:
+                tolerance = tolerance.fillna(both["row"].map(now["metric"]).map(TITLED))
+            row = "row " + (both["row"] + 1).astype(str)
+            about = {"method": chapter, "condition": path.stem, "question_id": row}
+            gaps = list(map(difference, both["cell_published"], both["cell_fresh"]))
+            parts.append(judged(both.assign(**about, tolerance=tolerance.fillna(0.0)), "cell", gaps))
+    if not any(map(len, parts)):
+        raise StudyError(f"{chapter} shows no table that can be compared")
+    return pd.concat(parts, ignore_index=True)
 
 
-def report(rows: pd.DataFrame, say=print, tolerance: float | None = None) -> None:
-    """Tell how many rows of each kind are equal, within tolerance, or differ, and name the largest differences.
+def difference(published: str | None, fresh: str | None) -> float:
+    """The largest difference of the numbers in two cells whose other text is the same; infinite where it is not."""
+    if published == fresh:
+        return 0.0
+    if pd.isna(published) or pd.isna(fresh) or NUMBER.sub("#", published) != NUMBER.sub("#", fresh):
+        return float("inf")
+    then, now = ([float(n.replace("−", "-")) for n in NUMBER.findall(text)] for text in (published, fresh))
+    return max(abs(a - b) for a, b in zip(then, now, strict=True))
+
+
+def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: float = EXACT) -> pd.DataFrame:
+    """COMPARED of an outer merge: a row that only one side has differs.
 
     Args:
-        rows: as compare_metrics and compare_runs give them.
-        say: told.
-        tolerance: of overlap scores, where ``what`` names no metric; by default each metric's own is told.
+        both: method, condition, question_id, what, tolerance, and the values ``<value>_published`` and ``_fresh``.
+        value: name of the values' columns.
+        difference: of the two values; NaN where one is missing.
+        exact: up to which two values are equal.
+    """
+    both = both.rename(columns={f"{value}_published": "published", f"{value}_fresh": "fresh"})
+    both = both.assign(difference=pd.Series(difference, both.index, dtype=float).fillna(float("inf")))
+    limits = [both["difference"] <= exact, both["difference"] <= both["tolerance"]]
+    return both.assign(verdict=np.select(limits, ["equal", "within"], "differs"))[COMPARED]
+
+
+def report(rows: pd.DataFrame, say=print) -> bool:
+    """Print how many rows (COMPARED) of each kind are equal, within tolerance, or differ, and the largest differences.
+
+    Returns:
+        Whether no row differs.
     """
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
-    table = pd.crosstab([rows["method"], rows["condition"], kind.rename("what")], rows["verdict"])
-    table = table.reindex(columns=["equal", "within", "differs"], fill_value=0)
-    if tolerance is None:
-        known = TOLERANCES | {"ranked chunks": SCORE_TOLERANCE}
-        table = table.assign(tolerance=table.index.get_level_values("what").map(known).fillna(0.0))
-    say(table.to_string())
-    if tolerance is not None:
-        say(f"tolerance of BLEU and ROUGE-L: {tolerance}; of everything else: 0")
+    names = [rows["method"], rows["condition"], kind.rename("what")]
+    table = pd.crosstab(names, rows["verdict"]).reindex(columns=["equal", "within", "differs"], fill_value=0)
+    say(table.assign(tolerance=rows.groupby(names)["tolerance"].max()).to_string())
     largest = rows[rows["verdict"] == "differs"].sort_values("difference", ascending=False, kind="stable")
     for row in largest.head(N_NAMED).itertuples():
         where = f"{row.method}, {row.condition}, {row.question_id}, {row.what}"
         say(f"differs: {where}: published {row.published}, now {row.fresh}")
     counts = rows["verdict"].value_counts()
     say(", ".join(f"{counts.get(name, 0)} {name}" for name in ("equal", "within", "differs")))
+    return largest.empty

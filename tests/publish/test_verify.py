@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from lib.data.dataset import read_dataset
-from lib.publish import verify, verify_chapter
-from lib.publish.verify import compare_metrics, compare_runs, verdict
-from lib.publish.verify_chapter import compare_tables, difference
+from lib.publish import verify
+from lib.publish.verify import compare_metrics, compare_runs, compare_tables, difference
 from lib.published import Published
 from lib.studies import OUTPUTS_VARIABLE
 from lib.words import DatasetError, StudyError
@@ -109,20 +108,10 @@ def test_another_chunk_at_a_rank_differs_unless_its_score_is_a_matter_of_roundin
     assert shorter["verdict"].tolist() == ["equal", "differs", "differs"]
 
 
-def test_verdicts():
-    assert [verdict(value, 0.01) for value in (0, 0.01, 0.011, float("inf"))] == [
-        "equal",
-        "within",
-        "differs",
-        "differs",
-    ]
-
-
 @pytest.fixture
 def reports(results, small_folder, study, tmp_path, monkeypatch):
     """What verification of the small study's publication reports; its filings are on this machine."""
-    for module in (verify, verify_chapter):
-        monkeypatch.setattr(module, "open_dataset", lambda name: read_dataset(small_folder, "financebench"))
+    monkeypatch.setattr(verify, "open_dataset", lambda name: read_dataset(small_folder, "financebench"))
     monkeypatch.setattr(verify, "financebench_root", lambda: small_folder)
     monkeypatch.setattr(verify, "load_profile", lambda name: study.profile)
     monkeypatch.setattr(verify, "ARTIFACTS", tmp_path / "artifacts")
@@ -214,9 +203,9 @@ def test_a_chapter_is_run_where_nothing_published_is_used(reports, results, stud
         tables.mkdir()
         (tables / "counts.csv").write_text(f"n\n{len(study.questions)}\n")
 
-    monkeypatch.setattr(verify_chapter.notebooks, "run", run)
-    assert verify_chapter.verify_chapter("", "default", "01_data", reports.append)
+    monkeypatch.setattr(verify.notebooks, "run", run)
+    assert verify.verify_chapter("", "default", "01_data", reports.append)
     assert reports[-1] == "1 equal, 0 within, 0 differs"
     assert OUTPUTS_VARIABLE not in os.environ
     (results.root / "shown" / "tables" / "counts.csv").write_text("n\n4\n")
-    assert not verify_chapter.verify_chapter("", "default", "01_data", reports.append)
+    assert not verify.verify_chapter("", "default", "01_data", reports.append)
