@@ -21,12 +21,11 @@ def load_tokenizer(weights: Path) -> Tokenizer:
 def spans_of(
     offsets: Sequence[tuple[int, int]], size: int, overlap: int, words: Sequence[int | None] | None = None
 ) -> list[tuple[int, int]]:
-    """Character spans of ``size`` tokens, each sharing ``overlap`` tokens with the one before.
+    """Character spans of ``size`` tokens at most, each sharing ``overlap`` tokens, or a few more, with the one before.
 
     Args:
         offsets: character span of every token of a text.
-        size: tokens a span, at most.
-        overlap: tokens that two neighbours share, or a few more; less than ``size``.
+        size, overlap: counted in tokens; ``overlap`` is less than ``size``.
         words: for every token the number of its word. When given, no span begins or ends inside a word (unless the
             word alone is too long), so that a span's text has the same tokens again.
 

@@ -21,9 +21,7 @@ DOCUMENT_FIELDS = ("company", "doc_type", "doc_period")
 EVIDENCE_COLUMNS = ["question_id", "doc_name", "page", "text", "line"]
 NOT_WORDS = re.compile(r"[^a-z0-9]+")
 N_PROCESSES = 2
-MIN_OVERLAP = (
-    0.5  # share of the evidence's distinct words that stand on its page: people copied it from the PDF's text
-)
+MIN_OVERLAP = 0.5  # share of the evidence's words that stand on its page: it was copied from the PDF's text
 NAME_RULE = "use letters, digits, '_', '-' and '.' only"
 
 
@@ -116,8 +114,7 @@ def _is_complete(line: Line, present: dict[str, Path], problems: Problems) -> bo
     if isinstance(doc_name, str) and not is_safe_name(doc_name):
         problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
     elif isinstance(doc_name, str) and doc_name not in present:
-        wanted = f"pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl"
-        problems.add(line, f"neither {wanted} exists; add one of them")
+        problems.add(line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them")
     return not wrong
 
 
@@ -221,9 +218,8 @@ def _check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems) -> No
         if page >= (count := n_pages[doc_name]):
             problems.add(where, f"gold page {page} is past the end of {doc_name} ({count} pages, 0-based)")
             continue
-        words, on_page = (
-            set(NOT_WORDS.sub(" ", text.lower()).split()) for text in (piece.text, text_of[doc_name, page])
-        )
+        texts = (piece.text, text_of[doc_name, page])
+        words, on_page = (set(NOT_WORDS.sub(" ", text.lower()).split()) for text in texts)
         if words and (share := len(words & on_page) / len(words)) < MIN_OVERLAP:
             wrong = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
             problems.add(where, f"{wrong}; correct evidence_page_num (the PDF's index, from 0) or the text")

@@ -17,6 +17,8 @@ BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"
 CHECKSUMS = Path(__file__).with_name("financebench.sha256")
 QUESTIONS = "data/financebench_open_source.jsonl"
 DOCUMENTS = "data/financebench_document_information.jsonl"
+UNREACHABLE = """{} cannot be reached. Connect to the network, put the dataset into data/financebench, set \
+RETRIEVAL_GAP_DATA to a folder that contains financebench/, or take DATASET=demo."""
 WAITS_S = (0, 1, 3, 9)
 TIMEOUTS_S = (10, 60)
 PIECE = 1 << 16
@@ -80,11 +82,7 @@ def _download(session: requests.Session, url: str, path: Path, sha256: str | Non
                 continue
             reason = f"{url} failed ({error}). Try again; what was received is kept."
             if isinstance(error, requests.ConnectionError | requests.Timeout):
-                reason = (
-                    f"{urlsplit(url).netloc} cannot be reached. Connect to the network, put the dataset into "
-                    "data/financebench, set RETRIEVAL_GAP_DATA to a folder that contains financebench/, or take "
-                    "DATASET=demo."
-                )
+                reason = UNREACHABLE.format(urlsplit(url).netloc)
             raise DatasetError(f"FinanceBench cannot be downloaded: {reason}") from None
     wrong = ""
     if sha256 and digest_of_file(part) != sha256:

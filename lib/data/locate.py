@@ -30,9 +30,8 @@ def financebench_root() -> Path | None:
     chosen = os.environ.get(DATA_VARIABLE)
     root = Path(chosen or DATA).expanduser() / "financebench"
     if chosen and not is_dataset(root):
-        raise DatasetError(
-            f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
-        )
+        wrong = "no folder financebench with data/*.jsonl in it; correct or unset it"
+        raise DatasetError(f"{DATA_VARIABLE}={chosen}: {wrong}")
     return root if is_dataset(root) else None
 
 
@@ -56,9 +55,8 @@ def open_dataset(name: str) -> Dataset:
         return read_dataset(DEMO, "demo")
     root = Path(name).expanduser()
     if not is_dataset(root):
-        raise DatasetError(
-            f"{name}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
-        )
+        wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
+        raise DatasetError(f"{name}: {wrong}")
     dataset = read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name))
     manifest = RESULTS / dataset.name / "default" / "manifest.json"
     if dataset.name not in ("demo", "financebench") or not manifest.is_file():

@@ -19,11 +19,8 @@ class OnnxCrossEncoder:
     """A BERT cross-encoder in ONNX, run by onnxruntime one pair at a time.
 
     The 8-bit model scales its activations by the largest of a batch, so that a pair's score would depend on its
-    companions; alone it does not, and on a processor it takes no longer.
-
-    Args:
-        weights: directory with ``model.onnx`` and ``tokenizer.json``.
-        window: tokens that a pair may have; the longer of question and passage is cut.
+    companions; alone it does not, and on a processor it takes no longer. A pair has at most ``window`` tokens; the
+    longer of question and passage is cut.
     """
 
     def __init__(self, weights: Path, window: int):
@@ -80,10 +77,7 @@ def load_cross_encoder(weights: Path, window: int) -> OnnxCrossEncoder | TorchCr
 def passages_of(question: str, text: str, tokenizer, window: int, overlap: int = 32) -> list[str]:
     """The windows of a text that fit beside a question, so that no part of a long chunk goes unread.
 
-    Args:
-        question, text: the pair.
-        tokenizer: the cross-encoder's.
-        window, overlap: tokens that a pair may have, and that neighbouring windows share.
+    A pair has ``window`` tokens of the cross-encoder's tokenizer; neighbouring windows share ``overlap``.
     """
     n_question = len(tokenizer.encode(question, add_special_tokens=False).ids)
     room = window - tokenizer.num_special_tokens_to_add(True) - n_question

@@ -48,13 +48,9 @@ def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tu
 
 
 class Encoder:
-    """A sentence-transformers bi-encoder.
+    """A sentence-transformers bi-encoder of a directory, which reads ``window`` tokens of a text.
 
-    Args:
-        weights: directory of the model.
-        window: tokens read of a text; the rest is cut.
-        precision: name of a torch dtype, or ``auto``, see :func:`automatic_precision`.
-        batch_size: texts encoded at once, see :func:`in_batches_that_fit`.
+    Its precision is a torch dtype's name or ``auto``, see :func:`automatic_precision`.
     """
 
     def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 32):

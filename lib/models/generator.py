@@ -55,10 +55,8 @@ class LlamaCppGenerator:
     """A GGUF model on llama.cpp; its own chat template.
 
     Args:
-        gguf: the model's file.
         n_slots: prompts answered at the same time, each by a process that has the model in memory; 0 for one per core.
         context: tokens that a prompt and its answer may have together.
-        n_threads: of each process.
         timeout_s: seconds after which a prompt's process is ended.
         server: command of a process that speaks as :func:`serve` does.
     """

@@ -36,7 +36,6 @@ class TransformersGenerator:
     """A causal language model as transformers saves it; its own chat template.
 
     Args:
-        directory: the model and its tokenizer.
         batch_size: prompts answered at once; halved where memory does not suffice.
         context: tokens that a prompt and its answer may have together.
         precision: name of a torch dtype, or ``auto``: see :func:`lib.models.encoders.automatic_precision`.

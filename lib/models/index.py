@@ -51,43 +51,30 @@ def encode_with(
     window: int,
     is_pinned: bool = False,
 ) -> np.ndarray:
-    """Unit vectors of texts by a model, kept text by text.
+    """Unit vectors of texts by a model, kept text by text: float32, shape (n_texts, dimension).
 
     Args:
-        study: gives the settings, the cache and the store.
-        stage: names the computation for the log of times.
-        weights: gives the model's directory; called only when a vector is missing.
-        digest: what identifies the model.
-        texts: what to encode.
-        role: ``query`` or ``document``.
-        window: tokens read of a text.
+        study, stage: whose cache and store are used, and the name of the computation in the log of times.
+        weights, digest: gives the model's directory where a vector is missing, and what identifies the model.
+        texts, role, window: what to encode, as what, and how many tokens of each.
         is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
             a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
-
-    Returns:
-        float32, shape (n_texts, dimension).
     """
     settings, listed = study.profile.embedder, digest_of(list(texts))
-    space = {
-        "model": digest,
-        "version": VERSION,
-        "window": window,
-        "precision": settings.precision,
-        "role": role,
-    }
+    space = {"model": digest, "version": VERSION, "window": window, "role": role}
+    space["precision"] = settings.precision
 
     @cache
     def encoder() -> Encoder:
         make = partial(Encoder, weights(), window, settings.precision, settings.batch_size)
         return study.original.memo(("encoder", digest, window), make)
 
+    def encode(items: list) -> np.ndarray:
+        return encoder().encode([item if isinstance(item, str) else item[1] for item in items], role)
+
     def vectors() -> np.ndarray:
-        if not is_pinned:
-            return study.cache.rows(space, texts, lambda part: encoder().encode(part, role), label=stage)
-        items = [(str(row), text) for row, text in enumerate(texts)]
-        return study.cache.rows(
-            space, items, lambda part: encoder().encode([text for _, text in part], role), label=stage
-        )
+        items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
+        return study.cache.rows(space, items, encode, label=stage)
 
     if is_pinned:
         space["list"] = listed
@@ -112,13 +99,10 @@ def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     def load() -> tuple[np.ndarray, np.ndarray]:
         table = windows(study)
         stage = f"embeddings/{study.chunking or 'windows'}"
-        texts = table["text"].tolist()
         if not study.chunking:
-            return table["chunk"].to_numpy(), encode_texts(study, stage, texts)
-        row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        return table["chunk"].to_numpy(), encode_texts(study, stage, list(row_of))[
-            [row_of[text] for text in texts]
-        ]
+            return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
+        rows, texts = pd.factorize(table["text"])
+        return table["chunk"].to_numpy(), encode_texts(study, stage, texts.tolist())[rows]
 
     return study.memo("window_vectors", load)
 

@@ -38,14 +38,9 @@ def max_first_pooling(pooling):
 
 
 class SpladeEncoder:
-    """A sentence-transformers ``SparseEncoder``.
+    """A sentence-transformers ``SparseEncoder`` that keeps the ``max_active_dims`` heaviest terms of a text.
 
-    Args:
-        weights: directory of the model.
-        window: tokens read of a text; the rest is cut.
-        max_active_dims: heaviest terms kept of a text.
-        precision: see :class:`lib.models.encoders.Encoder`.
-        batch_size: texts encoded at once; their logits take batch × window × vocabulary × 2 or 4 bytes.
+    A batch's logits take batch × window × vocabulary × 2 or 4 bytes; see also :class:`lib.models.encoders.Encoder`.
     """
 
     def __init__(
@@ -99,15 +94,13 @@ def sparse_vectors(
     options = {name: settings[name] for name in ("window", "max_active_dims", "precision")}
     space = {"model": weights_hash(settings.weights), "version": VERSION, "role": role, **options}
 
-    def encoder() -> SpladeEncoder:
-        make = partial(SpladeEncoder, **options, batch_size=settings.batch_size)
-        return study.memo("splade", lambda: make(fetch(settings.weights)))
+    def load() -> SpladeEncoder:
+        return SpladeEncoder(fetch(settings.weights), **options, batch_size=settings.batch_size)
 
-    def fill() -> np.ndarray:
-        return study.cache.rows(
-            space, texts, lambda part: encoder().encode(part, role), dtype=TERM, label=stage
-        )
+    def encode(part: list[str]) -> np.ndarray:
+        return study.memo("splade", load).encode(part, role)
 
+    fill = partial(study.cache.rows, space, texts, encode, dtype=TERM, label=stage)
     study.store.value(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
     rows = fill()
     return to_matrix(rows, n_terms=int(rows["term"].max(initial=0)) + 1)

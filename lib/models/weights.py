@@ -11,6 +11,7 @@ transformers (``torch.load(weights_only=True)`` builds tensors and plain contain
 
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -214,17 +215,11 @@ def fetch_snapshot(record: dict, say=print) -> Path:
                 f"{path} is not the file that the lock names (hash differs); delete it and run again"
             )
     for path in () if any(folder.glob(SAFE)) else folder.glob(PICKLED):
-        _check_tensors(path)
+        import torch
+
+        try:
+            torch.load(path, map_location="meta", weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise StudyError(f"{path} does not hold tensors alone and is not opened ({reason})") from None
     return folder
-
-
-def _check_tensors(path: Path) -> None:
-    import pickle
-
-    import torch
-
-    try:
-        torch.load(path, map_location="meta", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise StudyError(f"{path} does not hold tensors alone and is not opened ({reason})") from None
