@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.ahead.ladder import ladder_metrics
 from extras.ahead.timing import measure_times
+from lib.ahead.ladder import ladder_metrics
 from lib.analysis.siblings import sweep
 from lib.chunkings.sizes import children
 from lib.data.chunks import load_tokenizer  # noqa: F401  (fails early where the environment is not the study's)
@@ -122,10 +122,12 @@ def adopt_vectors(study: Study, store: Path) -> None:
             rows = np.load(path.with_name("rows.npy"))
             space = {"model": given["weights"], "version": encoders.VERSION}
             space |= {name: given[name] for name in ("window", "precision", "role")}
-            row_of = {text: row for row, text in reversed(list(enumerate(texts)))}
-            study.cache.rows(
-                space, texts, lambda part, rows=rows, row_of=row_of: rows[[row_of[one] for one in part]]
-            )
+            items: list = texts
+            if stage == "embeddings/children":
+                space["list"], items = digest_of(texts), [(str(row), text) for row, text in enumerate(texts)]
+            row_of = {item: row for row, item in reversed(list(enumerate(items)))}
+            given = lambda part, rows=rows, row_of=row_of: rows[[row_of[one] for one in part]]  # noqa: E731
+            study.cache.rows(space, items, given)
             print(f"{stage}: {len(texts)} vectors taken over")
 
 
