@@ -17,7 +17,7 @@ from lib.ahead.combiner import fit_linear, linear_scores
 from lib.ahead.pool import page_index, signal_features
 from lib.ahead.training import Task, task_of
 from lib.evaluation import METRIC_COLUMNS
-from lib.metrics.retrieval import long_frame
+from lib.metrics.frame import long_frame
 from lib.page_scorer.pages import base_vectors
 from lib.profile import Settings
 from lib.retrievers import dense, splade

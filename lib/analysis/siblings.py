@@ -15,16 +15,12 @@ from lib.metrics import METRICS
 from lib.metrics.frame import values_of
 from lib.retrievers import convex
 from lib.retrievers.convex import ALPHAS, CHOSEN_BY, alpha_values, best_alpha, chosen_alphas
-from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
 from lib.stats import Resampling, corrected, percentiles
 from lib.study import Study
-from lib.words import Condition
 
 SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
 #: Metrics of the sweep to their titles.
 SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (5, 5, 10), strict=True)}
-#: First stage and the most chunks of it that are reranked.
-POOLS = {"hybrid_rrf": 50, "dense": 100}
 
 
 def against_reference(
@@ -61,13 +57,9 @@ def means(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.Dat
 
 def sweep(study: Study) -> pd.DataFrame:
     """What every ``alpha`` gives each question under the standard condition, stored; see :func:`alpha_values`."""
-    params = {
-        "chunks": study.digest("chunks"),
-        "questions": study.digest("questions"),
-        "settings": study.settings_of(("embedder", "bm25")),
-        "depth": study.profile.run.depth,
-        "alphas": list(ALPHAS),
-    }
+    params = {name: study.digest(name) for name in ("chunks", "questions")}
+    params |= {"settings": study.settings_of(("embedder", "bm25")), "depth": study.profile.run.depth}
+    params |= {"alphas": list(ALPHAS)}
     make = lambda: alpha_values(study, study.candidates("standard"))  # noqa: E731
     return study.store.frame("siblings/alpha", params, make, public=True)
 
@@ -96,11 +88,7 @@ def folds_of(study: Study, n_folds: int, seed: int) -> list[Fold]:
 
 
 def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -> pd.DataFrame:
-    """Each question with the ``alpha`` that the other folds' questions chose.
-
-    Returns:
-        question_id, fold, alpha and the metrics of SWEPT, in the questions' order.
-    """
+    """Each question with the ``alpha`` that the other folds' questions chose: question_id, fold, alpha, SWEPT."""
     ids = questions["question_id"]
     chosen = pd.DataFrame({"question_id": ids, "fold": 0, "alpha": 0.0})
     for fold, alpha in zip(folds, chosen_alphas(values, folds, ids), strict=True):
@@ -121,21 +109,3 @@ def ways_to_weigh(values: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
     span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
     found.append({"what": "chosen in folds by company", "alpha": span} | chosen[columns].mean().to_dict())
     return pd.DataFrame(found).assign(n=len(chosen))
-
-
-def pool(study: Study, condition: Condition) -> pd.DataFrame:
-    """Every pair that a rerank depth reads under a condition, once, the shallow ones first: question_id, chunk_id."""
-    allowed = study.candidates(condition)
-    lists = [study.rank_method(name, allowed, n) for name, n in POOLS.items()]
-    table = pd.concat(lists).sort_values("rank", kind="stable")
-    return table.drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
-
-
-def score_pairs(study: Study, condition: Condition = "standard", limit: int | None = None) -> str:
-    """Score the pairs of every rerank depth with the cross-encoder, or the first ``limit`` of them; a sentence on it.
-
-    Scores are cached pair by pair, so a killed run resumes, and a depth contains the smaller ones.
-    """
-    pairs = pool(study, condition)[:limit]
-    pool_scores(study, pairs, HEAD_TOKENS)
-    return f"{condition}: {len(pairs)} pairs scored"

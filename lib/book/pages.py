@@ -12,7 +12,8 @@ from lib.book.headline import headline, made_by
 from lib.book.manifest import licence_of, read_summary
 from lib.files import ROOT
 from lib.methods import METHODS, Method, of_family, siblings
-from lib.metrics.frame import HEADLINE, METRIC_TITLES
+from lib.metrics import METRIC_TITLES
+from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock
 from lib.show.display import escape, markdown_table
 from lib.show.tables import metric_cells, reported_figures

@@ -5,11 +5,7 @@ long: question_id, metric, k, value.
 """
 
 from lib.metrics import answers, overlap, retrieval
-from lib.metrics.metric import Metric
 
 #: All metrics by name.
-METRICS: dict[str, Metric] = {
-    metric.name: metric for module in (retrieval, overlap, answers) for metric in module.METRICS
-}
-
-__all__ = ["METRICS", "Metric", "answers", "overlap", "retrieval"]
+METRICS = {metric.name: metric for module in (retrieval, overlap, answers) for metric in module.METRICS}
+METRIC_TITLES = {name: metric.title for name, metric in METRICS.items()}

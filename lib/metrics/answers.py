@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.metrics.metric import Metric
+from lib.metrics.frame import Metric, long_frame
 from lib.metrics.overlap import Reference
-from lib.metrics.retrieval import long_frame
 
 NUMERIC_QUESTION_TYPES = ("metrics-generated",)
 LOOSE_TOLERANCE = 0.03

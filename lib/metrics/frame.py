@@ -1,14 +1,52 @@
-"""The long frame of metrics (``lib.evaluation.METRIC_COLUMNS``): titles of the metrics, and what is read from it."""
+"""What a metric is, and the long frame of metrics (``lib.evaluation.METRIC_COLUMNS``)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
-from lib.metrics import METRICS
 from lib.words import StudyError
 
-METRIC_TITLES = {name: metric.title for name, metric in METRICS.items()}
 HEADLINE = ("doc_recall", "page_recall", "ctx_bleu", "ctx_rouge_l")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric. A new one is a function and a row in the list of its module.
+
+    Attributes:
+        name: in metrics.csv.gz.
+        title: as tables and figures name it.
+        source: where it is from.
+        function: retrieval: ``(run, questions, k) -> Series`` by question_id; overlap: ``(chunk, evidence) -> float``;
+            answers: ``(prediction, answer, question) -> float``; a measure of ``ir_measures`` for ranked pages.
+        tolerance: how far a value may move between machines; 0 for what is a ranking only.
+        is_numeric: an answer metric that only questions with a number as answer have.
+    """
+
+    name: str
+    title: str
+    source: str
+    function: Callable
+    tolerance: float = 0.0
+    is_numeric: bool = False
+
+    @property
+    def in_words(self) -> str:
+        """The title within a sentence: ``page recall``, but ``nDCG``."""
+        return self.title if any(map(str.isupper, self.title[1:])) else self.title.lower()
+
+
+def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataFrame:
+    """One value a question as rows of the metrics frame: question_id, metric, k (nullable Int64), value."""
+    return pd.DataFrame(
+        {
+            "question_id": values.index,
+            "metric": metric,
+            "k": pd.array([k] * len(values), dtype="Int64"),
+            "value": values.to_numpy(dtype=float),
+        }
+    )
 
 
 def at_depth(metrics: pd.DataFrame, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:

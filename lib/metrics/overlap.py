@@ -20,8 +20,8 @@ from rapidfuzz.distance import LCSseq
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
-from lib.metrics.metric import Metric
-from lib.metrics.retrieval import DEPTHS, long_frame
+from lib.metrics.frame import Metric, long_frame
+from lib.metrics.retrieval import DEPTHS
 
 MAX_ORDER = 4
 _ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
@@ -175,7 +175,10 @@ def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable | None = None) 
 
     def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
         references = {evidence: Reference(evidence) for evidence, _ in items}
-        scored = [(references[evidence].bleu(chunk), references[evidence].rouge_l(chunk)) for evidence, chunk in items]
+        scored = [
+            (references[evidence].bleu(chunk), references[evidence].rouge_l(chunk))
+            for evidence, chunk in items
+        ]
         return np.array(scored, float).reshape(-1, len(NAMES))
 
     if rows is None:
@@ -209,7 +212,9 @@ def overlap_metrics(
     evidence = questions.set_index("question_id", verify_integrity=True)["evidence"]
     top = run[(run["rank"] <= max(ks)) & run["question_id"].isin(evidence.index)]
     pairs = zip(top["question_id"], top["chunk_id"], strict=True)
-    scores = pair_scores([(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in pairs], rows)
+    scores = pair_scores(
+        [(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in pairs], rows
+    )
     scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
     parts = []
     for k in ks:

@@ -16,7 +16,7 @@ import pandas as pd
 from ir_measures import AP, RR, R, nDCG
 from ir_measures.measures import Measure
 
-from lib.metrics.metric import Metric
+from lib.metrics.frame import Metric, long_frame
 
 DEPTHS = (1, 3, 5, 10, 20)
 PAGE_METRICS = (
@@ -27,18 +27,6 @@ PAGE_METRICS = (
 )
 PAGE_MEASURES = tuple(metric.function for metric in PAGE_METRICS)
 _NAMES = {metric.function.NAME: metric.name for metric in PAGE_METRICS}
-
-
-def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataFrame:
-    """One value a question as rows of the metrics frame: question_id, metric, k (nullable Int64), value."""
-    return pd.DataFrame(
-        {
-            "question_id": values.index,
-            "metric": metric,
-            "k": pd.array([k] * len(values), dtype="Int64"),
-            "value": values.to_numpy(dtype=float),
-        }
-    )
 
 
 def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:

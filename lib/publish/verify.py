@@ -22,8 +22,7 @@ from lib.data.locate import financebench_root, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
-from lib.metrics import METRICS
-from lib.metrics.frame import METRIC_TITLES
+from lib.metrics import METRIC_TITLES, METRICS
 from lib.metrics.retrieval import retrieval_metrics
 from lib.profile import load_profile
 from lib.published import Published

@@ -13,7 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from lib.metrics.frame import METRIC_TITLES, values_of
+from lib.metrics import METRIC_TITLES
+from lib.metrics.frame import values_of
 from lib.show.tables import title
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -36,11 +37,9 @@ def bars(
     """Horizontal bars of means, one group per label from top to bottom, with intervals or else with their numbers.
 
     Args:
-        axes: where to draw.
+        axes, labels, size: where to draw; the names of the groups, which are 1 apart, and the height of each.
         parts: name in the legend to mean, low and high (or mean alone), a row per label.
-        labels: of the groups, which are 1 apart.
         colours: of the parts, or for a part a list with one colour per bar.
-        size: height of a group.
         dots: draw dots with intervals instead, hollow where the row ``is_small``.
     """
     step = size / len(parts)

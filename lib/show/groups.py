@@ -9,8 +9,7 @@ import pandas as pd
 from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
-from lib.metrics import METRICS
-from lib.metrics.frame import METRIC_TITLES
+from lib.metrics import METRIC_TITLES, METRICS
 from lib.show.display import TESTED, Column, escape, interval, number, percent, printed, wide
 from lib.show.figures import COLOURS, bars, label_rows
 from lib.show.pictures import draw_page
@@ -68,13 +67,9 @@ def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
 def group_table(
     frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None
 ) -> pd.DataFrame:
-    """One row per group and run: n, companies, each metric with its interval, and the reported figures if any.
+    """One row per group and run of :func:`lib.analysis.breakdowns.by_group`: n, companies, metrics with intervals.
 
-    Args:
-        frame: of :func:`lib.analysis.breakdowns.by_group`; small groups are marked.
-        head: what the groups are.
-        seen: the runs.
-        known: name of a run to group to reported values, in the order of the metrics.
+    ``head`` names the groups; ``known`` maps a run's name to a group to reported values, in the metrics' order.
     """
 
     def reported(group: str, name: str) -> str:
@@ -94,9 +89,8 @@ def group_table(
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
     """A panel per metric, a row per group, a dot per run with its 95 % interval; small groups are hollow."""
     sizes = frame.drop_duplicates("group").set_index("group")
-    height = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.3
-    size = (5 * len(metrics), height)
-    drawn, panels = plt.subplots(1, len(metrics), figsize=size, sharey=True, squeeze=False)
+    height, width = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.3, 5 * len(metrics)
+    drawn, panels = plt.subplots(1, len(metrics), figsize=(width, height), sharey=True, squeeze=False)
     runs = frame.set_index(["metric", "entry", "group"]).sort_index()
     ticks = [f"{row.Index}{MARK if row.is_small else ''} (n={row.n})" for row in sizes.itertuples()]
     for axes, metric in zip(panels[0], metrics, strict=True):
@@ -104,8 +98,7 @@ def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]
         bars(axes, parts, ticks, COLOURS, 0.2 * len(seen), dots=True)
         axes.grid(axis="y", visible=True)
         axes.set(xlim=(-0.03, 1.03), ylim=(len(ticks) - 0.5, -0.5), xlabel=METRIC_TITLES[metric])
-    handles = axes.get_legend_handles_labels()
-    drawn.legend(*handles, loc="upper center", ncols=len(seen), fontsize=8.5)
+    drawn.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=len(seen), fontsize=8.5)
     drawn.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
     return drawn
 

@@ -18,7 +18,7 @@ from lib.analysis.breakdowns import (
     named,
     names_company,
 )
-from lib.metrics.retrieval import long_frame
+from lib.metrics.frame import long_frame
 from lib.profile import Settings
 from lib.show.groups import differences_table, group_table, spread
 from lib.stats import Resampling, wilson

@@ -14,7 +14,7 @@ from lib.analysis.claims import Claim, claims, margin, missing, sources
 from lib.analysis.scoreboard import CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED, Finding
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.metrics.retrieval import long_frame
+from lib.metrics.frame import long_frame
 from lib.profile import Settings
 from lib.show import scoreboard as shown_board
 

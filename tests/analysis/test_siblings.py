@@ -1,4 +1,4 @@
-"""The rows of the sibling studies beside what they change, the sweep of the weight, and the rerank depths."""
+"""The rows of the sibling studies beside what they change, and the sweep of the weight."""
 
 from types import SimpleNamespace
 
@@ -9,7 +9,7 @@ import pytest
 from lib.analysis import siblings
 from lib.analysis.siblings import best_interval, folds_of, held_out, ways_to_weigh
 from lib.methods import METHODS, Method
-from lib.metrics.retrieval import long_frame
+from lib.metrics.frame import long_frame
 from lib.profile import Settings
 from lib.show import strategies
 from lib.show.display import printed
@@ -118,22 +118,3 @@ def test_the_interval_of_the_best_weight_covers_both_companies_wishes():
     assert best_interval(DRAWS, VALUES) == (0.0, 1.0)
     same = swept(**dict.fromkeys(FOUR, (0.1, 0.9, 0.2)))
     assert best_interval(DRAWS, same) == (0.5, 0.5)
-
-
-# --- rerank depths ---
-
-
-def test_pairs_of_the_rerank_depths_are_each_there_once_the_shallow_first(fake_study):
-    """So a killed run has whole depths."""
-    rng = np.random.default_rng(2)
-    matrices = {name: rng.normal(size=(3, 200)) for name in siblings.POOLS}
-    study = fake_study(["?"] * 3, ["text"] * 200, {}, matrices)
-    study.candidates = lambda condition: np.ones((3, 200), bool)
-    pairs = siblings.pool(study, "standard")
-    keys = set(zip(pairs["question_id"], pairs["chunk_id"], strict=True))
-    assert len(keys) == len(pairs)
-    for name, n in siblings.POOLS.items():
-        run = study.rank_method(name, study.candidates("standard"), n)
-        assert set(zip(run["question_id"], run["chunk_id"], strict=True)) <= keys
-    assert (np.diff(pairs["rank"]) >= 0).all()
-    assert pairs["rank"].max() == 100

@@ -12,7 +12,7 @@ from lib.answers import answers as generation
 from lib.answers import prompt_context as contexts
 from lib.answers.answers import ANSWER_METRICS, Answers, answers, best_baseline, effort, plan, prompt, score
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
-from lib.metrics.retrieval import long_frame
+from lib.metrics.frame import long_frame
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import Filled, GenerationLog, Model
 from lib.profile import Settings

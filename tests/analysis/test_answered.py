@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from lib.analysis.retrieval_and_answers import split_by_page
+from lib.analysis.answered import split_by_page
 from lib.answers.prompt_context import Context
-from lib.metrics.retrieval import long_frame
+from lib.metrics.frame import long_frame
 from lib.profile import Settings
 
 
