@@ -1,12 +1,15 @@
 """Running the chapters: papermill into the outputs, whole or not at all; which of them something has changed for."""
 
+import ctypes
 import json
 import os
+import signal
+import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from importlib.metadata import distributions
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import nbformat
@@ -76,9 +79,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             progress_bar=False,
             log_output=False,
             stderr_file=None,
-            extra_arguments=[
-                "--IPKernelApp.log_level=40"
-            ],  # it warns that it speaks TCP, to this machine alone
+            extra_arguments=["--IPKernelApp.log_level=40"],  # no warning of TCP, to this machine alone
         )
     except papermill.PapermillExecutionError as error:
         aside.replace(failed)
@@ -97,6 +98,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
     """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
 
+    From now on, SIGINT and SIGTERM end the chapters with this process.
+
     Args:
         names: such as ``03_baselines``; begun in this order.
         given, target: see :func:`run`.
@@ -107,25 +110,37 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     """
     # threads that wait must sleep, not spin, or they take the time that another chapter needs
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    with ProcessPoolExecutor(n_at_once, mp_context=get_context("spawn")) as pool:
-        running = [pool.submit(run, name, given, target) for name in names]
-        wait(running, return_when=FIRST_EXCEPTION)
-        for chapter in running:
-            chapter.cancel()
-        for chapter in running:
-            if not chapter.cancelled():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end_chapters)
+    todo, running = list(names), set()
+    with ProcessPoolExecutor(n_at_once, get_context("spawn"), initializer=_end_with_parent) as pool:
+        while todo or running:
+            n_free = n_at_once - len(running)  # the pool would queue, and later begin, more than it runs
+            running |= {pool.submit(run, name, given, target) for name in todo[:n_free]}
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            todo = todo[n_free:]
+            for chapter in ended:
                 chapter.result()
+
+
+def _end_chapters(number: int, frame: object) -> None:
+    for worker in active_children():
+        worker.kill()  # its kernel polls its parent and ends, too
+    sys.exit(128 + number)
+
+
+def _end_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
     """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
-    path = study.outputs / STAMPS
+    path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
     known = json.loads(path.read_text()) if path.is_file() else {}
-    now, folder = _stamps(study, given), study.outputs / "notebooks"
+    now = _stamps(study, given).items()
     return [
-        name
-        for name in chapters()
-        if known.get(name) != now[name] or not (folder / f"{name}.ipynb").is_file()
+        name for name, stamp in now if known.get(name) != stamp or not (folder / f"{name}.ipynb").is_file()
     ]
 
 

@@ -6,7 +6,9 @@ bytes: times are those that the store recorded, and nothing depends on the order
 """
 
 import json
+import re
 import shutil
+from operator import itemgetter
 from pathlib import Path
 
 import nbformat
@@ -24,10 +26,11 @@ from lib.metrics import answers
 from lib.models.written import read_records
 from lib.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
-from lib.show.display import PAGE_COMMENT, files_of
+from lib.show.display import PAGE_COMMENT
 from lib.study import Study
 from lib.words import StudyError
 
+SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
 MEASURED = sorted(set(ALL_METRICS) - {metric.name for metric in answers.METRICS})
 
@@ -56,12 +59,17 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
         shutil.copyfile(study.outputs / name, aside / name)
     if (study.home / BENCHMARKS).is_file():
         shutil.copyfile(study.home / BENCHMARKS, aside / BENCHMARKS)
+    pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
+    study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
+    study.filings.to_csv(aside / "filings.csv", index=False)
     stages = [publish_entry(study, record, aside) for record in manifest["stages"]]
-    write_questions(study, aside)
     quotes = quotations_of(study)
     write_generations(study, aside, quotes[1], say)
     write_shown(study, aside, quotes, say)
-    write_published_manifest(manifest | {"stages": stages}, aside)
+    found = [path for path in sorted(aside.rglob("*")) if path.is_file()]
+    files = {str(path.relative_to(aside)): digest_of_file(path) for path in found}
+    content = json.dumps(manifest | {"stages": stages, "files": files}, indent=1, ensure_ascii=False)
+    (aside / "manifest.json").write_text(content + "\n")
     check_texts(aside, quotes)
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
@@ -92,7 +100,9 @@ def check_whole(study: Study) -> dict:
         )
     if manifest["fingerprint"] != study.dataset.fingerprint:
         raise StudyError(f"the results were made from other files of {study.dataset.name}; {again}")
-    metrics = read_metrics(study.outputs / METRICS_FILE).groupby(["condition", "method"])["question_id"].nunique()
+    metrics = (
+        read_metrics(study.outputs / METRICS_FILE).groupby(["condition", "method"])["question_id"].nunique()
+    )
     for name, condition in measured(study.profile):
         place, path = f"{condition}/{name}", study.outputs / "runs" / condition / f"{name}.trec.gz"
         record = manifest["runs"].get(place)
@@ -127,22 +137,6 @@ def publish_entry(study: Study, record: dict, target: Path) -> dict:
     return published | {"public": True, "files": files}
 
 
-def write_published_manifest(manifest: dict, target: Path) -> None:
-    """Write ``manifest.json`` with the SHA-256 of every other published file."""
-    found = [path for path in sorted(target.rglob("*")) if path.is_file()]
-    files = {str(path.relative_to(target)): digest_of_file(path) for path in found}
-    files.pop("manifest.json", None)
-    content = json.dumps(manifest | {"files": files}, indent=1, ensure_ascii=False)
-    (target / "manifest.json").write_text(content + "\n")
-
-
-def write_questions(study: Study, target: Path) -> None:
-    """Write ``questions.csv`` and ``filings.csv``: ids, types and page numbers."""
-    pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(target / "questions.csv", index=False)
-    study.filings.to_csv(target / "filings.csv", index=False)
-
-
 def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
     """What must not be published: the questions' texts, and the evidence and the filings' pages."""
     evidence = study.dataset.evidence["text"]
@@ -154,22 +148,19 @@ def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
 
 def write_generations(study: Study, target: Path, filings: Quotations, say=print) -> None:
     """Write ``generations.jsonl``: echoes of the question as references, no record that quotes a filing at length."""
-    question_of = study.questions.set_index("question_id")["question"]
-    doc_names = set(study.filings["doc_name"])
-    n_left, lines = 0, []
-    for record in sorted(read_records(study.home / "generations.jsonl", say).values(), key=_order):
+    question_of = study.questions.set_index("question_id")["question"].to_dict()
+    known, lines = {*question_of, *study.filings["doc_name"]}, []
+    records = read_records(study.home / "generations.jsonl", say).values()
+    for record in sorted(records, key=itemgetter("kind", "question_id", "key")):
         about = record["question_id"]
-        is_known = about in question_of.index or about in doc_names
-        if not is_known or len(filings.longest(record["text"]).split()) > LONG_QUOTE:
-            n_left += 1
+        if about not in known or len(filings.longest(record["text"]).split()) > LONG_QUOTE:
             continue
-        if about in question_of.index:
-            pieces = as_pieces(record["text"], question_of[about], QUESTION_WORDS)
-            if any(not isinstance(piece, str) for piece in pieces):
-                record |= {"text": with_gaps(pieces), "pieces": pieces}
+        pieces = as_pieces(record["text"], question_of[about], QUESTION_WORDS) if about in question_of else []
+        if any(not isinstance(piece, str) for piece in pieces):
+            record |= {"text": with_gaps(pieces), "pieces": pieces}
         record.pop("origin", None)
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
-    if n_left:
+    if n_left := len(records) - len(lines):
         say(
             f"publish: {n_left} texts that quote a filing at length, or are of no question or filing, stay here"
         )
@@ -177,30 +168,24 @@ def write_generations(study: Study, target: Path, filings: Quotations, say=print
         (target / "generations.jsonl").write_text("".join(lines))
 
 
-def _order(record: dict) -> tuple[str, ...]:
-    return record["kind"], record["question_id"], record["key"]
-
-
 def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
     """Write ``shown/``: the tables and figures of the chapters, as far as they contain no text of the dataset."""
-    names = set()
+    names, n_kept = set(), 0
     for path in sorted((study.outputs / "notebooks").glob("[0-9]*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             for output in cell.get("outputs", []):
-                names |= set(files_of("".join(output.get("data", {}).get("text/markdown", ""))))
-    kept = [name for name in sorted(names) if _may_be_shown(study.outputs / name, quotes)]
-    for name in kept:
-        (target / "shown" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(study.outputs / name, target / "shown" / name)
-    say(
-        f"publish: {len(kept)} tables and figures, {len(names) - len(kept)} left out: they show the dataset's text"
-    )
-
-
-def _may_be_shown(path: Path, quotes: tuple[Quotations, Quotations]) -> bool:
-    if path.suffix == ".png":
-        return Image.open(path).info.get("Comment") != PAGE_COMMENT
-    return not any(known.longest(path.read_text()) for known in quotes)
+                names |= set(SHOWN.findall("".join(output.get("data", {}).get("text/markdown", ""))))
+    for name in sorted(names):
+        path, shown = study.outputs / name, target / "shown" / name
+        if path.suffix == ".png":
+            is_free = Image.open(path).info.get("Comment") != PAGE_COMMENT
+        else:
+            is_free = not any(known.longest(path.read_text()) for known in quotes)
+        if is_free:
+            n_kept += 1
+            shown.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, shown)
+    say(f"publish: {n_kept} tables and figures, {len(names) - n_kept} left out: they show the dataset's text")
 
 
 def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
@@ -213,14 +198,11 @@ def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
         if path.suffix not in (".json", ".jsonl", ".csv", ".parquet") or path.name == "summary.csv":
             continue
         text = pd.read_parquet(path).to_csv() if path.suffix == ".parquet" else path.read_text()
+        where, known = path.relative_to(target), quotes[:1] if path.suffix == ".jsonl" else quotes
         if str(ROOT) in text:
-            raise StudyError(
-                f"{path.relative_to(target)} contains a path of this machine; nothing is published"
-            )
-        for line in text.splitlines():
-            found = quotes[0].longest(line) or ("" if path.suffix == ".jsonl" else quotes[1].longest(line))
+            raise StudyError(f"{where} contains a path of this machine; nothing is published")
+        for found in (texts.longest(line) for line in text.splitlines() for texts in known):
             if found:
-                where = path.relative_to(target)
                 raise StudyError(
                     f"{where} contains text of the dataset: “{found[:80]}”; nothing is published"
                 )

@@ -38,9 +38,8 @@ class Quotations:
             if len(words) < n_words:
                 self.short |= {tuple(words)} if len(words) > 3 else set()
             else:
-                parts.append(
-                    self._hashes([self.number_of.setdefault(w, len(self.number_of) + 1) for w in words])
-                )
+                numbers = [self.number_of.setdefault(word, len(self.number_of) + 1) for word in words]
+                parts.append(self._hashes(numbers))
         self.known = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.uint64)
 
     def _hashes(self, numbers: list[int]) -> np.ndarray:
@@ -55,11 +54,8 @@ class Quotations:
         """The longest quotation in a text, as words in a row; empty if there is none."""
         words = WORD.findall(text.lower())
         found = self._hashes([self.number_of.get(word, 0) for word in words])
-        hits = (
-            self.known.take(np.searchsorted(self.known, found), mode="clip") == found
-            if len(self.known)
-            else []
-        )
+        nearest = np.searchsorted(self.known, found)
+        hits = self.known.take(nearest, mode="clip") == found if len(self.known) else []
         best, start = (0, 0), None
         for place, is_hit in enumerate([*hits, False]):
             if is_hit and start is None:
@@ -78,9 +74,8 @@ def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[P
 
     Joining the pieces gives the text again, exactly, and shows what a reference is: :func:`lib.published.from_pieces`.
     """
-    words, asked = (
-        [(m.group().lower(), m.span()) for m in WORD.finditer(whole)] for whole in (text, question)
-    )
+    texts = (text, question)
+    words, asked = ([(m.group().lower(), m.span()) for m in WORD.finditer(one)] for one in texts)
     n_words = min(n_words, max(len(asked), 4))
     matcher = SequenceMatcher(None, [word for word, _ in words], [word for word, _ in asked], autojunk=False)
     pieces: list[Piece] = []
