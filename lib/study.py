@@ -145,17 +145,19 @@ class Study:
     @property
     def pages(self) -> pd.DataFrame:
         """PAGE_COLUMNS of every filing; extracted, and checked against the gold pages, at the first call."""
-        return self.memo("pages", self._pages)
+        params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
+        make = lambda: extract_pages(self.dataset)  # noqa: E731
+        return self.memo("pages", lambda: self._text("pages", "pages", params, make, PAGES_VERSION))
 
-    def _pages(self) -> pd.DataFrame:
-        self.need_filings("the pages' text")
+    def _text(self, name: str, stage: str, params: dict, make: Callable[[], pd.DataFrame], version: int):
+        """A stored frame of text, which is also a file of the contract."""
+        self.need_filings(f"the {name.partition('/')[0]}' text")
 
         def compute(target: Path) -> None:
-            extract_pages(self.dataset).to_parquet(target / "pages.parquet", index=False)
+            make().to_parquet(target / f"{Path(name).name}.parquet", index=False)
 
-        params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
-        entry = self.store.get("pages", params, compute, PAGES_VERSION)
-        return pd.read_parquet(self.link(entry.path / "pages.parquet", "pages.parquet"))
+        entry = self.store.get(stage, params, compute, version)
+        return pd.read_parquet(self.link(entry.path / f"{Path(name).name}.parquet", f"{name}.parquet"))
 
     @property
     def filings(self) -> pd.DataFrame:
@@ -168,46 +170,31 @@ class Study:
     @property
     def chunks(self) -> pd.DataFrame:
         """CHUNK_COLUMNS of every page."""
-        whole = (self._whole or self).with_chunks(self.chunking)
-        return self.memo("chunks", whole._other_chunks if self.chunking else whole._chunks)
+        return self.memo("chunks", (self._whole or self).with_chunks(self.chunking)._chunks)
 
     def _chunks(self) -> pd.DataFrame:
-        self.need_filings("the chunks' text")
-        settings, weights = self.profile.chunks, self.profile.embedder.weights
+        def split() -> pd.DataFrame:
+            tokenizer = load_tokenizer(fetch(self.profile.embedder.weights))
+            return split_pages(self.pages, tokenizer, self.profile.chunks.size, self.profile.chunks.overlap)
 
-        def compute(target: Path) -> None:
-            table = split_pages(self.pages, load_tokenizer(fetch(weights)), settings.size, settings.overlap)
-            table.to_parquet(target / "chunks.parquet", index=False)
-
-        entry = self.store.get("chunks", self._chunks_params(), compute, CHUNKS_VERSION)
-        return pd.read_parquet(self.link(entry.path / "chunks.parquet", "chunks.parquet"))
-
-    def _chunks_params(self) -> dict:
-        settings = self.profile.chunks
-        given = {"pages": self.digest("pages"), "size": settings.size, "overlap": settings.overlap}
-        return given | {"tokenizer": weights_hash(self.profile.embedder.weights)}
-
-    def _other_chunks(self) -> pd.DataFrame:
-        self.need_filings("the chunks' text")
-        table = self.chunkings[self.chunking]
-
-        def compute(target: Path) -> None:
+        def make() -> pd.DataFrame:
             made = table.make(self.original, **table.options)[list(CHUNK_COLUMNS)]
             if made["chunk_id"].duplicated().any():
                 raise ValueError(f"{self.chunking}: chunk ids occur twice")
-            made.to_parquet(target / "chunks.parquet", index=False)
+            return made
 
-        entry = self.store.get(f"chunkings/{self.chunking}", self._table_params(), compute, table.version)
-        name = f"chunkings/{self.chunking}.parquet"
-        return pd.read_parquet(self.link(entry.path / "chunks.parquet", name))
+        if not self.chunking:
+            return self._text("chunks", "chunks", self._chunks_params(), split, CHUNKS_VERSION)
+        table, name = self.chunkings[self.chunking], f"chunkings/{self.chunking}"
+        return self._text(name, name, self._chunks_params(), make, table.version)
 
-    def _table_params(self) -> dict:
-        table, original = self.chunkings[self.chunking], self.original
-        digests = {name: original.digest(name) for name in ("pages", "chunks")}
-        return digests | {
-            "filings": self.dataset.filings_digest,
-            "settings": self.settings_of(table.settings),
-        }
+    def _chunks_params(self) -> dict:
+        if self.chunking:
+            digests = {name: self.original.digest(name) for name in ("pages", "chunks", "filings")}
+            return digests | {"settings": self.settings_of(self.chunkings[self.chunking].settings)}
+        settings, tokenizer = self.profile.chunks, weights_hash(self.profile.embedder.weights)
+        given = {"pages": self.digest("pages"), "size": settings.size, "overlap": settings.overlap}
+        return given | {"tokenizer": tokenizer}
 
     def digest(self, name: str) -> str:
         """What identifies the content of a frame, 20 hex digits.
@@ -222,21 +209,16 @@ class Study:
         return self.memo(("digest", name), lambda: whole._digest(name))
 
     def _digest(self, name: str) -> str:
-        if (
-            name == "chunks" and self.chunking
-        ):  # known by what it is made from: building a table can take long
-            version = self.chunkings[self.chunking].version
-            return digest_of([self.chunking, version, self._table_params()])[:20]
-        if name == "chunks":
-            stage, params, version = "digests/chunks", self._chunks_params(), CHUNKS_VERSION
-        elif name == "pages":
+        stage, params, version = f"digests/{name}", {"dataset": self.dataset.fingerprint}, 1
+        if name == "pages":
             params = {"filings": self.dataset.filings_digest, "pymupdf": pymupdf.VersionBind}
-            stage, version = "digests/pages", PAGES_VERSION
-        else:
-            stage, params, version = f"digests/{name}", {"dataset": self.dataset.fingerprint}, 1
-        return self.store.value(
-            stage, params, lambda: digest_of(self._content(name))[:20], version, public=True
-        )
+            version = PAGES_VERSION
+        elif name == "chunks":
+            params, version = self._chunks_params(), CHUNKS_VERSION
+            if self.chunking:  # known by what it is made from: building a table can take long
+                return digest_of([self.chunking, self.chunkings[self.chunking].version, params])[:20]
+        make = lambda: digest_of(self._content(name))[:20]  # noqa: E731
+        return self.store.value(stage, params, make, version, public=True)
 
     def _content(self, name: str) -> object:
         """What a digest is made of, JSON-able."""

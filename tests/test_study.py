@@ -320,7 +320,7 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
     params = [
         study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions
     ]
-    params += [study.with_chunks(name)._table_params() for name in CHUNKINGS]
+    params += [study.with_chunks(name)._chunks_params() for name in CHUNKINGS]
     text = json.dumps(params)
     assert json.loads(text) == params
     assert "lib." not in text
