@@ -1,7 +1,7 @@
 """Tables and figures of the chapter on generation: answers by context, what a context contains, and what that gives."""
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import cycle, product
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -10,13 +10,14 @@ from lib.analysis.answered import contexts_held
 from lib.analysis.breakdowns import MARK
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
 from lib.answers.prompt_context import NONE, Context
-from lib.metrics.frame import METRIC_TITLES
+from lib.metrics import METRIC_TITLES
 from lib.show.display import TESTED, Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
 from lib.show.tables import reported_figures
 from lib.study import Study
 
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
+PARTS = ("retrieved", "read")
 HELD = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_number": "Answer's number"}
 
 
@@ -25,8 +26,7 @@ def answers_table(
 ) -> pd.DataFrame:
     """One row per context: every metric with its interval, the reported figures, and answers that are missing.
 
-    What is reported is ROUGE-L and numeric match as the English version of the reproduced study prints them, and the
-    numeric match of its French version.
+    Reported are ROUGE-L and numeric match in the English version, and numeric match in the French one.
     """
     known = reported_figures(study.dataset.name, "generation")
 
@@ -45,8 +45,7 @@ def answers_table(
 def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     """What the room for context costs: beside the chunks that were retrieved, the segments that were read.
 
-    Columns, each for what was retrieved and what was read: recall of gold pages; the share of the evidence's words that
-    occur in text of the gold pages; whether the answer's number is stated, where the answer is a number.
+    See :func:`lib.analysis.answered.contexts_held` for what is measured of both.
     """
     searched = {one.name: one for one in contexts if one.method != NONE}
     held = contexts_held(study, contexts).pivot(index="context", columns="part").loc[list(searched)]
@@ -55,11 +54,7 @@ def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     return printed(
         held.assign(tokens=tokens).reset_index(),
         Column("Context", "context", lambda name: searched[name].title),
-        *(
-            Column(f"{head} {part}", f"{name} {part}", number)
-            for name, head in HELD.items()
-            for part in ("retrieved", "read")
-        ),
+        *(Column(f"{HELD[name]} {part}", f"{name} {part}", number) for name, part in product(HELD, PARTS)),
         Column("Prompt tokens", "tokens", lambda mean: number(mean, 0)),
     )
 
@@ -106,7 +101,7 @@ def split_table(split: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
 
 
 def correlations_table(found: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.retrieval_and_answers.correlations` as they are printed."""
+    """:func:`lib.analysis.answered.correlations` as they are printed."""
     return printed(
         found,
         Column("Metric of the answers", "metric", TITLES.get),
@@ -117,7 +112,7 @@ def correlations_table(found: pd.DataFrame) -> pd.DataFrame:
 
 def retrieval_against_answers(points: pd.DataFrame, metrics: Sequence[str]) -> plt.Figure:
     """Mean page recall of each context against what its answers reach (``points`` of
-    :mod:`lib.analysis.retrieval_and_answers`), a panel per metric."""
+    :mod:`lib.analysis.answered`), a panel per metric."""
     drawn, panels = plt.subplots(1, len(metrics), figsize=(4 * len(metrics) + 2, 3.4), squeeze=False)
     for axes, metric in zip(panels[0], metrics, strict=True):
         for row, colour in zip(points.to_dict("records"), cycle(COLOURS), strict=False):

@@ -5,6 +5,7 @@ Both are displayed as MyST markdown, which jupyter-book numbers and indexes; not
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,6 @@ import pandas as pd
 from lib.study import Study
 from lib.words import NeedsFilings
 
-FILES = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
@@ -36,9 +36,8 @@ def percent(share: float, digits: int = 0) -> str:
     return number(100 * share, digits)
 
 
-def p_value(p: float) -> str:
-    """A p-value with three digits; a dash where nothing was tested."""
-    return number(p, 3)
+#: A p-value with three digits; a dash where nothing was tested.
+p_value = partial(number, digits=3)
 
 
 def with_interval(mean: float, low: float, high: float) -> str:
@@ -47,12 +46,11 @@ def with_interval(mean: float, low: float, high: float) -> str:
 
 
 class Column(NamedTuple):
-    """A column of a printed table: what stands over it, the one or more columns of the data that its cells are made of,
-    and what makes a cell of their values; without that a value stays as it is."""
+    """A column of a printed table."""
 
     title: str
-    names: str | tuple[str, ...]
-    form: Callable | None = None
+    names: str | tuple[str, ...]  # the one or more columns of the data that its cells are made of
+    form: Callable | None = None  # what makes a cell of their values; without it a value stays as it is
 
 
 def interval(title: str, *names: str) -> Column:
@@ -60,7 +58,7 @@ def interval(title: str, *names: str) -> Column:
     return Column(title, names or ("mean", "low", "high"), with_interval)
 
 
-MEAN, MEAN_ALONE = interval("Mean"), Column("Mean", "mean", number)
+MEAN = interval("Mean")
 #: What a paired comparison (:meth:`lib.stats.Resampling.compare`) prints beside its difference.
 TESTED = (
     Column("p (Holm)", "p_holm", p_value),
@@ -87,13 +85,11 @@ def wide(frame: pd.DataFrame, rows: list[str], cell: Column = MEAN, heads: str =
 
 def markdown_table(frame: pd.DataFrame, plain: bool = False) -> str:
     """A pipe table of the frame's columns (not its index); numbers right-aligned, text escaped unless ``plain``."""
-
-    def line(cells, form) -> str:
-        return "| " + " | ".join(map(form, cells)) + " |"
-
+    form = str if plain else escape_cell
+    rows = [map(str, frame), *(map(form, row) for row in frame.itertuples(index=False))]
+    head, *body = ["| " + " | ".join(row) + " |" for row in rows]
     rule = "|" + "|".join("--:" if _is_numeric(frame[column]) else "---" for column in frame) + "|"
-    rows = [line(row, str if plain else escape_cell) for row in frame.itertuples(index=False)]
-    return "\n".join([line(frame, str), rule, *rows])
+    return "\n".join([head, rule, *body])
 
 
 def escape_cell(cell: object) -> str:
@@ -119,9 +115,8 @@ class Shown(NamedTuple):
         return {"text/markdown": self.markdown}
 
 
-def note(text: str) -> Shown:
-    """A paragraph whose numbers come from the data."""
-    return Shown(text)
+#: A paragraph whose numbers come from the data.
+note = Shown
 
 
 def only_with_filings(make: Callable[[], object]) -> object:
@@ -160,15 +155,11 @@ def table(
     """A numbered table, with the label ``tab-<name>``; one without rows has a row of dashes.
 
     Args:
-        study: whose outputs get ``tables/<name>.csv``.
-        frame: what is shown, cells as they are printed.
-        name: of label and file.
-        caption: what is measured, on how many questions, under which setting; with placeholders: ``{n}`` questions
-            of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the chapter's other parameters.
-        takeaway: one sentence, shown in bold, with the placeholders of the caption; its numbers come from the data.
-        data: what the CSV holds, by default ``frame``.
-        plain: whether the cells are markup already.
-        values: fill further placeholders.
+        study, name: whose outputs get ``tables/<name>.csv`` with ``data``, by default ``frame``.
+        frame: what is shown, cells as they are printed; markup already where ``plain``.
+        caption, takeaway: what is measured, on how many questions, under which setting; and one sentence in bold. Their
+            placeholders: ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the
+            chapter's other parameters, and the names of ``values``.
     """
     study.write(f"tables/{name}.csv", (frame if data is None else data).to_csv(index=False))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
@@ -232,8 +223,3 @@ def holds_page(drawn: plt.Figure) -> bool:
     pictures = [picture.get_array() for axes in drawn.axes for picture in axes.images]
     lengths = [len(text.get_text()) for axes in drawn.axes for text in axes.texts]
     return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300
-
-
-def files_of(markdown: str) -> list[str]:
-    """The files of the outputs that a cell's markdown shows or links, such as ``tables/oracles.csv``."""
-    return list(dict.fromkeys(FILES.findall(markdown)))

@@ -13,6 +13,7 @@ from lib.show.tables import reported_figures, title, values_of
 from lib.stats import Resampling
 from lib.study import Study
 
+UNTRAINED = "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
 NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned"}
 
 
@@ -24,8 +25,8 @@ def _cells(study: Study, frame: pd.DataFrame, keys: list[str]) -> pd.Series:
 def recall_table(study: Study, frame: pd.DataFrame, part: str) -> pd.DataFrame:
     """Page recall of each scorer (rows) at each number of pages kept (columns): means with intervals, and n.
 
-    ``part`` of the measurements is ``pages`` for the recall of the kept pages themselves, or ``ablation`` for that of
-    both stages, with a last column for chunks in the order of their pages, where stage two only orders within a page.
+    ``part`` of the measurements is ``pages`` for the kept pages themselves, or ``ablation`` for both stages, with a
+    last column for chunks in the order of their pages.
     """
     columns, n = {f"P = {n_pages}": (part, n_pages) for n_pages in PAGES}, {"n": len(study.questions)}
     if part == "ablation":
@@ -140,9 +141,7 @@ def mistakes_takeaway(study: Study, frame: pd.DataFrame) -> str:
             f"its interval is above 0 for: {'; '.join(sure)}."
         )
     if "full" not in set(added["scorer"]):
-        sentences.append(
-            "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
-        )
+        sentences.append(UNTRAINED)
     return " ".join(sentences)
 
 

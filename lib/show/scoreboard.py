@@ -74,10 +74,8 @@ def scoreboard_table(study: Study, metrics: pd.DataFrame, board: pd.DataFrame, s
         here, tests, reason, n = row["missing"], "–", "–", "–"
         if row["verdict"] != NOT_MEASURED:
             ours = f"{row['estimate']:{sign}.3f} [{row['low']:{sign}.3f}, {row['high']:{sign}.3f}]"
-            here, tests = (
-                f"{ours} ({compared(claim, row['rival'])})",
-                f"{row['p_holm']:.3f} / {row['p_bonferroni']:.3f}",
-            )
+            here = f"{ours} ({compared(claim, row['rival'])})"
+            tests = f"{row['p_holm']:.3f} / {row['p_bonferroni']:.3f}"
             if row["verdict"] == DOES_NOT and row["p_holm_amount"] < ALPHA and row["high"] < row["amount"]:
                 tests += f"; as large as claimed: {row['p_holm_amount']:.3f}"  # the test that decides
             reason, n = why(study, metrics, claim), f"{row['n']:.0f}"
@@ -95,9 +93,8 @@ def verdict_text(row: pd.Series) -> str:
         return f"**cannot tell** with {n}"
     if math.isinf(needed):
         return f"**cannot tell** with {n} questions; no number would, if this is all"
-    scale = 10 ** max(
-        0, math.floor(math.log10(needed)) - 1
-    )  # the difference does not allow more than two figures
+    # the difference does not allow more than two figures
+    scale = 10 ** max(0, math.floor(math.log10(needed)) - 1)
     return f"**cannot tell** with {n} questions; about {int(math.ceil(needed / scale) * scale):,} would"
 
 
@@ -174,8 +171,7 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
 def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
     """Quality against seconds per question and seconds to index (:func:`lib.analysis.frontier.costs`) on log axes.
 
-    Each frontier is a line. Only its rows are named beside the picture, from where a thin line leads to each; the
-    others are dots whose numbers are in the table.
+    Each frontier is a line. Only its rows are named, beside the picture; the others are dots.
     """
     drawn, panels = plt.subplots(1, 2, figsize=(13, 5.6), sharey=True)
     heads = {"question_s": "seconds per question", "index_s": "seconds to index all filings"}
@@ -184,14 +180,11 @@ def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
         _panel(axes, table.assign(x=table[column].clip(lower=LEAST_S[column])), column.removesuffix("_s"))
         axes.set(xscale="log", xlabel=f"{head} (at least {LEAST_S[column]:g})")
     panels[0].set_ylabel(quality)
-    dots = {"ls": "", "marker": "o"}
-    handles = [
-        plt.Line2D([], [], **dots, color=FAMILY_COLOURS[family], label=name)
-        for family, name in FAMILY_NAMES.items()
-        if (table["family"] == family).any()
-    ]
-    handles.append(plt.Line2D([], [], ls="", marker=">", color=DARK, label="costs at least this"))
-    handles.append(plt.Line2D([], [], color=DARK, marker="o", mfc="none", label="frontier"))
+    shown = [family for family in FAMILY_NAMES if (table["family"] == family).any()]
+    marks = [{"ls": "", "color": FAMILY_COLOURS[one], "label": FAMILY_NAMES[one]} for one in shown]
+    marks.append({"ls": "", "marker": ">", "color": DARK, "label": "costs at least this"})
+    marks.append({"color": DARK, "mfc": "none", "label": "frontier"})
+    handles = [plt.Line2D([], [], **{"marker": "o"} | mark) for mark in marks]
     drawn.legend(handles=handles, ncols=len(handles), loc="upper center", bbox_to_anchor=(0.5, 1.03))
     drawn.tight_layout(w_pad=3)
     return drawn

@@ -11,19 +11,10 @@ import yaml
 from lib.analysis.frontier import cost
 from lib.evaluation import summary_at
 from lib.methods import METHODS
-from lib.metrics.frame import HEADLINE, METRIC_TITLES, best, values_of
+from lib.metrics import METRIC_TITLES
+from lib.metrics.frame import HEADLINE, best, values_of
 from lib.metrics.retrieval import page_recall
-from lib.show.display import (
-    MEAN_ALONE,
-    TESTED,
-    Column,
-    interval,
-    number,
-    p_value,
-    printed,
-    wide,
-    with_interval,
-)
+from lib.show.display import TESTED, Column, interval, number, p_value, printed, wide, with_interval
 from lib.stats import Resampling, holm
 from lib.study import Study
 
@@ -47,6 +38,7 @@ def title(method: str) -> str:
 
 
 METHOD, N = Column("Method", "method", title), Column("n", "n")
+MEAN_ALONE = Column("Mean", "mean", number)
 MEANS = tuple(Column(METRIC_TITLES[metric], metric) for metric in HEADLINE)
 
 
@@ -117,8 +109,8 @@ def cost_table(study: Study, methods: Iterable[str]) -> pd.DataFrame:
 
     A method that reads another's run also pays for that one. Times are those of the machine that computed the entry.
     """
-    costs = {name: cost(study, name, stages_only=True) for name in methods}
-    rows = [(title(name), f"{c.index_s:.0f}", f"{1000 * c.question_s:.0f}") for name, c in costs.items()]
+    costs = [(name, cost(study, name, stages_only=True)) for name in methods]
+    rows = [(title(name), f"{one.index_s:.0f}", f"{1000 * one.question_s:.0f}") for name, one in costs]
     return pd.DataFrame(rows, columns=["Method", "Index (s)", "Per question (ms)"])
 
 
@@ -149,11 +141,10 @@ def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -
 def steps(
     study: Study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
 ) -> pd.DataFrame:
-    """Each step with its interval and its difference from another step; columns as :func:`steps_table` reads them.
+    """Each step with its interval and its difference from another step, as :func:`steps_table` reads them.
 
-    Args:
-        pages, docs: title of the step to page and document recall by question id, in the order of the table.
-        against: for each step the title that it is compared with, or None.
+    ``pages`` and ``docs`` map a step's title to page and document recall by question id, in the order of the table;
+    ``against`` has for each step the title that it is compared with, or None.
     """
     draws, rows = Resampling.of(study), []
     for (title, values), other in zip(pages.items(), against, strict=True):
