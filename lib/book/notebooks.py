@@ -21,7 +21,6 @@ from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
 
-PLUMBING = "remove-input"
 SOURCES = ("lib", "book", "_config.yml", "_toc.yml", "notebooks/profiles")
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
@@ -55,11 +54,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
     Args:
         name: such as ``03_baselines``.
         given: parameters to inject.
-        target: directory of the executed notebook.
+        target: directory of the executed notebook, which is returned, free of paths and times of this machine.
         say: progress callback.
-
-    Returns:
-        The executed notebook, free of paths and times of this machine.
 
     Raises:
         StudyError: a wrong parameter, or a cell that failed; what was run so far stays in ``<name>.failed.ipynb``.
@@ -150,7 +146,10 @@ def remember(study: Study, given: dict[str, object]) -> None:
 
 
 def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
-    sources = [path for name in SOURCES for path in _files(ROOT / name)]
+    paths = (path for name in SOURCES for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]))
+    sources = [
+        path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)
+    ]
     texts = study.home / "generations.jsonl"
     common = {
         "given": given,
@@ -161,7 +160,9 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
         "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in sources],
         "texts": texts.stat().st_size if texts.is_file() else 0,
     }
-    used = stages_by_chapter(study)
+    used: dict[str, set[str]] = {}
+    for one in read_stages(study):
+        used.setdefault(one["chapter"], set()).add(f"{one['stage']}/{one['key']}")
     stamps = {}
     for name in chapters():
         stored = [(one, study.store.has(one)) for one in sorted(used.get(name, ()))]
@@ -175,36 +176,21 @@ def read_stages(study: Study) -> list[dict]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
 
 
-def stages_by_chapter(study: Study) -> dict[str, set[str]]:
-    """The stages that each chapter used or looked for, as ``stage/key``."""
-    used: dict[str, set[str]] = {}
-    for record in read_stages(study):
-        used.setdefault(record["chapter"], set()).add(f"{record['stage']}/{record['key']}")
-    return used
-
-
 def forget_stages(study: Study, names: Sequence[str]) -> None:
     """Remove the lines of some chapters from the log of stages, before these are run again."""
     kept = [record for record in read_stages(study) if record["chapter"] not in names]
     study.write("stages.jsonl", "".join(json.dumps(record) + "\n" for record in kept))
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = (one for one in path.rglob("*") if not NOT_SOURCES & set(one.relative_to(path).parts))
-    return sorted(one for one in found if one.is_file())
-
-
 def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what belongs to one run on one machine: papermill's paths and times, progress bars."""
-    notebook.metadata = nbformat.from_dict(
-        {key: value for key, value in notebook.metadata.items() if key in ("kernelspec", "language_info")}
-    )
+    kept = {
+        name: notebook.metadata[name] for name in ("kernelspec", "language_info") if name in notebook.metadata
+    }
+    notebook.metadata = nbformat.from_dict(kept)
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
-        if "injected-parameters" in tags:
-            tags = [*tags, PLUMBING]
+        tags += ["remove-input"] * ("injected-parameters" in tags)
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]

@@ -1,9 +1,11 @@
 """The pages that the build writes, from method table, manifest and metrics: MyST files in ``pages/`` of the outputs."""
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pandas as pd
 import yaml
@@ -22,81 +24,11 @@ from lib.words import CONDITIONS
 
 K = 5
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
-CARD = """
-(method-{method.name})=
-## {method.title}
-
-`{method.name}`: {method.pipeline}. Source: {source}.{uses}
-
-{about}
-
-{numbers}
-
-:::{{dropdown}} Settings, code and a run of its own
-{details}
-
-```yaml
-{settings}
-```
-
-The code is in `{path}`. To run this method alone:
-
-```bash
-make notebook NB=03_baselines PARAMS='-p methods "[{method.name}]"'
-```
-:::
-"""
-APPENDIX = """# Appendix: what these numbers were made from
-
-This page is written by the build, from `manifest.json`.{provenance}
-
-{facts}
-
-## Models and their licences
-
-The weights are data: fetched, checked against `lib/models/weights.lock.yaml`, never imported or installed.
-
-{models}
-
-:::{{dropdown}} Every model of the lock file and its licence
-{locked}
-:::
-
-## Packages and their licences
-
-{packages}
-
-:::{{dropdown}} Every package that `requirements.txt` pins
-Licences as the packages themselves state them, in the environment that built this book.
-
-{pinned}
-:::
-
-## Time and memory of each stage
-
-`computed` is what this run made, `reused` what an earlier run on the same machine had made from the same data,
-settings, weights and versions, `published` what came from the repository. Seconds are those of computing, whenever that
-was, without the stages that one asked for in turn; memory is the peak of the process that computed it.
-
-{stages}
-
-:::{{dropdown}} Every stage by itself
-{each_stage}
-:::
-
-## How to cite
-
-{citations}
-"""
+CARD, APPENDIX = (Path(__file__).with_name(f"{name}.md").read_text() for name in ("card", "appendix"))
 
 
 def write_pages(study: Study, manifest: dict) -> None:
-    """Write ``pages/methods.md``, ``siblings.md``, ``appendix.md`` and ``headline.md`` of the outputs.
-
-    Args:
-        study: one dataset under one profile, its results written.
-        manifest: that of the outputs.
-    """
+    """Write ``pages/methods.md``, ``siblings.md``, ``appendix.md`` and ``headline.md`` of the outputs."""
     summary, others = read_summary(study), siblings(study.profile)
     pages = {
         "methods": methods_page(study, summary, "Methods", of_family()),
@@ -122,7 +54,8 @@ def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Seque
 def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
     """One method's card."""
     module = inspect.getmodule(method.score)
-    settings = {section: _plain(study.profile[section]) for section in ("chunks", *method.settings)}
+    sections = {section: study.profile[section] for section in ("chunks", *method.settings)}
+    settings = json.loads(json.dumps(sections))  # as plain dictionaries
     used = ", ".join(f"`{name}`" for name in method.uses)
     return CARD.format(
         method=method,
@@ -154,10 +87,6 @@ def as_markdown(docstring: str) -> str:
     """A docstring as MyST: code marks and roles as code, argument sections left out."""
     text = re.split(r"\n(?:Args|Returns|Raises|Attributes):\n", docstring)[0]
     return ROLE.sub(r"`\1`", text).replace("``", "`").strip()
-
-
-def _plain(settings: object) -> object:
-    return {name: _plain(item) for name, item in settings.items()} if isinstance(settings, dict) else settings
 
 
 def appendix(study: Study, manifest: dict) -> str:
