@@ -49,30 +49,22 @@ def word_share(evidence: str, text: str) -> float:
 
 
 def contexts_held(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
-    """The means over questions of :func:`held` by context, for what was retrieved and what was read.
+    """The means over questions of :func:`held` by context and part, which is what was ``retrieved`` or ``read``."""
 
-    Returns:
-        context, part (``retrieved``, ``read``), gold_pages, evidence_words, answer_number.
-    """
+    def make(study: Study, written: Answers) -> pd.DataFrame:
+        read = {"retrieved": chunks_retrieved, "read": segments_read}
+        parts = {name: held(asked(study), chunks(study, written.context)) for name, chunks in read.items()}
+        return pd.concat(parts, names=["part"]).reset_index("part")
+
     searched = [one for one in contexts if one.method != NONE]
-    parts = [kept(study, "answers/held", one, _both).assign(context=one.name) for one in searched]
+    parts = [kept(study, "answers/held", one, make).assign(context=one.name) for one in searched]
     groups = pd.concat(parts).groupby(["context", "part"], sort=False)
     means = {names: part[["gold_pages", "evidence_words", "answer_number"]].mean() for names, part in groups}
     return pd.DataFrame(means).T.rename_axis(["context", "part"]).reset_index()
 
 
-def _both(study: Study, written: Answers) -> pd.DataFrame:
-    read = {"retrieved": chunks_retrieved, "read": segments_read}
-    parts = {name: held(asked(study), chunks(study, written.context)) for name, chunks in read.items()}
-    return pd.concat(parts, names=["part"]).reset_index("part")
-
-
 def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
-    """What texts contain of the evidence, question by question.
-
-    Args:
-        questions: with their gold pages, evidence and answer.
-        parts: question_id, doc_name, page and text.
+    """What texts (``parts``: question_id, doc_name, page, text) contain of the evidence, question by question.
 
     Returns:
         question_id; gold_pages, the share of them that is there; evidence_words, the share of the evidence's words in
@@ -84,11 +76,9 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
         is_gold = (part["doc_name"] == question.doc_name) & part["page"].isin(question.gold_pages)
         found = part.loc[is_gold, "page"].nunique() / len(question.gold_pages)
         words = word_share(question.evidence, "\n".join(part.loc[is_gold, "text"]))
-        is_stated = np.nan
+        is_stated, text = np.nan, "\n".join(part["text"])
         if question.question_type in NUMERIC_QUESTION_TYPES:
-            is_stated = float(
-                numeric_match_strict("\n".join(part["text"]), question.answer, question.question)
-            )
+            is_stated = float(numeric_match_strict(text, question.answer, question.question))
         rows.append((question.question_id, found, words, is_stated))
     return pd.DataFrame(rows, columns=["question_id", "gold_pages", "evidence_words", "answer_number"])
 

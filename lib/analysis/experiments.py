@@ -17,19 +17,14 @@ from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
 from lib.study import Study
 from lib.words import Condition
 
-TOKENS_VERSION = 1  # raised when plain_tokens or bm25.tokenize changes
-
-
-def plain_tokens(text: str) -> list[str]:
-    """Lower-case words between white space: what ``rank_bm25``'s own example does."""
-    return text.lower().split()
+TOKENS_VERSION = 1  # raised when bm25.tokenize changes
 
 
 def bm25_variants(study: Study, condition: Condition = "standard", k: int = 5) -> pd.DataFrame:
-    """BM25 under other tokenisations and with the filing's identity before each chunk.
+    """Means of BM25 under other tokenisations and with the filing's identity before each chunk, stored.
 
     Returns:
-        variant, doc_recall, page_recall: means over all questions; stored.
+        variant, doc_recall, page_recall.
     """
     identity = search_words(study.filings)
 
@@ -37,7 +32,7 @@ def bm25_variants(study: Study, condition: Condition = "standard", k: int = 5) -
         texts = study.chunks["text"]
         headed = study.chunks["doc_name"].map(identity) + "\n" + texts
         variants: dict[str, tuple[Callable[[str], list[str]], Sequence[str], float]] = {
-            "words between white space": (plain_tokens, texts, 0.25),
+            "words between white space": (lambda text: text.lower().split(), texts, 0.25),
             "finance tokens (the row of the table)": (bm25.tokenize, texts, 0.25),
             "… no weight for terms in over half of the chunks": (bm25.tokenize, texts, 0.0),
             "… and the filing's identity before each chunk": (bm25.tokenize, headed, 0.0),
@@ -51,15 +46,8 @@ def bm25_variants(study: Study, condition: Condition = "standard", k: int = 5) -
             rows.append((name, *(m(run, study.questions, k).mean() for m in (doc_recall, page_recall))))
         return pd.DataFrame(rows, columns=["variant", "doc_recall", "page_recall"])
 
-    params = {
-        "chunks": study.digest("chunks"),
-        "questions": study.digest("questions"),
-        "settings": study.profile.bm25,
-        "condition": condition,
-        "k": k,
-        "identity": identity.to_dict(),
-        "tokens": TOKENS_VERSION,
-    }
+    params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k, "condition": condition}
+    params |= {"settings": study.profile.bm25, "identity": identity.to_dict(), "tokens": TOKENS_VERSION}
     return study.store.frame("experiments/bm25", params, make, public=True)
 
 
@@ -86,13 +74,7 @@ def invented_years(study: Study) -> pd.DataFrame:
 
 
 def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Document and page recall of ``hyde`` and ``dense`` by whether HyDE's passage named the asked year.
-
-    Args:
-        metrics: METRIC_COLUMNS, with both methods under the standard condition.
-        years: from :func:`invented_years`.
-        k: depth.
-    """
+    """Document and page recall at k of ``hyde`` and ``dense`` by what :func:`invented_years` found."""
     groups = {1.0: "names other years only", 0.0: "names a year that was asked for"}
     kind = years.set_index("question_id")["is_invented"].map(groups).fillna("no year in passage or question")
     rows = []
@@ -120,12 +102,8 @@ def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:
             rows.append((name, *recalls, len(study.questions)))
         return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])
 
-    params = {
-        "run": study.run_digest("dense", "standard"),
-        "questions": study.digest("questions"),
-        "settings": study.settings_of(("rerank",)),
-        "k": k,
-    }
+    params = {"run": study.run_digest("dense", "standard"), "questions": study.digest("questions")}
+    params |= {"settings": study.settings_of(("rerank",)), "k": k}
     return study.store.frame("experiments/rerank-windows", params, make, public=True)
 
 

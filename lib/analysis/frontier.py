@@ -9,9 +9,8 @@ cost is a lower bound: it is marked so, and the row is no candidate for the fron
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,19 +32,12 @@ RERANKED = "rerank"
 COLUMNS = ["method", "index_s", "question_s", "index_missing", "question_missing", "quality"]
 
 
-@dataclass
-class Cost:
-    """What a row costs.
+class Cost(NamedTuple):
+    """What a row costs."""
 
-    Attributes:
-        index_s: seconds to index all filings.
-        question_s: seconds per question.
-        index_missing, question_missing: the stages of either whose time was not stored.
-    """
-
-    index_s: float
-    question_s: float
-    index_missing: tuple[str, ...]
+    index_s: float  # to index all filings
+    question_s: float  # per question
+    index_missing: tuple[str, ...]  # the stages of either whose time was not stored
     question_missing: tuple[str, ...]
 
 
@@ -57,28 +49,31 @@ def chain(name: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=4)
-def _totals(path: Path, changed: float) -> dict[str, tuple[float, int]]:
-    totals: dict[str, tuple[float, int]] = {}
-    for line in path.read_text().splitlines():
-        record = json.loads(line)
-        seconds, n = totals.get(record["kind"], (0.0, 0))
-        totals[record["kind"]] = (seconds + (record.get("seconds") or 0.0), n + 1)
-    return totals
+def _file(study: Study, name: str) -> Path | None:
+    """A file of the study's own folder, or else of what was published."""
+    places = [study.home] + ([study.published.root] if study.published else [])
+    return next((place / name for place in places if (place / name).is_file()), None)
 
 
 def writing_seconds(study: Study) -> dict[str, tuple[float, int]]:
     """Kind of generation to the seconds that all its texts took and their number, here or where they were published."""
-    places = [study.home] + ([study.published.root] if study.published else [])
-    logs = [place / "generations.jsonl" for place in places if (place / "generations.jsonl").is_file()]
-    return _totals(logs[0], logs[0].stat().st_mtime) if logs else {}
+
+    def make() -> dict[str, tuple[float, int]]:
+        totals: dict[str, tuple[float, int]] = {}
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            seconds, n = totals.get(record["kind"], (0.0, 0))
+            totals[record["kind"]] = (seconds + (record.get("seconds") or 0.0), n + 1)
+        return totals
+
+    path = _file(study, "generations.jsonl")
+    return study.memo(("writing_seconds", path.stat().st_mtime), make) if path else {}
 
 
 def benchmarks(study: Study) -> pd.DataFrame | None:
     """What was measured, here or as published: part, variant, value, unit; None where nothing was measured yet."""
-    places = [study.home] + ([study.published.root] if study.published else [])
-    found = [place / BENCHMARKS for place in places if (place / BENCHMARKS).is_file()]
-    return pd.read_csv(found[0]) if found else None
+    path = _file(study, BENCHMARKS)
+    return pd.read_csv(path) if path else None
 
 
 def reranking_seconds(study: Study, name: str) -> float | None:
@@ -109,15 +104,10 @@ def cost(study: Study, name: str, stages_only: bool = False) -> Cost:
         if RERANKED in row.settings:
             seconds = reranking_seconds(study, used)
             query[f"pairs/{used}"] = None if seconds is None else seconds * n_questions
-    return Cost(_total(index), _total(query) / n_questions, _absent(index), _absent(query))
-
-
-def _total(seconds: dict[str, float | None]) -> float:
-    return sum(value for value in seconds.values() if value is not None)
-
-
-def _absent(seconds: dict[str, float | None]) -> tuple[str, ...]:
-    return tuple(stage for stage, value in seconds.items() if value is None)
+    sides = index, query
+    totals = [sum(value for value in side.values() if value is not None) for side in sides]
+    missing = (tuple(stage for stage, value in side.items() if value is None) for side in sides)
+    return Cost(totals[0], totals[1] / n_questions, *missing)
 
 
 def costs(study: Study, metrics: pd.DataFrame, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
@@ -140,12 +130,7 @@ def on_frontier(cost_s: pd.Series | np.ndarray, quality: pd.Series | np.ndarray)
 
 
 def frontier_of(table: pd.DataFrame, side: str) -> pd.Series:
-    """Which rows are on the frontier of ``question`` or ``index`` costs; those with a lower bound only are not.
-
-    Args:
-        table: COLUMNS.
-        side: ``question`` or ``index``.
-    """
+    """Which rows of :func:`costs` are on the frontier of ``question`` or ``index``; lower bounds are not."""
     is_known = table[f"{side}_missing"].eq("")
     found = on_frontier(table.loc[is_known, f"{side}_s"], table.loc[is_known, "quality"])
     return pd.Series(found, table.index[is_known]).reindex(table.index, fill_value=False)

@@ -25,12 +25,8 @@ READINGS = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
 
 
 def _stored(study: Study, stage: str, run: str, make: Callable[[], pd.DataFrame], **more) -> pd.DataFrame:
-    params = {
-        "run": study.run_digest(run, "standard"),
-        "questions": study.digest("questions"),
-        "chunks": study.digest("chunks"),
-        "settings": study.settings_of(SECTIONS),
-    }
+    params = {name: study.digest(name) for name in ("questions", "chunks")}
+    params |= {"run": study.run_digest(run, "standard"), "settings": study.settings_of(SECTIONS)}
     return study.store.frame(f"analysis/{stage}", params | more, make, public=True)
 
 
@@ -48,11 +44,7 @@ def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
 
 
 def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
-    """How often the judge gives each label, and how often the chunk is on a gold page where it does.
-
-    Returns:
-        By label: n, share of all pairs, n_gold, gold_share.
-    """
+    """How often the judge gives each label, and the chunk is on a gold page: by label n, share, n_gold, gold_share."""
     gold = is_gold(judged, study.questions)
     table = gold.groupby(judged["label"]).agg(["size", "sum"]).set_axis(["n", "n_gold"], axis=1)
     return table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"])
@@ -68,11 +60,7 @@ def kappa_of(tables: np.ndarray) -> np.ndarray:
 
 
 def agreement_of(draws: Resampling, a: pd.Series, b: pd.Series) -> dict[str, float]:
-    """How far two yes-or-no labellings agree, with 95 % intervals that draw whole companies.
-
-    Args:
-        draws: of companies.
-        a, b: boolean, indexed by question_id; a question may occur several times.
+    """How far two yes-or-no labellings, by question_id, agree, with 95 % intervals that draw whole companies.
 
     Returns:
         n, accuracy, accuracy_low, accuracy_high, kappa, kappa_low, kappa_high.
@@ -86,11 +74,7 @@ def agreement_of(draws: Resampling, a: pd.Series, b: pd.Series) -> dict[str, flo
 
 
 def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
-    """The judge and the gold pages, each beside the reading by hand.
-
-    Args:
-        study: gives questions and the settings ``significance``.
-        judged: the labelled pairs with the judge's ``label``.
+    """The judge (``judged`` has its ``label`` of the pairs) and the gold pages, each beside the reading by hand.
 
     Returns:
         One row per labelling (``judge``: RELEVANT; ``gold page``) and reading of the hand labels (READINGS): see
@@ -120,24 +104,14 @@ def precision_of(verdicts: Sequence[bool]) -> float:
 
 
 def context_precision(study: Study, top: pd.DataFrame, is_useful: pd.Series) -> pd.Series:
-    """The context precision of ranked chunks by question id, in the study's order; 0 where nothing was retrieved.
-
-    Args:
-        study: gives the questions.
-        top: the first ranks of a run.
-        is_useful: the verdict on each of its rows.
-    """
+    """Context precision of a run's first ranks, each with a verdict, by question id; 0 where nothing was retrieved."""
     verdicts = top.assign(is_useful=is_useful.to_numpy(bool)).sort_values(["question_id", "rank"])
     values = verdicts.groupby("question_id")["is_useful"].agg(lambda part: precision_of(part.tolist()))
     return values.reindex(study.questions["question_id"], fill_value=0.0)
 
 
 def precisions(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
-    """Context precision of the first ``k`` chunks, by the judge and by gold pages; stored.
-
-    Returns:
-        question_id, name (title of the method), judged, gold.
-    """
+    """Context precision of the first ``k`` chunks, stored: question_id, name (of the method), judged, gold (pages)."""
 
     def make(method: str) -> pd.DataFrame:
         top = first_ranks(study.run(method), k)
@@ -166,11 +140,7 @@ def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
 
 
 def compared(study: Study, values: pd.DataFrame) -> pd.DataFrame:
-    """The means of both measures with intervals over companies, and their rank correlation over questions.
-
-    Args:
-        study: gives companies and the settings ``significance``.
-        values: of :func:`precisions` or :func:`relevances`.
+    """The means of both measures of :func:`precisions` or :func:`relevances`, and their rank correlation.
 
     Returns:
         name, measure (judged, gold, correlation), mean, low, high, n; NaN where a constant measure has no correlation.

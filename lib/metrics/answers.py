@@ -8,7 +8,6 @@ et al., EMNLP 2016).
 import re
 import string
 from collections import Counter
-from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -85,11 +84,6 @@ _ANSWERS_ANYWAY = re.compile(
     r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.IGNORECASE | re.DOTALL
 )
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
-def answer_rouge_l(prediction: str, answer: str, use_stemmer: bool = False) -> float:
-    """ROUGE-L F1 of the prediction against the gold answer (``rouge_score``), 0 to 1."""
-    return Reference(answer, use_stemmer).rouge_l(prediction)
 
 
 def numeric_match(prediction: str, answer: str) -> bool:
@@ -201,39 +195,24 @@ def refusal_rule(prediction: str) -> str | None:
     return None
 
 
-def is_refusal(prediction: str) -> bool:
-    """Does the model decline to answer, by one of the stated rules?"""
-    return refusal_rule(prediction) is not None
-
-
 METRICS = (
-    Metric("answer_rouge_l", "ROUGE-L", "Lin (2004)", lambda p, a, _: answer_rouge_l(p, a)),
+    Metric("answer_rouge_l", "ROUGE-L", "Lin (2004)", lambda p, a, _: Reference(a).rouge_l(p)),
     Metric("token_f1", "Token F1", "Rajpurkar et al. (EMNLP 2016)", lambda p, a, _: token_f1(p, a)),
-    Metric("refusal", "Declined", "this study", lambda p, _, __: is_refusal(p)),
-    Metric(
-        "numeric_match",
-        "Numeric match",
-        "Kobeissi & Langlais (2026)",
-        lambda p, a, _: numeric_match(p, a),
-        is_numeric=True,
-    ),
+    Metric("refusal", "Declined", "this study", lambda p, _, __: refusal_rule(p) is not None),
+    Metric("numeric_match", "Numeric match", "Kobeissi & Langlais (2026)",
+           lambda p, a, _: numeric_match(p, a), is_numeric=True),
     Metric("numeric_match_strict", "Strict match", "this study", numeric_match_strict, is_numeric=True),
-)
+)  # fmt: skip
 
 
-def answer_metrics(
-    frame: pd.DataFrame, numeric_question_types: Collection[str] | None = NUMERIC_QUESTION_TYPES
-) -> pd.DataFrame:
-    """All answer metrics of one method's answers.
+def answer_metrics(frame: pd.DataFrame) -> pd.DataFrame:
+    """All answer metrics of one method's answers, numeric ones for NUMERIC_QUESTION_TYPES, as published.
 
     Args:
         frame: one row a question: question_id, question, answer, question_type, prediction.
-        numeric_question_types: whose questions get numeric matches (as published, the 50 of type
-            metrics-generated); None for all.
 
     Returns:
-        Long frame question_id, metric, k (missing), value, with the metrics answer_rouge_l, token_f1, refusal
-        and, for the questions asked for, numeric_match and numeric_match_strict.
+        Long frame question_id, metric, k (missing), value.
 
     Raises:
         ValueError: a question has no prediction; an answer that was never written is not a wrong answer.
@@ -241,8 +220,7 @@ def answer_metrics(
     missing = frame.loc[frame["prediction"].isna(), "question_id"]
     if len(missing):
         raise ValueError(f"no prediction for {', '.join(sorted(missing.astype(str)))}: generate them first")
-    kinds = frame["question_type"].unique() if numeric_question_types is None else numeric_question_types
-    is_numeric = frame["question_type"].isin(kinds)
+    is_numeric = frame["question_type"].isin(NUMERIC_QUESTION_TYPES)
     parts = []
     for metric in METRICS:
         rows = frame[is_numeric] if metric.is_numeric else frame

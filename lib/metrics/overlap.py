@@ -54,36 +54,16 @@ def tokenize_13a(text: str) -> list[str]:
     return list(chain.from_iterable(map(_word_13a, text.split())))
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Callable[[str], str]:
-    from nltk.stem.porter import PorterStemmer  # takes a second to import and is off by default
-
-    return lru_cache(maxsize=2**18)(PorterStemmer().stem)
-
-
-def tokenize_rouge(text: str, use_stemmer: bool = False) -> list[str]:
-    """The tokens of ``rouge_score``: lower-cased runs of a-z and 0-9, so ``$1,577.5`` is ``1 577 5``.
-
-    With ``use_stemmer``, words of more than three characters are Porter-stemmed, as there.
-    """
-    words = _rouge_words(text.lower())
-    if use_stemmer:
-        stem = _stemmer()
-        words = [stem(word) if len(word) > 3 else word for word in words]
-    return words
+def tokenize_rouge(text: str) -> list[str]:
+    """The tokens of ``rouge_score``: lower-cased runs of a-z and 0-9, so ``$1,577.5`` is ``1 577 5``."""
+    return _rouge_words(text.lower())
 
 
 class Reference:
-    """A text that others are compared with; tokenised and counted once, on first use.
+    """A text that others are compared with, as evidence or a gold answer; tokenised and counted once, on first use."""
 
-    Args:
-        text: the reference, here a question's evidence or its gold answer.
-        use_stemmer: Porter-stem the words of ROUGE-L.
-    """
-
-    def __init__(self, text: str, use_stemmer: bool = False):
+    def __init__(self, text: str):
         self.text = text
-        self.use_stemmer = use_stemmer
 
     @cached_property
     def _ngrams(self) -> tuple[dict[str, int], int, list[tuple[np.ndarray, np.ndarray]]]:
@@ -131,14 +111,14 @@ class Reference:
     @cached_property
     def _letters(self) -> tuple[dict[str, str], str]:
         """Each distinct word as one character, and the reference spelt so: rapidfuzz likes strings best."""
-        words = tokenize_rouge(self.text, self.use_stemmer)
+        words = tokenize_rouge(self.text)
         letters = {word: chr(i) for i, word in enumerate(dict.fromkeys(words))}
         return letters, "".join(map(letters.__getitem__, words))
 
     def rouge_l(self, text: str) -> float:
         """ROUGE-L F1 of ``text`` against this reference, from 0 to 1."""
         letters, spelt = self._letters
-        words = tokenize_rouge(text, self.use_stemmer)
+        words = tokenize_rouge(text)
         if not words or not spelt:
             return 0.0
         # A word that the reference lacks is in no common subsequence: it counts in the length alone.
@@ -147,20 +127,11 @@ class Reference:
         return 2 * precision * recall / (precision + recall) if n_common else 0.0
 
 
-def ctx_bleu(chunk: str, evidence: str | Reference) -> float:
-    """Sentence BLEU / 100 of a chunk against the evidence; its settings are ``bleu_signature``."""
-    return (evidence if isinstance(evidence, Reference) else Reference(evidence)).bleu(chunk)
-
-
-def ctx_rouge_l(chunk: str, evidence: str | Reference, use_stemmer: bool = False) -> float:
-    """ROUGE-L F1 of a chunk against the evidence; a ``Reference`` brings its own ``use_stemmer``."""
-    return (evidence if isinstance(evidence, Reference) else Reference(evidence, use_stemmer)).rouge_l(chunk)
-
-
 METRICS = (
-    Metric("ctx_bleu", "BLEU", "Papineni et al. (ACL 2002); sacrebleu, Post (WMT 2018)", ctx_bleu, 0.005),
-    Metric("ctx_rouge_l", "ROUGE-L", "Lin (2004)", ctx_rouge_l, 0.005),
-)
+    Metric("ctx_bleu", "BLEU", "Papineni et al. (ACL 2002); sacrebleu, Post (WMT 2018)",
+           lambda chunk, evidence: Reference(evidence).bleu(chunk), 0.005),
+    Metric("ctx_rouge_l", "ROUGE-L", "Lin (2004)", lambda chunk, evidence: Reference(evidence).rouge_l(chunk), 0.005),
+)  # fmt: skip
 NAMES = [metric.name for metric in METRICS]
 VERSION = 1
 

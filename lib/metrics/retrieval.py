@@ -83,13 +83,10 @@ def page_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series
 
 def page_hit(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
     """1.0 if one of the top k chunks is from a gold page, else 0.0; indexed by question_id."""
-    return (first_gold_rank(run, questions) <= k).fillna(False).astype(float).rename("page_hit")
-
-
-def first_gold_rank(run: pd.DataFrame, questions: pd.DataFrame) -> pd.Series:
-    """Rank of the first chunk from a gold page, missing if there is none; Int64, indexed by question_id."""
-    first = _first_ranks(run, questions).groupby("question_id", sort=False)["rank"].min()
-    return first.astype("Int64").rename("first_gold_rank")
+    first = _first_ranks(run, questions)
+    return (
+        (first["rank"] <= k).groupby(first["question_id"], sort=False).any().astype(float).rename("page_hit")
+    )
 
 
 def page_ranking(run: pd.DataFrame) -> pd.DataFrame:

@@ -80,6 +80,7 @@ def study(tmp_path, monkeypatch):
 
     return SimpleNamespace(
         home=tmp_path,
+        memo=lambda key, make: make(),
         published=None,
         seconds=seconds,
         questions=range(2),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from lib.metrics import answers as m
+from lib.metrics.overlap import Reference
 
 MANY = settings(max_examples=400, deadline=None, derandomize=True)
 MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"
@@ -20,7 +21,7 @@ ROUGE = RougeScorer(["rougeL"])
 @MANY
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_answer_rouge_l_equals_rouge_score(prediction, answer):
-    assert m.answer_rouge_l(prediction, answer) == ROUGE.score(answer, prediction)["rougeL"].fmeasure
+    assert Reference(answer).rouge_l(prediction) == ROUGE.score(answer, prediction)["rougeL"].fmeasure
 
 
 # --- numeric match, loose ---
@@ -216,7 +217,6 @@ def test_token_f1(prediction, answer, expected):
 )
 def test_refusals(prediction, rule):
     assert m.refusal_rule(prediction) == rule
-    assert m.is_refusal(prediction) is (rule is not None)
 
 
 # --- the frame ---
@@ -243,8 +243,6 @@ def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
     scores = frame.set_index(["metric", "question_id"])["value"]
     assert scores["numeric_match", "q1"] == 0.0
     assert scores["numeric_match_strict", "q1"] == 1.0
-    everything = m.answer_metrics(FRAME, numeric_question_types=None)
-    assert everything["metric"].value_counts().eq(2).all()
 
 
 def test_an_answer_that_was_never_written_is_not_scored_as_wrong():

@@ -55,13 +55,6 @@ def test_page_zero_is_a_page():
     assert values(m.rank_measures(run, questions), "ndcg", 10) == {"q1": 1.0}
 
 
-def test_first_gold_rank_is_missing_where_no_gold_page_is_seen():
-    first = m.first_gold_rank(RUN, QUESTIONS)
-    assert str(first.dtype) == "Int64"
-    assert first["q1"] == 3
-    assert first[["q2", "q3"]].isna().all()
-
-
 def test_unanswered_questions_score_zero_and_count_in_the_mean():
     frame = m.retrieval_metrics(run_of(q1=[("A", 0)]), questions_of(q1=("A", [0]), q2=("A", [0])))
     assert len(frame) == 2 * (3 * len(m.DEPTHS) + len(m.PAGE_MEASURES))
