@@ -99,20 +99,16 @@ def _question(question) -> dict:
         "docType": question.doc_type,
         "company": question.company,
         "gold": list(question.gold_pages),
-        "ranks": {},
-        "top": {},
-        "written": [],
-        "pictures": [],
-    }
+    } | {"ranks": {}, "top": {}, "written": [], "pictures": []}
 
 
 def _written(study: Study) -> list[dict]:
     """What language models wrote, the last record of each kind, question and seed; hypothetical passages last."""
     if study.has_text:
-        records = read_records(study.home / "generations.jsonl", study.store.say).values()
+        given = read_records(study.home / "generations.jsonl", study.store.say).values()
     else:
-        records = study.published.generations(study.questions)
-    latest = {(record["question_id"], record["kind"], record["seed"]): record for record in records}
+        given = study.published.generations(study.questions)
+    latest = {(record["question_id"], record["kind"], record["seed"]): record for record in given}
     return sorted(latest.values(), key=lambda one: (one["kind"] == "hyde", one["kind"], one["seed"]))
 
 

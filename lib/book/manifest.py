@@ -108,11 +108,8 @@ def licence_of(package: str) -> str:
 
 
 def stages_of(study: Study) -> list[dict]:
-    """Every stage that the book and its chapters used, and those behind them, by name and key.
-
-    Returns:
-        Records of the STAGE_FIELDS that are known, with origin (``computed``, ``reused`` or ``published``).
-    """
+    """Every stage that the book and its chapters used, and those behind them, by name and key: the STAGE_FIELDS that
+    are known, and origin (``computed``, ``reused`` or ``published``)."""
     origins: dict[str, str] = {}
     of_the_book = {*chapters(), "book"}
     for line in read_stages(study):
@@ -145,7 +142,7 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
 def write_manifest(study: Study) -> dict:
     """Write ``manifest.json`` of the outputs and return it."""
     stages, runs, wanted = stages_of(study), {}, measured(study.profile)
-    for name, condition in wanted:
+    for name, condition in sorted(wanted, key=lambda pair: f"{pair[1]}/{pair[0]}"):
         path = study.outputs / "runs" / condition / f"{name}.trec.gz"
         if path.is_file():
             key = study.run_entry(name, condition).key
@@ -166,7 +163,7 @@ def write_manifest(study: Study) -> dict:
         "models": models_of(study.profile),
         "n_questions": len(study.questions),
         "inputs": {name: study.inputs_digest(name) for name in sorted({name for name, _ in wanted})},
-        "runs": dict(sorted(runs.items())),
+        "runs": runs,
         "folds": folds_of(study),
         "stages": stages,
     }

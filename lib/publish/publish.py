@@ -79,36 +79,29 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
 
 
 def check_whole(study: Study) -> dict:
-    """The manifest of the outputs, of a run that may be published.
-
-    Raises:
-        StudyError: see :func:`publish`.
-    """
+    """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
     again = f"run make book DATASET={study.dataset.name} PROFILE={study.profile.name} first"
     if not (study.outputs / "manifest.json").is_file():
         raise StudyError(f"there is nothing to publish; {again}")
     commit = git_commit()
     if commit.endswith("-dirty"):
-        raise StudyError(
-            f"uncommitted changes of the code (git status lists them); commit or remove them, {again}"
-        )
+        remedy = f"(git status lists them); commit or remove them, {again}"
+        raise StudyError(f"uncommitted changes of the code {remedy}")
     manifest = json.loads((study.outputs / "manifest.json").read_text())
     if manifest["commit"] != commit:
-        raise StudyError(
-            f"the results were made by commit {manifest['commit']}, the code is of {commit}; {again}"
-        )
+        made = f"made by commit {manifest['commit']}"
+        raise StudyError(f"the results were {made}, the code is of {commit}; {again}")
     if manifest["fingerprint"] != study.dataset.fingerprint:
         raise StudyError(f"the results were made from other files of {study.dataset.name}; {again}")
-    metrics = (
-        read_metrics(study.outputs / METRICS_FILE).groupby(["condition", "method"])["question_id"].nunique()
-    )
+    metrics = read_metrics(study.outputs / METRICS_FILE)
+    counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
     for name, condition in measured(study.profile):
         place, path = f"{condition}/{name}", study.outputs / "runs" / condition / f"{name}.trec.gz"
         record = manifest["runs"].get(place)
         if record is None or not path.is_file() or digest_of_file(path) != record["sha256"]:
             raise StudyError(f"the run of {name} under {condition} is missing or not the manifest's; {again}")
-        if metrics.get((condition, name), 0) != len(study.questions):
+        if counts.get((condition, name), 0) != len(study.questions):
             raise StudyError(f"the metrics of {name} under {condition} do not cover every question; {again}")
     return manifest
 
@@ -139,11 +132,8 @@ def publish_entry(study: Study, record: dict, target: Path) -> dict:
 
 def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
     """What must not be published: the questions' texts, and the evidence and the filings' pages."""
-    evidence = study.dataset.evidence["text"]
-    return (
-        Quotations(study.questions["question"], FILING_WORDS),
-        Quotations(pd.concat([evidence, study.pages["text"]]), FILING_WORDS),
-    )
+    filings = pd.concat([study.dataset.evidence["text"], study.pages["text"]])
+    return Quotations(study.questions["question"], FILING_WORDS), Quotations(filings, FILING_WORDS)
 
 
 def write_generations(study: Study, target: Path, filings: Quotations, say=print) -> None:
@@ -189,11 +179,7 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
 
 
 def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
-    """Look once more at everything that contains words.
-
-    Raises:
-        StudyError: a text of the dataset; nothing is published.
-    """
+    """Look once more at everything that contains words; a text of the dataset is a StudyError."""
     for path in sorted(target.rglob("*")):
         if path.suffix not in (".json", ".jsonl", ".csv", ".parquet") or path.name == "summary.csv":
             continue

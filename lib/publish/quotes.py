@@ -8,6 +8,7 @@ restored where the dataset is present.
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from itertools import groupby
 
 import numpy as np
 
@@ -56,13 +57,9 @@ class Quotations:
         found = self._hashes([self.number_of.get(word, 0) for word in words])
         nearest = np.searchsorted(self.known, found)
         hits = self.known.take(nearest, mode="clip") == found if len(self.known) else []
-        best, start = (0, 0), None
-        for place, is_hit in enumerate([*hits, False]):
-            if is_hit and start is None:
-                start = place
-            elif not is_hit and start is not None:
-                best, start = max(best, (place - start + self.n_words - 1, start)), None
-        run = words[best[1] : best[1] + best[0]]
+        rows = (list(row) for is_hit, row in groupby(range(len(hits)), key=hits.__getitem__) if is_hit)
+        length, start = max(((len(row) + self.n_words - 1, row[0]) for row in rows), default=(0, 0))
+        run = words[start : start + length]
         if sum(word.isalpha() and len(word) > 2 for word in run) >= MIN_LETTERED:
             return " ".join(run)
         joined = f" {' '.join(words)} "
@@ -116,7 +113,6 @@ def _echo(text: str, question: str, low: int, high: int) -> list[Piece]:
 
 
 def _folded(text: str) -> str:
-    """Small letters, one for each character."""
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
 
 

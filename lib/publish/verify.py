@@ -55,7 +55,6 @@ class TrainedOnly(Published):
     """Published results of which a study takes the trained page scores alone."""
 
     def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
-        """See :meth:`lib.published.Published.copy_entry`."""
         return super().copy_entry(stage, key, target) if stage.startswith(TRAINED) else None
 
 
@@ -120,11 +119,7 @@ def verify_chapter(dataset: str, profile: str, chapter: str, say=print) -> bool:
 
 
 def published_of(dataset: str, profile: str) -> Published:
-    """The published results to compare with.
-
-    Raises:
-        StudyError: nothing was published of this dataset and profile.
-    """
+    """The published results to compare with; a StudyError where nothing was published."""
     name = Path(dataset or "financebench").name
     found = TrainedOnly.of(name, Path(profile).stem)
     if found is None:
@@ -133,11 +128,7 @@ def published_of(dataset: str, profile: str) -> Published:
 
 
 def same_dataset(name: str, published: Published) -> Dataset:
-    """The dataset on this machine.
-
-    Raises:
-        StudyError: it is not the published one.
-    """
+    """The dataset on this machine; a StudyError where it is not the published one."""
     found, expected = open_dataset(name or "financebench"), published.manifest["fingerprint"]
     if found.fingerprint != expected:
         raise StudyError(
@@ -148,11 +139,7 @@ def same_dataset(name: str, published: Published) -> Dataset:
 
 
 def check_files(published: Published) -> None:
-    """Make sure that the published files are those of the manifest.
-
-    Raises:
-        StudyError: naming every file that is missing, changed or not in the manifest.
-    """
+    """Refuse published files that are not those of the manifest, by a StudyError that names every one."""
     root, known = published.root, published.manifest["files"]
     here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
     del here["manifest.json"]
@@ -209,11 +196,8 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
 
 def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.DataFrame:
     """Compare every table of ``fresh`` with the one of that name in ``published``; tables of times, and those that
-    were not published, are only named.
-
-    Returns:
-        See :func:`judged`: the method is the chapter, the condition the table, the question a row, ``what`` a column.
-    """
+    were not published, are only named. See :func:`judged`: the method is the chapter, the condition the table, the
+    question a row, ``what`` a column."""
     parts = []
     for path in sorted(fresh.glob("*.csv")):
         now = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -263,11 +247,8 @@ def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: f
 
 
 def report(rows: pd.DataFrame, say=print) -> bool:
-    """Print how many rows (COMPARED) of each kind are equal, within tolerance, or differ, and the largest differences.
-
-    Returns:
-        Whether no row differs.
-    """
+    """Print how many rows (COMPARED) of each kind are equal, within tolerance, or differ, and the largest differences;
+    return whether none differs."""
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
     names = [rows["method"], rows["condition"], kind.rename("what")]
     table = pd.crosstab(names, rows["verdict"]).reindex(columns=["equal", "within", "differs"], fill_value=0)
