@@ -107,15 +107,10 @@ class Resampling:
 
     Values are Series by question_id; a question may occur several times, as in several contexts. A second Series is
     matched by index, never by position.
-
-    Attributes:
-        company: of each question, indexed by question_id.
-        n_draws: resamples of an interval, and draws of a test.
-        seed: of both; the same seed gives the same numbers.
     """
 
-    company: pd.Series
-    n_draws: int = 10_000
+    company: pd.Series  # of each question, indexed by question_id
+    n_draws: int = 10_000  # of an interval and of a test
     seed: int = 0
 
     @classmethod
@@ -142,18 +137,14 @@ class Resampling:
         return (counts @ sums) / (counts @ sizes)
 
     def interval(self, values: pd.Series, edges: tuple[float, float] = EDGES) -> Interval:
-        """The mean of the values and its percentile interval.
-
-        Args:
-            values: one per question.
-            edges: shares of draws below the interval's ends.
+        """The mean of the values and its percentile interval, at ``edges``: shares of draws below its ends.
 
         Raises:
             ValueError: no values, a missing value, or a question without a company.
         """
         sums, sizes = self._cluster_sums(values)
-        low, high = percentiles(self._drawn_means(sums, sizes), edges)
-        return Interval(float(sums.sum() / sizes.sum()), low, high, int(sizes.sum()), len(sums))
+        ends = percentiles(self._drawn_means(sums, sizes), edges)
+        return Interval(float(sums.sum() / sizes.sum()), *ends, int(sizes.sum()), len(sums))
 
     def difference(self, a: pd.Series, b: pd.Series) -> Interval:
         """The mean of ``a - b`` over the questions of ``a``, and its interval."""

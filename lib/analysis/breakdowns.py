@@ -63,15 +63,10 @@ def names_company(question: str, company: str) -> bool:
     if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
         return True
     letters = re.sub(r"\W", "", company).lower()
-    words = [
+    short = [
         word.lower() for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1
     ]
-    return any(word[0] == letters[0] and _is_subsequence(word, letters) for word in words)
-
-
-def _is_subsequence(short: str, long: str) -> bool:
-    rest = iter(long)
-    return all(letter in rest for letter in short)
+    return any(word[0] == letters[0] and re.search(".*".join(word), letters) for word in short)
 
 
 def named(study: Study) -> pd.Series:
@@ -129,27 +124,17 @@ def by_group(
     k: int,
     wanted: Sequence[str] = ("doc_recall", "page_recall"),
 ) -> pd.DataFrame:
-    """Means by group.
+    """The means of metrics at k by group, and by run of ``seen``: COLUMNS.
 
-    Args:
-        study: gives companies and the bootstrap's settings.
-        metrics: METRIC_COLUMNS.
-        label: each question's group, indexed by question_id; ordered categories keep their order, other groups come
-            the largest first.
-        seen: the runs to look at.
-        k: depth in chunks.
-        wanted: metrics.
-
-    Returns:
-        COLUMNS.
+    ``label`` is each question's group; ordered categories keep their order, others come the largest first.
     """
     draws = Resampling.of(study)
     columns = [(run.name, metric, run.values(metrics, metric, k)) for run in seen for metric in wanted]
     rows = []
     for group, members in _groups(label):
-        for name, metric, values in columns:
+        for *names, values in columns:
             found, is_small = group_interval(draws, values.reindex(members))
-            rows.append((group, name, metric, *found, is_small))
+            rows.append((group, *names, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -168,13 +153,7 @@ def differences(
     k: int,
     metric: str = "page_recall",
 ) -> pd.DataFrame:
-    """By group, ``second`` minus ``first``: paired difference, interval, p corrected for the number of groups.
-
-    Small groups are left out: they are shown elsewhere, and not compared.
-
-    Returns:
-        DIFFERENCES.
-    """
+    """By group, ``second`` minus ``first``, p corrected for the number of groups: DIFFERENCES; without small groups."""
     draws = Resampling.of(study)
     a, b = (run.values(metrics, metric, k) for run in (first, second))
     parts = [

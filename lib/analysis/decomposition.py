@@ -36,18 +36,12 @@ def locate(evidence: str, text: str) -> list[int]:
     places = [(match.group().lower(), match.start()) for match in WORD.finditer(text)]
     wanted = WORD.findall(evidence.lower())
     matcher = SequenceMatcher(None, [word for word, _ in places], wanted, autojunk=False)
-    return [
-        places[i][1] for start, _, size in matcher.get_matching_blocks() for i in range(start, start + size)
-    ]
+    blocks = matcher.get_matching_blocks()
+    return [at for start, _, size in blocks for _, at in places[start : start + size]]
 
 
 def evidence_words(evidence: pd.DataFrame, pages: pd.DataFrame, chunks: pd.DataFrame) -> pd.DataFrame:
-    """Which chunks hold which words of the gold evidence.
-
-    Args:
-        evidence: one row a piece: question_id, doc_name, page, text.
-        pages: PAGE_COLUMNS.
-        chunks: CHUNK_COLUMNS; ``start`` and ``end`` are characters of the page's text.
+    """Which chunks hold which words of the gold evidence (``evidence``: a piece a row).
 
     Returns:
         question_id, doc_name, page, word (a number), chunk_id: one row for each word and chunk that holds it. Evidence
@@ -71,13 +65,9 @@ def evidence_words(evidence: pd.DataFrame, pages: pd.DataFrame, chunks: pd.DataF
 
 
 def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k: int) -> pd.DataFrame:
-    """How each question's gold evidence splits over the steps.
+    """How each question's gold evidence splits over the steps in the first k chunks of a run.
 
-    Args:
-        run: RUN_COLUMNS; a question without rows lost everything at the document step.
-        questions: question_id, doc_name, gold_pages.
-        words: of :func:`evidence_words`.
-        k: depth in chunks.
+    ``words`` are of :func:`evidence_words`. A question without rows in the run lost everything at the document step.
 
     Returns:
         Indexed by question_id, columns STEPS; every row adds to 1.
@@ -90,14 +80,8 @@ def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k
     by_word = is_held.groupby([words[column] for column in [*on_page, "word"]]).any()
     share = by_word.groupby(level=on_page).mean().rename("share").reset_index()
     held = gold.merge(share, on=on_page, how="left")["share"].fillna(1.0).astype(float)
-    split = pd.DataFrame(
-        {
-            "found": has_page * held,
-            "chunk": has_page * (1 - held),
-            "page": (has_document & ~has_page).astype(float),
-            "document": (~has_document).astype(float),
-        }
-    )
+    parts = has_page * held, has_page * (1 - held), has_document & ~has_page, ~has_document
+    split = pd.DataFrame(dict(zip(STEPS, parts, strict=True))).astype(float)
     return split.groupby(gold["question_id"], sort=False).mean()
 
 
@@ -106,11 +90,6 @@ def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k
 
     A page lost at the page step that the oracle finds was crowded out by chunks of other filings; one that the oracle
     misses too is lost inside the right filing.
-
-    Args:
-        run, oracle: the runs of one method under ``standard`` and ``oracle-document``.
-        questions: question_id, doc_name, gold_pages.
-        k: depth in chunks.
 
     Returns:
         Indexed by question_id, shares of its gold pages: ``document_back``, ``document_lost``, ``page_back``,

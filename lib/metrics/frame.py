@@ -14,22 +14,16 @@ HEADLINE = ("doc_recall", "page_recall", "ctx_bleu", "ctx_rouge_l")
 class Metric:
     """One metric. A new one is a function and a row in the list of its module.
 
-    Attributes:
-        name: in metrics.csv.gz.
-        title: as tables and figures name it.
-        source: where it is from.
-        function: retrieval: ``(run, questions, k) -> Series`` by question_id; overlap: ``(chunk, evidence) -> float``;
-            answers: ``(prediction, answer, question) -> float``; a measure of ``ir_measures`` for ranked pages.
-        tolerance: how far a value may move between machines; 0 for what is a ranking only.
-        is_numeric: an answer metric that only questions with a number as answer have.
+    The function of retrieval is ``(run, questions, k) -> Series`` by question_id, or a measure of ``ir_measures`` for
+    ranked pages; of overlap ``(chunk, evidence) -> float``; of answers ``(prediction, answer, question) -> float``.
     """
 
-    name: str
-    title: str
-    source: str
+    name: str  # in metrics.csv.gz
+    title: str  # as tables and figures name it
+    source: str  # where it is from
     function: Callable
-    tolerance: float = 0.0
-    is_numeric: bool = False
+    tolerance: float = 0.0  # how far a value may move between machines; 0 for what is a ranking only
+    is_numeric: bool = False  # an answer metric that only questions with a number as answer have
 
     @property
     def in_words(self) -> str:
@@ -71,32 +65,22 @@ def check_depth(metrics: pd.DataFrame, k: int) -> None:
 def values_of(
     metrics: pd.DataFrame, method: str, condition: str, metric: str, k: int | None = 5
 ) -> pd.Series:
-    """One method's values by question id; empty for a method that was not run.
-
-    Args:
-        metrics: METRIC_COLUMNS.
-        method, condition: the run.
-        metric: a metric's name.
-        k: depth in chunks; None for metrics without a depth.
+    """One method's values by question id, k None for metrics without a depth; empty for a method that was not run.
 
     Raises:
         StudyError: nothing was measured at this depth.
     """
-    chosen = (
-        (metrics["method"] == method) & (metrics["condition"] == condition) & (metrics["metric"] == metric)
-    )
-    found = metrics[chosen & (metrics["k"].isna() if k is None else metrics["k"] == k)]
+    chosen = metrics["k"].isna() if k is None else metrics["k"] == k
+    for column, value in (("method", method), ("condition", condition), ("metric", metric)):
+        chosen &= metrics[column] == value
+    found = metrics[chosen]
     if found.empty and k is not None:
         check_depth(metrics, k)
     return found.set_index("question_id")["value"]
 
 
 def best(summary: pd.DataFrame, metric: str = "page_recall", condition: str = "standard") -> pd.Series:
-    """The row with the highest mean; ties go to the first method's name.
-
-    Args:
-        summary: method, condition, metric and mean, at one depth.
-        metric, condition: what is compared.
+    """The row of a summary at one depth with the highest mean; ties go to the first method's name.
 
     Raises:
         StudyError: no method was measured so.

@@ -170,7 +170,7 @@ def overlap_metrics(
     Args:
         run: one run.
         chunk_texts: chunk id to text, for every chunk of the run's top ``max(ks)``.
-        questions: with ``question_id`` and ``evidence`` (its pieces joined by a blank line).
+        questions: with ``evidence``, its pieces joined by a blank line.
         ks: depths.
         rows: see :func:`pair_scores`.
 

@@ -113,17 +113,11 @@ def _page_ids(pages: pd.DataFrame) -> list[str]:
 def rank_measures(
     run: pd.DataFrame, questions: pd.DataFrame, measures: Iterable[Measure | str] = PAGE_MEASURES
 ) -> pd.DataFrame:
-    """Measures of ``ir_measures`` over the ranking of pages, gold pages being relevant and all others not.
-
-    Args:
-        run: one run.
-        questions: the questions to average over.
-        measures: such as ``nDCG @ 10`` or ``"RR@10"``.
+    """Measures of ``ir_measures`` (such as ``"RR@10"``) over the ranking of pages, gold pages being relevant.
 
     Returns:
-        Long frame question_id, metric, k, value: nDCG is ``ndcg``, RR is ``mrr``, AP is ``map``, R is
-        ``recall`` (over distinct pages, where ``page_recall`` counts chunks), others keep their name in lower
-        case; k is the cutoff.
+        Long frame question_id, metric, k (the cutoff), value: nDCG is ``ndcg``, RR is ``mrr``, AP is ``map``, R is
+        ``recall`` (over distinct pages, where ``page_recall`` counts chunks), others keep their name in lower case.
     """
     measures = [ir_measures.parse_measure(m) if isinstance(m, str) else m for m in measures]
     gold = gold_pages(questions)
