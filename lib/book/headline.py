@@ -23,13 +23,8 @@ PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/decomposition
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
-    """The best baseline, the page scorer and ``ahead`` where they were run, and the best method under oracle document.
-
-    Args:
-        summary: SUMMARY_COLUMNS of :mod:`lib.evaluation`.
-
-    Returns:
-        (label, method, condition) to the run's rows of the summary at K chunks.
+    """The best baseline, the page scorer and ``ahead`` where they were run, and the best method under oracle document:
+    (label, method, condition) to the run's rows of the summary (SUMMARY_COLUMNS) at K chunks.
     """
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
     runs = dict(list(at_k.groupby(["method", "condition"])))
@@ -99,7 +94,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     items = "\n".join(f":::::{{grid-item}}\n{column.markdown}:::::" for column in columns)
     grid = f"::::::{{grid}} 1 1 1 {len(columns)}\n:class-container: headline\n:gutter: 3\n\n{items}\n::::::"
     found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
-    return "\n\n".join([found, grid, made_by(study)]) + "\n"
+    return f"{found}\n\n{grid}\n\n{made_by(study)}\n"
 
 
 def figure_alt(study: Study, name: str) -> str:
@@ -139,10 +134,8 @@ def fill_headline(readme: Path, summary: pd.DataFrame, manifest: dict) -> None:
             f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table"
         )
     rows = markdown_table(headline_table(summary, reported_figures(manifest["dataset"]))).replace("\\", "")
-    minutes, figure = (
-        sum(one["wall_s"] for one in manifest["stages"]) / 60,
-        PUBLISHED_FIGURE.format(**manifest),
-    )
+    minutes = sum(record["wall_s"] for record in manifest["stages"]) / 60
+    figure = PUBLISHED_FIGURE.format(**manifest)
     is_drawn = (readme.parent / figure).is_file()
     drawn = f"\n\n![Where the gold evidence is lost, by method]({figure})" if is_drawn else ""
     block = (

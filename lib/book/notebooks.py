@@ -94,12 +94,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
     """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
 
-    From now on, SIGINT and SIGTERM end the chapters with this process.
-
-    Args:
-        names: such as ``03_baselines``; begun in this order.
-        given, target: see :func:`run`.
-        n_at_once: chapters that run at the same time.
+    ``n_at_once`` of them run, begun in the order of ``names``; the rest is as for :func:`run`. From now on, SIGINT and
+    SIGTERM end the chapters with this process.
 
     Raises:
         StudyError: that of the first chapter that failed; those that run are finished, the others not begun.
@@ -184,10 +180,8 @@ def forget_stages(study: Study, names: Sequence[str]) -> None:
 
 def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without what belongs to one run on one machine: papermill's paths and times, progress bars."""
-    kept = {
-        name: notebook.metadata[name] for name in ("kernelspec", "language_info") if name in notebook.metadata
-    }
-    notebook.metadata = nbformat.from_dict(kept)
+    kept = {"kernelspec", "language_info"} & set(notebook.metadata)
+    notebook.metadata = nbformat.from_dict({name: notebook.metadata[name] for name in sorted(kept)})
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         tags += ["remove-input"] * ("injected-parameters" in tags)
