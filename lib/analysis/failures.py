@@ -192,9 +192,8 @@ def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
 def typology(classified: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """How many missed pages each kind has: kind, step, says, and a count for each name; kinds that never occur too."""
     table = pd.DataFrame([(kind, *rule) for kind, rule in OF_PAGES.items()], columns=["kind", "step", "says"])
-    for name, part in classified.items():
-        table[name] = table["kind"].map(part["kind"].value_counts()).fillna(0).astype(int)
-    return table
+    counts = {name: part["kind"].value_counts() for name, part in classified.items()}
+    return table.assign(**{name: table["kind"].map(n).fillna(0).astype(int) for name, n in counts.items()})
 
 
 def examples(classified: pd.DataFrame, n: int) -> pd.DataFrame:
@@ -212,7 +211,7 @@ def examples(classified: pd.DataFrame, n: int) -> pd.DataFrame:
 def figure_share(text: str) -> float:
     """The share of a text's words that are figures: ``Sales 1,577 (12)`` has two of three; 0 for no words."""
     words = text.split()
-    return sum(bool(FIGURE.fullmatch(word)) for word in words) / len(words) if words else 0.0
+    return sum(map(bool, map(FIGURE.fullmatch, words))) / len(words) if words else 0.0
 
 
 def stands_in(answer: str, evidence: str, question: str) -> bool:

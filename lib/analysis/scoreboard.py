@@ -106,11 +106,7 @@ def verdict(tested: Finding, p_holm: float, p_holm_amount: float = math.nan) -> 
 
 
 def decide(tests: dict[str, Finding]) -> pd.DataFrame:
-    """The verdicts on all claims, corrected as one family.
-
-    Returns:
-        Indexed by claim: DECIDED; n_needed is NaN unless the verdict is *cannot tell*.
-    """
+    """The verdicts on all claims, corrected as one family: DECIDED; n_needed is NaN unless it is *cannot tell*."""
     table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
     amount_p = table["p_amount"].astype(float).rename("p_holm_amount")
     has_amount = amount_p.notna()
@@ -145,22 +141,12 @@ def difference(
 
 
 def statistic_test(
-    draws: Resampling,
-    values: pd.DataFrame,
-    statistic: Statistic,
-    bound: float,
-    amount: float | None = None,
+    draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float, amount: float | None = None
 ) -> Finding:
-    """Test whether a statistic of the column means lies above a bound, and is a claimed amount.
+    """Test whether a statistic of the column means of questions × columns lies above a bound, and is a claimed amount.
 
-    Args:
-        draws: of companies.
-        values: questions × columns.
-        statistic: means, shape (n_draws, n_columns), to one number per draw; NaN where it is undefined.
-        bound, amount: what it is tested against.
-
-    Returns:
-        Without an interval (NaN) where the statistic is undefined in every draw.
+    The statistic takes means of shape (n_draws, n_columns) and is NaN where it is undefined; without an interval (NaN)
+    where that is so in every draw.
     """
     estimate = float(statistic(values.mean().to_numpy()[None])[0])
     drawn = statistic(draws.means(values))
@@ -264,8 +250,8 @@ class Board:
         level = ALPHA / max(1, len(tests) + sum(test.p_amount is not None for test in tests.values()))
         for name in board.index[board["verdict"] == CANNOT_TELL]:
             if (claim := by_id[name]).kind in ("argmax", "correlation"):
-                needed = questions_until(self.draws, *self._statistic(claim), claim.bound, level)
-                board.loc[name, "n_needed"] = needed
+                tested = self._statistic(claim)
+                board.loc[name, "n_needed"] = questions_until(self.draws, *tested, claim.bound, level)
         return board
 
     def _test(self, claim: Claim) -> tuple[Finding | None, str]:
