@@ -53,7 +53,9 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     places = {id_: row for row, id_ in enumerate(questions["question_id"])}
     order = {name: row for row, name in enumerate(METRICS)}
     keys = pd.DataFrame({"metric": table["metric"].map(order), "question": table["question_id"].map(places)})
-    rows = keys.assign(k=table["k"].astype(float)).sort_values(["metric", "k", "question"], kind="stable").index
+    rows = (
+        keys.assign(k=table["k"].astype(float)).sort_values(["metric", "k", "question"], kind="stable").index
+    )
     return table.loc[rows].reset_index(drop=True)
 
 
