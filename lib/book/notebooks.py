@@ -75,7 +75,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             progress_bar=False,
             log_output=False,
             stderr_file=None,
-            extra_arguments=["--IPKernelApp.log_level=40"],  # no warning of TCP, to this machine alone
+            extra_arguments=["--IPKernelApp.log_level=50"],  # no warning of TCP, to this machine alone
         )
     except papermill.PapermillExecutionError as error:
         aside.replace(failed)
