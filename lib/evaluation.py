@@ -121,5 +121,6 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
     summary = study.store.frame(
         "summary", params, lambda: summarise(metrics, study.questions, settings.n_draws, settings.seed)
     )
+    summary = summary.astype({"k": "Int64"})  # parquet keeps depths and none as floating point
     study.write("summary.csv", summary.to_csv(index=False, float_format="%.6f"))
     return summary
