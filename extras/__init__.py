@@ -1,1 +1,1 @@
-"""Experiments beside the study: run on their own, not needed by any chapter."""
+"""What only a maintainer runs: publishing, benchmarks, training for export, experiments. No chapter needs it."""

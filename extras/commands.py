@@ -107,7 +107,17 @@ def benchmark(dataset: str, profile: str, results: str) -> None:
     click.echo(run_and_keep(opened(dataset, profile, results, "benchmarks")).to_string())
 
 
+@click.command()
+@study_options
+def publish(dataset: str, profile: str, results: str) -> None:
+    """Copy the results of a whole run to book/results/, where they are used in place of computing."""
+    from extras.publish.publish import publish
+
+    click.echo(f"published: {publish(opened(dataset, profile, results))}")
+
+
 COMMANDS = (
+    publish,
     answers,
     texts,
     contexts,

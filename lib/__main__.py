@@ -66,15 +66,6 @@ def notebook(name: str, dataset: str, profile: str, results: str, parameters: li
 
 @commands.command()
 @study_options
-def publish(dataset: str, profile: str, results: str) -> None:
-    """Copy the results of a whole run to book/results/, where they are used in place of computing."""
-    from lib.publish.publish import publish
-
-    click.echo(f"published: {publish(opened(dataset, profile, results))}")
-
-
-@commands.command()
-@study_options
 @click.option("--methods", default="bm25", help="names with spaces between, or all")
 @click.option("--chapter", default="", help="compare a chapter's tables instead")
 def verify(dataset: str, profile: str, results: str, methods: str, chapter: str) -> None:

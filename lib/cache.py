@@ -96,14 +96,11 @@ class Cache:
             if len(values) != len(part):
                 raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
             made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
-            self._keep(connection, number, made)
+            with connection:
+                packed = [(number, key, value.tobytes()) for key, value in made.items()]
+                connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", packed)
             found |= made
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), dtype)
-
-    def _keep(self, connection, number: int, made: dict[bytes, np.ndarray]) -> None:
-        with connection:
-            packed = [(number, key, value.tobytes()) for key, value in made.items()]
-            connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", packed)
 
     def _space(self, connection, space: dict) -> int:
         name = json.dumps(space, sort_keys=True)

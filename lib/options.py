@@ -7,16 +7,11 @@ import click
 
 def study_options(function: Callable) -> Callable:
     """The options that name a study."""
+    which = click.Choice(["published", "fresh"])
     for option in (
-        click.option(
-            "--results", type=click.Choice(["published", "fresh"]), default="published", show_default=True
-        ),
-        click.option(
-            "--profile", default="default", show_default=True, help="a profile's name or a .yaml file"
-        ),
-        click.option(
-            "--dataset", default="", help="financebench, demo or a folder; empty: the first available"
-        ),
+        click.option("--results", type=which, default="published", show_default=True),
+        click.option("--profile", default="default", show_default=True, help="a name or a .yaml file"),
+        click.option("--dataset", default="", help="financebench, demo or a folder; else what is available"),
     ):
         function = option(function)
     return function

@@ -1,6 +1,8 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import yaml
@@ -96,13 +98,7 @@ def load_profile(name: str) -> Settings:
             f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'"
         )
     base = read.pop("extends", None)
-    changes = {dotted: _lookup(read, dotted) for dotted in _dotted(read)} if base else {}
+    changes = {dotted: reduce(getitem, dotted.split("."), read) for dotted in _dotted(read)} if base else {}
     settings = load_profile(base).replaced(changes) if base else _settings(read)
     settings["name"] = path.stem
-    return settings
-
-
-def _lookup(settings: dict, dotted: str) -> object:
-    for name in dotted.split("."):
-        settings = settings[name]
     return settings

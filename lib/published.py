@@ -158,8 +158,8 @@ def from_pieces(pieces: list[str | list], question: str) -> str:
 
     A reference is ``[start, end]`` in characters, with a third item where the letters are ``upper`` or ``lower``.
     """
-    return "".join(piece if isinstance(piece, str) else _referenced(question, *piece) for piece in pieces)
 
+    def referenced(start: int, end: int, letters: str = "") -> str:
+        return "".join(map(LETTERS[letters], question[start:end]))
 
-def _referenced(question: str, start: int, end: int, letters: str = "") -> str:
-    return "".join(map(LETTERS[letters], question[start:end]))
+    return "".join(piece if isinstance(piece, str) else referenced(*piece) for piece in pieces)

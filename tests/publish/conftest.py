@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
+from extras.publish import publish
 from lib import published, studies
 from lib.book import headline, manifest
-from lib.publish import publish
 from lib.published import Published
 from tests.small import bm25_alone, open_small, small_artifacts, small_folder  # noqa: F401
 from tests.small import study as study

@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from extras.publish import publish
 from lib.book import manifest
 from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.models.written import append_records
-from lib.publish import publish
 from lib.published import from_pieces
 from lib.words import NeedsFilings, StudyError
 from tests.small import ECHO, QUESTIONS, generation, write_whole

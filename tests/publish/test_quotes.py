@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.publish.quotes import Quotations, as_pieces, with_gaps
+from extras.publish.quotes import Quotations, as_pieces, with_gaps
 from lib.published import from_pieces
 
 QUESTION = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"

@@ -15,6 +15,7 @@ import nbformat
 import pandas as pd
 from PIL import Image
 
+from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from lib.analysis.frontier import BENCHMARKS
 from lib.book.headline import fill_headline
 from lib.book.manifest import git_commit, read_summary
@@ -24,7 +25,6 @@ from lib.methods import measured
 from lib.metrics import METRICS as ALL_METRICS
 from lib.metrics import answers
 from lib.models.written import read_records
-from lib.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study

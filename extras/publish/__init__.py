@@ -1,0 +1,1 @@
+"""Publishing results: the one way from a run into the repository."""
