@@ -48,7 +48,7 @@ def encode_distinct(
 ) -> np.ndarray:
     """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_with`."""
     row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    vectors = encode_with(study, stage, weights, digest, list(row_of), role, window)
+    vectors = encode_with(study, stage, weights, digest, list(row_of), role, window, is_pinned=True)
     return vectors[[row_of[text] for text in texts]]
 
 

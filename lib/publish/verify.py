@@ -186,7 +186,7 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
     """
     both = published.merge(fresh, on=["question_id", "rank"], how="outer", suffixes=("_published", "_fresh"))
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
-    then, now = both["score_published"], both["score_fresh"]
+    then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
     gap = (now - then).abs() / then.abs().clip(lower=EXACT)
     is_swapped = ~is_same & (gap <= SWAP_TOLERANCE)
     difference = gap.where(is_same, float("inf")).mask(is_swapped, SCORE_TOLERANCE)

@@ -25,7 +25,9 @@ def metrics(metric: str, value: float) -> pd.DataFrame:
 
 def run(*chunks: tuple[str, float]) -> pd.DataFrame:
     rows = [("q1", rank, chunk_id, score) for rank, (chunk_id, score) in enumerate(chunks, 1)]
-    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "score"])
+    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "score"]).astype(
+        {"score": "float32"}
+    )
 
 
 @pytest.mark.parametrize(
