@@ -43,7 +43,7 @@ $(STAMP): requirements.txt pyproject.toml
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(RUN) book $(OPTIONS) --jobs $(JOBS)
 
-demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in three minutes
+demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in two minutes
 	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
