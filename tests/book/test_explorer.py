@@ -81,6 +81,18 @@ def choose(browser, label: str, value: str) -> None:
     browser.execute_script(code, label, value)
 
 
+def shown_question(browser, hash_: str) -> None:
+    """Wait until the question of a hash is marked in the list and its detail is shown: pages draw it in an event."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    code = """
+        const marked = document.querySelector('.questions a[aria-current]');
+        return location.hash === arguments[0] && marked && marked.hash === arguments[0]
+            && !!document.querySelector('.steps button');
+    """
+    WebDriverWait(browser, 20).until(lambda b: b.execute_script(code, hash_))
+
+
 def test_questions_are_filtered_and_counted(browser, page):
     browser.get(page)
     assert listed(browser) == ["#q=q1", "#q=q2", "#q=q3"]
@@ -148,10 +160,9 @@ def test_the_keyboard_reaches_everything(browser, page):
     ]
     assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)
     browser.find_element("css selector", ".questions a").send_keys(Keys.ENTER)
-    assert browser.execute_script("return location.hash") == "#q=q1"
-    following = next(b for b in browser.find_elements("css selector", ".steps button") if "Next" in b.text)
-    following.send_keys(Keys.ENTER)
-    assert browser.execute_script("return location.hash") == "#q=q2"
+    shown_question(browser, "#q=q1")
+    browser.find_element("xpath", "//div[@class='steps']//button[contains(., 'Next')]").send_keys(Keys.ENTER)
+    shown_question(browser, "#q=q2")
 
 
 def test_every_control_and_picture_has_a_name(browser, page):
