@@ -27,13 +27,14 @@ from lib.retrievers import (
     fusion,
     hyde,
     judged,
+    matched,
     rerank,
     rewritten,
     splade,
 )
 from lib.words import CONDITIONS, Condition, StudyError
 
-MAIN = "main"
+MAIN, MATCHED = "main", "matched"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Method:
         changes: the method that the row is compared with, of which it changes one thing.
         version: raised when the scores change although nothing above does.
         is_trained: whether it learns from questions (in folds).
-        family: ``main``, or the key of the sibling study that the row is from.
+        family: ``main``; ``matched`` for filings matched first; or the key of the sibling study that the row is from.
         conditions: those that it is measured under.
     """
 
@@ -78,7 +79,7 @@ class Method:
 
     def citation(self) -> str:
         """The sources as the book cites them."""
-        return f"{{cite}}`{self.source}`"
+        return f"{{cite}}`{self.source}`" if self.source else "this study"
 
 
 # fmt: off
@@ -87,8 +88,11 @@ _BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
 _OWN = (
     Method("dense", "Dense", "question → embedding → cosine with the best window of each chunk",
            "karpukhin2020dpr,reimers2019sbert", dense.score, ("embedder",)),
-    Method("bm25", "BM25", "question → finance tokens → Okapi BM25 over chunks",
-           "robertson2009bm25", bm25.score, ("bm25",)),
+    Method("bm25", "BM25", "question → finance tokens without stop words → Okapi BM25 over chunks",
+           "robertson2009bm25", bm25.score, ("bm25",), version=2),
+    Method("bm25_rank_bm25", "BM25, weights of rank_bm25 (as published)",
+           "question → finance tokens → rank_bm25's scores, which give frequent words a floor weight",
+           "robertson2009bm25,kobeissi2026", bm25.score, ("bm25",), options={"form": "rank_bm25"}),
     Method("splade", "SPLADE", "question → weighted vocabulary terms → dot product with each chunk's terms",
            "formal2021splade", splade.score, ("splade",)),
     Method("hybrid_rrf", "Hybrid RRF", "dense and BM25 → reciprocal rank fusion",
@@ -127,6 +131,18 @@ _OWN = (
            "best chunk of each page",
            "burges2010lambdamart,cao2007listnet", ahead.score, ("embedder", "bm25", "ahead"),
            inputs=ahead.inputs, is_trained=True),
+)
+
+#: Untrained rivals of the trained rows: a metadata match of filings before the search.
+_MATCHED = tuple(
+    Method(f"{name}_{kind}", f"{title}, filings matched by {what}",
+           f"question → company, period and form → the filings whose {what} fit best → {title}; then all filings",
+           "", matched.score, (), (name,), {"method": name, "covers": kind == "covers"},
+           inputs=partial(matched.inputs, covers=kind == "covers"), changes=name, family=MATCHED,
+           conditions=("standard",))
+    for kind, what in (("records", "records"), ("covers", "cover pages"))
+    for name, title in (("dense", "Dense"), ("bm25", "BM25"), ("hybrid_rrf", "Hybrid RRF"),
+                        ("parent_child", "Parent-child"))
 )
 
 #: What the rows of several sibling studies share: the conditions, and sections of the profile.
@@ -245,7 +261,7 @@ _YEPES = (
 
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")
-METHODS: dict[str, Method] = {row.name: row for row in (*_OWN, *_AKARSU, *_KIM, *_YEPES)}
+METHODS: dict[str, Method] = {row.name: row for row in (*_OWN, *_MATCHED, *_AKARSU, *_KIM, *_YEPES)}
 
 
 def of_family(family: str = MAIN) -> list[str]:
@@ -280,11 +296,12 @@ def siblings(profile: Settings) -> list[str]:
     ``siblings.rows`` is ``all`` or a list of names; those of ``siblings.without`` are left out.
     """
     wanted, unwanted = profile.siblings.rows, profile.siblings.without
-    names = [name for name, row in METHODS.items() if row.family != MAIN and name not in unwanted]
+    own = (MAIN, MATCHED)
+    names = [name for name, row in METHODS.items() if row.family not in own and name not in unwanted]
     return names if wanted == "all" else [name for name in names if name in wanted]
 
 
 def measured(profile: Settings) -> list[tuple[str, Condition]]:
     """Every run of a study under a profile: name and condition."""
-    names = [*of_family(), *siblings(profile)]
+    names = [*of_family(), *of_family(MATCHED), *siblings(profile)]
     return [(name, condition) for name in names for condition in METHODS[name].conditions]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from lib.ahead.identity import TYPES, Identity
+from lib.retrievers.identity import TYPES, Identity
 
 HEAD_CHARACTERS = 700
 WORD = re.compile(r"[a-z0-9&]+")

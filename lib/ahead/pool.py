@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from lib.ahead.identity import filing_identities, identity_features
 from lib.ahead.pages import FilingGroups, Pages, kinds, page_strengths, standardised
 from lib.ahead.queries import queries, terms, topic_terms
 from lib.files import digest_of
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
-from lib.retrievers.bm25 import BM25
+from lib.retrievers.bm25 import BM25, FORMS
 from lib.retrievers.dense import best_window_scores
+from lib.retrievers.identity import filing_identities, identity_features
 from lib.study import Study
 
 
@@ -49,7 +49,9 @@ class PageIndex:
         settings = {name: study.profile.bm25[name] for name in ("k1", "b")}
 
         def compute(target: Path) -> None:
-            model = BM25([terms(text) for text in study.pages["text"]], **settings)
+            model = BM25(
+                [terms(text) for text in study.pages["text"]], **settings, floor=FORMS["rank_bm25"].floor
+            )
             sparse.save_npz(target / "weights.npz", sparse.csr_matrix(model.weights.astype(np.float32)))
             (target / "vocabulary.json").write_text(json.dumps(list(model.vocabulary)))
 

@@ -1,12 +1,15 @@
-"""Okapi BM25 (Robertson & Zaragoza, 2009), with the statistics of ``rank_bm25`` and a sparse matrix for speed.
+"""Okapi BM25 (Robertson & Zaragoza, 2009) as a sparse matrix: sound weights, and those of ``rank_bm25``.
 
-``rank_bm25.BM25Okapi`` scores one question in a Python loop over all chunks. Its term statistics (idf with its floor,
-document lengths) are taken as they are, and every term's contribution to every chunk is laid into one sparse
-matrix, so that a question is a few row sums. A test holds both to equal scores.
+A sound term weight falls with the share of texts that contain the term and is never negative (:func:`idf`, as Lucene
+has it); words without content are left out. ``rank_bm25.BM25Okapi`` lifts the negative weight of a term in more than
+half of the texts to a quarter of the mean weight. Over filings, where most terms are numbers that occur once, "the"
+then weighs more than "revenue". Its scores are kept as a form of their own, because published studies used them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from rank_bm25 import BM25Okapi
@@ -30,6 +33,43 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
+#: English words without content, as the Snowball project lists them.
+STOP_WORDS = frozenset(
+    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it"
+    " its itself they them their theirs themselves what which who whom this that these those am is are was were be been"
+    " being have has had having do does did doing would should could ought a an the and but if or because as until"
+    " while of at by for with about against between into through during before after above below to from up down in"
+    " out on off over under again further then once here there when where why how all any both each few more most other"
+    " some such no nor not only own same so than too very".split()
+)
+
+
+def content_tokens(text: str) -> list[str]:
+    """The tokens of :func:`tokenize` that are not STOP_WORDS."""
+    return [token for token in tokenize(text) if token not in STOP_WORDS]
+
+
+class Form(NamedTuple):
+    """How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights)."""
+
+    tokens: Callable[[str], list[str]]
+    floor: float | None
+
+
+FORMS = {
+    "sound": Form(content_tokens, None),
+    "all words": Form(tokenize, None),
+    "rank_bm25": Form(tokenize, 0.25),
+    "rank_bm25, no floor": Form(tokenize, 0.0),
+    "rank_bm25, white space": Form(lambda text: text.lower().split(), 0.25),
+}
+
+
+def idf(n_texts: int, n_containing: np.ndarray) -> np.ndarray:
+    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``."""
+    return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
+
+
 class BM25:
     """BM25 over tokenised texts.
 
@@ -37,26 +77,44 @@ class BM25:
         texts: tokenised texts.
         k1: saturation of term frequency.
         b: weight of the length normalisation, 0 to 1.
-        epsilon: floor of a negative idf, as a share of the mean idf (``rank_bm25``'s rule: a term in more than half
-            of the texts would otherwise count against them).
+        floor: None for the weights of :func:`idf`; else those of ``rank_bm25``, where a negative one becomes this share
+            of the mean.
+
+    Attributes:
+        idf: weight of each term, shape (n_terms,).
     """
 
+    tokens: Callable[[str], list[str]] = staticmethod(
+        tokenize
+    )  # of a question, where the model is built from texts
+
     def __init__(
-        self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, epsilon: float = 0.25
+        self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, floor: float | None = None
     ):
-        statistics = BM25Okapi([list(text) for text in texts], k1=k1, b=b, epsilon=epsilon)
-        self.vocabulary = {term: row for row, term in enumerate(statistics.idf)}
-        lengths = np.asarray(statistics.doc_len, np.float64)
-        norm = k1 * (1 - b + b * lengths / statistics.avgdl)
-        rows, columns, counts = [], [], []
-        for column, frequencies in enumerate(statistics.doc_freqs):
-            rows += [self.vocabulary[term] for term in frequencies]
-            columns += [column] * len(frequencies)
-            counts += frequencies.values()
-        rows, columns, counts = np.asarray(rows, int), np.asarray(columns, int), np.asarray(counts, float)
-        idf = np.fromiter(statistics.idf.values(), float, len(statistics.idf))
-        weights = idf[rows] * counts * (k1 + 1) / (counts + norm[columns])
-        self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(idf), len(texts)))
+        counts = [Counter(text) for text in texts]
+        self.vocabulary: dict[str, int] = {}
+        rows = np.array(
+            [self.vocabulary.setdefault(term, len(self.vocabulary)) for c in counts for term in c], int
+        )
+        columns = np.repeat(np.arange(len(texts)), [len(c) for c in counts])
+        values = np.array([number for c in counts for number in c.values()], float)
+        lengths = np.array([len(text) for text in texts], float)
+        mean = lengths.sum() / max(1, len(texts))
+        norm = k1 * (1 - b + b * lengths / (mean or 1.0))
+        if floor is None:
+            self.idf = idf(len(texts), np.bincount(rows, minlength=len(self.vocabulary)))
+        else:
+            weights = BM25Okapi([list(text) for text in texts], k1=k1, b=b, epsilon=floor).idf
+            self.idf = np.array([weights[term] for term in self.vocabulary], float)
+        weights = self.idf[rows] * values * (k1 + 1) / (values + norm[columns])
+        self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(self.vocabulary), len(texts)))
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str], k1: float, b: float, form: str = "sound") -> "BM25":
+        """A model of texts in one of FORMS, which also says how questions become tokens."""
+        model = cls([FORMS[form].tokens(text) for text in texts], k1, b, FORMS[form].floor)
+        model.tokens = FORMS[form].tokens
+        return model
 
     @classmethod
     def of_weights(cls, weights: sparse.csr_array, vocabulary: dict[str, int]) -> "BM25":
@@ -71,24 +129,24 @@ class BM25:
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
 
 
-def index(study: Study, k1: float | None = None, b: float | None = None) -> BM25:
-    """BM25 over the study's chunks, built once a process for each ``k1`` and ``b``; by default the profile's."""
-    k1 = study.profile.bm25.k1 if k1 is None else k1
-    b = study.profile.bm25.b if b is None else b
-    return study.memo(("bm25", k1, b), lambda: BM25(list(map(tokenize, study.chunks["text"])), k1, b))
+def index(study: Study, k1: float | None = None, form: str = "sound") -> BM25:
+    """BM25 over the study's chunks, built once a process for each ``k1`` (by default the profile's) and form."""
+    settings = study.profile.bm25
+    k1 = settings.k1 if k1 is None else k1
+    return study.memo(("bm25", k1, form), lambda: BM25.of_texts(study.chunks["text"], k1, settings.b, form))
 
 
 def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
     """BM25 of each chunk for each text, shape (n_texts, n_chunks)."""
-    return np.stack([model.scores(tokenize(text)) for text in texts])
+    return np.stack([model.scores(model.tokens(text)) for text in texts])
 
 
 def score(
-    study: Study, candidates: np.ndarray, *, k1: float | None = None, b: float | None = None
+    study: Study, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound"
 ) -> np.ndarray:
-    """BM25 of each chunk for each question, shape (n_questions, n_chunks).
+    """BM25 of each chunk for each question, shape (n_questions, n_chunks), in one of FORMS.
 
     The statistics are those of the whole shared index under every condition, as the candidates of a condition are a
-    filter on one index. ``k1`` and ``b`` are the profile's if they are not given.
+    filter on one index. ``k1`` is the profile's if it is not given.
     """
-    return text_scores(index(study, k1, b), study.questions["question"])
+    return text_scores(index(study, k1, form), study.questions["question"])

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.ahead.names import core_words, cover_names, name_matches
 from lib.data.identity import heading
+from lib.retrievers.names import core_words, cover_names, name_matches
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
@@ -136,11 +136,11 @@ def filing_identity(
     return Identity(year, quarter, list(dates), kind, doc_name, known, tuple(names))
 
 
-def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame) -> list[Identity]:
-    """The identity of every filing, in the order of ``filings``."""
+def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame, has_names: bool = True) -> list[Identity]:
+    """The identity of every filing, in the order of ``filings``; files' names say nothing unless ``has_names``."""
     covers = pages[pages["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
     rows = filings[["doc_name", "company", "doc_type", "doc_period"]].itertuples(index=False, name=None)
-    return [filing_identity(*row, covers.get(row[0], "")) for row in rows]
+    return [filing_identity(name if has_names else "", *row, covers.get(name, "")) for name, *row in rows]
 
 
 def company_match(questions: Sequence[str], identities: Sequence[Identity]) -> np.ndarray:

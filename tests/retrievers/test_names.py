@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.ahead.names import cover_names, name_matches
+from lib.retrievers.names import cover_names, name_matches
 
 
 @pytest.mark.parametrize(

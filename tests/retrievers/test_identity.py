@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from lib.ahead.identity import (
+from lib.retrievers.identity import (
     asked_period,
     dates_in,
     filing_identity,
@@ -13,8 +13,7 @@ from lib.ahead.identity import (
     quarters_in,
     years_in,
 )
-
-from .conftest import cover
+from tests.ahead.conftest import cover
 
 
 def test_records_come_first():

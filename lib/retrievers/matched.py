@@ -1,0 +1,55 @@
+"""A metadata match before any search: the filings whose identity fits the question come first.
+
+Company, period and form are read from the question and matched with each filing's identity
+(:mod:`lib.retrievers.identity`), by weights that nothing trains. Among the filings that fit best another method ranks;
+behind them stands what it finds elsewhere. A question that names no company is searched as it is. Identities come from
+the dataset's records of each filing, or from the text of its first pages alone, as in a folder of PDFs without records.
+"""
+
+import numpy as np
+import pandas as pd
+
+from lib import runs
+from lib.retrievers.identity import Identity, filing_identities, identity_features
+from lib.study import Study
+
+SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
+
+
+def identities(study: Study, is_from_covers: bool) -> list[Identity]:
+    """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
+    filings = study.filings
+    if is_from_covers:
+        unknown = pd.DataFrame({"company": None, "doc_type": "", "doc_period": None}, filings.index)
+        filings = filings[["doc_name"]].join(unknown)
+    return filing_identities(filings, study.pages, has_names=not is_from_covers)
+
+
+def inputs(study: Study, *, covers: bool) -> list[list[str]]:
+    """What the match depends on beside the questions, JSON-able: each filing's identity."""
+    return [list(map(str, identity)) for identity in identities(study, covers)]
+
+
+def fits_best(questions: list[str], filed: list[Identity]) -> np.ndarray:
+    """Whether no filing fits a question better, shape (n_questions, n_filings); every filing where none is named."""
+    found = identity_features(questions, filed)
+    best = found["identity"] >= found["identity"].max(axis=1, keepdims=True) - SLACK
+    return best | (found["company"].max(axis=1, keepdims=True) <= 0)
+
+
+def score(study: Study, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
+    """Minus the rank, shape (n_questions, n_chunks): ``method`` within the filings that fit best, then over all.
+
+    Args:
+        method: name of the row that ranks.
+        covers: read identities from the first pages alone.
+    """
+    best = fits_best(study.questions["question"].tolist(), identities(study, covers))
+    of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])
+    depth = study.profile.run.depth
+    parts = [
+        study.rank_method(method, allowed, depth) for allowed in (candidates & best[:, of_chunk], candidates)
+    ]
+    run = pd.concat(parts, ignore_index=True).drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
+    places = run.groupby("question_id", sort=False).cumcount() + 1
+    return runs.to_matrix(run, study.questions, study.chunks, -places.to_numpy(np.float32))
