@@ -1,7 +1,5 @@
 """The sizes of pages and chunks, and small experiments that test the likely reasons behind the baselines' table."""
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -15,40 +13,66 @@ from lib.retrievers import bm25
 from lib.retrievers.hyde import written_passages
 from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
 from lib.study import Study
-from lib.words import Condition
 
-TOKENS_VERSION = 1  # raised when bm25.tokenize changes
+#: Forms of BM25 from the published one to the row of the table, and with more, in the order of the table.
+VARIANTS = {
+    "rank_bm25, white space": "words between white space, weights of rank_bm25",
+    "rank_bm25": "finance tokens, weights of rank_bm25 (as published)",
+    "rank_bm25, no floor": "… without its floor: terms in over half of the chunks weigh nothing",
+    "all words": "… Lucene's weights, never negative",
+    "sound": "… and no stop words (the row BM25)",
+    "headed": "… and the filing's identity before each chunk",
+}
+WORDS = ("the", "of", "cash", "revenue", "capital", "inventories")
+EVERY = "all"
 
 
-def bm25_variants(study: Study, condition: Condition = "standard", k: int = 5) -> pd.DataFrame:
-    """Means of BM25 under other tokenisations and with the filing's identity before each chunk, stored.
+def bm25_variants(study: Study, k: int = 5) -> pd.DataFrame:
+    """BM25 in the forms of VARIANTS: means under two conditions, over all questions and by their type; stored.
 
     Returns:
-        variant, doc_recall, page_recall.
+        variant, condition, question_type (EVERY for all), doc_recall, page_recall, n.
     """
     identity = search_words(study.filings)
 
     def make() -> pd.DataFrame:
-        texts = study.chunks["text"]
-        headed = study.chunks["doc_name"].map(identity) + "\n" + texts
-        variants: dict[str, tuple[Callable[[str], list[str]], Sequence[str], float]] = {
-            "words between white space": (lambda text: text.lower().split(), texts, 0.25),
-            "finance tokens (the row of the table)": (bm25.tokenize, texts, 0.25),
-            "… no weight for terms in over half of the chunks": (bm25.tokenize, texts, 0.0),
-            "… and the filing's identity before each chunk": (bm25.tokenize, headed, 0.0),
-        }
-        rows, settings = [], study.profile.bm25
-        for name, (tokens, texts, epsilon) in variants.items():
-            model = bm25.BM25([tokens(text) for text in texts], settings.k1, settings.b, epsilon)
-            scores = np.stack([model.scores(tokens(question)) for question in study.questions["question"]])
-            scores[~study.candidates(condition)] = -np.inf
-            run = runs.rank(scores, study.questions, study.chunks, k)
-            rows.append((name, *(m(run, study.questions, k).mean() for m in (doc_recall, page_recall))))
-        return pd.DataFrame(rows, columns=["variant", "doc_recall", "page_recall"])
+        plain, settings, rows = study.chunks["text"], study.profile.bm25, []
+        types = study.questions.set_index("question_id")["question_type"]
+        for variant in VARIANTS:
+            is_headed = variant == "headed"
+            texts = study.chunks["doc_name"].map(identity) + "\n" + plain if is_headed else plain
+            model = bm25.BM25.of_texts(texts, settings.k1, settings.b, "sound" if is_headed else variant)
+            scores = bm25.text_scores(model, study.questions["question"])
+            for condition in ("standard", "oracle-document"):
+                allowed = np.where(study.candidates(condition), scores, -np.inf)
+                run = runs.rank(allowed, study.questions, study.chunks, k)
+                both = [metric(run, study.questions, k) for metric in (doc_recall, page_recall)]
+                found = pd.concat(both, axis=1, keys=["doc_recall", "page_recall"])
+                for name, part in [(EVERY, found), *found.groupby(types.reindex(found.index))]:
+                    rows.append((variant, condition, name, *part.mean(), len(part)))
+        columns = ["variant", "condition", "question_type", "doc_recall", "page_recall", "n"]
+        return pd.DataFrame(rows, columns=columns)
 
-    params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k, "condition": condition}
-    params |= {"settings": study.profile.bm25, "identity": identity.to_dict(), "tokens": TOKENS_VERSION}
-    return study.store.frame("experiments/bm25", params, make, public=True)
+    params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k}
+    params |= {"settings": study.profile.bm25, "identity": identity.to_dict()}
+    return study.store.frame("experiments/bm25", params, make, version=2, public=True)
+
+
+def word_weights(study: Study) -> pd.DataFrame:
+    """What each of WORDS weighs in BM25: word, share (of the chunks that contain it), rank_bm25, lucene; stored."""
+
+    def make() -> pd.DataFrame:
+        tokens = [set(bm25.tokenize(text)) for text in study.chunks["text"]]
+        share = [np.mean([word in found for found in tokens]) for word in WORDS]
+        table = pd.DataFrame({"word": WORDS, "share": share})
+        for name, form in (("rank_bm25", "rank_bm25"), ("lucene", "all words")):
+            model = bm25.index(study, form=form)
+            rows = [model.vocabulary.get(word) for word in WORDS]
+            table[name] = [np.nan if row is None else model.idf[row] for row in rows]
+        return table
+
+    params = {"chunks": study.digest("chunks"), "words": WORDS}
+    return study.store.frame("experiments/word-weights", params, make, public=True)
 
 
 def invented_years(study: Study) -> pd.DataFrame:
