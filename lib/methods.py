@@ -150,81 +150,106 @@ _SEARCHED: tuple[Condition, ...] = ("standard", "oracle-document")
 _BOTH = ("embedder", "bm25")
 _FUSED = (*_BOTH, "hybrid_rrf")
 _LENGTHENED = (*_FUSED, "generator", "sibling_texts")
-_JUDGED = (*_LENGTHENED, "parent_child", "run")
+_WRITTEN = ("embedder", "generator", "sibling_texts")
+_JUDGED = (*_LENGTHENED, "run")
 
 # Akarsu et al., "From BM25 to Corrective RAG" (2026): fusion, rerank depth, contexts, written queries.
 AKARSU, _KEY = "akarsu2026", "akarsu2026bm25corrective"
 _row = partial(Method, family=AKARSU, conditions=_SEARCHED)
 _HEAD = {"conditions": ("standard",), "settings": ("rerank",)}
 _READ = "cross-encoder that reads the first 256 tokens"
+_PAIR = f"{_KEY},nogueira2019bert"
 _AKARSU = (
-    _row("bm25_k12", "BM25, k1 = 1.2", "question → finance tokens → Okapi BM25 over chunks, k1 = 1.2, b = 0.75",
-         f"{_KEY},robertson2009bm25", bm25.score, options={"k1": 1.2, "b": 0.75}, changes="bm25"),
+    _row("bm25_k12", "BM25 as in rank_bm25, k1 = 1.2", "question → words between white space → rank_bm25's scores, "
+         "k1 = 1.2", f"{_KEY},robertson2009bm25", bm25.score, ("bm25",),
+         options={"k1": 1.2, "form": "rank_bm25, white space"}, changes="bm25", version=2),
     *(_row(f"rrf_{k_rrf}", f"Hybrid RRF, k = {k_rrf}",
            f"dense and BM25 → reciprocal rank fusion with k = {k_rrf}",
-           f"{_KEY},cormack2009rrf", fusion.score, _FUSED, options={"k_rrf": k_rrf}, changes="hybrid_rrf")
+           f"{_KEY},cormack2009rrf", fusion.score, _FUSED, options={"k_rrf": k_rrf}, changes="hybrid_rrf",
+           version=2)
       for k_rrf in (10, 30, 100)),
     *(_row(f"convex_{percent}", f"Convex combination, α = {percent / 100:.1f}",
            f"dense and BM25, each brought to 0..1 → {percent} % dense and {100 - percent} % BM25",
            f"{_KEY},bruch2023fusion", convex.score, _BOTH, options={"alpha": percent / 100},
-           changes="hybrid_rrf")
+           changes="hybrid_rrf", version=2)
       for percent in range(30, 100, 10)),
     *(_row(f"rerank_head_{n}", f"Dense + reranker, first {n}", f"dense → first {n} → {_READ}",
-           f"{_KEY},nogueira2019bert", rerank.score, uses=("dense",),
+           _PAIR, rerank.score, uses=("dense",),
            options={"n": n, "head_tokens": rerank.HEAD_TOKENS}, changes="dense", **_HEAD)
       for n in (20, 50, 100)),
-    _row("hybrid_rerank", "Hybrid RRF + reranker", f"hybrid RRF → first 50 → {_READ}",
-         f"{_KEY},nogueira2019bert", rerank.score, uses=("hybrid_rrf",),
-         options={"n": 50, "head_tokens": rerank.HEAD_TOKENS, "first_stage": "hybrid_rrf"},
-         changes="hybrid_rrf", **_HEAD),
+    *(_row(f"hybrid_rerank{name}", f"Hybrid RRF + reranker{title}", f"hybrid RRF → first 50 → {read}",
+           _PAIR, rerank.score, uses=("hybrid_rrf",), options={"n": 50, "first_stage": "hybrid_rrf"} | head,
+           changes="hybrid_rrf", **_HEAD)
+      for name, title, read, head in (
+          ("", ", heads", _READ, {"head_tokens": rerank.HEAD_TOKENS}),
+          ("_whole", ", whole chunks", "cross-encoder that reads all windows of a chunk → its best", {}))),
     *(_row(f"contextual_{name}{how}", f"Contextual {how}, {title}", f"{what} before each chunk → {then}",
            f"{_KEY},anthropic2024contextual", score, (*settings, *model), options={"context": context},
-           inputs=partial(contextual.contexts, kind=context), writes=writes, changes=changes)
+           inputs=partial(contextual.contexts, kind=context), writes=writes, changes=changes, version=version)
       for context, name, title, what, model, writes in (
           ("header", "header_", "header", "the filing's company, form and year", (), {}),
           ("written", "", "written context", "what a language model wrote of the filing", ("generator",),
            {"filing_context": 1.0}))
-      for how, score, settings, then, changes in (
-          ("dense", contextual.score_dense, ("embedder",), "dense", "dense"),
-          ("hybrid", contextual.score_hybrid, _FUSED, "dense and BM25 → reciprocal rank fusion", "hybrid_rrf"))),
-    _row("multi_query", "Multi-query", "question → three rewrites by a language model → each and the question "
-         "dense → reciprocal rank fusion", f"{_KEY},cormack2009rrf", rewritten.score_multi_query,
+      for how, score, settings, then, changes, version in (
+          ("dense", contextual.score_dense, ("embedder",), "dense", "dense", 1),
+          ("hybrid", contextual.score_hybrid, _FUSED, "dense and BM25 → reciprocal rank fusion", "hybrid_rrf", 2))),
+    _row("hyde_akarsu", "HyDE, one passage with numbers", "question → a passage that a language model writes at "
+         "temperature 0, asked for numbers → dense", f"{_KEY},gao2023hyde", hyde.score,
+         ("embedder", "generator", "sibling_texts"), options={"kind": "hyde_akarsu"},
+         inputs=partial(hyde.written_passages, kind="hyde_akarsu"), writes={"hyde_akarsu": 1.0}, changes="dense"),
+    _row("multi_query", "Multi-query", "question → three rewrites by a language model at temperature 0 → each and the "
+         "question dense → reciprocal rank fusion", f"{_KEY},cormack2009rrf", rewritten.score_multi_query,
          ("embedder", "hybrid_rrf", "generator", "sibling_texts"), inputs=rewritten.queries,
          writes={"rewrites": 1.0}, changes="dense"),
-    _row("crag", "Corrective RAG", "hybrid RRF → a model judges the first 5 → none relevant: rewritten, hybrid "
-         "again → the better round", f"{_KEY},yan2024crag", judged.score_corrected, _JUDGED, ("hybrid_rrf",),
+    _row("crag", "Corrective RAG", "hybrid RRF → a model reads and labels the first 5 → none relevant: rewritten, "
+         "hybrid again → the round with more relevant chunks", f"{_KEY},yan2024crag", judged.score_corrected,
+         _JUDGED, ("hybrid_rrf",),
          inputs=lambda study: judged.verdicts(study).to_dict("records"),
-         writes={"judge": 0.5, "correction": 1.0},  # five of the ten chunks
-         changes="hybrid_rrf", conditions=("standard",)),
+         writes={"judge": 1.0, "correction": 1.0}, changes="hybrid_rrf", conditions=("standard",), version=2),
 )
 
 # Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
 KIM, _KEY = "kim2025", "kim2025financial"
 _row = partial(Method, family=KIM, conditions=_SEARCHED)
 _PAGES = (("markdown", "titles and tables in markdown"), ("annotated_tables", "annotated tables"),
-          ("extracted_tables", "tables taken out"))
+          ("tables_only", "tables alone"))
+_QUERIES = (("keyword_query", "keywords", "Key terms", "the key terms that a language model takes from it"),
+            ("lm_expansion", "expansion", "Language-model expansion", "terms that a language model adds"))
 _KIM = (
     *(_row(name, title, f"question and {what} → dense and BM25 → reciprocal rank fusion",
            _KEY, rewritten.score_lengthened, _LENGTHENED, options={"kind": kind},
-           inputs=partial(rewritten.lengthened, kind=kind), writes={kind: 1.0}, changes="hybrid_rrf")
-      for name, kind, title, what in (
-          ("keyword_query", "keywords", "Key terms", "the key terms that a language model takes from it"),
-          ("lm_expansion", "expansion", "Language-model expansion", "terms that a language model adds"))),
-    _row("convex_folds", "Convex combination, α chosen in folds",
-         "dense and BM25, each brought to 0..1 → weighted as the training folds choose, by company",
-         f"{_KEY},bruch2023fusion", convex.score_in_folds, (*_BOTH, "run"),
-         options={"n_folds": 5, "seed": 13}, changes="hybrid_rrf", is_trained=True),
+           inputs=partial(rewritten.lengthened, kind=kind), writes={kind: 1.0}, changes="hybrid_rrf", version=2)
+      for name, kind, title, what in _QUERIES),
+    *(_row(f"{name}_dense", f"{title}, dense", f"question and {what} → dense",
+           _KEY, rewritten.score_lengthened_dense, _WRITTEN, options={"kind": kind},
+           inputs=partial(rewritten.lengthened, kind=kind), writes={kind: 1.0}, changes="dense")
+      for name, kind, title, what in _QUERIES),
+    *(_row(f"expanded_{chunking}_dense", f"Language-model expansion, dense, {title}",
+           f"question and terms that a language model adds → dense over pages with {title}",
+           _KEY, rewritten.score_lengthened_dense, _WRITTEN, options={"kind": "expansion"}, chunking=chunking,
+           inputs=partial(rewritten.lengthened, kind="expansion"), writes={"expansion": 1.0},
+           changes="lm_expansion_dense")
+      for chunking, title in _PAGES),
+    *(_row(name, f"Convex combination{title}, α chosen in folds",
+           f"dense and BM25, each {how} → weighted as the training folds choose, by company",
+           f"{_KEY},bruch2023fusion", convex.score_in_folds, (*_BOTH, "run"),
+           options={"n_folds": 5, "seed": 13} | more, changes="hybrid_rrf", version=2, is_trained=True)
+      for name, title, how, more in (
+          ("convex_folds", "", "brought to 0..1", {}),
+          ("convex_softmax_folds", " after softmax", "through softmax, of dense's first 100",
+           {"normalisation": "softmax"}))),
     _row("selection_agent", "Selection agent",
-         "hybrid RRF → a language model judges the first 10 → the irrelevant go behind",
+         "hybrid RRF → a language model reads the first 10 in one prompt → those that it does not list go behind",
          _KEY, judged.score_selected, _JUDGED, ("hybrid_rrf",),
-         inputs=judged.labels, writes={"judge": 1.0}, changes="hybrid_rrf", conditions=("standard",)),
+         inputs=judged.chosen, writes={"selection": 1.0}, changes="hybrid_rrf", conditions=("standard",),
+         version=2),
     *(_row(f"{chunking}_dense", f"Dense, {title}",
            f"question → embedding → cosine with chunks of pages with {title}",
            f"{_KEY},karpukhin2020dpr", dense.score, ("embedder",), chunking=chunking, changes="dense")
       for chunking, title in _PAGES),
     *(_row(f"{chunking}_bm25", f"BM25, {title}",
            f"question → finance tokens → BM25 over pages with {title}",
-           f"{_KEY},robertson2009bm25", bm25.score, ("bm25",), chunking=chunking, changes="bm25")
+           f"{_KEY},robertson2009bm25", bm25.score, ("bm25",), chunking=chunking, changes="bm25", version=2)
       for chunking, title in _PAGES),
 )
 
@@ -232,30 +257,28 @@ _KIM = (
 YEPES, _KEY = "yepes2024", "yepes2024chunking"
 _row = partial(Method, family=YEPES, conditions=_SEARCHED)
 _YEPES = (
-    *(_row(name, title, f"question → embedding → cosine with {what}", f"{_KEY},karpukhin2020dpr", score,
-           ("embedder", *more), options=options, chunking=chunking, changes="dense")
-      for name, title, what, score, more, options, chunking in (
-          ("fixed_128", "Chunks of 128 tokens", "each span of 126 tokens",
-           dense.score, ("parent_child",), {}, "fixed_128"),
-          ("fixed_256", "Chunks of 256 tokens", "each window of 254 tokens",
-           dense.score, (), {}, "fixed_256"),
-          ("fixed_512", "Chunks of 512 tokens", "the better of two windows",
-           dense.score, (), {}, "fixed_512"),
-          ("fixed_512_mean", "Chunks of 512 tokens, one vector", "the mean of a chunk's windows",
-           dense.score, (), {"pooling": "mean"}, "fixed_512"),
-          ("fixed_1024_mean", "Chunks of 1024 tokens, one vector", "the mean of a chunk's windows",
-           dense.score, (), {"pooling": "mean"}, ""),
-          ("element_chunks", "Element chunks", "titles, text and whole tables",
-           dense.score, (), {}, "elements"),
-          ("element_metadata", "Element chunks with metadata", "titles, text and whole tables, or with their "
-           "keywords, summary and first sentences, whichever is nearer",
-           element_metadata.score, (), {}, "elements"))),
-    _row("element_bm25", "BM25, element chunks",
-         "question → finance tokens → BM25 over titles, text and whole tables",
-         f"{_KEY},robertson2009bm25", bm25.score, ("bm25",), chunking="elements", changes="bm25"),
-    _row("aggregate", "Aggregate of chunkings", "question → embedding → cosine with elements and chunks of 128 "
-         "and 256 tokens in one index", f"{_KEY},karpukhin2020dpr", dense.score_aggregate,
-         ("embedder", "parent_child"), chunking="aggregate", changes="dense"),
+    *(_row(f"fixed_{size}", f"Chunks of {size} tokens", f"question → embedding → cosine with one vector of each "
+           f"chunk of {size - 2} tokens", f"{_KEY},karpukhin2020dpr", dense.score_whole, ("embedder",),
+           chunking=f"fixed_{size}", changes="dense", version=version)
+      for size, version in ((128, 1), (256, 1), (512, 2))),
+    _row("fixed_aggregate", "Chunks of 128, 256 and 512 tokens", "question → embedding → cosine with chunks of three "
+         "sizes in one index", f"{_KEY},karpukhin2020dpr", dense.score_sizes, ("embedder",),
+         chunking="fixed_aggregate", changes="dense"),
+    _row("element_chunks", "Element chunks, no metadata", "question → embedding → cosine with the text of titles, "
+         "text and whole tables (not in the paper)", f"{_KEY},karpukhin2020dpr", dense.score, ("embedder",),
+         chunking="elements", changes="dense"),
+    *(_row(f"element_{name}", f"Element chunks, {title}", f"question → embedding → cosine with {what} of each "
+           "element chunk", f"{_KEY},karpukhin2020dpr", element_metadata.score, ("embedder",),
+           options={"kinds": kinds}, chunking="elements", changes="dense")
+      for name, title, what, kinds in (
+          ("keywords", "keywords", "six key terms", ["keywords"]),
+          ("summary", "summary", "the three sentences nearest to the whole", ["summary"]),
+          ("prefix", "prefix", "the first two sentences, or the caption of a table,", ["prefix"]),
+          ("aggregate", "aggregate", "the nearest of key terms, summary and prefix",
+           ["keywords", "summary", "prefix"]))),
+    _row("element_bm25", "BM25, element chunks", "question → finance tokens → BM25 over titles, text and whole tables "
+         "(not in the paper)", f"{_KEY},robertson2009bm25", bm25.score, ("bm25",), chunking="elements",
+         changes="bm25", version=2),
 )
 # fmt: on
 

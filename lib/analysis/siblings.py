@@ -1,8 +1,9 @@
 """The rows of the sibling studies, each beside the row that it changes, and the weight of dense against BM25.
 
-The weight is swept from 0 to 1 by 0.025 (Kim et al., 2025). The best one over all questions is a peek: it was chosen by
-the questions it is scored on. What the choice is worth is what it gives in folds by company, whose test questions had
-no part in it.
+The weight is swept from 0 to 1 by 0.025 (Kim et al., 2025), under both normalisations of
+:mod:`lib.retrievers.convex`, as the best weight belongs to one of them. The best one over all questions is a peek: it was
+chosen by the questions it is scored on. What the choice is worth is what it gives in folds by company, whose test
+questions had no part in it.
 """
 
 from collections.abc import Sequence
@@ -14,13 +15,23 @@ from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
 from lib.retrievers import convex
-from lib.retrievers.convex import ALPHAS, CHOSEN_BY, alpha_values, best_alpha, chosen_alphas
+from lib.retrievers.convex import (
+    ALPHAS,
+    CHOSEN_BY,
+    N_DENSE,
+    Normalisation,
+    alpha_values,
+    best_alpha,
+    chosen_alphas,
+)
 from lib.stats import Resampling, corrected, percentiles
 from lib.study import Study
 
 SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
 #: Metrics of the sweep to their titles.
 SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (5, 5, 10), strict=True)}
+#: Rows whose weight is chosen in folds, by the normalisation of their scores.
+CHOOSING: dict[Normalisation, str] = {"min_max": "convex_folds", "softmax": "convex_softmax_folds"}
 
 
 def against_reference(
@@ -55,13 +66,13 @@ def means(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
 
 
-def sweep(study: Study) -> pd.DataFrame:
+def sweep(study: Study, normalisation: Normalisation = "min_max") -> pd.DataFrame:
     """What every ``alpha`` gives each question under the standard condition, stored; see :func:`alpha_values`."""
     params = {name: study.digest(name) for name in ("chunks", "questions")}
     params |= {"settings": study.settings_of(("embedder", "bm25")), "depth": study.profile.run.depth}
-    params |= {"alphas": list(ALPHAS)}
-    make = lambda: alpha_values(study, study.candidates("standard"))  # noqa: E731
-    return study.store.frame("siblings/alpha", params, make, public=True)
+    params |= {"alphas": list(ALPHAS), "normalisation": normalisation, "n_dense": N_DENSE}
+    make = lambda: alpha_values(study, study.candidates("standard"), normalisation)  # noqa: E731
+    return study.store.frame("siblings/alpha", params, make, version=2, public=True)
 
 
 def by_weight(values: pd.DataFrame) -> pd.DataFrame:

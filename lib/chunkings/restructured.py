@@ -1,9 +1,10 @@
 """Pages written anew before they are cut into chunks (Kim et al., 2025).
 
 ``markdown``: titles as ``# title`` and tables as ``| label | figure |``. ``annotated_tables``: each figure of a table
-with the head of its column, in a line that begins with its row's label. ``extracted_tables``: tables taken out of the
-text, as chunks of their own. Pages are cut as the study's own are; a page without anything to restructure keeps its
-chunks as they are. Where a filing is given as text, its cells have no places, and its tables stay as they stand.
+with the head of its column, in a line that begins with its row's label. Pages are cut as the study's own are; a page
+without anything to restructure keeps its chunks as they are. Where a filing is given as text, its cells have no places,
+and its tables stay as they stand. ``tables_only``: the tables alone; all other text is removed, the titles of tables
+too, so that a page without a table cannot be found.
 """
 
 import json
@@ -17,17 +18,15 @@ from lib.chunkings.sizes import joined, split, tokenizer_of
 from lib.data.chunks import split_pages
 from lib.study import Study
 
-NAMES = ("markdown", "annotated_tables", "extracted_tables")
+NAMES = ("markdown", "annotated_tables", "tables_only")
 
 
 def table(study: Study, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the pages written anew, one of :data:`NAMES`; the study is over its own chunks."""
     found, settings = elements(study), study.profile.chunks
-    is_table = found["kind"] == "table"
-    if name == "extracted_tables":
-        rest = _with_new_pages(study, found.assign(new=found["text"].mask(is_table, "")))
-        tables = split(found[is_table], tokenizer_of(study), settings.size, settings.overlap)
-        return _in_page_order(study, joined([rest, tables]))
+    if name == "tables_only":
+        tables = found[found["kind"] == "table"]
+        return joined([split(tables, tokenizer_of(study), settings.size, settings.overlap)])
     write = {"markdown": as_markdown, "annotated_tables": annotated}[name]
     texts = [
         write(one.kind, one.text, grid_of(json.loads(one.rows)) if one.rows and one.is_placed else None)

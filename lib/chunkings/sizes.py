@@ -1,9 +1,12 @@
-"""Chunks of fixed sizes, nested in the study's own, and several chunkings in one index (Yepes et al., 2024).
+"""Chunks of fixed sizes, nested in the study's own, alone and all in one index (Yepes et al., 2024).
 
-``fixed_128`` are spans of 126 tokens and ``fixed_256`` of 254 (two are the encoder's own), cut from the study's chunks
-as the children of ``parent_child`` and the windows of the index are; ``fixed_512`` are two neighbouring spans of 254 in
-one; the study's chunks themselves are 1024. A chunk that is longer than the encoder's window scores as its best window,
-so 256, 512 and 1024 are compared on the very same vectors: only what is returned, and how often a page can be, differs.
+``fixed_128`` are spans of 126 tokens, ``fixed_256`` of 254 and ``fixed_512`` of 510 (two are the encoder's own), cut
+from the study's chunks; neighbours share an eighth, which is chosen here, as the source states no overlap. Each has one
+vector, as in the source (:func:`lib.retrievers.dense.score_whole`), so that size itself is compared.
+
+``fixed_aggregate`` has the chunks of all three sizes in one index. Where a page is so short that two sizes give the
+same text, it is there once, as copies would take each other's ranks. A text and the longer one around it remain two
+chunks: several of the first ranks can be of one page.
 """
 
 import numpy as np
@@ -16,10 +19,8 @@ from lib.models.weights import fetch
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, chunk_id
 
-#: Tokens of a span, tokens that neighbours share, and spans that make a chunk.
-SIZES = {"fixed_128": (126, 16, 1), "fixed_256": (254, 32, 1), "fixed_512": (254, 32, 2)}
-#: Chunks of 512 and 1024 tokens are not among them: they score as their best window of 254, which is there already.
-PARTS = ("elements", "fixed_128", "fixed_256")
+#: Tokens of a chunk, and tokens that neighbours share.
+SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
 
 
 def tokenizer_of(study: Study) -> Tokenizer:
@@ -32,26 +33,17 @@ def table(study: Study, name: str) -> pd.DataFrame:
     return joined([split(study.chunks, tokenizer_of(study), *SIZES[name])])
 
 
-def split(
-    spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int, n_spans: int = 1
-) -> pd.DataFrame:
+def split(spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
     """Cut spans of pages (doc_name, page, text, start), such as chunks or tables, into smaller ones.
 
-    Args:
-        size, overlap: tokens, see :func:`lib.data.chunks.spans_of`.
-        n_spans: neighbouring spans that are returned as one; the last of them may be fewer.
-
-    Returns:
-        CHUNK_COLUMNS, in order; ids are empty.
+    ``size`` and ``overlap`` are tokens, see :func:`lib.data.chunks.spans_of`. Gives CHUNK_COLUMNS, in order; ids are
+    empty.
     """
     cut = split_pages(spans.assign(page=range(len(spans))), tokenizer, size, overlap)
-    cut["group"] = cut.groupby("page").cumcount() // n_spans
-    edges = cut.groupby(["page", "group"]).agg({"start": "first", "end": "last"})
-    places = list(spans[["doc_name", "page", "text", "start"]].itertuples(index=False))
+    places = list(spans[["doc_name", "page", "start"]].itertuples(index=False))
     rows = []
-    for (row, _), start, end in edges.itertuples():
-        doc_name, page, whole, begin = places[row]
-        text = whole[start:end]
+    for row, text, start, end in cut[["page", "text", "start", "end"]].itertuples(index=False):
+        doc_name, page, begin = places[row]
         rows.append(("", chunk_key(text, doc_name, page), doc_name, page, text, begin + start, begin + end))
     return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
 
@@ -64,9 +56,16 @@ def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
     return chunks.assign(chunk_id=ids)
 
 
+def sizes_together(study: Study) -> tuple[pd.DataFrame, np.ndarray]:
+    """The chunks of all :data:`SIZES`, size after size, and which of them are the first of a page with their text."""
+    chunks = pd.concat([study.with_chunks(name).chunks for name in SIZES], ignore_index=True)
+    return chunks, ~chunks["key"].duplicated().to_numpy()
+
+
 def aggregate(study: Study) -> pd.DataFrame:
-    """CHUNK_COLUMNS of all :data:`PARTS`, part after part, ranked together ("aggregation" in the source)."""
-    return joined([study.with_chunks(name).chunks for name in PARTS])
+    """CHUNK_COLUMNS of the different texts of :func:`sizes_together` ("aggregation" in the source)."""
+    chunks, is_first = sizes_together(study)
+    return joined([chunks[is_first]])
 
 
 def children(study: Study) -> pd.DataFrame:

@@ -28,7 +28,9 @@ class Chunking:
 
 CHUNKINGS: dict[str, Chunking] = {
     "elements": Chunking(lambda study: merge(elements(study))),
-    **{name: Chunking(sizes.table, {"name": name}) for name in sizes.SIZES},
-    "aggregate": Chunking(sizes.aggregate),
+    "fixed_128": Chunking(sizes.table, {"name": "fixed_128"}),
+    "fixed_256": Chunking(sizes.table, {"name": "fixed_256"}),
+    "fixed_512": Chunking(sizes.table, {"name": "fixed_512"}, version=2),
+    "fixed_aggregate": Chunking(sizes.aggregate),
     **{name: Chunking(restructured.table, {"name": name}) for name in restructured.NAMES},
 }

@@ -85,12 +85,27 @@ def encode_with(
 
 
 def encode_texts(
-    study: Study, stage: str, texts: Sequence[str], role: Role = "document", is_pinned: bool = False
+    study: Study,
+    stage: str,
+    texts: Sequence[str],
+    role: Role = "document",
+    is_pinned: bool = False,
+    window: int | None = None,
 ) -> np.ndarray:
-    """Unit vectors of texts by the profile's encoder, shape (n_texts, dimension); see :func:`encode_with`."""
+    """Unit vectors of texts by the profile's encoder, shape (n_texts, dimension); see :func:`encode_with`.
+
+    ``window`` is the profile's if it is not given.
+    """
     settings = study.profile.embedder
     weights, digest = partial(fetch, settings.weights), weights_hash(settings.weights)
-    return encode_with(study, stage, weights, digest, texts, role, settings.window, is_pinned)
+    window = settings.window if window is None else window
+    return encode_with(study, stage, weights, digest, texts, role, window, is_pinned)
+
+
+def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
+    """One unit vector a text (n_texts, dimension), each different text encoded once; see :func:`encode_texts`."""
+    rows, different = pd.factorize(np.asarray(texts, object))
+    return encode_texts(study, stage, different.tolist(), window=window)[rows]
 
 
 def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
@@ -101,8 +116,7 @@ def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
         stage = f"embeddings/{study.chunking or 'windows'}"
         if not study.chunking:
             return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
-        rows, texts = pd.factorize(table["text"])
-        return table["chunk"].to_numpy(), encode_texts(study, stage, texts.tolist())[rows]
+        return table["chunk"].to_numpy(), text_vectors(study, stage, table["text"])
 
     return study.memo("window_vectors", load)
 

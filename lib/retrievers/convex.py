@@ -1,12 +1,17 @@
 """Convex combination of dense and BM25 scores (Bruch, Gai & Ingber, TOIS 2023): ``alpha dense + (1 - alpha) BM25``.
 
-Both are first brought to 0..1 question by question, by the least and the greatest score among the candidates, since
-cosines and BM25 sums have different ranges. Akarsu et al. (2026) take fixed weights. Kim et al. (2025) sweep ``alpha``
-from 0 to 1 by 0.025 and take the best by nDCG@10; here that choice is made inside the training folds, which hold no
-question about a tested company: no question is scored with a weight it helped choose.
+Both are first normalised question by question, since cosines and BM25 sums have different ranges. ``min_max`` brings
+them to 0..1 by the least and the greatest score among the candidates. ``softmax`` is that of the code of Kim et al.
+(2025), whose paper states none: cosines over the first :data:`N_DENSE` by dense, BM25 over all candidates, and only
+those first ones are retrieved. The same ``alpha`` means another mixture under each.
+
+Akarsu et al. (2026) take fixed weights. Kim et al. sweep ``alpha`` from 0 to 1 by 0.025 and take the best by nDCG@10;
+here that choice is made inside the training folds, which hold no question about a tested company: no question is scored
+with a weight it helped choose.
 """
 
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,6 +22,8 @@ from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
 from lib.study import Study
 
+Normalisation = Literal["min_max", "softmax"]
+N_DENSE = 100
 ALPHAS = tuple(number / 40 for number in range(41))
 EVEN = 0.5  # where all questions are of one company, and none can choose for another
 RECALL_K = 5
@@ -37,6 +44,27 @@ def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     return np.where(is_scored & has_range, scaled, 0.0)
 
 
+def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """``exp(score)`` as a share of its sum over the candidates of each question, float64 (n_questions, n_chunks).
+
+    0 outside of the candidates and where nothing was scored (``-inf``).
+    """
+    is_scored = candidates & np.isfinite(scores)
+    high = np.where(is_scored, scores, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+    raised = np.exp(
+        scores - np.where(np.isfinite(high), high, 0.0), where=is_scored, out=np.zeros(scores.shape)
+    )
+    return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
+
+
+def first_by(scores: np.ndarray, candidates: np.ndarray, n: int) -> np.ndarray:
+    """Which candidates are the first ``n`` of their question by score, boolean; of ties the first chunks."""
+    order = np.argsort(-np.where(candidates, scores, -np.inf), axis=1, kind="stable")[:, :n]
+    is_first = np.zeros(candidates.shape, bool)
+    np.put_along_axis(is_first, order, True, axis=1)
+    return is_first & candidates
+
+
 def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:
     """``alpha`` times the dense scores plus ``1 - alpha`` times the sparse ones, ``-inf`` outside of the candidates.
 
@@ -45,32 +73,39 @@ def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndar
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 
-def scaled(study: Study, candidates: np.ndarray) -> list[np.ndarray]:
-    """The scores of ``dense`` and of ``bm25`` over the candidates, as :func:`min_max` gives them."""
+def scaled(
+    study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The normalised scores of ``dense`` and of ``bm25``, and the candidates that may be retrieved."""
     rows = (("dense", dense.score), ("bm25", bm25.score))
-    matrices = [study.memo(("matrix", name), partial(score_of, study, candidates)) for name, score_of in rows]
-    return [min_max(matrix, candidates) for matrix in matrices]
+    found = [study.memo(("matrix", name), partial(score_of, study, candidates)) for name, score_of in rows]
+    if normalisation == "min_max":
+        return min_max(found[0], candidates), min_max(found[1], candidates), candidates
+    first = first_by(found[0], candidates, N_DENSE)
+    return softmax(found[0], first), softmax(found[1], candidates), first
 
 
 def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
     """The combination with a fixed ``alpha``, shape (n_questions, n_chunks)."""
-    return mix(*scaled(study, candidates), candidates, alpha)
+    return mix(*scaled(study, candidates), alpha)
 
 
-def alpha_values(study: Study, candidates: np.ndarray) -> pd.DataFrame:
+def alpha_values(
+    study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max"
+) -> pd.DataFrame:
     """What every ``alpha`` gives each question: doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages)."""
 
     def measure() -> pd.DataFrame:
-        both, asked, parts = scaled(study, candidates), study.questions, []
+        both, asked, parts = scaled(study, candidates, normalisation), study.questions, []
         for alpha in ALPHAS:
-            run = runs.rank(mix(*both, candidates, alpha), asked, study.chunks, study.profile.run.depth)
+            run = runs.rank(mix(*both, alpha), asked, study.chunks, study.profile.run.depth)
             ndcg = rank_measures(run, asked, ["nDCG@10"]).set_index("question_id")["value"]
             recalls = [metric(run, asked, RECALL_K) for metric in (doc_recall, page_recall)]
             values = pd.concat([*recalls, ndcg.rename(CHOSEN_BY)], axis=1).reset_index()
             parts.append(values.assign(alpha=alpha))
         return pd.concat(parts, ignore_index=True)[["alpha", "question_id", *METRICS]]
 
-    return study.memo(("alpha_values", np.packbits(candidates).tobytes()), measure)
+    return study.memo(("alpha_values", normalisation, np.packbits(candidates).tobytes()), measure)
 
 
 def best_alpha(values: pd.DataFrame) -> float:
@@ -84,7 +119,9 @@ def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Seri
     return [best_alpha(values[values["question_id"].isin(ids)]) for ids in trained]
 
 
-def score_in_folds(study: Study, candidates: np.ndarray, *, n_folds: int, seed: int) -> np.ndarray:
+def score_in_folds(
+    study: Study, candidates: np.ndarray, *, n_folds: int, seed: int, normalisation: Normalisation = "min_max"
+) -> np.ndarray:
     """The combination with each fold's ``alpha`` for its test questions, shape (n_questions, n_chunks).
 
     Folds are by company; questions that are all of one company are weighted EVEN.
@@ -92,7 +129,7 @@ def score_in_folds(study: Study, candidates: np.ndarray, *, n_folds: int, seed: 
     alphas, ids = np.full(len(study.questions), EVEN), study.questions["question_id"]
     if study.questions["company"].nunique() > 1:
         folds = make_folds(study.questions, study.filings, "company", n_folds, seed)
-        values = alpha_values(study, candidates)
+        values = alpha_values(study, candidates, normalisation)
         for fold, alpha in zip(folds, chosen_alphas(values, folds, ids), strict=True):
             alphas[list(fold.test)] = alpha
-    return mix(*scaled(study, candidates), candidates, alphas[:, None])
+    return mix(*scaled(study, candidates, normalisation), alphas[:, None])

@@ -1,14 +1,14 @@
 """Dense retrieval (Karpukhin et al., EMNLP 2020; Reimers & Gurevych, EMNLP 2019): cosine of unit vectors.
 
-A chunk that is longer than the encoder's window is several windows, and scores as its best one; ``pooling="mean"``
-scores it by the mean of its windows instead, as one vector that has to stand for all of the chunk. Parent-child
-(small-to-big retrieval; Yang, 2023) searches small children and returns the chunks that they are spans of.
+A chunk that is longer than the encoder's window is several windows, and scores as its best one. Chunks of fixed sizes
+have one vector each instead, so that a long chunk's vector has to stand for all of it. Parent-child (small-to-big
+retrieval; Yang, 2023) searches small children and returns the chunks that they are spans of.
 """
 
 import numpy as np
 
-from lib.chunkings.sizes import PARTS, child_vectors, children
-from lib.models.index import encode_queries, window_vectors
+from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
+from lib.models.index import SPECIAL_TOKENS, encode_queries, text_vectors, window_vectors
 from lib.study import Study
 
 
@@ -29,34 +29,37 @@ def best_window_scores(
     return scores
 
 
-def mean_vectors(owners: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of each chunk's windows, made a unit vector again: the chunks, and their vectors (n_chunks, d)."""
-    chunks, starts = np.unique(owners, return_index=True)
-    sums = np.add.reduceat(vectors, starts, axis=0) if len(owners) else vectors
-    return chunks, sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-12)
-
-
 def question_vectors(study: Study) -> np.ndarray:
     """The unit vectors of the questions, shape (n_questions, dimension)."""
     return encode_queries(study, study.questions["question"].tolist())
 
 
-def score_vectors(study: Study, queries: np.ndarray, pooling: str = "best") -> np.ndarray:
+def score_vectors(study: Study, queries: np.ndarray) -> np.ndarray:
     """Cosine between given query vectors and each chunk, shape (n_queries, n_chunks); see :func:`score`."""
     owners, vectors = window_vectors(study)
-    if pooling == "mean":
-        owners, vectors = mean_vectors(owners, vectors)
     return best_window_scores(queries, vectors, owners, len(study.chunks))
 
 
-def score(study: Study, candidates: np.ndarray, *, pooling: str = "best") -> np.ndarray:
-    """Cosine between the question and each chunk, by its ``best`` window or the ``mean`` of its windows."""
-    return score_vectors(study, question_vectors(study), pooling)
+def score(study: Study, candidates: np.ndarray) -> np.ndarray:
+    """Cosine between the question and the best window of each chunk, shape (n_questions, n_chunks)."""
+    return score_vectors(study, question_vectors(study))
 
 
-def score_aggregate(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The scores of all parts of the table ``aggregate`` side by side, shape (n_questions, n_chunks)."""
-    return np.concatenate([score(study.with_chunks(name), candidates) for name in PARTS], axis=1)
+def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
+    """Cosine between the question and one vector of each chunk of a fixed size, shape (n_questions, n_chunks).
+
+    The encoder reads all of a chunk: its window is the profile's, or the chunk's own length where that is longer.
+    """
+    name, own = study.chunking, study.profile.embedder.window
+    window, texts = max(own, SIZES[name][0] + SPECIAL_TOKENS), study.chunks["text"]
+    vectors = study.memo("whole", lambda: text_vectors(study, f"embeddings/{name}", texts, window))
+    return question_vectors(study) @ vectors.T
+
+
+def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:
+    """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
+    scores = [score_whole(study.with_chunks(name), candidates) for name in SIZES]
+    return np.concatenate(scores, axis=1)[:, sizes_together(study)[1]]
 
 
 def score_children(study: Study, candidates: np.ndarray) -> np.ndarray:

@@ -1,23 +1,27 @@
-"""Element chunks searched by their text and by their metadata (Yepes et al., 2024): the better of both counts.
+"""Element chunks that are searched by their metadata (Yepes et al., 2024): keywords, a summary, or a prefix.
 
-A chunk's metadata are its keywords, its first two sentences and a summary. Theirs are written by a language model.
-Ours are found in the text: keywords are the terms with the highest TF-IDF, and the summary is the sentence that is
-nearest to the whole chunk. They are one short text, embedded beside the chunk's own windows; a chunk that is hardly
-longer than that text has none.
+In the source each of the three represents the same chunks in an index of its own, and together in one. Whether the
+chunk's text is embedded with them is not stated; here the metadata alone are, as one vector a chunk. Their keywords (up
+to six) and summary (a paragraph) are written by GPT-4. Ours are found in the text: keywords are the terms with the
+highest TF-IDF, and the summary is the sentences that are nearest to the whole chunk. The prefix is the first two
+sentences, and for a table its caption, which needs no model: here the titles that stand before it.
 """
 
 import re
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
-from lib.models.index import encode_texts
-from lib.retrievers import dense
+from lib.chunkings.elements import elements, is_furniture
+from lib.models.index import text_vectors
+from lib.retrievers.dense import question_vectors
 from lib.study import Study
 
+KINDS = ("keywords", "summary", "prefix")
 N_KEYWORDS = 6
+N_SUMMARY = 3  # sentences
 MAX_SENTENCE = 200
-MIN_CHARACTERS = 600
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])|\n\s*\n")
 TERM = r"(?u)\b[a-zA-Z][a-zA-Z&-]{2,}\b"
 
@@ -28,26 +32,24 @@ def sentences_of(text: str) -> list[str]:
     return [sentence[:MAX_SENTENCE] for sentence in found if sentence]
 
 
-def metadata_of(texts: Sequence[str]) -> list[str]:
-    """Keywords, summary and first two sentences of each chunk, as one text; empty for a short chunk."""
-    long = [number for number, text in enumerate(texts) if len(text) >= MIN_CHARACTERS]
-    found = [""] * len(texts)
-    if not long:
-        return found
+def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
+    """``keywords`` and ``summary`` of each text; empty where a text has no term."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+    found = pd.DataFrame("", index=range(len(texts)), columns=["keywords", "summary"])
+    if not any(re.search(TERM, text) for text in texts):
+        return found
     weigher = TfidfVectorizer(token_pattern=TERM, stop_words="english", sublinear_tf=True, dtype=np.float32)
     weights = weigher.fit_transform(texts)
     terms = weigher.get_feature_names_out()
-    sentences = [sentences_of(texts[number]) for number in long]
+    sentences = [sentences_of(text) for text in texts]
+    numbers = [len(parts) for parts in sentences]
     flat = [sentence for parts in sentences for sentence in parts]
-    owners = np.repeat(long, [len(parts) for parts in sentences])
+    owners = np.repeat(range(len(texts)), numbers)
     cosines = np.asarray(weigher.transform(flat).multiply(weights[owners]).sum(axis=1)).ravel()
-    ends = np.cumsum([len(parts) for parts in sentences])
-    for number, parts, near in zip(long, sentences, np.split(cosines, ends[:-1]), strict=True):
-        summary = parts[int(np.argmax(near))]  # the nearest to the whole chunk, the first of equals
-        said = " ".join(dict.fromkeys([summary, *parts[:2]]))
-        found[number] = f"{', '.join(keywords(weights[[number]], terms))}. {said}".strip(". ")
+    nearest = np.split(cosines, np.cumsum(numbers)[:-1])
+    found["keywords"] = [", ".join(keywords(weights[[row]], terms)) for row in range(len(texts))]
+    found["summary"] = [summary(*both) for both in zip(sentences, nearest, strict=True)]
     return found
 
 
@@ -57,12 +59,47 @@ def keywords(row, terms: np.ndarray) -> list[str]:
     return [str(terms[term]) for _, term in best]
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The larger cosine of a chunk's windows and its metadata, shape (n_questions, n_chunks)."""
-    scores = dense.score(study, candidates)
-    texts = study.memo("metadata", lambda: metadata_of(study.chunks["text"].tolist()))
-    said = [number for number, text in enumerate(texts) if text]
-    if said:
-        vectors = encode_texts(study, "embeddings/metadata", [texts[number] for number in said])
-        scores[:, said] = np.maximum(scores[:, said], dense.question_vectors(study) @ vectors.T)
-    return scores
+def summary(sentences: Sequence[str], cosines: np.ndarray) -> str:
+    """The :data:`N_SUMMARY` different sentences with the highest cosines, in the text's order; of ties the first."""
+    best = dict.fromkeys(sentences[row] for row in np.argsort(-cosines, kind="stable"))
+    chosen = list(best)[:N_SUMMARY]
+    return " ".join(sorted(chosen, key=sentences.index))
+
+
+def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
+    """Row of each chunk with a table → the titles that stand before it in the chunk, else the last one on its page.
+
+    Args:
+        chunks: CHUNK_COLUMNS, of elements; rows are counted from 0.
+        found: ELEMENT_COLUMNS. Heads that pages repeat name no table.
+    """
+    is_title = (found["kind"] == "title") & ~is_furniture(found)
+    title = found["text"].where(is_title).groupby([found["doc_name"], found["page"]]).ffill().fillna("")
+    tables = found.assign(title=title)[found["kind"] == "table"]
+    pairs = chunks.assign(row=range(len(chunks))).merge(tables, on=["doc_name", "page"], suffixes=("", "_of"))
+    pairs = pairs[(pairs["start_of"] < pairs["end"]) & (pairs["end_of"] > pairs["start"])]
+    named = {}
+    for row, text, start, table, above in pairs[["row", "text", "start", "start_of", "title"]].itertuples(
+        index=False
+    ):
+        named[row] = " ".join((text[: max(0, table - start)].strip() or above).split())[:MAX_SENTENCE]
+    return named
+
+
+def represent(study: Study) -> pd.DataFrame:
+    """The three :data:`KINDS` of text of each element chunk, which its own text replaces where one is empty."""
+    texts = study.chunks["text"].tolist()
+    named = captions(study.chunks, elements(study.original))
+    first = [named.get(row) or " ".join(sentences_of(text)[:2]) for row, text in enumerate(texts)]
+    found = metadata_of(texts).assign(prefix=first)
+    return found.apply(lambda column: column.where(column != "", texts))
+
+
+def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
+    """Cosine of the question and a representation of each chunk, the nearest of ``kinds``: a chunk is found once.
+
+    Shape (n_questions, n_chunks); ``kinds`` are of :data:`KINDS`.
+    """
+    texts, asked = study.memo("represented", lambda: represent(study)), question_vectors(study)
+    cosines = (asked @ text_vectors(study, f"embeddings/element_{kind}", texts[kind]).T for kind in kinds)
+    return np.maximum.reduce(list(cosines))

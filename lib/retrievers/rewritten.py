@@ -1,8 +1,9 @@
 """What a language model writes for a question before it is searched: rewrites, key terms, expansions.
 
 ``multi_query``: the question and its rewrites are each searched densely and fused (Akarsu et al., 2026).
-``keyword_query`` and ``lm_expansion``: the question with its key terms, or with related terms, behind it is searched by
-dense and BM25, fused (Kim et al., 2025). The corrective rewrite follows Yan et al. (2024), see
+``keyword_query`` and ``lm_expansion``: the question with its key terms, or with related terms, behind it is searched
+densely (Kim et al., 2025), and as here by dense and BM25, fused. Their key terms are also freed of redundant words by
+LLMLingua, which is not installed here. The corrective rewrite follows Yan et al. (2024), see
 :mod:`lib.retrievers.judged`. What was not written is not made up: fewer lists are fused, or the question stands alone.
 Prompts are short and hold no example: a model of half a billion parameters copies it.
 """
@@ -129,3 +130,8 @@ def lengthened(study: Study, kind: str) -> list[str]:
 def score_lengthened(study: Study, candidates: np.ndarray, *, kind: str) -> np.ndarray:
     """Hybrid scores of the lengthened questions, shape (n_questions, n_chunks)."""
     return hybrid_scores(study, lengthened(study, kind), candidates)
+
+
+def score_lengthened_dense(study: Study, candidates: np.ndarray, *, kind: str) -> np.ndarray:
+    """Dense scores of the lengthened questions, shape (n_questions, n_chunks)."""
+    return score_vectors(study, encode_queries(study, lengthened(study, kind)))
