@@ -13,7 +13,7 @@ from lib.answers.prompt_context import BEST_BASELINE, context
 from lib.answers.relevance import labelled_pairs, questions_from
 from lib.evaluation import evaluate_all
 from lib.methods import METHODS, baselines
-from lib.retrievers import contextual, judged
+from lib.retrievers import contextual, hyde, judged
 from lib.retrievers.contextual import window_vectors
 from lib.retrievers.judged import judgements
 from lib.retrievers.rewritten import write
@@ -54,17 +54,32 @@ def write_corrections(study: Study) -> str:
     return f"{(table['query'] != '').sum()} questions rewritten, {table['is_second'].sum()} won by it"
 
 
+def write_selections(study: Study) -> str:
+    """Have the selection agent choose among the first chunks of hybrid retrieval."""
+    found = judged.chosen(study)
+    return f"{sum(map(len, found.values()))} chunks selected for {len(found)} questions"
+
+
+def write_passages(study: Study) -> str:
+    """Write the one passage of each question that Akarsu et al. search with."""
+    return f"{len(hyde.passages(study, 'hyde_akarsu').texts)} of {len(study.questions)} questions"
+
+
 def write_answer_questions(study: Study) -> str:
     """Write the question of every answer of the best baseline and of ``ahead``."""
-    best = best_baseline(evaluate_all(study, baselines(), ["standard"]), study.profile.sibling_texts.crag.top)
+    best = best_baseline(
+        evaluate_all(study, baselines(), ["standard"]), study.profile.sibling_texts.judge.top
+    )
     named = [context(name, best) for name in (BEST_BASELINE, "ahead") if name in (BEST_BASELINE, *METHODS)]
     return str({one.method: len(questions_from(study, answers(study, one)).texts) for one in named})
 
 
 KINDS: dict[str, Callable[[Study], str]] = {
     **{kind: partial(write_kind, kind) for kind in ("rewrites", "keywords", "expansion")},
+    "hyde_akarsu": write_passages,
     "judge": write_judgements,
     "crag": write_corrections,
+    "selection": write_selections,
     "answer_question": write_answer_questions,
 }
 

@@ -4,7 +4,8 @@ The chunks that are found stay as they are; only their texts in the index have t
 (2026) search such an index with vectors (``contextual_dense``) and fuse that with BM25 (``contextual_hybrid``). The
 published recipe has a language model place every chunk in its document. On a processor that is too expensive, so one
 context serves all chunks of a filing: written from the filing's own first pages, or, without a model, a header of its
-metadata.
+metadata. Their contexts are two or three sentences on the whole document, of at most 100 tokens; what ours are written
+from, and their length, is chosen here.
 """
 
 import re
@@ -20,7 +21,7 @@ from lib.models.index import SPECIAL_TOKENS, encode_texts
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch
 from lib.models.written import Filled, Item
-from lib.retrievers.bm25 import BM25, text_scores, tokenize
+from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused_scores, ranked_list
 from lib.study import Study
@@ -138,7 +139,7 @@ def bm25_index(study: Study, context: Context) -> BM25:
 
     def build() -> BM25:
         texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
-        return BM25(list(map(tokenize, texts)), study.profile.bm25.k1, study.profile.bm25.b)
+        return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
 
     return study.memo(("contextual_bm25", context), build)
 

@@ -1,7 +1,8 @@
 """Hypothetical passages: a language model writes what would answer the question, and that is searched instead.
 
 HyDE (Gao, Ma, Lin & Callan, ACL 2023) searches with one passage's embedding; Multi-HyDE (George et al., 2025) with the
-mean of several. The same passages serve both: HyDE's is Multi-HyDE's first.
+mean of several. The same passages serve both: HyDE's is Multi-HyDE's first. Akarsu et al. (2026) ask for one passage
+with numbers, at temperature 0; the wording of that prompt is chosen here.
 """
 
 import numpy as np
@@ -9,43 +10,59 @@ import numpy as np
 from lib.models.index import encode_texts
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
+from lib.profile import Settings
 from lib.retrievers.dense import score_vectors
 from lib.retrievers.rewritten import questions_of
 from lib.study import Study
 
-TEMPLATE = """\
+#: By kind of text: the prompt of George et al. (2025), and that of Akarsu et al. (2026) in our words.
+TEMPLATES = {
+    "hyde": """\
 Please write a short financial report excerpt (1 paragraph) that precisely answers the question below. \
 Do not introduce the text, just write the excerpt.
 
 Question: {question}
-Passage:"""
+Passage:""",
+    "hyde_akarsu": """\
+Write a short passage of a financial report that would contain the answer to the question. Include numbers and \
+financial terms.
+
+Question: {question}
+Passage:""",
+}
 
 
-def prompt(question: str) -> Prompt:
-    """The published study's prompt."""
-    return Prompt(TEMPLATE.format(question=question))
+def prompt(question: str, kind: str = "hyde") -> Prompt:
+    """The prompt for one kind of passage."""
+    return Prompt(TEMPLATES[kind].format(question=question))
 
 
-def passages(study: Study) -> Filled:
-    """The ``hyde.n_passages`` passages of every question, from the log or written now.
+def passages(study: Study, kind: str = "hyde") -> Filled:
+    """The ``n_passages`` passages of a kind for every question, from the log or written now.
 
     Returns:
-        ``texts`` by ``question_id/number``; passage ``j`` is drawn with ``hyde.seed + j``.
+        ``texts`` by ``question_id/number``; passage ``j`` is drawn with ``seed + j``.
     """
-    settings, items = study.profile.hyde, []
+    settings, items = settings_of(study, kind), []
     for question_id, question in questions_of(study).items():
         for number in range(settings.n_passages):
             sampling = Sampling(settings.max_tokens, settings.temperature, seed=settings.seed + number)
-            items.append(Item(f"{question_id}/{number}", question_id, prompt(question), sampling))
-    return study.generation_log().fill("hyde", items, study.make_generator)
+            items.append(Item(f"{question_id}/{number}", question_id, prompt(question, kind), sampling))
+    return study.generation_log().fill(kind, items, study.make_generator)
 
 
-def written_passages(study: Study) -> list[list[str]]:
+def settings_of(study: Study, kind: str) -> Settings:
+    """The section of the profile with how many passages of a kind are written, and how."""
+    return study.profile.hyde if kind == "hyde" else study.profile.sibling_texts[kind]
+
+
+def written_passages(study: Study, kind: str = "hyde") -> list[list[str]]:
     """The passages written for each question; a question without any is searched as it is.
 
     The log reports what is missing question by question, and the manifest's log of stages counts it.
     """
-    texts, numbers = study.memo("hyde", lambda: passages(study).texts), range(study.profile.hyde.n_passages)
+    texts = study.memo(kind, lambda: passages(study, kind).texts)
+    numbers = range(settings_of(study, kind).n_passages)
     ids = {asked: [f"{asked}/{number}" for number in numbers] for asked in study.questions["question_id"]}
     return [
         [texts[one] for one in ids[question_id] if one in texts] or [question]
@@ -59,12 +76,12 @@ def mean_embedding(vectors: np.ndarray) -> np.ndarray:
     return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
     """HyDE: ``dense`` with the first passage in place of the question, shape (n_questions, n_chunks).
 
     Passages are embedded as documents, as they take the place of the passages that are searched for.
     """
-    first = [texts[0] for texts in written_passages(study)]
+    first = [texts[0] for texts in written_passages(study, kind)]
     return score_vectors(study, encode_texts(study, "embeddings/passages", first, is_pinned=True))
 
 

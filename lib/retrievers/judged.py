@@ -1,41 +1,44 @@
 """A small language model judges the first chunks of a run, and retrieval follows its judgement.
 
-The three labels are those of corrective RAG (Yan et al., 2024). One judgement of a (question, chunk) pair serves every
-method and metric that asks for it. A chunk of 1024 tokens is too expensive to read 1500 times on two cores, so it is
-judged by its child (see :mod:`lib.retrievers.dense`) that is nearest to the question: what a dense retriever found in
-it. The prompt is one of three that were tried on a few pairs of the study's own questions, none of them labelled by
-hand: with the other two this model called nearly every passage RELEVANT, those off the gold pages too.
+Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it: the model labels each of the first five chunks
+RELEVANT, AMBIGUOUS or IRRELEVANT at temperature 0; where none is RELEVANT, it rewrites the question at temperature 0.5,
+hybrid retrieval is repeated, and the better round stays. Both rounds are judged for the question as it was asked. The
+paper does not state which round is better; chosen here: that with more RELEVANT chunks, then with more AMBIGUOUS ones,
+the first where both are equal.
 
-A selection agent (Kim et al., 2025) drops the useless chunks; here they go behind the others, so that a run keeps its
-depth. Corrective RAG, as Akarsu et al. (2026) build it, follows a poor first round by another: where none of the first
-five chunks is RELEVANT, the model rewrites the question, hybrid retrieval is repeated, and the round with more RELEVANT
-chunks wins (then with more AMBIGUOUS ones; the first round where both are equal). Both rounds are judged for the
-question as it was asked.
+A selection agent (Kim et al., 2025) reads ten chunks in one prompt and lists those that are needed; a list without a
+number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth.
+
+A chunk is read from its beginning, as many tokens as the profile says: the papers' models read it whole. The wording of
+both prompts is chosen here. One judgement of a (question, chunk) pair serves every method and metric that asks for it.
 """
 
 import re
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.chunkings.sizes import child_vectors, children
 from lib.data.chunks import load_tokenizer
 from lib.files import digest_of
 from lib.models.prompts import Prompt, Sampling
-from lib.models.weights import fetch, weights_hash
+from lib.models.weights import fetch
 from lib.models.written import Item
-from lib.retrievers.dense import question_vectors
 from lib.retrievers.rewritten import hybrid_scores, one_line, questions_of, write
 from lib.study import Study
 
 FIRST_STAGE = "hybrid_rrf"
 UNREADABLE = "UNREADABLE"
-ORDER = {"RELEVANT": 0, "AMBIGUOUS": 1, UNREADABLE: 1, "IRRELEVANT": 2}
-SYSTEM = "Answer with one word."
+LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", UNREADABLE)
+SYSTEM = "You judge whether a document helps to answer a question. Answer with one word."
 TEMPLATE = (
-    "Question: {question}\n\nPassage: {passage}\n\n"
-    "Is the passage IRRELEVANT, AMBIGUOUS or RELEVANT to the question?"
+    "Question: {question}\n\nDocument: {passage}\n\n"
+    "Is the document IRRELEVANT, AMBIGUOUS or RELEVANT to the question?"
+)
+SELECTION = (
+    "{documents}\n\nQuestion: {question}\n\nWhich of the documents 0 to {last} are needed to answer the question? "
+    "Answer with the list of their numbers."
 )
 _LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most tokens it may have
 
@@ -43,7 +46,7 @@ _LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most 
 def label_of(text: str | None) -> str:
     """The first label in the judge's text; UNREADABLE where there is none."""
     found = _LABEL.search((text or "").upper())
-    return next(label for label in ORDER if label.startswith(found[1])) if found else UNREADABLE
+    return next(label for label in LABELS if label.startswith(found[1])) if found else UNREADABLE
 
 
 def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
@@ -51,78 +54,76 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
     return run[run["rank"] <= n].reset_index(drop=True)
 
 
+def beginnings(study: Study, chunk_ids: Iterable[str], n_tokens: int) -> list[str]:
+    """The first ``n_tokens`` tokens, of the embedder, of chunks; white space made single."""
+    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+    texts = [
+        " ".join(text.split()) for text in study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]
+    ]
+    ends = [tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens] for text in texts]
+    return [text[: offsets[-1][1]] if offsets else text for text, offsets in zip(texts, ends, strict=True)]
+
+
 def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
     """Pairs of question_id and chunk_id, each once, with ``label``, from the log or judged now.
 
     It is UNREADABLE where the judge said something else, or nothing.
     """
-    sampling = Sampling(study.profile.sibling_texts.judge.max_tokens, seed=study.profile.sibling_texts.seed)
-    asked, items = questions_of(study), []
-    read = zip(pairs["question_id"], pairs["chunk_id"], passages(study, pairs), strict=True)
-    for question_id, chunk_id, passage in read:
+    settings, asked, items = study.profile.sibling_texts.judge, questions_of(study), []
+    sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
+    read = beginnings(study, pairs["chunk_id"], settings.passage_tokens)
+    for question_id, chunk_id, passage in zip(pairs["question_id"], pairs["chunk_id"], read, strict=True):
         prompt = Prompt(TEMPLATE.format(passage=passage, question=asked[question_id]), SYSTEM)
         items.append(Item(f"{question_id}/{chunk_id}", question_id, prompt, sampling))
     texts = study.generation_log().fill("judge", items, study.make_generator, may_be_cut=True).texts
     return pairs.assign(label=[label_of(texts.get(item.id)) for item in items])
 
 
-def passages(study: Study, pairs: pd.DataFrame) -> list[str]:
-    """The passage of every pair of question_id and chunk_id, white space made single, stored.
+def judged_pairs(study: Study) -> pd.DataFrame:
+    """The first ``sibling_texts.judge.top`` chunks of the first stage's standard run with ``rank`` and ``label``."""
+    return judgements(study, first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.judge.top))
 
-    It is the chunk's child nearest to the question, cut to ``sibling_texts.judge.passage_tokens``.
-    """
-    n_tokens, weights = study.profile.sibling_texts.judge.passage_tokens, study.profile.embedder.weights
-    params = {
-        "questions": study.digest("questions"),
-        "chunks": study.digest("chunks"),
-        "pairs": digest_of(pairs[["question_id", "chunk_id"]].to_numpy().tolist()),
-        "children": dict(study.profile.parent_child),
-        "weights": weights_hash(weights),
-        "tokens": n_tokens,
+
+def indices_of(text: str | None, n: int) -> list[int]:
+    """The different numbers below ``n`` in a text, in ascending order; all of them where it contains none."""
+    return sorted({int(number) for number in re.findall(r"\d+", text or "")} & set(range(n))) or [*range(n)]
+
+
+def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
+    """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
+    settings, asked, items = study.profile.sibling_texts.selection, questions_of(study), []
+    sampling, top = (
+        Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed),
+        first_ranks(run, settings.top),
+    )
+    top = top.assign(text=beginnings(study, top["chunk_id"], settings.passage_tokens))
+    numbers = top.groupby("question_id", sort=False)["text"].agg(list).to_dict()
+    for question_id, texts in numbers.items():
+        documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
+        user = SELECTION.format(documents=documents, question=asked[question_id], last=len(texts) - 1)
+        items.append(Item(question_id, question_id, Prompt(user), sampling))
+    written = study.generation_log().fill("selection", items, study.make_generator, may_be_cut=True).texts
+    return {
+        question_id: [number + 1 for number in indices_of(written.get(question_id), len(texts))]
+        for question_id, texts in numbers.items()
     }
 
-    def make() -> list[str]:
-        table, tokenizer = children(study), load_tokenizer(fetch(weights))
-        vectors, queries = child_vectors(study), question_vectors(study)
-        first = np.searchsorted(table["chunk"].to_numpy(), np.arange(len(study.chunks) + 1))
-        rows = pd.Index(study.questions["question_id"]).get_indexer(pairs["question_id"])
-        columns = pd.Index(study.chunks["chunk_id"]).get_indexer(pairs["chunk_id"])
-        texts = []
-        for row, begin, end in zip(rows, first[columns], first[columns + 1], strict=True):
-            nearest = begin + int(np.argmax(vectors[begin:end] @ queries[row]))
-            text = " ".join(table["text"].iloc[nearest].split())
-            offsets = tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens]
-            texts.append(text[: offsets[-1][1]] if offsets else text)
-        return texts
 
-    return study.store.value("siblings/passages", params, make)
+def chosen(study: Study) -> dict[str, list[int]]:
+    """The :func:`choices` among the first stage's standard run."""
+    return choices(study, study.run(FIRST_STAGE))
 
 
-def first_judged(study: Study, run: pd.DataFrame) -> pd.DataFrame:
-    """The first ``sibling_texts.judge.top`` ranks of a run with ``label``."""
-    return judgements(study, first_ranks(run, study.profile.sibling_texts.judge.top))
-
-
-def judged_pairs(study: Study) -> pd.DataFrame:
-    """The first chunks of the first stage's standard run with ``rank`` and ``label``."""
-    return first_judged(study, study.run(FIRST_STAGE, "standard"))
-
-
-def labels(study: Study) -> list[list[str]]:
-    """What the scores depend on beside settings: question, chunk and label of every judged pair."""
-    return judged_pairs(study)[["question_id", "chunk_id", "label"]].to_numpy().tolist()
-
-
-def selected(run: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    """The run with its judged ranks ordered by label, and within a label as they were; the rest stays behind them.
+def selected(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.DataFrame:
+    """The run with the chosen ranks of each question first and the others behind, each as they were.
 
     Scores are minus the new ranks.
     """
-    keys = ["question_id", "chunk_id"]
-    places = judged.set_index(keys)["label"].map(ORDER).reindex(pd.MultiIndex.from_frame(run[keys]))
-    ordered = run.assign(
-        place=places.fillna(len(ORDER)).to_numpy(), question=pd.factorize(run["question_id"])[0]
-    ).sort_values(["question", "place", "rank"], ignore_index=True)
+    is_behind = [
+        rank not in chosen[asked] for asked, rank in zip(run["question_id"], run["rank"], strict=True)
+    ]
+    ordered = run.assign(is_behind=is_behind, question=pd.factorize(run["question_id"])[0])
+    ordered = ordered.sort_values(["question", "is_behind", "rank"], ignore_index=True)
     ranks = ordered.groupby("question").cumcount() + 1
     return ordered.assign(rank=ranks, score=-ranks.astype("float32"))[run.columns.tolist()]
 
@@ -130,12 +131,12 @@ def selected(run: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def score_selected(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Minus the rank after selection, shape (n_questions, n_chunks)."""
     run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
-    return runs.to_matrix(selected(run, first_judged(study, run)), study.questions, study.chunks)
+    return runs.to_matrix(selected(run, choices(study, run)), study.questions, study.chunks)
 
 
 def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
     """How many of each question's first chunks are RELEVANT and AMBIGUOUS; by question id, in the study's order."""
-    judged = judgements(study, first_ranks(run, study.profile.sibling_texts.crag.top))
+    judged = judgements(study, first_ranks(run, study.profile.sibling_texts.judge.top))
     by_label, ids = pd.crosstab(judged["question_id"], judged["label"]), study.questions["question_id"]
     return by_label.reindex(index=ids, columns=["RELEVANT", "AMBIGUOUS"], fill_value=0)
 
@@ -176,7 +177,7 @@ def second_round(study: Study, queries: pd.Series, candidates: np.ndarray) -> pd
         scores = hybrid_scores(study, queries.tolist(), allowed)
         return runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
 
-    return study.store.frame("siblings/second_round", params, make)
+    return study.store.frame("siblings/second_round", params, make, version=2)
 
 
 def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Cross-encoder reranking (Nogueira & Cho, 2019): the first chunks of another method, read again with the question.
 
-A chunk that is longer than the cross-encoder's window is several windows, and scores as its best one. Where Akarsu et
-al. (2026) rerank to several depths, only the first HEAD_TOKENS tokens of question and chunk are read: a third of the
-time of reading every window, and no worse in chapter 03's measurement.
+A chunk that is longer than the cross-encoder's window is several windows, and scores as its best one. Akarsu et al.
+(2026) read whole documents. Where they rerank to several depths, only the first HEAD_TOKENS tokens of question and
+chunk are read here, in a third of the time; from hybrid retrieval's first chunks both are done.
 """
 
 import numpy as np
