@@ -3,27 +3,29 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 DATASET ?=
+QUESTIONS ?=
 PROFILE ?= default
 RESULTS ?= published
 JOBS ?= 0
 NB ?= 03_baselines
 PARAMS ?=
-METHODS ?= bm25
+METHODS ?=
 CHAPTER ?=
 TORCH_INDEX ?=
 TORCH := $(shell grep '^torch==' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 RUN := $(VENV)/bin/python -m lib
-OPTIONS = --dataset "$(DATASET)" --profile "$(PROFILE)" --results "$(RESULTS)"
+OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: help env book demo notebook publish verify preflight methods test test-all lint format clean
+.PHONY: help env book demo measure notebook publish verify preflight methods test test-all lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
 	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | paper | smoke | a .yaml file;"
+	@echo "QUESTIONS= another question set over the dataset's filings, a folder or the name of a published one;"
 	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides)."
 	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"
 
@@ -46,6 +48,9 @@ book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RES
 demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in two minutes
 	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
 
+measure: $(STAMP)  ## runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)
+	@$(RUN) measure $(OPTIONS) --methods "$(or $(METHODS),all)"
+
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
 	@$(RUN) notebook $(NB) $(OPTIONS) $(PARAMS)
 
@@ -53,7 +58,7 @@ publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncom
 	@$(RUN) publish $(OPTIONS)
 
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
-	@$(RUN) verify $(OPTIONS) --methods "$(METHODS)" --chapter "$(CHAPTER)"
+	@$(RUN) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
 	@$(RUN) preflight $(OPTIONS)

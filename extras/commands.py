@@ -2,7 +2,7 @@
 
 import click
 
-from lib.options import opened, study_options
+from lib.options import Names, study_options
 
 
 @click.command()
@@ -12,21 +12,21 @@ from lib.options import opened, study_options
 )
 @click.option("--k", default=5, show_default=True, help="depth that decides which baseline is best")
 @click.option("--limit", type=int, help="only the first questions")
-def answers(dataset: str, profile: str, results: str, context: str, k: int, limit: int | None) -> None:
+def answers(names: Names, context: str, k: int, limit: int | None) -> None:
     """Have the answers of one context written."""
     from extras.writing import write_answers
 
-    click.echo(write_answers(opened(dataset, profile, results, "06_generation"), context, k, limit))
+    click.echo(write_answers(names.open("06_generation"), context, k, limit))
 
 
 @click.command()
 @study_options
 @click.option("--only", help="one kind of text; all by default")
-def texts(dataset: str, profile: str, results: str, only: str | None) -> None:
+def texts(names: Names, only: str | None) -> None:
     """Have the texts written that the rows of related studies search with."""
     from extras.writing import write_texts
 
-    for line in write_texts(opened(dataset, profile, results, "08_siblings"), only):
+    for line in write_texts(names.open("08_siblings"), only):
         click.echo(line)
 
 
@@ -35,22 +35,22 @@ def texts(dataset: str, profile: str, results: str, only: str | None) -> None:
 @click.option(
     "--embed", type=click.Choice(["header", "written"]), help="encode the windows behind this context"
 )
-def contexts(dataset: str, profile: str, results: str, embed: str | None) -> None:
+def contexts(names: Names, embed: str | None) -> None:
     """Have the filings' contexts written, or windows encoded with them."""
     from extras.writing import embed_contexts, write_contexts
 
-    study = opened(dataset, profile, results, "08_siblings")
+    study = names.open("08_siblings")
     click.echo(embed_contexts(study, embed) if embed else write_contexts(study))
 
 
 @click.command()
 @study_options
-def train_ahead(dataset: str, profile: str, results: str) -> None:
+def train_ahead(names: Names) -> None:
     """Train and save the page ranker that other filings are searched with."""
     from extras.ahead.train import train
     from lib.ahead.training import SAVED
 
-    about = train(opened(dataset, profile, results, "07_ahead"))
+    about = train(names.open("07_ahead"))
     click.echo(
         f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
     )
@@ -58,62 +58,68 @@ def train_ahead(dataset: str, profile: str, results: str) -> None:
 
 @click.command()
 @study_options
-def time_ahead(dataset: str, profile: str, results: str) -> None:
-    """Measure the page ranker's seconds and memory."""
-    from extras.ahead.timing import measure_times
-
-    for name, value in measure_times(opened(dataset, profile, results, "07_ahead")).items():
-        click.echo(f"{name}: {value:.1f}")
-
-
-@click.command()
-@study_options
 @click.option("--by", type=click.Choice(["company", "filing"]), multiple=True, default=("company", "filing"))
 @click.option("--fold", type=click.IntRange(min=0), help="only the fold with this number")
-def page_scorer(dataset: str, profile: str, results: str, by: tuple[str, ...], fold: int | None) -> None:
+def page_scorer(names: Names, by: tuple[str, ...], fold: int | None) -> None:
     """Train and score the folds of the page scorer."""
     from extras.page_scorer.train import train_folds
 
-    train_folds(opened(dataset, profile, results, "04_page_scorer"), by, fold)
+    train_folds(names.open("04_page_scorer"), by, fold)
 
 
 @click.command()
 @study_options
 @click.option("-k", "--k", default=5, show_default=True, help="depth of the metrics")
-def mistakes(dataset: str, profile: str, results: str, k: int) -> None:
+def mistakes(names: Names, k: int) -> None:
     """Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped."""
     from extras.page_scorer.mistakes import train_mistakes
 
-    click.echo(train_mistakes(opened(dataset, profile, results, "04_page_scorer"), k).to_string())
+    click.echo(train_mistakes(names.open("04_page_scorer"), k).to_string())
 
 
 @click.command()
 @study_options
 @click.option("--target", type=click.Path(file_okay=False), required=True, help="directory of the model")
-def export_scorer(dataset: str, profile: str, results: str, target: str) -> None:
+def export_scorer(names: Names, target: str) -> None:
     """Train the page scorer on every question and write it with its card."""
     from extras.page_scorer.export import export_scorer, scores_of_folds
 
-    study = opened(dataset, profile, results, "04_page_scorer")
+    study = names.open("04_page_scorer")
     click.echo(f"exported: {export_scorer(study, scores_of_folds(study), target)}")
 
 
 @click.command()
 @study_options
-def benchmark(dataset: str, profile: str, results: str) -> None:
+def benchmark(names: Names) -> None:
     """Measure how fast the parts are, each beside its reference."""
     from extras.benchmarks import run_and_keep
 
-    click.echo(run_and_keep(opened(dataset, profile, results, "benchmarks")).to_string())
+    click.echo(run_and_keep(names.open("benchmarks")).to_string())
+
+
+@click.command("time")
+@study_options
+@click.option("--methods", help="names, such as 'bm25 dense'; by default every row of the profile")
+@click.option("--n", "n_questions", default=20, show_default=True, help="questions, the same for all methods")
+@click.option("--again", is_flag=True, help="time also what was timed before")
+def time_methods(names: Names, methods: str | None, n_questions: int, again: bool) -> None:
+    """Time the methods, warm and one question at a time; on an idle machine, resumed where it stopped."""
+    from extras.timing import write_times
+    from lib.methods import chosen, measured
+
+    study = names.open("09_claims")
+    rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")
+    for line in write_times(study, chosen(methods, list(rows)), n_questions, again=again):
+        click.echo(line)
 
 
 @click.command()
 @study_options
-def publish(dataset: str, profile: str, results: str) -> None:
+def publish(names: Names) -> None:
     """Copy the results of a whole run to book/results/, where they are used in place of computing."""
     from extras.publish.publish import publish
 
-    click.echo(f"published: {publish(opened(dataset, profile, results))}")
+    click.echo(f"published: {publish(names.open())}")
 
 
 COMMANDS = (
@@ -122,9 +128,9 @@ COMMANDS = (
     texts,
     contexts,
     train_ahead,
-    time_ahead,
     page_scorer,
     mistakes,
     export_scorer,
     benchmark,
+    time_methods,
 )

@@ -7,7 +7,7 @@ import click
 import yaml
 
 from extras.commands import COMMANDS
-from lib.options import opened, study_options
+from lib.options import Names, study_options
 from lib.words import StudyError
 
 
@@ -31,11 +31,21 @@ def commands() -> None:
 @commands.command()
 @study_options
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
-def book(dataset: str, profile: str, results: str, jobs: int) -> None:
+def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
     from lib.book.build import build_book
 
-    build_book(dataset, profile, results, jobs)
+    build_book(names, jobs)
+
+
+@commands.command()
+@study_options
+@click.option("--methods", default="all", show_default=True, help="names with spaces between")
+def measure(names: Names, methods: str) -> None:
+    """Compute runs and metrics without a book, one method after another; a killed run resumes."""
+    from lib.book.manifest import measure
+
+    click.echo(f"measured: {measure(names.open('measure'), None if methods == 'all' else methods)}")
 
 
 @commands.command()
@@ -44,14 +54,14 @@ def book(dataset: str, profile: str, results: str, jobs: int) -> None:
 @click.option(
     "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="a parameter, its value as YAML"
 )
-def notebook(name: str, dataset: str, profile: str, results: str, parameters: list[tuple[str, str]]) -> None:
+def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None:
     """Run one chapter with changed parameters, beside the book's own run."""
     from lib.book import notebooks
     from lib.files import digest_of
     from lib.studies import OUTPUTS_VARIABLE
     from lib.study import ARTIFACTS
 
-    given = {"dataset": dataset, "profile": profile, "results": results}
+    given = names._asdict()
     for key, value in parameters:
         try:
             given[key] = yaml.safe_load(value)
@@ -68,25 +78,22 @@ def notebook(name: str, dataset: str, profile: str, results: str, parameters: li
 @study_options
 @click.option("--methods", default="bm25", help="names with spaces between, or all")
 @click.option("--chapter", default="", help="compare a chapter's tables instead")
-def verify(dataset: str, profile: str, results: str, methods: str, chapter: str) -> None:
+def verify(names: Names, methods: str, chapter: str) -> None:
     """Compute results again and compare them row by row with the published ones."""
     from lib.publish.verify import verify, verify_chapter
 
-    names = None if methods == "all" else methods.split()
-    is_equal = (
-        verify_chapter(dataset, profile, chapter) if chapter else verify(dataset, profile, names, results)
-    )
-    if not is_equal:
+    wanted = None if methods == "all" else methods.split()
+    if not (verify_chapter(names, chapter) if chapter else verify(names, wanted)):
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
 
 
 @commands.command()
 @study_options
-def preflight(dataset: str, profile: str, results: str) -> None:
+def preflight(names: Names) -> None:
     """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
     from lib.models.preflight import preflight
 
-    study = opened(dataset, profile, results)
+    study = names.open()
     preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
 
 

@@ -25,7 +25,8 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
     """The retrieval metrics of one run.
 
     Returns:
-        METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved.
+        METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved. Questions without
+        evidence texts have no overlap with them.
     """
     searched, ks = study.with_chunks(study.method(method).chunking), study.profile.metrics.ks
     params = {
@@ -38,10 +39,13 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
 
     def compute(target: Path) -> None:
         run, questions = study.run(method, condition), study.questions
-        texts = searched.memo("chunk_texts", lambda: searched.chunks.set_index("chunk_id")["text"].to_dict())
-        ranked = retrieval.retrieval_metrics(run, questions, ks)
-        read = overlap.overlap_metrics(run, texts, questions, ks, study.cache.rows)
-        table = pd.concat([ranked, read], ignore_index=True).assign(method=method, condition=condition)
+        parts = [retrieval.retrieval_metrics(run, questions, ks)]
+        if "evidence" not in study.dataset.lacks:
+            texts = searched.memo(
+                "chunk_texts", lambda: searched.chunks.set_index("chunk_id")["text"].to_dict()
+            )
+            parts.append(overlap.overlap_metrics(run, texts, questions, ks, study.cache.rows))
+        table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
         (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype({"k": "Int64", "value": float})))
 
     entry = study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
@@ -96,8 +100,10 @@ def summary_at(
     return summarise(at_depth(metrics, k, wanted), study.questions, settings.n_draws, settings.seed)
 
 
-def merge_metrics(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:
+def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> pd.DataFrame:
     """Add metrics to the outputs' ``metrics.csv.gz``: rows of the same method, condition and metric are replaced.
+
+    Where the fresh ones are the whole of their metrics, rows of any method and condition are.
 
     Returns:
         All metrics of the outputs.
@@ -106,7 +112,7 @@ def merge_metrics(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:
     with exclusively(path, study.store.say):
         table = fresh.astype({"k": "Int64", "value": float})
         if path.is_file():
-            old, names = read_metrics(path), METRIC_COLUMNS[:2] + ["metric"]
+            old, names = read_metrics(path), ["metric"] if is_whole else [*METRIC_COLUMNS[:2], "metric"]
             replaced = pd.MultiIndex.from_frame(old[names]).isin(pd.MultiIndex.from_frame(fresh[names]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
         table = table.sort_values(METRIC_COLUMNS[:5], kind="stable", ignore_index=True)

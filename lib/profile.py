@@ -45,6 +45,13 @@ class Settings(dict):
         """A copy with whole sections replaced."""
         return _settings(self | sections)
 
+    def for_sets(self, *names: str) -> "Settings":
+        """A copy with what its section ``sets`` changes for some datasets, the later first; without that section."""
+        changes = reduce(dict.__or__, [self.sets.get(name, {}) for name in names], {})
+        copy = self.replaced(changes)
+        del copy["sets"]
+        return copy
+
     def replaced(self, changes: dict[str, object]) -> "Settings":
         """A copy with dotted settings changed: ``{"bm25.k1": 0.9}``.
 

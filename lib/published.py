@@ -30,6 +30,7 @@ class PublishedDataset(Dataset):
 
     fingerprint: str
     filings_digest: str
+    lacks: tuple[str, ...]
     has_text: ClassVar[bool] = False
 
 
@@ -123,6 +124,8 @@ class Published:
             filings=self.filings,
             evidence=pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"]),
             question_file=self.root / "questions.csv",
+            collection=given.get("collection", given["dataset"]),
+            lacks=tuple(given.get("lacks", ())),
             fingerprint=given["fingerprint"],
             filings_digest=given["filings_digest"],
         )

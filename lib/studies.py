@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lib.chunkings.table import CHUNKINGS
-from lib.data.locate import financebench_root, open_dataset
+from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
 from lib.files import ROOT, digest_of
 from lib.methods import METHODS
 from lib.profile import load_profile
@@ -27,6 +27,7 @@ def open_study(
     changes: dict[str, object] | None = None,
     artifacts: Path = ARTIFACTS,
     say: Callable[[str], None] = print,
+    questions: str = "",
     **parameters: object,
 ) -> Study:
     """A study by names, as the notebooks' parameters give them.
@@ -40,6 +41,8 @@ def open_study(
         changes: dotted settings that replace the profile's.
         artifacts: directory for everything computed.
         say: called with one line where results cannot be computed on this machine.
+        questions: another question set over the dataset's filings: a folder with ``data/*questions*.jsonl``, or the
+            name of a published one; empty for the dataset's own.
         parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
             outputs go to a folder beside the book's.
 
@@ -48,15 +51,17 @@ def open_study(
     """
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
-    settings = load_profile(profile)
-    published = Published.of("financebench", settings.name) if results == "published" else None
-    if published and not dataset and financebench_root() is None:
-        say(f"FinanceBench's filings are not here. {published.sentence} For a live run say DATASET=demo.")
+    settings, of_set = load_profile(profile), name_of(questions) if questions else "financebench"
+    published = Published.of(of_set, settings.name) if results == "published" else None
+    if published and not is_here(dataset, questions):
+        what = f"The questions of {of_set}, or their filings," if questions else "FinanceBench's filings"
+        say(f"{what} are not here. {published.sentence} For a live run say DATASET=demo.")
         found, used = published.dataset(), published.manifest["settings"]
+        settings = settings.for_sets(found.collection, found.name)
         settings = settings.updated({name: value for name, value in used.items() if name in settings})
     else:
-        found = open_dataset(dataset)
-        settings = settings.replaced(settings.demo) if found.name == "demo" else settings
+        found = open_dataset(dataset, questions)
+        settings = settings.for_sets(found.collection, found.name)
         published = Published.of(found.name, settings.name) if results == "published" else None
         if published and published.manifest["fingerprint"] != found.fingerprint:
             say(
@@ -76,6 +81,11 @@ def open_study(
     study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
     study.parameters = parameters
     return study
+
+
+def is_here(dataset: str, questions: str = "") -> bool:
+    """Whether the filings and the questions of what is named lie on this machine, or are to be downloaded."""
+    return bool(dataset or financebench_root()) and bool(not questions or questions_root(questions))
 
 
 def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, object]:

@@ -19,13 +19,13 @@ import pymupdf
 from lib import runs
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
-from lib.data.dataset import extract_pages
+from lib.data.dataset import check_gold, extract_pages
 from lib.data.layout import Dataset
 from lib.files import ROOT, aside, digest_of, write_atomically
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
-from lib.models.written import GenerationLog, Model
+from lib.models.written import GenerationLog, Model, take_over
 from lib.profile import Settings
 from lib.published import Published
 from lib.store import Entry, Store
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lib.methods import Method
 
 ARTIFACTS = ROOT / "artifacts"
+GENERATIONS = "generations.jsonl"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 ALWAYS = ("chunks", "run")  # sections of the profile that every method depends on
@@ -144,10 +145,16 @@ class Study:
 
     @property
     def pages(self) -> pd.DataFrame:
-        """PAGE_COLUMNS of every filing; extracted, and checked against the gold pages, at the first call."""
-        params = {"dataset": self.dataset.fingerprint, "pymupdf": pymupdf.VersionBind}
-        make = lambda: extract_pages(self.dataset)  # noqa: E731
-        return self.memo("pages", lambda: self._text("pages", "pages", params, make, PAGES_VERSION))
+        """PAGE_COLUMNS of every filing; extracted once for all question sets, and the gold pages of each checked."""
+
+        def checked() -> pd.DataFrame:
+            params = {"filings": self.dataset.filings_digest, "pymupdf": pymupdf.VersionBind}
+            pages = self._text("pages", "pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
+            params |= {"questions": self.dataset.fingerprint}
+            self.store.value("gold", params, lambda: check_gold(self.dataset, pages))
+            return pages
+
+        return self.memo("pages", checked)
 
     def _text(self, name: str, stage: str, params: dict, make: Callable[[], pd.DataFrame], version: int):
         """A stored frame of text, which is also a file of the contract."""
@@ -227,6 +234,7 @@ class Study:
         if name == "chunks":
             return [self.chunks["chunk_id"].tolist(), self.chunks["key"].tolist()]
         self.need_filings("the questions' text")
+        _ = self.pages  # gold pages are checked before anything is measured against them
         columns = ["evidence"] if name == "evidence" else [*QUESTION_IDENTITY, *QUESTION_LABELS]
         return [list(map(str, row)) for row in self.questions[columns].itertuples(index=False)]
 
@@ -315,14 +323,27 @@ class Study:
             rows += map(self.method, row.uses)
         return self._copy(profile=self.profile.only(sections, name), _whole=self._whole or self)
 
+    def need_answers(self, what: str) -> None:
+        """Refuse what is impossible without the questions' answers.
+
+        Raises:
+            StudyError: no question has one.
+        """
+        if "answer" in self.dataset.lacks:
+            raise StudyError(f"{what} needs answers, which the questions of {self.dataset.name} lack")
+
     def generation_log(self) -> GenerationLog:
-        """What language models wrote for this study; shared by all reruns."""
+        """What language models wrote for this study, and for its collection about filings; shared by all reruns."""
+        of_filings = self.home.parents[1] / self.dataset.collection / self.home.name / GENERATIONS
+        if self.has_text and of_filings.is_file() and self.dataset.collection != self.dataset.name:
+            doc_names = set(self.filings["doc_name"])
+            self.memo("texts of filings", lambda: take_over(of_filings, self.home / GENERATIONS, doc_names))
         weights = self.profile.generator.weights
         published = self.published and self.memo(
             "generations", lambda: self.published.generations(self.questions)
         )
         model = Model(weights, weights_hash(weights))
-        return GenerationLog(self.home / "generations.jsonl", model, published, self.store.say)
+        return GenerationLog(self.home / GENERATIONS, model, published, self.store.say)
 
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""

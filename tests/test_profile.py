@@ -80,7 +80,7 @@ def test_yaml_without_settings_names_the_file(write, text):
 
 def test_what_the_demo_changes_are_settings_that_there_are():
     profile = load_profile("default")
-    demo = profile.replaced(profile.demo)
+    demo = profile.for_sets("demo")
     assert demo.rerank.n < profile.rerank.n
     assert demo.bm25 == profile.bm25
 

@@ -16,7 +16,7 @@ import pandas as pd
 from PIL import Image
 
 from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
-from lib.analysis.frontier import BENCHMARKS
+from lib.analysis.frontier import BENCHMARKS, TIMES
 from lib.book.headline import fill_headline
 from lib.book.manifest import git_commit, read_summary
 from lib.evaluation import read_metrics
@@ -39,7 +39,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     """Publish a study's results.
 
     Args:
-        study: opened with the filings; ``make book`` has been run on it.
+        study: opened with the filings; ``make book`` or ``make measure`` has been run on it.
         results: where published results are kept.
         readme: gets the headline table.
         say: called with one line on what was left out.
@@ -57,14 +57,15 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside.mkdir(parents=True)
     for name in (METRICS_FILE, "summary.csv"):
         shutil.copyfile(study.outputs / name, aside / name)
-    if (study.home / BENCHMARKS).is_file():
-        shutil.copyfile(study.home / BENCHMARKS, aside / BENCHMARKS)
+    for name in (BENCHMARKS, TIMES):
+        if (study.home / name).is_file():
+            shutil.copyfile(study.home / name, aside / name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
     study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
     stages = [publish_entry(study, record, aside) for record in manifest["stages"]]
     quotes = quotations_of(study)
-    write_generations(study, aside, quotes[1], say)
+    write_generations(study, aside, quotes, say)
     write_shown(study, aside, quotes, say)
     found = [path for path in sorted(aside.rglob("*")) if path.is_file()]
     files = {str(path.relative_to(aside)): digest_of_file(path) for path in found}
@@ -81,7 +82,10 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
 def check_whole(study: Study) -> dict:
     """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
-    again = f"run make book DATASET={study.dataset.name} PROFILE={study.profile.name} first"
+    named, of = study.dataset.name, study.dataset.collection
+    is_measured = named != of and not (study.outputs / "notebooks").is_dir()
+    of += f" QUESTIONS={named}" if named != of else ""
+    again = f"run make {'measure' if is_measured else 'book'} DATASET={of} PROFILE={study.profile.name} first"
     if not (study.outputs / "manifest.json").is_file():
         raise StudyError(f"there is nothing to publish; {again}")
     commit = git_commit()
@@ -136,23 +140,26 @@ def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
     return Quotations(study.questions["question"], FILING_WORDS), Quotations(filings, FILING_WORDS)
 
 
-def write_generations(study: Study, target: Path, filings: Quotations, say=print) -> None:
-    """Write ``generations.jsonl``: echoes of the question as references, no record that quotes a filing at length."""
+def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
+    """Write ``generations.jsonl``: echoes of the question as references, no record that quotes another question, or a
+    filing at length."""
     question_of = study.questions.set_index("question_id")["question"].to_dict()
     known, lines = {*question_of, *study.filings["doc_name"]}, []
     records = read_records(study.home / "generations.jsonl", say).values()
     for record in sorted(records, key=itemgetter("kind", "question_id", "key")):
         about = record["question_id"]
-        if about not in known or len(filings.longest(record["text"]).split()) > LONG_QUOTE:
+        if about not in known or len(quotes[1].longest(record["text"]).split()) > LONG_QUOTE:
             continue
         pieces = as_pieces(record["text"], question_of[about], QUESTION_WORDS) if about in question_of else []
         if any(not isinstance(piece, str) for piece in pieces):
             record |= {"text": with_gaps(pieces), "pieces": pieces}
         record.pop("origin", None)
-        lines.append(json.dumps(record, ensure_ascii=False) + "\n")
+        line = json.dumps(record, ensure_ascii=False) + "\n"
+        lines += [line] if not quotes[0].longest(line) else []
     if n_left := len(records) - len(lines):
         say(
-            f"publish: {n_left} texts that quote a filing at length, or are of no question or filing, stay here"
+            f"publish: {n_left} texts that quote a filing at length or another question, "
+            "or are of no question or filing, stay here"
         )
     if lines:
         (target / "generations.jsonl").write_text("".join(lines))

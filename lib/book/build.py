@@ -16,7 +16,7 @@ from lib.book.notebooks import changed_chapters, forget_stages, remember, run_al
 from lib.book.pages import write_pages
 from lib.files import ROOT
 from lib.models.preflight import hub_models, preflight
-from lib.studies import open_study
+from lib.options import Names
 from lib.study import Study
 from lib.words import StudyError
 
@@ -28,18 +28,18 @@ DEMO_BANNER = (
 STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
 
 
-def build_book(dataset: str, profile: str, results: str, jobs: int = 0, say=print) -> None:
+def build_book(names: Names, jobs: int = 0, say=print) -> None:
     """Run the chapters that something has changed for, write the contract's files, and compile the book.
 
     Args:
-        dataset, profile, results: see :func:`lib.studies.open_study`.
+        names: of the study.
         jobs: chapters that run at the same time; 0 for two, but one where there is one core or models fill a GPU.
         say: progress callback, one line per call.
     """
     started = time.perf_counter()
-    study = open_study(dataset, profile, results, chapter="book", say=say)
+    study = names.open("book")
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
-    given = {"dataset": dataset, "profile": profile, "results": results}
+    given = names._asdict()
     changed = changed_chapters(study, given)
     if not changed and index.is_file():
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
@@ -50,7 +50,7 @@ def build_book(dataset: str, profile: str, results: str, jobs: int = 0, say=prin
         if len(changed) > 1:
             for name in ("tables", "figures"):
                 shutil.rmtree(study.outputs / name, ignore_errors=True)
-        forget_stages(study, [*changed, "book"])
+        forget_stages(study, [*changed, "book", "measure"])
         at_once = jobs or (1 if is_heavy else min(2, os.cpu_count() or 1))
         run_all(changed, given, study.outputs / "notebooks", at_once)
         write_results(study)

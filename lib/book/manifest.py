@@ -7,18 +7,23 @@ import platform
 import shutil
 import subprocess
 import textwrap
+import time
+from collections.abc import Sequence
 from importlib.metadata import metadata, version
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
 
-from lib.book.notebooks import chapters, read_stages
+from lib.book.notebooks import chapters, forget_stages, read_stages
 from lib.evaluation import evaluate, merge_metrics, write_summary
 from lib.files import ROOT, digest_of_file
-from lib.methods import measured
+from lib.methods import METHODS, chosen, measured
 from lib.models.preflight import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
 from lib.study import Study
+from lib.words import Condition
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
 PACKAGES = (
@@ -29,13 +34,41 @@ PACKAGES = (
 STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
 
 
-def write_results(study: Study) -> None:
-    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv``; with filings also questions, pages and chunks."""
-    wanted = measured(study.profile)
+def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
+    """Compute runs and metrics method by method, and write the contract's files, as a book does, without its chapters.
+
+    Args:
+        study: opened with the chapter ``measure``.
+        names: of methods; None for all that the profile measures, which is what may be published.
+        say: called with each method's name and seconds.
+
+    Returns:
+        The outputs.
+    """
+    rows = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions]
+    wanted = rows if names else None
+    if not names:
+        forget_stages(study, ["measure"])
+    for name, pairs in groupby(wanted or measured(study.profile), key=itemgetter(0)):
+        started = time.perf_counter()
+        for pair in pairs:
+            evaluate(study, *pair)
+        say(f"{name}: {time.perf_counter() - started:.0f} s")
+    write_results(study, wanted)
+    write_manifest(study, wanted)
+    return study.outputs
+
+
+def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
+    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv``; with filings also questions, pages and chunks.
+
+    All that the profile measures is written, and measurements of other methods go; or ``some`` runs are added.
+    """
+    wanted = some or measured(study.profile)
     for name, condition in wanted:
         study.run(name, condition)
     metrics = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
-    write_summary(study, merge_metrics(study, metrics))
+    write_summary(study, merge_metrics(study, metrics, is_whole=some is None))
     if study.has_text:
         study.generation_log().take_published()
         packed = io.BytesIO()
@@ -111,7 +144,7 @@ def stages_of(study: Study) -> list[dict]:
     """Every stage that the book and its chapters used, and those behind them, by name and key: the STAGE_FIELDS that
     are known, and origin (``computed``, ``reused`` or ``published``)."""
     origins: dict[str, str] = {}
-    of_the_book = {*chapters(), "book"}
+    of_the_book = {*chapters(), "book", "measure"}
     for line in read_stages(study):
         reference, origin = f"{line['stage']}/{line['key']}", line["origin"]
         is_first = origin != "reused" or reference not in origins
@@ -139,21 +172,28 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
     return found
 
 
-def write_manifest(study: Study) -> dict:
-    """Write ``manifest.json`` of the outputs and return it."""
-    stages, runs, wanted = stages_of(study), {}, measured(study.profile)
-    for name, condition in sorted(wanted, key=lambda pair: f"{pair[1]}/{pair[0]}"):
+def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> dict:
+    """Write ``manifest.json`` of the outputs and return it; with ``some`` runs, it adds them to those it lists."""
+    stages, wanted = stages_of(study), some or measured(study.profile)
+    made = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
+    path = study.outputs / "manifest.json"
+    before = json.loads(path.read_text()) if some and path.is_file() else {}
+    is_same = made.items() <= before.items()  # runs of another commit may be others
+    runs, inputs = (dict(before[name]) if is_same else {} for name in ("runs", "inputs"))
+    inputs |= {name: study.inputs_digest(name) for name in dict(wanted)}
+    for name, condition in wanted:
         path = study.outputs / "runs" / condition / f"{name}.trec.gz"
         if path.is_file():
             key = study.run_entry(name, condition).key
             runs[f"{condition}/{name}"] = {"key": key, "sha256": digest_of_file(path)}
     manifest = {
         "dataset": study.dataset.name,
-        "fingerprint": study.dataset.fingerprint,
+        "collection": study.dataset.collection,
+        "lacks": study.dataset.lacks,
+        **made,
         "filings_digest": study.dataset.filings_digest,
         "profile": study.profile.name,
         "settings": study.profile,
-        "commit": git_commit(),
         "date": max((record.get("at", "") for record in stages), default="")[:10],
         "machine": processor(),
         "python": platform.python_version(),
@@ -162,8 +202,8 @@ def write_manifest(study: Study) -> dict:
         "seeds": seeds_of(study.profile),
         "models": models_of(study.profile),
         "n_questions": len(study.questions),
-        "inputs": {name: study.inputs_digest(name) for name in sorted({name for name, _ in wanted})},
-        "runs": runs,
+        "inputs": dict(sorted(inputs.items())),
+        "runs": dict(sorted(runs.items())),
         "folds": folds_of(study),
         "stages": stages,
     }

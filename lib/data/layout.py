@@ -6,6 +6,8 @@ Layout of a dataset directory::
     data/*document_information*.jsonl  one filing a line
     pdfs/<DOC>.pdf                     a filing as a PDF, or
     pages/<DOC>.jsonl                  a filing as text, one page a line: doc_name, page (from 0), text
+
+Another question set over these filings is a directory with ``data/*questions*.jsonl`` alone.
 """
 
 import hashlib
@@ -27,14 +29,17 @@ SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]*")
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset whose records were read and are sound; its pages are checked once they are extracted."""
+    """A question set and its filings, whose records were read and are sound; pages are checked once extracted."""
 
-    name: str  # used in paths
-    root: Path
+    name: str  # of the question set; used in paths
+    root: Path  # of the filings
     questions: pd.DataFrame  # QUESTION_COLUMNS, ordered as in the file
     filings: pd.DataFrame  # FILING_COLUMNS without ``n_pages``: those that have a PDF or page text here
     evidence: pd.DataFrame  # one row a piece: question_id, doc_name, page, text, line (where it was read)
-    question_file: Path  # for messages
+    question_file: Path
+    collection: (
+        str  # the dataset that the filings are of: the name, or another where several sets share filings
+    )
     has_text: ClassVar[bool] = True  # whether the texts of filings and questions are available
 
     @cached_property
@@ -47,16 +52,26 @@ class Dataset:
         """SHA-256 over the filings' files, names and bytes, and what is known of each filing, 20 hex digits."""
         return hashlib.sha256((self._listing() + self.filings.to_csv(index=False)).encode()).hexdigest()[:20]
 
+    @cached_property
+    def lacks(self) -> tuple[str, ...]:
+        """Those of ``answer`` and ``evidence`` (texts) that no question has."""
+        return tuple(name for name in ("answer", "evidence") if not self.questions[name].any())
+
     def _listing(self, *others: Path) -> str:
         """Name and hash of the filings' files and of others, one a line, by name."""
         paths = [*others, *map(self.source, self.filings["doc_name"])]
-        names = sorted((path.relative_to(self.root).as_posix(), path) for path in paths)
+        names = sorted((_relative(path, self.root), path) for path in paths)
         return "".join(f"{name} {digest_of_file(path)}\n" for name, path in names)
 
     def source(self, doc_name: str) -> Path:
         """The file a filing is read from: its page text where there is one, else its PDF."""
         text = self.root / "pages" / f"{doc_name}.jsonl"
         return text if text.is_file() else self.root / "pdfs" / f"{doc_name}.pdf"
+
+
+def _relative(path: Path, root: Path) -> str:
+    """A path below the root; of a file elsewhere, as another set's questions are, its folder and name."""
+    return (path.relative_to(root) if path.is_relative_to(root) else Path(*path.parts[-2:])).as_posix()
 
 
 class Line(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from lib.data.dataset import read_dataset
+from lib.data.dataset import read_dataset, read_questions
 from lib.data.download import download_financebench
 from lib.data.layout import Dataset
 from lib.files import ROOT
@@ -35,14 +35,37 @@ def financebench_root() -> Path | None:
     return root if is_dataset(root) else None
 
 
-def open_dataset(name: str) -> Dataset:
+def questions_root(name: str) -> Path | None:
+    """Where a question set lies on this machine: the folder of this path, or of this name where datasets lie."""
+    beside = Path(os.environ.get(DATA_VARIABLE) or DATA).expanduser() / name
+    return next((root for root in (Path(name).expanduser(), beside) if is_dataset(root)), None)
+
+
+def open_dataset(name: str, questions: str = "") -> Dataset:
     """Find and read a dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
 
-    An empty name is FinanceBench where it lies on this machine, else the demo.
+    An empty name is FinanceBench where it lies on this machine, else the demo. ``questions`` names another question set
+    over its filings, by folder, or by name where datasets lie.
 
     Raises:
-        DatasetError: there is no such dataset, or it has problems; all of them are listed.
+        DatasetError: there is no such dataset or question set, or it has problems; all of them are listed.
     """
+    collection = _open_collection(name)
+    if questions in ("", collection.name):
+        return collection
+    if (root := questions_root(questions)) is None:
+        raise DatasetError(
+            f"{questions}: no question set; give a folder with data/*questions*.jsonl{_published()}"
+        )
+    return _named_apart(read_questions(root, name_of(questions), collection))
+
+
+def _published() -> str:
+    names = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
+    return f", or the name of a published one: {names}" if names else ""
+
+
+def _open_collection(name: str) -> Dataset:
     if name in ("", "financebench"):
         root = financebench_root()
         if root is None and name == "financebench":
@@ -57,10 +80,24 @@ def open_dataset(name: str) -> Dataset:
     if not is_dataset(root):
         wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
         raise DatasetError(f"{name}: {wrong}")
-    dataset = read_dataset(root, re.sub(r"[^A-Za-z0-9_.-]+", "-", root.resolve().name))
+    return _named_apart(read_dataset(root, name_of(root)))
+
+
+def name_of(root: Path | str) -> str:
+    """A folder's name as it is used in paths."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(root).expanduser().resolve().name)
+
+
+def _named_apart(dataset: Dataset) -> Dataset:
+    """One that has a published dataset's name and other content, named after its content too."""
     manifest = RESULTS / dataset.name / "default" / "manifest.json"
     if dataset.name not in ("demo", "financebench") or not manifest.is_file():
         return dataset
     is_published = json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint
-    # one that has a published dataset's name and other content is named after its content too
-    return dataset if is_published else replace(dataset, name=f"{dataset.name}-{dataset.fingerprint[:6]}")
+    name = f"{dataset.name}-{dataset.fingerprint[:6]}"
+    is_own = dataset.collection == dataset.name
+    return (
+        dataset
+        if is_published
+        else replace(dataset, name=name, collection=name if is_own else dataset.collection)
+    )

@@ -220,6 +220,14 @@ def read_records(path: Path, say: Callable[[str], None], with_copies: bool = Tru
     return by_key
 
 
+def take_over(source: Path, target: Path, question_ids: set[str]) -> None:
+    """Add to a log those records of another that are about some questions or filings, and that it does not contain."""
+    here = read_records(target, lambda _: None)
+    records = read_records(source, lambda _: None).items()
+    about = [one for key, one in records if one["question_id"] in question_ids and key not in here]
+    append_records(target, about)
+
+
 def _parsed(line: bytes) -> dict | None:
     """A line's record, or None when it is not whole or not the one that its key names."""
     try:

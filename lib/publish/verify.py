@@ -18,16 +18,17 @@ from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
 from lib.data.layout import Dataset
-from lib.data.locate import financebench_root, open_dataset
+from lib.data.locate import name_of, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.metrics.retrieval import retrieval_metrics
+from lib.options import Names
 from lib.profile import load_profile
 from lib.published import Published
 from lib.runs import read_trec
-from lib.studies import OUTPUTS_VARIABLE
+from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import ARTIFACTS, Study
 from lib.words import StudyError
 
@@ -58,18 +59,15 @@ class TrainedOnly(Published):
         return super().copy_entry(stage, key, target) if stage.startswith(TRAINED) else None
 
 
-def verify(
-    dataset: str, profile: str, names: Sequence[str] | None, results: str = "published", say=print
-) -> bool:
+def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
     """Compare a fresh computation with the published results.
 
     Args:
-        dataset: ``financebench`` (downloaded if it is not here), a path, or empty: FinanceBench where it is here, and
-            else only what needs no text is computed again: recall and ranked measures of every published run.
-        profile: the profile's name.
+        named: the study. Where no dataset is named and FinanceBench is not here, or the question set is not, only what
+            needs no text is computed again: recall and ranked measures of every published run. ``results`` is
+            ``published`` to use vectors and pair scores that this machine's models gave before; ``fresh`` to compute
+            these again, too.
         names: methods to compute again; None for all.
-        results: ``published`` to use vectors and pair scores that this machine's models gave before; ``fresh`` to
-            compute these again, too.
         say: called with the table and the largest differences.
 
     Returns:
@@ -78,16 +76,16 @@ def verify(
     Raises:
         StudyError: nothing was published, files are not the published ones, or the dataset here is another one.
     """
-    published = published_of(dataset, profile)
+    published = published_of(named)
     check_files(published)
-    if not dataset and financebench_root() is None:
+    if not is_here(named.dataset, named.questions):
         say(NO_FILINGS)
         return report(compare_metrics(published.metrics, from_runs(published)), say)
-    found, settings = same_dataset(dataset, published), load_profile(profile)
-    settings = settings.replaced(settings.demo) if found.name == "demo" else settings
+    found = same_dataset(named, published)
+    settings = load_profile(named.profile).for_sets(found.collection, found.name)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
         study = Study(found, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
-        if results == "published":
+        if named.results == "published":
             study.cache = Cache(ARTIFACTS / "cache.sqlite")
         names = chosen(names, otherwise=METHODS)
         if any("generator" in METHODS[name].settings for name in names):
@@ -99,37 +97,40 @@ def verify(
         return report(pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True), say)
 
 
-def verify_chapter(dataset: str, profile: str, chapter: str, say=print) -> bool:
+def verify_chapter(named: Names, chapter: str, say=print) -> bool:
     """Run one chapter without published results, and compare its tables with the published ones.
 
     What this machine has computed before is used; on a fresh clone everything is computed. Arguments, result and errors
     are those of :func:`verify`; ``chapter`` is a name such as ``02_oracles``.
     """
-    published = published_of(dataset, profile)
-    same_dataset(dataset, published)
+    published = published_of(named)
+    same_dataset(named, published)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
         os.environ[OUTPUTS_VARIABLE] = folder
         try:
-            given = {"dataset": dataset or "financebench", "profile": profile, "results": "fresh"}
-            notebooks.run(chapter, given, Path(folder) / "notebooks", say)
+            given = named._replace(dataset=named.dataset or "financebench", results="fresh")
+            notebooks.run(chapter, given._asdict(), Path(folder) / "notebooks", say)
         finally:
             del os.environ[OUTPUTS_VARIABLE]
         tables = (root / "tables" for root in (published.root / "shown", Path(folder)))
         return report(compare_tables(*tables, chapter, say), say)
 
 
-def published_of(dataset: str, profile: str) -> Published:
+def published_of(named: Names) -> Published:
     """The published results to compare with; a StudyError where nothing was published."""
-    name = Path(dataset or "financebench").name
-    found = TrainedOnly.of(name, Path(profile).stem)
+    name = name_of(named.questions or named.dataset or "financebench")
+    found = TrainedOnly.of(name, Path(named.profile).stem)
     if found is None:
-        raise StudyError(f"nothing is published of {name} under profile {profile}; make publish does that")
+        raise StudyError(
+            f"nothing is published of {name} under profile {named.profile}; make publish does that"
+        )
     return found
 
 
-def same_dataset(name: str, published: Published) -> Dataset:
+def same_dataset(named: Names, published: Published) -> Dataset:
     """The dataset on this machine; a StudyError where it is not the published one."""
-    found, expected = open_dataset(name or "financebench"), published.manifest["fingerprint"]
+    found = open_dataset(named.dataset or "financebench", named.questions)
+    expected = published.manifest["fingerprint"]
     if found.fingerprint != expected:
         raise StudyError(
             f"{found.root} has the fingerprint {found.fingerprint}, the published dataset {expected}: "

@@ -18,7 +18,7 @@ from lib.words import CONDITIONS
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
 PROFILE = load_profile("default")
-MEASURED = measured(PROFILE.replaced(PROFILE.demo))
+MEASURED = measured(PROFILE.for_sets("demo"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may be built, weights fetched
 
 

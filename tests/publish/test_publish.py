@@ -111,11 +111,11 @@ def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(
     about = [generation("ACME_2020_10K", "Acme makes anvils."), generation("q99", "Of no question.")]
     append_records(study.home / "generations.jsonl", about)
     reports = []
-    publish.write_generations(study, tmp_path, publish.quotations_of(study)[1], reports.append)
+    publish.write_generations(study, tmp_path, publish.quotations_of(study), reports.append)
     records = [json.loads(line) for line in (tmp_path / "generations.jsonl").read_text().splitlines()]
     assert {record["question_id"] for record in records} == {"q1", "q2", "ACME_2020_10K"}
     assert reports == [
-        "publish: 1 texts that quote a filing at length, or are of no question or filing, stay here"
+        "publish: 1 texts that quote a filing at length or another question, or are of no question or filing, stay here"
     ]
 
 

@@ -135,7 +135,7 @@ def test_with_filings_published_results_save_computing(study, results, open_smal
 
 
 def test_fresh_uses_nothing_published(results, small_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(studies, "open_dataset", lambda name: read_dataset(small_folder, "financebench"))
+    monkeypatch.setattr(studies, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))
     weights = {"embedder.weights": results.manifest["settings"]["embedder"]["weights"]}
     opened = {"changes": weights, "artifacts": tmp_path / "elsewhere", "say": lambda line: None}
     used = open_study("financebench", **opened)
@@ -156,7 +156,7 @@ def test_other_filings_under_the_same_name_use_nothing_published(
 ):
     made = json.loads((results.root / "manifest.json").read_text())
     (results.root / "manifest.json").write_text(json.dumps(made | {"fingerprint": "0123"}))
-    monkeypatch.setattr(studies, "open_dataset", lambda name: read_dataset(small_folder, "financebench"))
+    monkeypatch.setattr(studies, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))
     reports = []
     found = open_study("financebench", artifacts=tmp_path / "elsewhere", say=reports.append)
     assert found.published is None

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from lib import studies
 from lib.data.dataset import read_dataset
+from lib.options import Names
 from lib.publish import verify
 from lib.publish.verify import compare_metrics, compare_runs, compare_tables, difference
 from lib.published import Published
@@ -113,8 +115,8 @@ def test_another_chunk_at_a_rank_differs_unless_its_score_is_a_matter_of_roundin
 @pytest.fixture
 def reports(results, small_folder, study, tmp_path, monkeypatch):
     """What verification of the small study's publication reports; its filings are on this machine."""
-    monkeypatch.setattr(verify, "open_dataset", lambda name: read_dataset(small_folder, "financebench"))
-    monkeypatch.setattr(verify, "financebench_root", lambda: small_folder)
+    monkeypatch.setattr(verify, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))
+    monkeypatch.setattr(studies, "financebench_root", lambda: small_folder)
     monkeypatch.setattr(verify, "load_profile", lambda name: study.profile)
     monkeypatch.setattr(verify, "ARTIFACTS", tmp_path / "artifacts")
     return []
@@ -138,36 +140,36 @@ def with_recall(results: Published, value: float) -> None:
 
 @pytest.mark.parametrize("mode", ["published", "fresh"])
 def test_a_true_publication_is_verified(reports, mode):
-    assert verify.verify("", "default", ["bm25"], mode, reports.append)
+    assert verify.verify(Names(results=mode), ["bm25"], reports.append)
     assert reports[-1].endswith(" equal, 0 within, 0 differs")
     assert "ranked chunks" in reports[0]
 
 
 def test_a_number_that_was_changed_is_found_and_named(reports, results):
     with_recall(results, 0.25)
-    assert not verify.verify("", "default", ["bm25"], say=reports.append)
+    assert not verify.verify(Names(), ["bm25"], say=reports.append)
     assert reports[1] == "differs: bm25, standard, q1, page_recall@5: published 0.25, now 1.0"
     assert reports[-1].endswith("1 differs")
 
 
 def test_without_filings_recall_is_computed_from_the_runs(reports, results, monkeypatch):
-    monkeypatch.setattr(verify, "financebench_root", lambda: None)
-    assert verify.verify("", "default", ["bm25"], say=reports.append)
+    monkeypatch.setattr(studies, "financebench_root", lambda: None)
+    assert verify.verify(Names(), ["bm25"], say=reports.append)
     assert "so no method is run again" in reports[0]
     assert "page_recall" in reports[1]
     assert "ctx_bleu" not in reports[1]
     with_recall(results, 0.25)
-    assert not verify.verify("", "default", ["bm25"], say=reports.append)
+    assert not verify.verify(Names(), ["bm25"], say=reports.append)
 
 
 def test_a_dataset_that_is_asked_for_is_downloaded_not_done_without(reports, monkeypatch):
-    def download(name):
+    def download(*names):
         raise DatasetError("cannot be downloaded")
 
-    monkeypatch.setattr(verify, "financebench_root", lambda: None)
+    monkeypatch.setattr(studies, "financebench_root", lambda: None)
     monkeypatch.setattr(verify, "open_dataset", download)
     with pytest.raises(DatasetError, match="cannot be downloaded"):
-        verify.verify("financebench", "default", ["bm25"], say=reports.append)
+        verify.verify(Names("financebench"), ["bm25"], say=reports.append)
 
 
 def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
@@ -175,7 +177,7 @@ def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
     (results.root / "summary.csv").unlink()
     (results.root / "shown" / "more.csv").write_text("n\n")
     with pytest.raises(StudyError) as caught:
-        verify.verify("", "default", ["bm25"], say=reports.append)
+        verify.verify(Names(), ["bm25"], say=reports.append)
     first, *lines = str(caught.value).splitlines()
     assert first.endswith("3 files are not as published; restore them with git")
     assert lines == [
@@ -186,28 +188,28 @@ def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
 
 
 def test_another_dataset_cannot_be_compared(reports, monkeypatch):
-    monkeypatch.setattr(verify, "open_dataset", lambda name: SimpleNamespace(root="x", fingerprint="0"))
+    monkeypatch.setattr(verify, "open_dataset", lambda *names: SimpleNamespace(root="x", fingerprint="0"))
     with pytest.raises(StudyError, match="x has the fingerprint 0, .* the results cannot be compared"):
-        verify.verify("", "default", ["bm25"], say=reports.append)
+        verify.verify(Names(), ["bm25"], say=reports.append)
 
 
 def test_what_was_never_published_says_what_does_it(repository):
     with pytest.raises(
         StudyError, match="nothing is published of demo under profile default; make publish does"
     ):
-        verify.verify("demo", "default", None)
+        verify.verify(Names("demo"), None)
 
 
 def test_a_chapter_is_run_where_nothing_published_is_used(reports, results, study, monkeypatch):
     def run(name, given, target, say):
-        assert given == {"dataset": "financebench", "profile": "default", "results": "fresh"}
+        assert given == Names("financebench", "default", "fresh")._asdict()
         tables = Path(os.environ[OUTPUTS_VARIABLE]) / "tables"
         tables.mkdir()
         (tables / "counts.csv").write_text(f"n\n{len(study.questions)}\n")
 
     monkeypatch.setattr(verify.notebooks, "run", run)
-    assert verify.verify_chapter("", "default", "01_data", reports.append)
+    assert verify.verify_chapter(Names(), "01_data", reports.append)
     assert reports[-1] == "1 equal, 0 within, 0 differs"
     assert OUTPUTS_VARIABLE not in os.environ
     (results.root / "shown" / "tables" / "counts.csv").write_text("n\n4\n")
-    assert not verify.verify_chapter("", "default", "01_data", reports.append)
+    assert not verify.verify_chapter(Names(), "01_data", reports.append)
