@@ -1,12 +1,12 @@
 """The rows of the sibling studies, each beside the row that it changes, and the weight of dense against BM25.
 
 The weight is swept from 0 to 1 by 0.025 (Kim et al., 2025), under both normalisations of
-:mod:`lib.retrievers.convex`, as the best weight belongs to one of them. The best one over all questions is a peek: it was
-chosen by the questions it is scored on. What the choice is worth is what it gives in folds by company, whose test
+:mod:`lib.retrievers.convex`, as the best weight belongs to one of them. The best one over all questions is a peek: it
+was chosen by the questions it is scored on. What the choice is worth is what it gives in folds by company, whose test
 questions had no part in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -80,11 +80,13 @@ def by_weight(values: pd.DataFrame) -> pd.DataFrame:
     return values.pivot(index="question_id", columns="alpha", values=CHOSEN_BY)
 
 
-def curve(study: Study, values: pd.DataFrame) -> pd.DataFrame:
-    """The mean at every weight with its interval: alpha, mean, low, high."""
-    draws, table = Resampling.of(study), by_weight(values)
-    rows = [(alpha, *draws.interval(table[alpha])[:3]) for alpha in table]
-    return pd.DataFrame(rows, columns=["alpha", "mean", "low", "high"])
+def curves(study: Study, swept: Mapping[Normalisation, pd.DataFrame]) -> pd.DataFrame:
+    """The mean at every weight with its interval: normalisation, alpha, mean, low, high."""
+    draws, rows = Resampling.of(study), []
+    for normalisation, values in swept.items():
+        table = by_weight(values)
+        rows += [(normalisation, alpha, *draws.interval(table[alpha])[:3]) for alpha in table]
+    return pd.DataFrame(rows, columns=["normalisation", "alpha", "mean", "low", "high"])
 
 
 def best_interval(draws: Resampling, values: pd.DataFrame) -> tuple[float, float]:

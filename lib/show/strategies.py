@@ -1,6 +1,6 @@
 """Tables and figures of the sibling studies: what their rows do and find, the weight of dense, and the small judge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -12,6 +12,7 @@ from lib.metrics.frame import values_of
 from lib.show.display import Column, interval, number, p_value, percent, printed, wide
 from lib.show.figures import COLOURS, DARK, bars
 from lib.show.tables import N, title
+from lib.stats import Resampling
 from lib.study import Study
 
 DIFFERENCE = (
@@ -22,7 +23,9 @@ DIFFERENCE = (
 PRECISION = ("Judged by the model", "Judged by gold pages")
 RELEVANCE = ("Answer relevance", "ROUGE-L with the gold answer")
 #: What is printed of :func:`lib.analysis.siblings.ways_to_weigh`, and of :func:`lib.analysis.judged.agreement`.
+NORMALISED = {"min_max": "brought to 0..1", "softmax": "softmax, first 100 by dense"}
 WEIGHTS = (
+    Column("Scores", "normalisation", NORMALISED.get),
     Column("Weight of dense", "what"),
     Column("α", "alpha"),
     *(Column(head, metric, number) for metric, head in siblings.SWEPT.items()),
@@ -70,17 +73,29 @@ def by_depth(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -
     return pd.DataFrame(rows)
 
 
-def alpha_sweep(curve: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
-    """A measure against the weight of dense, with its interval, its maximum and the weight claimed to be best."""
-    drawn, axes = plt.subplots(figsize=(8, 3.6))
-    axes.fill_between(curve["alpha"], curve["low"], curve["high"], color=COLOURS[0], alpha=0.18, lw=0)
-    axes.plot(curve["alpha"], curve["mean"], color=COLOURS[0], lw=2, label=label)
-    best = curve.loc[curve["mean"].idxmax()]
-    axes.plot(best["alpha"], best["mean"], "o", color=COLOURS[1], label=f"highest at {best['alpha']:g}")
+def alpha_sweep(curves: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
+    """A measure against the weight of dense, a curve for each normalisation with its interval and its maximum, and the
+    weight claimed to be best."""
+    drawn, axes = plt.subplots(figsize=(8, 3.8))
+    for colour, (name, curve) in zip(COLOURS, curves.groupby("normalisation", sort=False), strict=False):
+        axes.fill_between(curve["alpha"], curve["low"], curve["high"], color=colour, alpha=0.18, lw=0)
+        axes.plot(curve["alpha"], curve["mean"], color=colour, lw=2, label=NORMALISED[name])
+        best = curve.loc[curve["mean"].idxmax()]
+        axes.plot(best["alpha"], best["mean"], "o", color=colour, label=f"highest at {best['alpha']:g}")
     axes.axvline(claimed, color=DARK, ls="--", lw=1, label=f"claimed: {claimed:g}")
     axes.set(xlabel="weight of dense (0: BM25 alone, 1: dense alone)", ylabel=label)
     axes.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, 1.0))
     return drawn
+
+
+def peaks(study: Study, swept: Mapping[str, pd.DataFrame]) -> str:
+    """Where nDCG@10 is highest under each normalisation of :func:`lib.analysis.siblings.sweep`, in one sentence."""
+    draws, found = Resampling.of(study), []
+    for name, values in swept.items():
+        means, (low, high) = siblings.by_weight(values).mean(), siblings.best_interval(draws, values)
+        at = f"{number(means.max(), 3)} at α = {means.round(12).idxmax():g}"
+        found.append(f"{at}, {low:g} to {high:g} in 95 % of draws of companies ({NORMALISED[name]})")
+    return f"nDCG@10 is highest, {'; '.join(found)}."
 
 
 def chunk_sizes(table: pd.DataFrame) -> plt.Figure:

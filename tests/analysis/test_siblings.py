@@ -43,7 +43,8 @@ def test_every_row_stands_beside_what_it_changes(metrics):
     numbers = siblings.means(STUDY, metrics, rows)
     shown = strategies.compared_rows(numbers, siblings.against_reference(STUDY, metrics, rows[1:]))
     assert list(shown["Method"]) == ["Dense", "Better", "Same"]
-    assert list(shown["Page recall: difference"])[0::2] == ["–", "0.00 [0.00, 0.00]"]
+    assert shown.loc[0, "Page recall: difference"] == "–"
+    assert shown.loc[2, "Page recall: difference"].startswith("0.00 [")
     assert shown.loc[1, "Page recall: difference"].startswith("0.50 [")
     assert shown.loc[2, "p (Holm)"] == "1.000"
     assert set(shown["n"]) == {N}
@@ -103,8 +104,10 @@ def test_the_peek_stands_beside_what_is_held_out():
     assert ways["alpha"].tolist() == ["0", "1", "0.5", "0 to 1"]
     assert ways["ndcg"].tolist() == pytest.approx([0.5, 0.5, 0.65, 0])
     assert set(ways["n"]) == {4}
-    shown = printed(ways, *strategies.WEIGHTS)
+    shown = printed(ways.assign(normalisation="softmax"), *strategies.WEIGHTS)
+    assert set(shown["Scores"]) == {"softmax, first 100 by dense"}
     assert list(shown) == [
+        "Scores",
         "Weight of dense",
         "α",
         "Document recall@5",
@@ -118,3 +121,34 @@ def test_the_interval_of_the_best_weight_covers_both_companies_wishes():
     assert best_interval(DRAWS, VALUES) == (0.0, 1.0)
     same = swept(**dict.fromkeys(FOUR, (0.1, 0.9, 0.2)))
     assert best_interval(DRAWS, same) == (0.5, 0.5)
+
+
+def test_there_is_a_curve_and_a_peak_for_each_normalisation(monkeypatch):
+    monkeypatch.setattr(Resampling, "of", lambda study: DRAWS)
+    found = {"min_max": VALUES, "softmax": swept(**dict.fromkeys(FOUR, (0.1, 0.9, 0.2)))}
+    table = siblings.curves(SPLIT, found)
+    assert table["normalisation"].tolist() == ["min_max"] * 3 + ["softmax"] * 3
+    assert table["alpha"].tolist() == [0, 0.5, 1] * 2
+    assert table["mean"].tolist() == pytest.approx([0.5, 0.65, 0.5, 0.1, 0.9, 0.2])
+    said = strategies.peaks(SPLIT, found)
+    assert "0.650 at α = 0.5, 0 to 1 in 95 % of draws of companies (brought to 0..1)" in said
+    assert "0.900 at α = 0.5, 0.5 to 0.5 in" in said
+
+
+def test_a_sweep_is_stored_for_each_normalisation_and_read_again(fake_study, monkeypatch):
+    measured = []
+
+    def values(study, candidates, normalisation):
+        measured.append(normalisation)
+        return VALUES.assign(normalised=normalisation)
+
+    monkeypatch.setattr(siblings, "alpha_values", values)
+    profile = {"embedder": {"window": 8}, "bm25": {"k1": 1.5, "b": 0.75}, "run": {"depth": 5}}
+    study = fake_study(["a?"], ["text"], profile)
+    study.digest, study.settings_of = str, list
+    study.candidates = lambda condition: np.ones((1, 1), bool)
+    for _ in range(2):
+        for name, row in siblings.CHOOSING.items():
+            assert set(siblings.sweep(study, name)["normalised"]) == {name}
+            assert METHODS[row].options.get("normalisation", "min_max") == name
+    assert measured == ["min_max", "softmax"]

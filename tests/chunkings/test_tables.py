@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from lib.chunkings.elements import ELEMENT_COLUMNS, elements, groups_of, is_furniture, merge
 from lib.chunkings.grid import grid_of, joined_tables
 from lib.chunkings.restructured import annotated, as_markdown
-from lib.chunkings.sizes import children
+from lib.chunkings.sizes import SIZES, children, tokenizer_of
 from lib.chunkings.table import CHUNKINGS
+from lib.data.chunks import count_tokens
 from lib.models.index import window_vectors, windows
+from lib.retrievers import dense
 from lib.words import CHUNK_COLUMNS, StudyError, place_of
 
 KINDS = st.sampled_from(["title", "text", "table", "furniture"])
@@ -187,7 +189,7 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
     table = study.with_chunks(name).chunks
     assert list(table.columns) == list(CHUNK_COLUMNS)
     assert not table["chunk_id"].duplicated().any()
-    assert sorted(set(table["page"])) == [0, 2]
+    assert sorted(set(table["page"])) == ([0] if name == "tables_only" else [0, 2])
     assert all(table["text"].str.strip() != "")
     texts = dict(enumerate(study.pages["text"]))
     for row in table.itertuples():
@@ -195,8 +197,8 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
         assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
 
 
-@pytest.mark.parametrize("name", CHUNKINGS)
-def test_every_word_of_every_page_is_in_every_table(study, name):
+@pytest.mark.parametrize("name", [*CHUNKINGS.keys() - {"tables_only"}])
+def test_every_word_of_every_page_is_in_every_other_table(study, name):
     words = (
         study.with_chunks(name)
         .chunks.groupby("page")["text"]
@@ -211,32 +213,57 @@ def test_every_word_of_every_page_is_in_every_table(study, name):
 
 def test_a_table_is_in_one_chunk(study, sales):
     figures = [figure for row in sales[2:] for figure in row[1:]]
-    for name in ("elements", "extracted_tables", "aggregate"):
+    for name in ("elements", "tables_only"):
         held = (
             study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
         )
         assert held.any(), name
-    rest = study.with_chunks("extracted_tables").chunks
-    assert sum("16,682" in text for text in rest["text"]) == 1
+
+
+def test_tables_only_keeps_nothing_but_tables(study, sales):
+    (table,) = study.with_chunks("tables_only").chunks.itertuples()
+    assert table.page == 0
+    assert table.text.split() == [word for row in sales for cell in row for word in cell.split()]
 
 
 def test_pages_without_tables_or_titles_keep_their_chunks(study):
     own = study.chunks[study.chunks["page"] == 2]
-    for name in ("markdown", "annotated_tables", "extracted_tables"):
+    for name in ("markdown", "annotated_tables"):
         table = study.with_chunks(name).chunks
         same = table[table["page"] == 2].reset_index(drop=True)
         assert same.equals(own.reset_index(drop=True)), name
         assert not set(table.loc[table["page"] == 0, "key"]) <= set(study.chunks["key"]), name
 
 
-def test_fixed_sizes_are_the_children_and_the_windows(study, monkeypatch):
-    sizes = {"fixed_128": (16, 2, 1), "fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
-    monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
+@pytest.fixture
+def sizes(monkeypatch):
+    """Three sizes of a few tokens; the second is that of the study's windows."""
+    small = {"fixed_128": (16, 2), "fixed_256": (64, 8), "fixed_512": (128, 16)}
+    for name, size in small.items():
+        monkeypatch.setitem(SIZES, name, size)
+    return small
+
+
+def test_fixed_sizes_are_the_children_the_windows_and_longer(study, sizes):
     small, middle, large = (study.with_chunks(name).chunks["text"].tolist() for name in sizes)
     assert small == children(study)["text"].tolist()
     assert middle == windows(study)["text"].tolist()
-    assert len(middle) > len(large) >= len(study.chunks)
-    assert {text.split()[-1] for text in large} >= {text.split()[-1] for text in study.chunks["text"]}
+    assert len(middle) > len(large) > len(study.chunks)
+    assert max(count_tokens(large, tokenizer_of(study))) in range(65, 129)
+
+
+def test_sizes_in_one_index_hold_every_text_of_a_page_once(study, sizes):
+    tables = [study.with_chunks(name).chunks for name in sizes]
+    together = study.with_chunks("fixed_aggregate").chunks
+    assert not together["key"].duplicated().any()
+    assert set(together["key"]) == {key for table in tables for key in table["key"]}
+    assert len(together) <= sum(map(len, tables))
+
+
+def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study, sizes):
+    long = study.with_chunks("fixed_512")
+    assert dense.score_whole(long, None).shape == (1, len(long.chunks))
+    assert set(long.chunks["text"]) < set(study.encoder.seen)  # each is read as a whole
 
 
 def test_an_unknown_chunking_lists_the_known(study):
@@ -244,16 +271,12 @@ def test_an_unknown_chunking_lists_the_known(study):
         study.with_chunks("pages")
 
 
-def test_only_new_texts_are_encoded_and_each_once(study, monkeypatch):
-    sizes = {"fixed_256": (64, 8, 1), "fixed_512": (64, 8, 2)}
-    monkeypatch.setattr("lib.chunkings.sizes.SIZES", sizes)
+def test_only_new_texts_are_encoded_and_each_once(study, sizes):
     encoder = study.encoder
     known = window_vectors(study)[1]
     encoder.seen.clear()
-    for name in sizes:
-        window_vectors(study.with_chunks(name))
-    assert not encoder.seen
     np.testing.assert_array_equal(window_vectors(study.with_chunks("fixed_256"))[1], known)
+    assert not [text for text in encoder.seen if "rose" in text]
     owners, vectors = window_vectors(study.with_chunks("markdown"))
     assert len(owners) == len(vectors) > 0
     assert 0 < len(encoder.seen) == len(set(encoder.seen)) < len(vectors)

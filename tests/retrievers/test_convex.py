@@ -6,11 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from scipy import special
 
 from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex
-from lib.retrievers.convex import ALPHAS, alpha_values, best_alpha, chosen_alphas, min_max, mix
+from lib.retrievers.convex import (
+    ALPHAS,
+    alpha_values,
+    best_alpha,
+    chosen_alphas,
+    first_by,
+    min_max,
+    mix,
+    softmax,
+)
 
 NONE = -np.inf
 SCORES = arrays(
@@ -45,6 +55,44 @@ def test_scaling_keeps_the_order_and_spans_zero_to_one(scores, data):
             assert (row[mask].min(), row[mask].max()) == (0, 1)
             order = np.argsort(values[mask], kind="stable")
             assert (np.diff(row[mask][order]) >= 0).all()
+
+
+def test_softmax_is_a_share_of_the_candidates():
+    two, three = np.log(2), np.log(3)
+    scores = np.array([[0.0, two, three, 99.0], [NONE, 500.0, 500.0 + two, NONE]])
+    allowed = np.array([[True, True, True, False], [True] * 4])
+    np.testing.assert_allclose(softmax(scores, allowed), [[1 / 6, 2 / 6, 3 / 6, 0], [0, 1 / 3, 2 / 3, 0]])
+
+
+@pytest.mark.parametrize("allowed", [np.zeros((1, 2), bool), np.ones((1, 2), bool)])
+def test_softmax_of_nothing_is_zero(allowed):
+    assert softmax(np.full((1, 2), NONE), allowed).tolist() == [[0, 0]]
+
+
+@given(SCORES)
+def test_softmax_equals_scipy_s(scores):
+    everything = np.ones(scores.shape, bool)
+    np.testing.assert_allclose(
+        softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5
+    )
+
+
+def test_the_first_candidates_by_score():
+    allowed = np.array([[True, True, False, True], [False, False, False, True]])
+    first = first_by(np.array([[1.0, 2.0, 9.0, 2.0], [1.0, 2.0, 3.0, 0.0]]), allowed, 2)
+    assert first.tolist() == [[False, True, False, True], [False, False, False, True]]
+
+
+def test_softmax_keeps_the_first_of_dense_and_mixes_shares(fake_study, monkeypatch):
+    monkeypatch.setattr(convex, "N_DENSE", 2)
+    study = fake_study(["a?"], ["text"] * 3, {})
+    study.kept["matrix", "dense"] = np.array([[np.log(1), np.log(3), -9.0]])
+    study.kept["matrix", "bm25"] = np.array([[np.log(4), np.log(1), np.log(5)]])
+    both = convex.scaled(study, np.ones((1, 3), bool), "softmax")
+    # dense: 1/4 and 3/4 of its first two; BM25: 4/10 and 1/10 of all three
+    np.testing.assert_allclose(
+        mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE]]
+    )
 
 
 def test_alpha_weighs_dense_against_bm25():
@@ -97,6 +145,7 @@ def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth(study):
 def test_the_sweep_is_measured_once_for_the_same_candidates(study):
     assert alpha_values(study, EVERY) is alpha_values(study, EVERY.copy())
     assert alpha_values(study, EVERY) is not alpha_values(study, np.eye(4, dtype=bool))
+    assert alpha_values(study, EVERY) is not alpha_values(study, EVERY, "softmax")
 
 
 def test_of_equally_good_weights_the_smallest_is_chosen():
@@ -114,6 +163,17 @@ def test_a_company_is_scored_with_what_the_other_one_chose(study):
     right, wrong = np.eye(4), 1 - np.eye(4)
     np.testing.assert_allclose(scores[:2], acme * right[:2] + (1 - acme) * wrong[:2])
     np.testing.assert_allclose(scores[2:], bolt * wrong[2:] + (1 - bolt) * right[2:])
+
+
+def test_the_weight_of_a_normalisation_is_chosen_under_it(study):
+    folds = make_folds(study.questions, study.filings, "company", 2, 13)
+    alphas = chosen_alphas(alpha_values(study, EVERY, "softmax"), folds, study.questions["question_id"])
+    scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13, normalisation="softmax")
+    dense, sparse, kept = convex.scaled(study, EVERY, "softmax")
+    assert kept.all()  # four chunks are within the first hundred
+    for fold, alpha in zip(folds, alphas, strict=True):
+        rows = list(fold.test)
+        np.testing.assert_allclose(scores[rows], alpha * dense[rows] + (1 - alpha) * sparse[rows])
 
 
 def test_questions_of_one_company_weigh_both_alike(study):

@@ -1,5 +1,7 @@
 """Dense scores: the best window of each chunk, as a plain loop finds it; a parent scores as its best child."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.chunkings.sizes import children
-from lib.retrievers import dense, element_metadata
+from lib.retrievers import dense
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.element_metadata import keywords, metadata_of, sentences_of
 
 VALUES = st.floats(-1, 1, width=32)
 
@@ -44,86 +45,55 @@ def test_equals_a_plain_loop(n_windows, n_queries, seed):
     np.testing.assert_allclose(got, wanted, atol=1e-5)
 
 
-def test_a_chunk_scores_by_the_mean_of_its_windows():
-    vectors = np.array([[1, 0], [0, 1], [0, 1]], np.float32)
-    chunks, means = dense.mean_vectors(np.array([0, 0, 2]), vectors)
-    assert chunks.tolist() == [0, 2]
-    assert means == pytest.approx(np.array([[2**-0.5, 2**-0.5], [0, 1]]))
-    empty = dense.mean_vectors(np.array([], int), np.zeros((0, 2)))
-    assert [len(part) for part in empty] == [0, 0]
-
-
 class FakeStudy:
-    """A study over a chunk table whose vectors are given; ``with_chunks`` gives the parts."""
+    """A study over chunks of a fixed size, with a window of 256; ``with_chunks`` gives the other sizes."""
 
-    def __init__(self, vectors, owners, texts=(), parts=None):
-        self.parts = parts or {}
-        self.vectors, self.owners = np.asarray(vectors, np.float32), np.asarray(owners)
-        self.questions = pd.DataFrame({"question": ["q0", "q1"]})
-        self.chunks = pd.DataFrame({"text": list(texts) or [""] * (max(owners) + 1)})
-        self.kept = {}
+    def __init__(self, name, keys, others=None):
+        self.chunking, self.others, self.kept = name, others or {}, {}
+        self.chunks = pd.DataFrame({"key": keys, "text": [f"{name} {key}" for key in keys]})
+        self.profile = SimpleNamespace(embedder=SimpleNamespace(window=256))
 
     def memo(self, key, compute):
         return self.kept.setdefault(key, compute())
 
     def with_chunks(self, name):
-        return self.parts[name]
+        return self.others[name]
 
 
 @pytest.fixture
-def vectors(monkeypatch):
-    """Two questions along the axes; metadata are vectors along the second axis."""
-    monkeypatch.setattr(dense, "encode_queries", lambda study, texts: np.eye(2, dtype=np.float32))
-    monkeypatch.setattr(dense, "window_vectors", lambda study: (study.owners, study.vectors))
-    encoded = lambda study, stage, texts: np.tile(np.float32([0, 0.9]), (len(texts), 1))  # noqa: E731
-    monkeypatch.setattr(element_metadata, "encode_texts", encoded)
+def encoded(monkeypatch):
+    """Questions along two axes, chunks ``x`` along the first and others along the second; gives what was encoded."""
+    seen = []
+
+    def vectors(study, stage, texts, window):
+        seen.append((stage, list(texts), window))
+        return np.array([[1, 0] if text[-1] == "x" else [0, 1] for text in texts], np.float32)
+
+    monkeypatch.setattr(dense, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
+    monkeypatch.setattr(dense, "text_vectors", vectors)
+    return seen
 
 
-def test_best_and_mean_differ_where_a_chunk_has_several_windows(vectors):
-    study = FakeStudy([[1, 0], [0, 1], [0, 1]], [0, 0, 1])
-    assert dense.score(study, None).tolist() == [[1, 0], [1, 1]]
-    mean = dense.score(study, None, pooling="mean")
-    assert mean == pytest.approx(np.array([[2**-0.5, 0], [2**-0.5, 1]]))
+@pytest.mark.parametrize(("name", "window"), [("fixed_128", 256), ("fixed_256", 256), ("fixed_512", 512)])
+def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens(encoded, name, window):
+    study = FakeStudy(name, ["x", "y", "x"])
+    for _ in range(2):
+        assert dense.score_whole(study, None).tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert encoded[0] == (f"embeddings/{name}", [f"{name} x", f"{name} y", f"{name} x"], window)
 
 
-def test_an_aggregate_has_the_scores_of_its_parts_side_by_side(vectors):
-    parts = {
-        "elements": FakeStudy([[1, 0]], [0]),
-        "fixed_128": FakeStudy([[0, 1], [1, 0]], [0, 1]),
-        "fixed_256": FakeStudy([[0, 1]], [0]),
-    }
-    scores = dense.score_aggregate(FakeStudy([[0, 0]], [0], parts=parts), None)
-    assert scores.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
+def test_a_longer_window_of_the_profile_stays(encoded):
+    study = FakeStudy("fixed_512", ["x"])
+    study.profile.embedder.window = 1026
+    dense.score_whole(study, None)
+    assert encoded[0][2] == 1026
 
 
-def test_metadata_raise_a_score_and_never_lower_it(vectors):
-    long = "Goodwill was impaired in the year, which lowered income by much. " * 12
-    study = FakeStudy([[1, 0], [0, 1]], [0, 1], texts=[long, "short"])
-    assert element_metadata.score(study, None) == pytest.approx(np.array([[1, 0], [0.9, 1]]))
-
-
-def test_metadata_are_keywords_a_summary_and_two_sentences():
-    filler = "The company sells what it makes to those who buy it in all parts of the world. " * 8
-    long = f"Impairment of goodwill was large. Goodwill fell. Impairment, impairment of goodwill! {filler}"
-    said = metadata_of(["short", long, *[filler] * 9])
-    assert said[0] == ""
-    assert said[1].startswith("goodwill, impairment, ")
-    assert said[1].endswith(". Impairment of goodwill was large. Goodwill fell")
-    assert metadata_of([]) == []
-    assert metadata_of(["", " "]) == ["", ""]
-
-
-def test_sentences_are_cut_and_freed_of_blanks():
-    assert sentences_of("Net  sales\nrose. Cash fell.\n\nNotes") == ["Net sales rose.", "Cash fell.", "Notes"]
-    assert [len(one) for one in sentences_of("a" * 500)] == [200]
-
-
-def test_keywords_are_the_heaviest_terms():
-    from scipy.sparse import csr_array
-
-    terms = np.array(["assets", "cash", "debt", "equity", "fees", "goodwill", "hedges"])
-    row = csr_array(np.array([[0.1, 0.5, 0.0, 0.5, 0.9, 0.2, 0.3]]))
-    assert keywords(row, terms) == ["fees", "cash", "equity", "hedges", "goodwill", "assets"]
+def test_sizes_in_one_index_have_their_scores_side_by_side_and_copies_once(encoded):
+    keys = {"fixed_128": ["x", "y"], "fixed_256": ["z", "y"], "fixed_512": ["x", "z", "x2"]}
+    parts = {name: FakeStudy(name, of) for name, of in keys.items()}
+    scores = dense.score_sizes(FakeStudy("fixed_aggregate", [], parts), None)
+    assert scores.tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]  # x and y of 128, z of 256, x2 of 512
 
 
 class CountingEncoder:

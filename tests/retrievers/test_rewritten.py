@@ -64,6 +64,14 @@ def test_terms_stand_behind_the_question_and_pull_the_search(judged_study):
     assert rewritten.lengthened(study, "expansion") == rewritten.lengthened(study, "keywords")
 
 
+def test_lengthened_questions_are_searched_densely_alone(judged_study):
+    study = judged_study(["net", "profit"], CHUNKS, lambda asked: "cash flow" if "net" in asked else None)
+    scores = rewritten.score_lengthened_dense(study, EVERY, kind="expansion")
+    # "net cash flow" shares one of three words with "net sales" and two with "cash flow"; "profit" is a chunk itself
+    assert scores[0] == pytest.approx([1 / 6**0.5, 2 / 6**0.5, 0])
+    assert scores[1] == pytest.approx([0, 0, 1])
+
+
 def test_only_candidates_are_retrieved(judged_study):
     study = judged_study(["net", "profit"], CHUNKS, lambda asked: "cash")
     allowed = np.array([[False, True, True], [False, False, False]])
