@@ -325,6 +325,6 @@ def siblings(profile: Settings) -> list[str]:
 
 
 def measured(profile: Settings) -> list[tuple[str, Condition]]:
-    """Every run of a study under a profile: name and condition."""
-    names = [*of_family(), *of_family(MATCHED), *siblings(profile)]
-    return [(name, condition) for name in names for condition in METHODS[name].conditions]
+    """Every run of a study under a profile: name and condition; none of ``siblings.without``."""
+    own = [name for name in (*of_family(), *of_family(MATCHED)) if name not in profile.siblings.without]
+    return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]

@@ -87,7 +87,7 @@ def load_profile(name: str) -> Settings:
     """Read a profile by name (``default``, ``smoke``, ``paper``) or by the path of a YAML file.
 
     A profile may say ``extends: default`` and then lists only what differs; a setting that the extended profile
-    does not have is an error, so that a misspelt name cannot pass.
+    does not have is an error, so that a misspelt name cannot pass. Its ``sets`` are added to the extended profile's.
 
     Raises:
         StudyError: no such profile, not YAML, or an unknown setting.
@@ -104,8 +104,8 @@ def load_profile(name: str) -> Settings:
         raise StudyError(
             f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'"
         )
-    base = read.pop("extends", None)
+    base, sets = read.pop("extends", None), read.pop("sets", {})
     changes = {dotted: reduce(getitem, dotted.split("."), read) for dotted in _dotted(read)} if base else {}
     settings = load_profile(base).replaced(changes) if base else _settings(read)
-    settings["name"] = path.stem
+    settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
     return settings
