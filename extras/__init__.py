@@ -1,1 +1,1 @@
-"""What only a maintainer runs: publishing, benchmarks, training for export, experiments. No chapter needs it."""
+"""Commands beside the book: publishing, verifying, benchmarks, exports, experiments. No chapter needs it."""

@@ -1,8 +1,9 @@
-"""Commands of the experiments beside the study, a part of ``python -m lib``."""
+"""Commands beside the book, a part of ``python -m lib``."""
 
 import click
 
 from lib.options import Names, study_options
+from lib.words import StudyError
 
 
 @click.command()
@@ -122,8 +123,22 @@ def publish(names: Names) -> None:
     click.echo(f"published: {publish(names.open())}")
 
 
+@click.command()
+@study_options
+@click.option("--methods", default="bm25", help="names with spaces between, or all")
+@click.option("--chapter", default="", help="compare a chapter's tables instead")
+def verify(names: Names, methods: str, chapter: str) -> None:
+    """Compute results again and compare them row by row with the published ones."""
+    from extras.publish.verify import verify, verify_chapter
+
+    wanted = None if methods == "all" else methods.split()
+    if not (verify_chapter(names, chapter) if chapter else verify(names, wanted)):
+        raise StudyError("the published results were not reproduced; the rows that differ are named above")
+
+
 COMMANDS = (
     publish,
+    verify,
     answers,
     texts,
     contexts,

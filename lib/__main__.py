@@ -76,19 +76,6 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None
 
 @commands.command()
 @study_options
-@click.option("--methods", default="bm25", help="names with spaces between, or all")
-@click.option("--chapter", default="", help="compare a chapter's tables instead")
-def verify(names: Names, methods: str, chapter: str) -> None:
-    """Compute results again and compare them row by row with the published ones."""
-    from lib.publish.verify import verify, verify_chapter
-
-    wanted = None if methods == "all" else methods.split()
-    if not (verify_chapter(names, chapter) if chapter else verify(names, wanted)):
-        raise StudyError("the published results were not reproduced; the rows that differ are named above")
-
-
-@commands.command()
-@study_options
 def preflight(names: Names) -> None:
     """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
     from lib.models.preflight import preflight

@@ -74,9 +74,9 @@ def test_a_wrong_option_is_refused_with_usage(arguments):
 
 
 def test_a_verification_that_fails_has_status_1(monkeypatch):
-    monkeypatch.setattr("lib.publish.verify.verify", lambda *given: False)
+    monkeypatch.setattr("extras.publish.verify.verify", lambda *given: False)
     assert "the published results were not reproduced" in sentence(run("verify"))
-    monkeypatch.setattr("lib.publish.verify.verify", lambda *given: True)
+    monkeypatch.setattr("extras.publish.verify.verify", lambda *given: True)
     assert run("verify").exit_code == 0
 
 
@@ -84,7 +84,7 @@ def test_another_error_is_not_hidden(monkeypatch):
     def broken(*given):
         raise KeyError("a defect")
 
-    monkeypatch.setattr("lib.publish.verify.verify", broken)
+    monkeypatch.setattr("extras.publish.verify.verify", broken)
     assert isinstance(run("verify").exception, KeyError)
     assert not issubclass(KeyError, StudyError)
 

@@ -1,1 +1,1 @@
-"""Publishing results: the one way from a run into the repository."""
+"""Publishing results, the one way from a run into the repository, and verifying what was published."""

@@ -65,3 +65,12 @@ def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
         assert vectors.tolist() == [[len(text), 1] for text in texts]
         seen.append([*study.encoder.seen])
     assert seen == [["a", "bb", "a"], ["b"], ["a", "b"], ["a", "bb"], [], ["a", "b"]]
+
+
+def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, monkeypatch):
+    study, windows = make(["net"]), []
+    monkeypatch.setattr(index, "Encoder", lambda weights, window, *_: windows.append(window) or study.encoder)
+    vectors = index.text_vectors(study, "embeddings/test", ["net", "cash flow", "net"], 40)
+    assert vectors[:, 0].tolist() == [3, 9, 3]
+    assert study.encoder.seen == ["net", "cash flow"]
+    assert windows == [40]

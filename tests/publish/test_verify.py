@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from extras.publish import verify
+from extras.publish.verify import compare_metrics, compare_runs, compare_tables, difference
 from lib import studies
 from lib.data.dataset import read_dataset
 from lib.options import Names
-from lib.publish import verify
-from lib.publish.verify import compare_metrics, compare_runs, compare_tables, difference
 from lib.published import Published
 from lib.studies import OUTPUTS_VARIABLE
 from lib.words import DatasetError, StudyError

@@ -1,1 +1,0 @@
-"""Publishing results, and verifying what was published."""
