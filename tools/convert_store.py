@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from extras.ahead.timing import measure_times
 from lib.ahead.ladder import ladder_metrics
 from lib.analysis.siblings import sweep
 from lib.chunkings.sizes import children
@@ -179,7 +178,7 @@ def main() -> None:
         print(
             f"{condition}/{name}: {study.run_entry(name, condition).origin}, {len(table)} values", flush=True
         )
-    for take in (measurements, lambda one: ladder_metrics(one, 5), measure_times, sweep):
+    for take in (measurements, lambda one: ladder_metrics(one, 5), sweep):
         try:
             take(study)
         except NeedsFilings as error:

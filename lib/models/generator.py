@@ -72,7 +72,7 @@ class LlamaCppGenerator:
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
-        slots = [_Slot(self) for _ in range(min(self.n_slots, len(requests)))]
+        slots = [Slot(self) for _ in range(min(self.n_slots, len(requests)))]
         idle, deaths, why_not = SimpleQueue(), 0, ""
         for slot in slots:
             idle.put(slot)
@@ -103,7 +103,7 @@ class _DeadError(GenerationError):
     """The process that was to answer died."""
 
 
-class _Slot:
+class Slot:
     """A process that answers one request at a time, and is started again when it has died."""
 
     def __init__(self, generator: LlamaCppGenerator):

@@ -1,7 +1,6 @@
-"""Who is worth it: the frontier of made-up points, what a row costs, and labels that keep apart."""
+"""Who is worth it: the frontier of made-up points, what was timed, and labels that keep apart."""
 
 import itertools
-import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,101 +10,100 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from lib.analysis.frontier import cost, frontier_of, on_frontier
-from lib.methods import METHODS, Method
-from lib.profile import Settings
-from lib.show.scoreboard import cost_and_quality, spread_labels
+from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs, on_frontier
+from lib.methods import METHODS
+from lib.show.scoreboard import cost_and_quality, costs_table, spread_labels
+
+QUALITY = {"dense": 0.40, "bm25": 0.30, "query_expansion": 0.42, "hyde": 0.10}
 
 
 def test_a_point_is_off_the_frontier_when_another_is_cheaper_and_as_good():
     seconds = [1.0, 2.0, 2.0, 5.0, 5.0]
     quality = [0.2, 0.4, 0.3, 0.4, 0.5]
-    assert list(on_frontier(seconds, quality)) == [True, True, False, False, True]
+    assert list(on_frontier(seconds, seconds, quality)) == [True, True, False, False, True]
+
+
+def test_costs_whose_ranges_overlap_are_the_same():
+    low, high, quality = [1.0, 1.5, 2.1], [2.0, 2.5, 3.0], [0.4, 0.5, 0.5]
+    assert list(on_frontier(low, high, quality)) == [False, True, True]
+    assert list(on_frontier([1.0, 2.1], [2.0, 2.5], [0.4, 0.5])) == [True, True]
 
 
 def test_equal_points_are_both_on_the_frontier():
-    assert list(on_frontier([1.0, 1.0], [0.5, 0.5])) == [True, True]
+    assert list(on_frontier([1.0, 1.0], [1.0, 1.0], [0.5, 0.5])) == [True, True]
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
-def test_the_frontier_is_never_empty_and_rises(points):
-    seconds, quality = np.array(points, float).T
-    best = on_frontier(seconds, quality)
+def test_a_point_without_a_cost_is_on_no_frontier_and_beats_none():
+    assert list(on_frontier([np.nan, 1.0], [np.nan, 1.0], [0.9, 0.2])) == [False, True]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=12))
+def test_the_frontier_is_never_empty_and_rises_with_what_is_certainly_spent(points):
+    low, width, quality = np.array(points, float).T
+    best = on_frontier(low, low + width, quality)
     assert best.any()
-    order = np.lexsort((quality[best], seconds[best]))
-    assert (np.diff(quality[best][order]) >= 0).all()
-
-
-def test_a_lower_bound_is_no_candidate():
-    table = pd.DataFrame(
-        {"question_s": [1.0, 0.1], "question_missing": ["", "embeddings/queries"], "quality": [0.2, 0.9]}
-    )
-    assert list(frontier_of(table, "question")) == [True, False]
+    for i, j in itertools.permutations(np.flatnonzero(best), 2):
+        if low[i] + width[i] < low[j]:
+            assert quality[i] < quality[j]
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
-    """Two questions; a row ``written`` over ``first``, for which a model wrote two texts of three seconds."""
-    rows = {
-        "first": Method("first", "First", "", "", None),
-        "written": Method("written", "Written", "", "", None, uses=("first",), writes={"text": 0.5}),
-        "other": Method("other", "Rerank", "", "", None, ("rerank",), ("first",), {"n": 8}),
-        "sized": Method("sized", "Sized", "", "", None, chunking="small"),
-    }
-    for name, row in rows.items():
-        monkeypatch.setitem(METHODS, name, row)
-    records = [
-        {"kind": "text", "seconds": 3.0},
-        {"kind": "text", "seconds": 3.0},
-        {"kind": "answer", "seconds": 9},
+def study(tmp_path):
+    """A study of which three rows were timed: expansion costs what dense does, BM25 less; its index was not timed."""
+    rows = [
+        ("dense", 20, 0.021, 0.020, 0.023, 0, 0, 0, 100.0, "2 cores"),
+        ("bm25", 20, 0.005, 0.004, 0.006, 0, 0, 0, np.nan, "2 cores"),
+        ("query_expansion", 20, 0.022, 0.019, 0.024, 0, 0, 0, 150.0, "2 cores"),
+        ("hyde", 20, 5.0, 4.5, 5.5, 66.7, 101.4, 0, 100.0, "2 cores"),
     ]
-    (tmp_path / "generations.jsonl").write_text("\n".join(map(json.dumps, records)))
-    (tmp_path / "benchmarks.csv").write_text("part,variant,value,unit\nReranking,ours,4.0,pairs a second\n")
-    asked = {
-        "first": ["vectors"],
-        "written": ["vectors", "embeddings/queries", "runs/standard/first"],
-        "other": ["vectors", "runs/standard/first"],
-        "sized": ["small vectors"],
+    pd.DataFrame(rows, columns=TIME_COLUMNS).to_csv(tmp_path / TIMES, index=False)
+    return SimpleNamespace(home=tmp_path, published=None)
+
+
+METRICS = pd.DataFrame(
+    {
+        "method": list(QUALITY),
+        "condition": "standard",
+        "question_id": "q1",
+        "metric": "page_recall",
+        "k": 5,
+        "value": list(QUALITY.values()),
     }
-    seconds = {"vectors": 100.0, "embeddings/queries": 2.0, "small vectors": 70.0}
-    seconds |= {f"runs/standard/{name}": 1.0 for name in rows}
-
-    def record(reference: str) -> dict | None:
-        stage = reference.rpartition("/")[0]
-        return {"wall_s": seconds[stage]} if stage in seconds else None
-
-    def run_entry(name: str) -> SimpleNamespace:
-        stages = tuple(f"{stage}/k" for stage in asked[name])
-        return SimpleNamespace(stage=f"runs/standard/{name}", key="k", asked=stages)
-
-    return SimpleNamespace(
-        home=tmp_path,
-        memo=lambda key, make: make(),
-        published=None,
-        seconds=seconds,
-        questions=range(2),
-        profile=Settings({"rerank": Settings({"n": 20})}),
-        run_entry=run_entry,
-        store=SimpleNamespace(record=record),
-    )
+)
 
 
-def test_a_row_pays_for_what_it_reads_and_for_its_texts(study):
-    found = cost(study, "written")
-    assert found.index_s == 100.0
-    assert found.question_s == pytest.approx((2 + 1 + 1 + 6 * 0.5) / 2)
-    assert found.question_missing == ()
-    assert cost(study, "written", stages_only=True).question_s == (2 + 1 + 1) / 2
+def test_rows_are_told_apart_by_quartiles_and_indexing_by_a_factor_of_two(study):
+    table = costs(study, METRICS, QUALITY, "page_recall", 5).set_index("method")
+    assert table["quality"].to_dict() == QUALITY
+    assert table["is_best"].to_dict() == {
+        "dense": False,
+        "bm25": True,
+        "query_expansion": True,
+        "hyde": False,
+    }
+    # 150 s are not told apart from 100 s, so that the better row is on the frontier alone
+    assert list(table.index[table["is_best_index"]]) == ["query_expansion"]
 
 
-def test_a_reranker_pays_for_its_candidates(study):
-    assert cost(study, "other").question_s == pytest.approx((1 + 1) / 2 + 8 / 4.0)
+def test_only_rows_that_were_timed_and_are_wanted_have_costs(study):
+    wanted = ["bm25", "splade"]
+    assert costs(study, METRICS, wanted, "page_recall", 5)["method"].tolist() == ["bm25"]
+    (study.home / TIMES).unlink()
+    assert costs(study, METRICS, wanted, "page_recall", 5).empty
 
 
-def test_another_chunk_table_has_stages_of_its_own(study):
-    assert cost(study, "sized").index_s == 70.0
-    del study.seconds["small vectors"]
-    assert cost(study, "sized").index_missing == ("small vectors",)
+def test_costs_are_read_where_they_were_published(study, tmp_path):
+    elsewhere = SimpleNamespace(home=tmp_path / "none", published=SimpleNamespace(root=tmp_path))
+    assert len(costs(elsewhere, METRICS, QUALITY, "page_recall", 5)) == 4
+
+
+def test_the_table_prints_quartiles_counts_and_what_is_not_known(study):
+    shown = costs_table(costs(study, METRICS, QUALITY, "page_recall", 5), "Page recall@5").set_index("Method")
+    assert shown.index[0] == "Query expansion"
+    hyde, bm25 = shown.loc["HyDE"], shown.loc["BM25"]
+    assert hyde["Per question (s)"] == "5.000 [4.500, 5.500]"
+    assert (hyde["Tokens written"], hyde["Tokens read"], hyde["Pairs scored"]) == ("67", "101", "–")
+    assert (bm25["Index (s)"], bm25["On its frontier"], bm25["On that one"]) == ("–", "yes", "–")
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
@@ -121,14 +119,13 @@ def test_labels_that_are_apart_stay():
 
 
 def test_the_labels_of_the_picture_do_not_overlap():
-    names = list(METHODS)[:6]
     table = pd.DataFrame(
         {
-            "method": names,
+            "method": list(METHODS)[:6],
             "question_s": np.arange(1.0, 7.0),
             "index_s": np.arange(1.0, 7.0),
-            "question_missing": "",
-            "index_missing": "",
+            "is_best": True,
+            "is_best_index": True,
             "quality": [0.300, 0.301, 0.302, 0.303, 0.304, 0.9],
         }
     )

@@ -1,0 +1,223 @@
+"""What a question costs: by a clock that only the work itself moves, with texts, rows and pairs that are counted."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from extras.timing import AskedAlone, KeptSlots, OwnRows, write_times
+from lib.analysis.frontier import TIME_COLUMNS, TIMES
+from lib.cache import Cache
+from lib.data.dataset import read_dataset
+from lib.methods import Method
+from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling
+from lib.models.written import Item
+from lib.profile import load_profile
+from lib.study import Study
+from lib.words import StudyError
+
+SECONDS = {"What was sold?": 1.0, "What was spent?": 2.0, "What was left?": 4.0, "What was owed?": 9.0}
+INDEX_S, VECTOR_S, WRITING_S = 100.0, 3.0, 5.0
+
+
+class Work:
+    """The methods that are timed, the clock that they move, and what they did."""
+
+    def __init__(self):
+        self.now, self.asked, self.encoded, self.written = 0.0, [], [], 0
+
+    def clock(self) -> float:
+        return self.now
+
+    def take(self, seconds: float) -> float:
+        self.now += seconds
+        return seconds
+
+    def searched(self, study: Study, candidates: np.ndarray) -> np.ndarray:
+        """100 s over the chunks, once; SECONDS for the question."""
+        study.memo("index", lambda: (study.chunks, self.take(INDEX_S)))
+        study.memo("own", lambda: [self.take(SECONDS[text]) for text in study.questions["question"]])
+        self.asked.append(study.questions["question"].tolist())
+        return np.zeros(candidates.shape)
+
+    def embedded(self, study: Study, candidates: np.ndarray) -> np.ndarray:
+        """3 s for each text that is encoded; the question is asked for twice."""
+
+        def encode(texts: list[str]) -> np.ndarray:
+            self.encoded += texts
+            return np.full((len(texts), 2), self.take(VECTOR_S * len(texts)))
+
+        for texts in (study.chunks["text"], study.questions["question"], study.questions["question"]):
+            study.cache.rows({"model": "m"}, texts.tolist(), encode)
+        return np.zeros(candidates.shape)
+
+    def lengthened(self, study: Study, candidates: np.ndarray) -> np.ndarray:
+        """One text for the question, asked for twice."""
+        items = [
+            Item(id_, id_, Prompt(text), Sampling(40))
+            for id_, text in study.questions[["question_id", "question"]].itertuples(index=False)
+        ]
+        for _ in range(2):
+            found = study.generation_log().fill("text", items, study.make_generator)
+            assert found.texts == {item.id: f"of {item.prompt.user}" for item in items}
+        return np.zeros(candidates.shape)
+
+    def reranked(self, study: Study, candidates: np.ndarray) -> np.ndarray:
+        """Three pairs for each question."""
+        model = study.memo(("cross_encoder", 256), lambda: self)
+        model.scores([("question", "passage")] * 3 * len(study.questions))
+        return np.zeros(candidates.shape)
+
+    def scores(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        return np.zeros(len(pairs))
+
+    def generate(self, requests: list[Request], on_done) -> None:
+        for number, request in enumerate(requests):
+            self.written += 1
+            on_done(
+                number,
+                Generation(f"of {request.prompt.user}", 11, 7, "stop", self.take(WRITING_S)),
+            )
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+@pytest.fixture
+def study(folder, tokenizer_folder, tmp_path, work) -> Study:
+    """Four questions about a filing of two pages, the methods of :class:`Work`, and their runs."""
+    folder.text("ACME_2020_10K", "net sales rose", "cash flow of the year")
+    for number, text in enumerate(SECONDS):
+        folder.question(f"q{number}", "ACME_2020_10K", (0, "net sales rose"), question=text)
+    scored = {"indexed": work.searched, "embedded": work.embedded, "reranked": work.reranked}
+    scored |= {"written": work.lengthened, "again": work.lengthened}
+    methods = {name: Method(name, name, "", "", score, ("generator",)) for name, score in scored.items()}
+    profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
+    profile["name"] = "default"
+    dataset = read_dataset(folder.write(), "small")
+    found = Study(dataset, profile, methods, {}, tmp_path / "artifacts")
+    found.make_generator = lambda: work
+    for name in methods:
+        found.run_entry(name)
+    work.__init__()
+    return found
+
+
+def timed(study: Study, work: Work, *names: str, **options) -> pd.DataFrame:
+    """``times.csv`` after these methods were timed, by method."""
+    work.said = list(write_times(study, names, clock=work.clock, **options))
+    table = pd.read_csv(study.home / TIMES)
+    assert list(table) == TIME_COLUMNS
+    return table.set_index("method")
+
+
+def test_questions_are_asked_alone_and_the_first_of_them_loads_the_index(study, work):
+    row = timed(study, work, "indexed").loc["indexed"]
+    seconds = [SECONDS[text] for (text,) in work.asked]
+    assert sorted(seconds) == [1, 2, 4, 9]
+    assert row["question_s"] == sorted(seconds[1:])[1]
+    assert row["low_s"] == np.quantile(seconds[1:], 0.25)
+    assert row["n_questions"] == 3
+    assert work.now == sum(seconds) + INDEX_S
+
+
+def test_indexing_is_what_its_stages_took_and_what_is_built_in_memory(study, work):
+    row = timed(study, work, "indexed").loc["indexed"]
+    asked = study.run_entry("indexed").asked
+    stages = [one for one in asked if not one.startswith(("digests/", "gold/"))]
+    assert [one.partition("/")[0] for one in stages] == ["chunks", "pages"], asked
+    walls = [study.store.record(one)["wall_s"] for one in stages]
+    assert row["index_s"] == pytest.approx(INDEX_S + sum(walls), abs=1e-3)  # the file has six digits
+    for one in stages:
+        (study.store.root / one / "entry.json").unlink()
+    assert np.isnan(timed(study, work, "indexed", again=True).loc["indexed", "index_s"])
+
+
+def test_a_question_is_encoded_anew_and_the_index_is_not(study, work):
+    row = timed(study, work, "embedded").loc["embedded"]
+    assert row["question_s"] == VECTOR_S
+    assert len(work.encoded) == len(set(work.encoded)) == 3  # the first was stored
+    assert set(work.encoded) < set(SECONDS)
+
+
+def test_texts_are_written_once_and_both_methods_are_charged(study, work):
+    table = timed(study, work, "written", "again")
+    assert table["question_s"].tolist() == [WRITING_S] * 2
+    assert table["tokens_written"].tolist() == [7, 7]
+    assert table["tokens_read"].tolist() == [11, 11]
+    assert work.written == 3
+
+
+def test_pairs_are_counted(study, work):
+    assert timed(study, work, "reranked", "indexed")["pairs_scored"].to_dict() == {
+        "indexed": 0,
+        "reranked": 3,
+    }
+
+
+def test_nothing_but_the_table_is_left_behind(study, work):
+    def left() -> dict[Path, bytes]:
+        paths = [path for path in study.home.parents[1].rglob("*") if path.is_file()]
+        return {path: path.read_bytes() for path in paths if not path.name.startswith("cache.sqlite")}
+
+    before = left()
+    timed(study, work, "written", "indexed", "embedded")
+    after = left()
+    assert set(after) - set(before) == {study.home / TIMES}
+    assert all(after[path] == content for path, content in before.items() if path.name != "stages.jsonl")
+
+
+def test_what_was_timed_is_not_timed_again_unless_that_is_wanted(study, work):
+    timed(study, work, "indexed")
+    table = timed(study, work, "indexed", "reranked")
+    assert [line.partition(":")[0] for line in work.said] == ["reranked"]
+    assert list(table.index) == ["indexed", "reranked"]
+    timed(study, work, "indexed", again=True)
+    assert [line.partition(":")[0] for line in work.said] == ["indexed"]
+
+
+def test_a_method_without_a_run_is_named(study, work):
+    study.methods["absent"] = Method("absent", "", "", "", work.searched)
+    said = list(write_times(study, ["absent", "indexed"], clock=work.clock))
+    assert said[0] == "absent: not timed: its run is not stored; run the book first"
+    assert said[1].startswith("indexed: ")
+
+
+def test_an_index_that_is_missing_is_not_computed_for_hours(tmp_path):
+    rows = OwnRows(Cache(tmp_path / "cache.sqlite"))
+    with pytest.raises(StudyError, match="windows: 2001 rows of the index are missing"):
+        rows.rows({}, list(map(str, range(2001))), lambda texts: np.zeros((len(texts), 1)), label="windows")
+
+
+def test_a_question_has_another_digest_than_the_questions(study, tmp_path, work):
+    alone = AskedAlone(study, tmp_path, work.clock)
+    alone.begin("indexed", tmp_path)
+    alone.ask(study.questions.iloc[[0]], True)
+    assert alone.digest("questions") != study.digest("questions")
+    assert alone.digest("chunks") == study.digest("chunks")
+
+
+def test_processes_are_kept_between_calls(monkeypatch):
+    class Slot:
+        made = 0
+
+        def __init__(self, generator):
+            Slot.made += 1
+
+        def outcome(self, request: Request) -> object:
+            return GenerationError(request.prompt.user)
+
+        def end(self, is_closed: bool) -> None:
+            Slot.made -= 1
+
+    monkeypatch.setattr("extras.timing.Slot", Slot)
+    kept, outcomes = KeptSlots(type("Two", (), {"n_slots": 2})), []
+    for text in "abc":
+        kept.generate([Request(Prompt(text), Sampling(1))] * 2, lambda number, one: outcomes.append(str(one)))
+    assert outcomes == list("aabbcc")
+    assert Slot.made == 2
+    kept.close()
+    assert Slot.made == 0
