@@ -14,7 +14,7 @@ from lib.stats import Resampling
 from lib.study import Study
 from lib.words import CONDITIONS, Condition
 
-VERSION = 1
+VERSION = 2
 FILE = "metrics.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]

@@ -11,10 +11,11 @@ import pandas as pd
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import METRIC_COLUMNS
 from lib.methods import TRAINED, baselines
-from lib.metrics.answers import answer_metrics
-from lib.metrics.frame import at_depth
+from lib.metrics.answers import BERT_SCORE, answer_metrics
+from lib.metrics.frame import at_depth, long_frame
+from lib.models.encoders import Encoder
 from lib.models.prompts import Prompt, Sampling
-from lib.models.weights import weights_hash
+from lib.models.weights import fetch, weights_hash
 from lib.models.written import Filled, Item
 from lib.study import Study
 from lib.words import StudyError
@@ -25,7 +26,14 @@ SYSTEM = (
 )
 TEMPLATE = "Context:\n{context}\n\nQuestion: {question}\n\nAnswer:"
 NO_SEGMENTS = "(no document segments)"
-ANSWER_METRICS = ("answer_rouge_l", "token_f1", "numeric_match", "numeric_match_strict", "refusal")
+ANSWER_METRICS = (
+    "answer_rouge_l",
+    "token_f1",
+    "numeric_match",
+    "numeric_match_strict",
+    "bert_score",
+    "refusal",
+)
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,18 @@ def score(study: Study, written: Answers) -> pd.DataFrame:
     return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
 
 
+def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
+    """BERTScore of the answers by the study's encoder as METRIC_COLUMNS; 0 for an answer that was never written."""
+    settings, questions = study.profile.embedder, asked(study)
+    make = lambda: Encoder(fetch(settings.weights), settings.window, "float32")  # noqa: E731
+    encoder = study.memo("token_encoder", make)
+    both = (questions["question_id"].map(written.texts).fillna(""), questions["answer"])
+    pairs = zip(*(encoder.encode_tokens(texts.tolist()) for texts in both), strict=True)
+    values = pd.Series([BERT_SCORE.function(*pair) for pair in pairs], questions["question_id"])
+    table = long_frame(values, BERT_SCORE.name)
+    return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
+
+
 def effort(study: Study, written: Answers) -> pd.DataFrame:
     """What writing took: question_id, n_prompt_tokens, seconds, is_cut; a missing answer has no row."""
     cut = set(written.filled.cut)
@@ -122,7 +142,9 @@ def kept(
 
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """The metrics of the answers of several contexts: METRIC_COLUMNS."""
-    return pd.concat([kept(study, "answers/metrics", one, score) for one in wanted], ignore_index=True)
+    stages = {"answers/metrics": score, "answers/bert-score": bert_scores}
+    parts = [kept(study, stage, one, make) for stage, make in stages.items() for one in wanted]
+    return pd.concat(parts, ignore_index=True)
 
 
 def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:

@@ -1,8 +1,8 @@
-"""How good a written answer is: ROUGE-L, numeric match (loose and strict), token F1, and refusals.
+"""How good a written answer is: ROUGE-L, numeric match (loose and strict), token F1, BERTScore, and refusals.
 
-Pure functions of strings. The loose numeric match is the published study's; the strict one is ours, made so
-that a year, a page number or a wrong scale cannot pass for the answer. Token F1 is that of SQuAD (Rajpurkar
-et al., EMNLP 2016).
+Pure functions of strings, BERTScore of vectors. The loose numeric match is the published study's; the strict one is
+ours, made so that a year, a page number or a wrong scale cannot pass for the answer. Token F1 is that of SQuAD
+(Rajpurkar et al., EMNLP 2016).
 """
 
 import re
@@ -195,7 +195,21 @@ def refusal_rule(prediction: str) -> str | None:
     return None
 
 
-METRICS = (
+def bert_score(predicted: np.ndarray, gold: np.ndarray) -> float:
+    """F1 of greedily matched tokens, without weights (Zhang et al., ICLR 2020): each token counts its best cosine.
+
+    Args:
+        predicted, gold: unit vectors of the tokens of two texts, shapes (n, dimension) and (m, dimension); a text
+            without tokens scores 0.
+    """
+    if not len(predicted) or not len(gold):
+        return 0.0
+    cosines = predicted @ gold.T
+    precision, recall = cosines.max(axis=1).mean(), cosines.max(axis=0).mean()
+    return float(2 * precision * recall / (precision + recall)) if precision + recall > 0 else 0.0
+
+
+STRING_METRICS = (
     Metric("answer_rouge_l", "ROUGE-L", "Lin (2004)", lambda p, a, _: Reference(a).rouge_l(p)),
     Metric("token_f1", "Token F1", "Rajpurkar et al. (EMNLP 2016)", lambda p, a, _: token_f1(p, a)),
     Metric("refusal", "Declined", "this study", lambda p, _, __: refusal_rule(p) is not None),
@@ -203,10 +217,12 @@ METRICS = (
            lambda p, a, _: numeric_match(p, a), is_numeric=True),
     Metric("numeric_match_strict", "Strict match", "this study", numeric_match_strict, is_numeric=True),
 )  # fmt: skip
+BERT_SCORE = Metric("bert_score", "BERTScore", "Zhang et al. (ICLR 2020)", bert_score, tolerance=0.005)
+METRICS = (*STRING_METRICS, BERT_SCORE)
 
 
 def answer_metrics(frame: pd.DataFrame) -> pd.DataFrame:
-    """All answer metrics of one method's answers, numeric ones for NUMERIC_QUESTION_TYPES, as published.
+    """STRING_METRICS of one method's answers, numeric ones for NUMERIC_QUESTION_TYPES, as published.
 
     Args:
         frame: one row a question: question_id, question, answer, question_type, prediction.
@@ -222,7 +238,7 @@ def answer_metrics(frame: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(f"no prediction for {', '.join(sorted(missing.astype(str)))}: generate them first")
     is_numeric = frame["question_type"].isin(NUMERIC_QUESTION_TYPES)
     parts = []
-    for metric in METRICS:
+    for metric in STRING_METRICS:
         rows = frame[is_numeric] if metric.is_numeric else frame
         scores = map(metric.function, rows["prediction"], rows["answer"], rows["question"])
         values = pd.Series(list(scores), rows["question_id"], dtype=float)

@@ -5,8 +5,8 @@ doc_name and gold_pages (page numbers from 0, so page 0 is a page). Every functi
 questions: one that the run has no rows for scores 0 and counts. Rows of other questions are ignored.
 
 ``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k *chunks*. The measures of ``ir_measures`` (MacAvaney,
-Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, where a page stands where its first chunk
-stands.
+Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, or of distinct *filings*, where each stands where
+its first chunk stands.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,12 @@ PAGE_METRICS = (
     Metric("map", "MAP", "Harman (TREC 1992)", AP @ 10),
     Metric("recall", "Recall of distinct pages", "Cleverdon (1967)", R @ 10),
 )
-PAGE_MEASURES = tuple(metric.function for metric in PAGE_METRICS)
+DOC_METRICS = (
+    Metric("doc_ndcg", "nDCG of filings", "Järvelin & Kekäläinen (TOIS 2002)", nDCG @ 10),
+    Metric("doc_mrr", "MRR of filings", "Voorhees (TREC 1999)", RR @ 10),
+)
+DOC_MEASURES = tuple(measure @ k for measure in (nDCG, RR) for k in (3, 5, 10))
+PAGE_MEASURES = (*DOC_MEASURES, AP @ 10, R @ 10)
 _NAMES = {metric.function.NAME: metric.name for metric in PAGE_METRICS}
 
 
@@ -141,11 +146,17 @@ def _name_and_cutoff(measure: Measure) -> tuple[str, int | None]:
 
 
 def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[int] = DEPTHS) -> pd.DataFrame:
-    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
+    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks.
+
+    A filing is ranked as the one page that it then has.
+    """
     parts = [
         long_frame(metric.function(run, questions, k), metric.name, k) for metric in CHUNK_METRICS for k in ks
     ]
-    return pd.concat([*parts, rank_measures(run, questions)], ignore_index=True)
+    by_filing = run.assign(page=0), questions.assign(gold_pages=[[0]] * len(questions))
+    filings = rank_measures(*by_filing, DOC_MEASURES)
+    filings["metric"] = "doc_" + filings["metric"]
+    return pd.concat([*parts, rank_measures(run, questions), filings], ignore_index=True)
 
 
 CHUNK_METRICS = (
@@ -153,4 +164,4 @@ CHUNK_METRICS = (
     Metric("page_recall", "Page recall", "Kobeissi & Langlais (2026)", page_recall),
     Metric("page_hit", "Questions with a gold page", "this study", page_hit),
 )
-METRICS = (*CHUNK_METRICS, *PAGE_METRICS)
+METRICS = (*CHUNK_METRICS, *PAGE_METRICS, *DOC_METRICS)

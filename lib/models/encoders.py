@@ -70,5 +70,18 @@ class Encoder:
         vectors, self.batch_size = in_batches_that_fit(
             lambda size: encode(list(texts), batch_size=size, **options), self.batch_size
         )
-        vectors = vectors.float().cpu().numpy()
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
+        return _unit(vectors)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """Unit vectors of the tokens of each text in their context, float32, shape (n_tokens, dimension) each.
+
+        The special tokens at both ends are left out.
+        """
+        options = {"output_value": "token_embeddings", "show_progress_bar": False}
+        vectors = self.model.encode(list(texts), batch_size=self.batch_size, **options)
+        return [_unit(one[1:-1]) for one in vectors]
+
+
+def _unit(vectors) -> np.ndarray:
+    vectors = vectors.float().cpu().numpy()
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)

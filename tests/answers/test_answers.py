@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -10,7 +11,17 @@ from hypothesis import strategies as st
 from lib.analysis.answered import held, summarise_answers, word_share
 from lib.answers import answers as generation
 from lib.answers import prompt_context as contexts
-from lib.answers.answers import ANSWER_METRICS, Answers, answers, best_baseline, effort, plan, prompt, score
+from lib.answers.answers import (
+    ANSWER_METRICS,
+    Answers,
+    answers,
+    bert_scores,
+    best_baseline,
+    effort,
+    plan,
+    prompt,
+    score,
+)
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
 from lib.metrics.frame import long_frame
 from lib.models.prompts import Generation, GenerationError
@@ -176,15 +187,41 @@ def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_
     study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
     table = score(study, Answers(Context("dense", "dense"), {"q1": "It was $7."}, Filled()))
     values = table.set_index(["question_id", "metric"])["value"]
-    assert set(table["metric"]) == set(ANSWER_METRICS)
+    assert {*table["metric"], "bert_score"} == set(ANSWER_METRICS)
     assert values["q1", "numeric_match_strict"] == 1
     assert (values["q2"] == 0).all()
     assert table["k"].isna().all()
 
 
-@pytest.mark.parametrize(("texts", "n_stored"), [(["$7", "$8"], 1), (["$7", "fail"], 0)])
-def test_scores_are_stored_when_no_answer_is_missing(texts, n_stored, tmp_path, tokenizer_folder):
+class Letters:
+    """Every character is a token with a direction of its own."""
+
+    def __init__(self, *settings):
+        pass
+
+    def encode_tokens(self, texts):
+        return [np.eye(128)[[ord(letter) for letter in text]] for text in texts]
+
+
+def test_bert_score_of_an_answer_and_of_a_missing_one(tmp_path, tokenizer_folder, monkeypatch):
+    monkeypatch.setattr(generation, "Encoder", Letters)
+    monkeypatch.setattr(generation, "fetch", lambda weights: weights)
+    study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
+    study.profile["embedder"]["window"] = 64
+    table = bert_scores(study, Answers(Context("dense", "dense"), {"q1": "$7.0"}, Filled()))
+    # of "$7.0" two of four characters are in "$7", and all of "$7" are in it: F1 of 1/2 and 1
+    assert table.set_index("question_id")["value"].to_dict() == {"q1": pytest.approx(2 / 3), "q2": 0.0}
+    assert table[["metric", "method"]].drop_duplicates().to_numpy().tolist() == [["bert_score", "dense"]]
+
+
+@pytest.mark.parametrize(("texts", "n_stored"), [(["$7", "$8"], 2), (["$7", "fail"], 0)])
+def test_scores_are_stored_when_no_answer_is_missing(
+    texts, n_stored, tmp_path, tokenizer_folder, monkeypatch
+):
+    monkeypatch.setattr(generation, "Encoder", Letters)
+    monkeypatch.setattr(generation, "fetch", lambda weights: weights)
     study = study_of({"q1": texts[:1], "q2": texts[1:]}, tmp_path, tokenizer_folder)
+    study.profile["embedder"]["window"] = 64
     stored = {}
 
     def frame(stage, params, make, public):
@@ -214,11 +251,13 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
     scored = pd.concat([score(study, Answers(one, {"q1": "$7"}, Filled())) for one in chosen])
+    scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
     shown = answers_table(study, summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1})
     assert shown["Missing"].tolist() == [1, 0]
     assert shown["Context"].tolist() == ["best-baseline (Dense)", "oracle-page (BM25)"]
     if name == "financebench":
-        assert shown["Reported R / N (fr)"].tolist() == ["0.07 / 0.12 (0.38)", "0.20 / 0.34 (0.70)"]
+        assert shown["Reported R / N, English (Table 5)"].tolist() == ["0.07 / 0.12", "0.20 / 0.34"]
+        assert shown["Reported R / N, French (Table 6)"].tolist() == ["0.12 / 0.38", "0.16 / 0.70"]
     else:
         assert not [column for column in shown if "Reported" in column]
 

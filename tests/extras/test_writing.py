@@ -11,7 +11,7 @@ from extras import writing as written
 
 STUDY = SimpleNamespace(
     questions=pd.DataFrame({"question_id": ["q1", "q2"]}),
-    profile=SimpleNamespace(sibling_texts=SimpleNamespace(crag=SimpleNamespace(top=5))),
+    profile=SimpleNamespace(sibling_texts=SimpleNamespace(judge=SimpleNamespace(top=5))),
 )
 VERDICTS = pd.DataFrame({"query": ["profit", ""], "is_second": [True, False]})
 
@@ -34,6 +34,9 @@ def faked(monkeypatch):
     judged = pd.DataFrame({"label": ["RELEVANT", "IRRELEVANT", "IRRELEVANT"]})
     monkeypatch.setattr(written.judged, "judged_pairs", lambda study: judged)
     monkeypatch.setattr(written.judged, "verdicts", lambda study: VERDICTS)
+    monkeypatch.setattr(written.judged, "chosen", lambda study: {"q1": [1, 3], "q2": [2]})
+    one = SimpleNamespace(texts={"q1": "Sales were $7."})
+    monkeypatch.setattr(written.hyde, "passages", lambda study, kind: one)
     filled = SimpleNamespace(origins=Counter(reused=80, computed=3), missing={"A": "it died"})
     monkeypatch.setattr(written.contextual, "written", lambda study: filled)
 
@@ -43,8 +46,10 @@ def test_all_kinds_are_written_and_judgements_before_the_corrections_that_read_t
         "rewrites: 1 of 2 questions",
         "keywords: 1 of 2 questions",
         "expansion: 1 of 2 questions",
+        "hyde_akarsu: 1 of 2 questions",
         "judge: {'IRRELEVANT': 2, 'RELEVANT': 1}",
         "crag: 1 questions rewritten, 1 won by it",
+        "selection: 3 chunks selected for 2 questions",
         "answer_question: {'hyde': 1, 'ahead': 2}",
     ]
     assert list(written.write_texts(STUDY, "keywords")) == ["keywords: 1 of 2 questions"]

@@ -248,3 +248,15 @@ def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
 def test_an_answer_that_was_never_written_is_not_scored_as_wrong():
     with pytest.raises(ValueError, match="no prediction for q2"):
         m.answer_metrics(FRAME.assign(prediction=["1", None]))
+
+
+def test_bert_score_by_hand():
+    # the answer has tokens east and north, the prediction east and 45 degrees between them
+    gold = np.array([[1, 0], [0, 1]], float)
+    predicted = np.array([[1, 0], [2**-0.5, 2**-0.5]])
+    precision, recall = (1 + 2**-0.5) / 2, (1 + 2**-0.5) / 2
+    assert m.bert_score(predicted, gold) == pytest.approx(2 * precision * recall / (precision + recall))
+    # one token alone is right, but half of the answer has no better match than cosine 0
+    assert m.bert_score(gold[:1], gold) == pytest.approx(2 * 1 * 0.5 / (1 + 0.5))
+    assert m.bert_score(gold[[1, 0, 0]], gold) == 1
+    assert m.bert_score(gold[:0], gold) == m.bert_score(-gold[:1], gold[:1]) == 0

@@ -57,7 +57,7 @@ def test_page_zero_is_a_page():
 
 def test_unanswered_questions_score_zero_and_count_in_the_mean():
     frame = m.retrieval_metrics(run_of(q1=[("A", 0)]), questions_of(q1=("A", [0]), q2=("A", [0])))
-    assert len(frame) == 2 * (3 * len(m.DEPTHS) + len(m.PAGE_MEASURES))
+    assert len(frame) == 2 * (3 * len(m.DEPTHS) + len(m.PAGE_MEASURES) + len(m.DOC_MEASURES))
     assert (frame.groupby(["metric", "k"])["value"].mean() == 0.5).all()
 
 
@@ -95,6 +95,23 @@ def test_measures_over_pages_by_hand():
     assert values(frame, "recall", 10)["q1"] == 1.0
     assert values(frame, "recall", 3)["q1"] == 0.5
     assert values(frame, "ndcg", 10)["q2"] == values(frame, "ndcg", 10)["q3"] == 0.0
+
+
+@pytest.mark.parametrize("k", [3, 5, 10])
+def test_filings_are_ranked_by_their_first_chunk(k):
+    frame = m.retrieval_metrics(RUN, QUESTIONS)
+    # q1: filing B stands first, A second, however many chunks of A follow; q2's filing B is never seen
+    assert values(frame, "doc_mrr", k) == {"q1": 1 / 2, "q2": 0.0, "q3": 0.0}
+    assert values(frame, "doc_ndcg", k) == pytest.approx({"q1": 1 / math.log2(3), "q2": 0, "q3": 0})
+
+
+def test_measures_stop_at_their_depth():
+    run = run_of(q1=[("A", 1), ("A", 2), ("A", 3), ("A", 0), ("A", 4)])
+    frame = m.retrieval_metrics(run, QUESTIONS.iloc[:1])
+    assert [values(frame, "mrr", k)["q1"] for k in (3, 5, 10)] == [0, 1 / 4, 1 / 4]
+    ideal = 1 + 1 / math.log2(3)
+    by_hand = [0, (1 / math.log2(5) + 1 / math.log2(6)) / ideal]
+    assert [values(frame, "ndcg", k)["q1"] for k in (3, 5)] == pytest.approx(by_hand)
 
 
 def test_equal_scores_keep_the_runs_order():

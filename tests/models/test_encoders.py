@@ -37,6 +37,14 @@ def test_a_text_is_cut_at_the_window(folder_of_tiny):
     np.testing.assert_allclose(short, long, atol=1e-5)
 
 
+def test_every_token_has_a_unit_vector_and_special_tokens_have_none(folder_of_tiny, wordpiece):
+    encoder = Encoder(folder_of_tiny, window=64, precision="float32", batch_size=2)
+    vectors = encoder.encode_tokens([*TEXTS, ""])
+    n_tokens = [len(wordpiece.encode(text, add_special_tokens=False).ids) for text in TEXTS]
+    assert [len(one) for one in vectors] == [*n_tokens, 0]
+    assert all(np.linalg.norm(one, axis=1) == pytest.approx(np.ones(len(one)), abs=1e-5) for one in vectors)
+
+
 @pytest.mark.weights
 def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
     encoder = Encoder(fetch("minilm"), window=256, precision="float32")

@@ -7,12 +7,12 @@ from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 
 SETTINGS = {
-    "rewrites": {"n": 3, "max_tokens": 60, "temperature": 0.7},
+    "rewrites": {"n": 3, "max_tokens": 60},
     "keywords": {"max_tokens": 20},
     "expansion": {"max_tokens": 20},
-    "correction": {"max_tokens": 20},
-    "judge": {"top": 3, "passage_tokens": 4, "max_tokens": 4},
-    "crag": {"top": 2},
+    "correction": {"max_tokens": 20, "temperature": 0.5},
+    "judge": {"top": 2, "passage_tokens": 4, "max_tokens": 4},
+    "selection": {"top": 3, "passage_tokens": 3, "max_tokens": 9},
     "answer_question": {"max_tokens": 20},
     "seed": 13,
 }
@@ -57,7 +57,6 @@ def judged_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
                 "precision": "float32",
                 "batch_size": 4,
             },
-            "parent_child": {"size": 6, "overlap": 1},
             "hybrid_rrf": {"k_rrf": 60, "depth": 100},
             "bm25": {"k1": 1.5, "b": 0.75},
             "run": {"depth": 50},

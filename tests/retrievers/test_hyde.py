@@ -31,7 +31,9 @@ def study_of(fake_study, tmp_path):
 
     def make(n_passages: int, generator: Echo):
         hyde = {"n_passages": n_passages, "temperature": 0.7, "max_tokens": 200, "seed": 13}
-        made = fake_study(["What is CAPEX?", "What were sales?"], ["chunk"], {"hyde": hyde})
+        one = {"n_passages": 1, "temperature": 0.0, "max_tokens": 150, "seed": 13}
+        profile = {"hyde": hyde, "sibling_texts": {"hyde_akarsu": one}}
+        made = fake_study(["What is CAPEX?", "What were sales?"], ["chunk"], profile)
         made.generation_log, made.make_generator = lambda: log, lambda: generator
         return made
 
@@ -59,6 +61,15 @@ def test_passages_are_seeded_by_their_number_with_the_studys_limits(study_of):
         ["What were sales? 13", "What were sales? 14", "What were sales? 15"],
     ]
     assert {(one.sampling.temperature, one.sampling.max_tokens) for one in echo.asked} == {(0.7, 200)}
+
+
+def test_the_passage_with_numbers_has_its_own_prompt_limits_and_kind(study_of):
+    echo = Echo()
+    study = study_of(2, echo)
+    assert written_passages(study, "hyde_akarsu") == [["What is CAPEX? 13"], ["What were sales? 13"]]
+    assert {(one.sampling.temperature, one.sampling.max_tokens) for one in echo.asked} == {(0.0, 150)}
+    assert all("Include numbers" in one.prompt.user for one in echo.asked)
+    assert len(written_passages(study)[0]) == 2
 
 
 def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(study_of):

@@ -12,7 +12,7 @@ from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance
 from lib.models.written import Filled
 from lib.retrievers import judged
-from lib.retrievers.judged import first_ranks, judgements, label_of, passages
+from lib.retrievers.judged import beginnings, choices, first_ranks, indices_of, judgements, label_of
 
 CHUNKS = ["net sales", "cash flow", "profit", "net cash", "sales profit"]
 SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
@@ -23,9 +23,9 @@ def judge(query: str | None = None, **labels: str):
     """Rewrites a question as ``query``, and judges a passage by its first word; what is not named is IRRELEVANT."""
 
     def rule(asked: str) -> str | None:
-        if "Passage: " not in asked:
+        if "Document: " not in asked:
             return query
-        return labels.get(asked.split("Passage: ")[1].split()[0], "IRRELEVANT")
+        return labels.get(asked.split("Document: ")[1].split()[0], "IRRELEVANT")
 
     return rule
 
@@ -34,14 +34,35 @@ def order(scores: np.ndarray) -> list[int]:
     return [int(page) for page in np.argsort(-scores[0]) if np.isfinite(scores[0, page])]
 
 
-def test_useless_chunks_of_the_first_three_go_behind_and_the_rest_stays(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge(cash="AMBIGUOUS", profit="RELEVANT"), SCORES)
-    assert order(judged.score_selected(study, EVERY)) == [2, 1, 0, 3, 4]
-
-
-def test_an_unreadable_judgement_counts_as_an_ambiguous_one(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge(cash="No idea", profit="AMBIGUOUS"), SCORES)
+def test_what_is_not_selected_of_the_first_three_goes_behind_and_the_rest_stays(judged_study):
+    study = judged_study(["sales"], CHUNKS, lambda asked: "Documents 2 and 1 are needed.", SCORES)
     assert order(judged.score_selected(study, EVERY)) == [1, 2, 0, 3, 4]
+
+
+@pytest.mark.parametrize("text", ["None of them.", "7", None])
+def test_a_list_without_a_document_keeps_all(judged_study, text):
+    study = judged_study(["sales"], CHUNKS, lambda asked: text, SCORES)
+    assert order(judged.score_selected(study, EVERY)) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "indices"), [("[3, 0]", [0, 3]), ("0, 0, 12", [0]), ("10", [*range(4)]), (None, [*range(4)])]
+)
+def test_the_indices_of_a_list(text, indices):
+    assert indices_of(text, 4) == indices
+
+
+def test_one_prompt_has_all_documents_from_their_beginning(judged_study):
+    texts = ["net sales rose in the year", "cash flow", "profit", "net cash"]
+    study = judged_study(["cash?", "profit?"], texts, lambda asked: "1", np.array([[0.9, 0.8, 0.7, 0.6]] * 2))
+    run = study.rank_method("hybrid_rrf", np.array([[True] * 4, [False, True, False, False]]), 50)
+    assert choices(study, run) == {"q0": [2], "q1": [1]}
+    asked = [request.prompt.user for request in study.generator.asked]
+    assert asked[0].startswith(
+        "Document 0: net sales rose\n\nDocument 1: cash flow\n\nDocument 2: profit\n\nQuestion: cash?"
+    )
+    assert "documents 0 to 2 " in asked[0]
+    assert "Document 1" not in asked[1]
 
 
 def test_selection_keeps_every_question_s_chunks():
@@ -49,8 +70,7 @@ def test_selection_keeps_every_question_s_chunks():
     run = pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id"]).assign(
         doc_name="D", page=0, score=0.5
     )
-    labelled = run.assign(label=["IRRELEVANT", "RELEVANT", "RELEVANT", "RELEVANT"])
-    found = judged.selected(run, labelled)
+    found = judged.selected(run, {"q1": [2], "q0": [1, 2]})
     assert found[["question_id", "rank", "chunk_id"]].to_numpy().tolist() == [
         ["q1", 1, "b"],
         ["q1", 2, "a"],
@@ -60,17 +80,16 @@ def test_selection_keeps_every_question_s_chunks():
     assert found["score"].tolist() == [-1, -2, -1, -2]
 
 
-def test_selection_judges_candidates_only(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge(sales="RELEVANT"), SCORES)
+def test_selection_reads_candidates_only(judged_study):
+    study = judged_study(["sales"], CHUNKS, lambda asked: "1", SCORES)
     allowed = np.array([[True, False, False, False, True]])
     assert order(judged.score_selected(study, allowed)) == [4, 0]
-    assert len(study.generator.asked) == 2
 
 
 def test_a_relevant_chunk_among_the_first_leaves_the_first_round(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("profit", cash="RELEVANT"), SCORES)
     assert order(judged.score_corrected(study, EVERY)) == [0, 1, 2, 3, 4]
-    assert all("Passage: " in request.prompt.user for request in study.generator.asked)
+    assert all("Document: " in request.prompt.user for request in study.generator.asked)
 
 
 def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(judged_study):
@@ -121,12 +140,13 @@ def test_only_poor_questions_are_searched_again_and_among_their_candidates(judge
 def test_the_inputs_tell_of_every_judgement_of_the_standard_run(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
     study.candidates = lambda condition: EVERY
-    study.run = lambda name, condition: study.rank_method(name, EVERY, 50)
-    assert judged.labels(study) == [
-        ["q0", "DOC#p0000#c00", "IRRELEVANT"],
-        ["q0", "DOC#p0001#c00", "IRRELEVANT"],
-        ["q0", "DOC#p0002#c00", "RELEVANT"],
+    study.run = lambda name, condition="standard": study.rank_method(name, EVERY, 50)
+    pairs = judged.judged_pairs(study)
+    assert pairs[["chunk_id", "label"]].to_numpy().tolist() == [
+        ["DOC#p0000#c00", "IRRELEVANT"],
+        ["DOC#p0001#c00", "IRRELEVANT"],
     ]
+    assert judged.chosen(study) == {"q0": [1, 2, 3]}
     assert judged.verdicts(study)["is_second"].tolist() == [True]
 
 
@@ -142,7 +162,7 @@ def pairs_of(*pairs: tuple[str, int]) -> pd.DataFrame:
 
 def by_passage(**labels: str):
     """A judge that says what is given for the passage's last word."""
-    return lambda asked: labels[asked.split("Passage: ")[1].split("\n")[0].split()[-1]]
+    return lambda asked: labels[asked.split("Document: ")[1].split("\n")[0].split()[-1]]
 
 
 @pytest.mark.parametrize(
@@ -161,14 +181,11 @@ def test_labels_are_read_also_where_they_are_cut(text, label):
     assert label_of(text) == label
 
 
-def test_a_chunk_is_judged_by_its_best_child_cut_to_a_length(judged_study):
-    study = judged_study(["cash flow", "net sales"], PASSAGES, by_passage())
-    # children of six tokens, of which four are read: "the year in net sales rose", "rose cash flow in the year", ...
-    assert passages(study, pairs_of(("q0", 0), ("q1", 0), ("q1", 2))) == [
-        "rose cash flow in",
-        "the year in net",
-        "net cash",
-    ]
+def test_a_chunk_is_read_from_its_beginning_with_single_white_space(judged_study):
+    study = judged_study(["cash flow"], ["net  sales\nrose in the year", "profit", ""], by_passage())
+    ids = ["DOC#p0001#c00", "DOC#p0000#c00", "DOC#p0002#c00"]
+    assert beginnings(study, ids, 4) == ["profit", "net sales rose in", ""]
+    assert beginnings(study, ids[1:2], 99) == ["net sales rose in the year"]
 
 
 def test_every_pair_is_judged_once(judged_study):

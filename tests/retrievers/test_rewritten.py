@@ -140,7 +140,7 @@ def test_texts_are_written_once_with_the_settings_of_their_kind(judged_study):
     assert first.texts == again.texts == {"q0": "net sales?", "q1": "cash flow?"}
     assert len(study.generator.asked) == 2
     sampling = study.generator.asked[0].sampling
-    assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (60, 0.7, 13)
+    assert (sampling.max_tokens, sampling.temperature, sampling.seed) == (60, 0.0, 13)
     assert "3 paraphrases" in study.generator.asked[0].prompt.user
 
 
