@@ -1,7 +1,7 @@
 """Pages by their kind, such as balance sheets and legal notes: features of a page alone, in its filing, for a question.
 
-The phrases of kinds are in ``kinds.yaml``; they come from how financial statements and reports are built, not from any
-dataset. Phrase counts need no model and take a second for some thousand pages.
+The phrases of kinds are in ``kinds.yaml``; they name parts of statements and reports, and were chosen by people who had
+read FinanceBench's questions. Phrase counts need no model and take a second for some thousand pages.
 """
 
 import re

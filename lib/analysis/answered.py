@@ -1,7 +1,7 @@
 """Answers by context: means, what a context contains of the evidence, and whether better retrieval helps."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -121,26 +121,3 @@ def correlations(
         pooled = pd.concat([_pairs(metrics, context, metric, "page_recall", k) for context in contexts])
         rows.append((metric, *draws.rank_correlation(pooled["retrieval"], pooled["answer"])))
     return pd.DataFrame(rows, columns=["metric", "mean", "low", "high", "n", "n_companies"])
-
-
-def points(
-    metrics: pd.DataFrame,
-    contexts: Sequence[Context],
-    titles: Mapping[str, str],
-    wanted: Sequence[str],
-    k: int,
-) -> pd.DataFrame:
-    """The means of each context: context (title), page_recall at k (0 without retrieval), and a column per metric."""
-    rows = []
-    for context in contexts:
-        key = (context.method, context.condition)
-        found = values_of(metrics, *key, "page_recall", k)
-        row = {"context": titles[context.name], "page_recall": found.mean() if len(found) else 0.0}
-        rows.append(row | {metric: values_of(metrics, *key, metric, None).mean() for metric in wanted})
-    return pd.DataFrame(rows)
-
-
-def spearman(table: pd.DataFrame, metric: str) -> float:
-    """Spearman's correlation of page recall with a metric over the rows of :func:`points`; NaN if one is constant."""
-    ranks = table[["page_recall", metric]].rank()
-    return float(ranks.corr().iloc[0, 1]) if (ranks.nunique() > 1).all() else float("nan")

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.methods import METHODS, TRAINED, baselines
+from lib.methods import MATCHED, METHODS, TRAINED, baselines, of_family
 from lib.metrics.frame import HEADLINE, best
 from lib.show.display import escape, markdown_table, show_figure, table
-from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_figures, title
+from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_runs, title
 from lib.study import Study
 from lib.words import StudyError
 
 K = 5
+OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before the seed of the folds
 FIGURES = {
     "decomposition": "Where the gold evidence is lost: the filing, the page inside it, the chunk of the page.",
     "recall-at-k": "Document and page recall against the number of chunks that are read.",
@@ -23,69 +24,87 @@ PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/decomposition
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
-    """The best baseline, the page scorer and ``ahead`` where they were run, and the best method under oracle document:
-    (label, method, condition) to the run's rows of the summary (SUMMARY_COLUMNS) at K chunks.
+    """The best baseline, the best one with matched filings, the page scorer with both kinds of folds and ``ahead``,
+    where they were run; then the best baseline and ``ahead`` with the filing given.
+
+    Returns:
+        (label, method, condition) to the run's rows of the summary (SUMMARY_COLUMNS) at K chunks.
     """
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
     runs = dict(list(at_k.groupby(["method", "condition"])))
-    wanted = [("best baseline", best(at_k[at_k["method"].isin(baselines())])["method"], "standard")]
-    wanted += [("trained", name, "standard") for name in TRAINED if name in METHODS]
-    if (at_k["condition"] == "oracle-document").any():
-        oracle = best(at_k, condition="oracle-document")["method"]
-        wanted.append(("told the filing", oracle, "oracle-document"))
+    base = best(at_k[at_k["method"].isin(baselines())])["method"]
+    wanted = [("best baseline", base, "standard")]
+    matched = at_k[at_k["method"].isin(of_family(MATCHED)) & (at_k["condition"] == "standard")]
+    wanted += [("filings matched", best(matched)["method"], "standard")] if len(matched) else []
+    trained = [name for one in TRAINED for name in (one, f"{one}_filing") if name in METHODS]
+    wanted += [("trained", name, "standard") for name in trained]
+    wanted += [("filing given", name, "oracle-document") for name in (base, "ahead")]
     return {row: runs[row[1:]] for row in wanted if row[1:] in runs}
 
 
-def headline_table(summary: pd.DataFrame, reported: dict) -> pd.DataFrame:
-    """The headline table as it is printed: ours with 95 % intervals, and beside them what is reported, if anything.
-
-    ``reported`` is that of :func:`lib.show.tables.reported_figures`.
-    """
-    rows = []
+def headline_table(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """The headline table as it is printed: ours with 95 % intervals, beside them what the main study reports."""
+    known, rows = reported_runs(dataset), []
     for (label, method, condition), part in headline_rows(summary).items():
         row = {"Method": f"{title(method)} ({label})"} | metric_cells(part)
-        if reported:
-            theirs = {"best baseline": "multi_hyde_rerank", "told the filing": "best"}.get(label, method)
-            row[REPORTED] = reported_cell(reported[condition].get(theirs, {}))
+        if known:
+            row[REPORTED] = reported_cell(known.get((method, condition), {}))
         rows.append(row | {"n": int(part["n"].iloc[0])})
     return pd.DataFrame(rows)
 
 
 def sentences(summary: pd.DataFrame) -> list[str]:
-    """What the headline table shows, in three sentences."""
-    name, mean = {}, {}
-    for (label, method, _), part in headline_rows(summary).items():
-        name[label], mean[label] = title(method), part.set_index("metric")["mean"]
-    base, pages = mean["best baseline"], {label: means["page_recall"] for label, means in mean.items()}
-    found = [
-        f"Among the first {K} chunks of the best baseline ({name['best baseline']}) is the right filing for "
+    """What the headline table shows; each sentence compares a method with itself or names what differs."""
+    rows = headline_rows(summary)
+    found = {key: part.set_index("metric")["mean"] for key, part in rows.items()}
+    pages = {key: means["page_recall"] for key, means in found.items()}
+    first = next(iter(rows))
+    name, base = title(first[1]), found[first]
+    told = [
+        f"Among the first {K} chunks of the best baseline ({name}) is the right filing for "
         f"{base['doc_recall']:.0%} of the questions, but only {base['page_recall']:.0%} of the gold pages."
     ]
-    if (oracle := pages.get("told the filing")) is not None:
-        found.append(
-            f"Told which filing to read, the best method finds {oracle:.0%} of the gold pages: {1 - oracle:.0%} are "
-            f"lost with the right filing in hand, against {1 - base['page_recall']:.0%} without."
+    if (inside := pages.get(("filing given", first[1], "oracle-document"))) is not None:
+        told.append(
+            f"With the filing given, the same method finds {inside:.0%} of the gold pages: {1 - inside:.0%} are lost "
+            f"inside the right filing, against {1 - base['page_recall']:.0%} without it."
         )
-    if "trained" in pages:
-        found.append(
-            f"{name['trained']}, trained on questions other than those that it is scored on, finds "
-            f"{pages['trained']:.0%} of the gold pages without being told the filing."
+    for label, method, _ in rows:
+        if label == "filings matched":
+            told.append(
+                f"{title(method)}, which first matches the question's company, year and form with the filings and "
+                f"learns nothing, finds {pages[label, method, 'standard']:.0%}."
+            )
+    if (shown := pages.get(("trained", "ahead", "standard"))) is not None:
+        told.append(
+            f"{title('ahead')}, trained on other companies' questions, its features written by people who had read "
+            f"FinanceBench's, finds {_over_draws(summary, shown)}."
         )
-    else:
-        overlap = base["ctx_rouge_l"]
-        found.append(f"The best of its chunks overlaps with the evidence by a ROUGE-L of {overlap:.2f}.")
-    return found
+    if (given := pages.get(("filing given", "ahead", "oracle-document"))) is not None:
+        told[-1] = f"{told[-1][:-1]}; with the filing given, {given:.0%}."
+    return told
+
+
+def _over_draws(summary: pd.DataFrame, shown: float) -> str:
+    """The page recall of ``ahead`` over the draws of its folds, where they were measured, and in the one shown."""
+    draws = summary[summary["metric"].str.startswith(OF_DRAW) & (summary["k"] == K)]["mean"]
+    if draws.empty:
+        return f"{shown:.0%} of the gold pages"
+    return (
+        f"{draws.mean():.0%} of the gold pages on average over {len(draws)} draws of its folds ({shown:.0%} in the "
+        "first, which the tables show)"
+    )
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
-    reported, n_questions = reported_figures(study.dataset.name), len(study.questions)
-    beside = "; reported: the reproduced study, in the order document recall, page recall, BLEU, ROUGE-L"
+    reported, n_questions = reported_runs(study.dataset.name), len(study.questions)
+    beside = "; reported: the reproduced study's Tables 2 and 3, document recall, page recall, BLEU, ROUGE-L"
     caption = (
         f"The headline: retrieval at {K} chunks on {n_questions} questions ({study.dataset.name}), mean with "
         f"95 % interval{beside if reported else ''}."
     )
-    whole = headline_table(summary, reported)
+    whole = headline_table(summary, study.dataset.name)
     shown = whole.drop(columns="n") if (whole["n"] == n_questions).all() else whole  # the caption gives n
     columns = [table(study, shown, "headline", caption, data=whole)]
     drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.png").is_file()]
@@ -133,7 +152,7 @@ def fill_headline(readme: Path, summary: pd.DataFrame, manifest: dict) -> None:
         raise StudyError(
             f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table"
         )
-    rows = markdown_table(headline_table(summary, reported_figures(manifest["dataset"]))).replace("\\", "")
+    rows = markdown_table(headline_table(summary, manifest["dataset"])).replace("\\", "")
     minutes = sum(record["wall_s"] for record in manifest["stages"]) / 60
     figure = PUBLISHED_FIGURE.format(**manifest)
     is_drawn = (readme.parent / figure).is_file()
@@ -141,8 +160,8 @@ def fill_headline(readme: Path, summary: pd.DataFrame, manifest: dict) -> None:
     block = (
         f"{' '.join(sentences(summary))}\n\n{rows}{drawn}\n\n"
         f"Means over {manifest['n_questions']} questions at {K} chunks with 95 % intervals; reported: document "
-        f"recall / page recall / BLEU / ROUGE-L of the study that this one reproduces. Run of {manifest['date']}, "
-        f"commit {manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes in the "
+        f"recall / page recall / BLEU / ROUGE-L in Tables 2 and 3 of the study that this one reproduces. Run of "
+        f"{manifest['date']}, commit {manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes in the "
         "stages of the store, as timed in their last sitting; what the language model wrote is not counted."
     )
     before, after = text.split(BEGIN)[0], text.split(END)[1]

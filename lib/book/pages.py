@@ -12,13 +12,14 @@ import yaml
 
 from lib.book.headline import headline, made_by
 from lib.book.manifest import licence_of, read_summary
+from lib.book.reported import reported_page
 from lib.files import ROOT
 from lib.methods import METHODS, Method, of_family, siblings
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock
-from lib.show.display import escape, markdown_table
-from lib.show.tables import metric_cells, reported_figures
+from lib.show.display import escape, markdown_table, number
+from lib.show.tables import metric_cells, reported_runs
 from lib.study import Study
 from lib.words import CONDITIONS
 
@@ -28,11 +29,12 @@ CARD, APPENDIX = (Path(__file__).with_name(f"{name}.md").read_text() for name in
 
 
 def write_pages(study: Study, manifest: dict) -> None:
-    """Write ``pages/methods.md``, ``siblings.md``, ``appendix.md`` and ``headline.md`` of the outputs."""
+    """Write ``methods.md``, ``siblings.md``, ``reported.md``, ``appendix.md`` and ``headline.md`` into ``pages/``."""
     summary, others = read_summary(study), siblings(study.profile)
     pages = {
         "methods": methods_page(study, summary, "Methods", of_family()),
         "siblings": methods_page(study, summary, "Methods of the sibling studies", others),
+        "reported": reported_page(study),
         "appendix": appendix(study, manifest),
         "headline": headline(study, summary),
     }
@@ -77,9 +79,10 @@ def numbers_table(study: Study, method: Method, summary: pd.DataFrame) -> str:
         for condition in CONDITIONS
         if condition in parts
     ]
-    if known := reported_figures(study.dataset.name, "standard", method.name):
-        figures = {METRIC_TITLES[m]: known.get(m) for m in HEADLINE}
-        rows.append({"Condition": "standard, reported"} | figures | {"n": 150})
+    for (name, condition), known in reported_runs(study.dataset.name).items():
+        if name == method.name:
+            figures = {METRIC_TITLES[metric]: number(known[metric]) for metric in HEADLINE}
+            rows.append({"Condition": f"{condition}, reported"} | figures | {"n": 150})
     return markdown_table(pd.DataFrame(rows)) if rows else "Not run on this dataset."
 
 

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.metrics.retrieval import doc_recall, page_recall
+from lib.metrics.frame import HEADLINE
+from lib.metrics.overlap import overlap_metrics
+from lib.metrics.retrieval import doc_recall, page_recall, retrieval_metrics
 from lib.page_scorer import full, light, mistakes
 from lib.page_scorer.pages import base_vectors, folds, load_records
 from lib.page_scorer.search import page_run, scorer_scores, search
@@ -61,6 +63,25 @@ def measured_mistakes(
     for name in ("pages", "compare_tokens"):
         del params["settings"]["page_scorer"][name]
     return _stored(study, stage, params, rows) if measure or study.store.find(stage, params) else None
+
+
+def ablation(study: Study, k: int = 5) -> pd.DataFrame:
+    """The metrics of HEADLINE at k chunks of the fine-tuned scorer, folds by filing as in the source, for each of PAGES
+    that stage two searches: question_id, metric, k, value, n_pages."""
+
+    def make() -> pd.DataFrame:
+        scores, everything, parts = scorer_scores(study, "full", "filing"), study.candidates("standard"), []
+        texts = study.chunks.set_index("chunk_id")["text"].to_dict()
+        for n_pages in PAGES:
+            found = search(study, scores, everything, n_pages)
+            ranked = runs.rank(found, study.questions, study.chunks, k), study.questions
+            read = overlap_metrics(ranked[0], texts, ranked[1], [k], study.cache.rows)
+            parts.append(pd.concat([retrieval_metrics(*ranked, [k]), read]).assign(n_pages=n_pages))
+        table = pd.concat(parts, ignore_index=True)
+        return table[table["metric"].isin(HEADLINE)]
+
+    params = _params(study, k) | {"evidence": study.digest("evidence")}
+    return study.store.frame(f"page_scorer/ablation/{k}", params, make, public=True)
 
 
 def _params(study: Study, k: int) -> dict:

@@ -1,43 +1,50 @@
 """Tables and figures of the chapter on generation: answers by context, what a context contains, and what that gives."""
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle, product
+from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from lib.analysis.answered import contexts_held
 from lib.analysis.breakdowns import MARK
+from lib.analysis.facts import facts
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
 from lib.answers.prompt_context import NONE, Context
 from lib.metrics import METRIC_TITLES
 from lib.show.display import TESTED, Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
-from lib.show.tables import reported_figures
+from lib.show.tables import reported_rows
 from lib.study import Study
 
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
 PARTS = ("retrieved", "read")
+#: The two versions of the main study, and their tables of answers.
+VERSIONS = {
+    "Reported R / N, English (Table 5)": ("kobeissi2026_en", "Table 5"),
+    "Reported R / N, French (Table 6)": ("kobeissi2026_fr", "Table 6"),
+}
 HELD = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_number": "Answer's number"}
 
 
 def answers_table(
     study: Study, summary: pd.DataFrame, contexts: Sequence[Context], n_missing: Mapping[str, int]
 ) -> pd.DataFrame:
-    """One row per context: every metric with its interval, the reported figures, and answers that are missing.
-
-    Reported are ROUGE-L and numeric match in the English version, and numeric match in the French one.
-    """
-    known = reported_figures(study.dataset.name, "generation")
-
-    def reported(context: str) -> str:
-        return "{:.2f} / {:.2f} ({:.2f})".format(*known[context]) if context in known else "–"
-
+    """One row per context: every metric with its interval, what both versions of the main study report (ROUGE-L /
+    numeric match), and answers that are missing."""
+    name, reported = study.dataset.name, []
+    for head, (source, table) in VERSIONS.items():
+        known = reported_rows(name, table, source)
+        cells = {row: "{answer_rouge_l:.2f} / {numeric_match:.2f}".format(**known[row]) for row in known}
+        cells["best-baseline"] = cells.get("multi_hyde_rerank")
+        reported += (
+            [Column(head, "context", lambda context, cells=cells: cells.get(context, "–"))] if known else []
+        )
     return printed(
         wide(summary, ["context"]).loc[[one.name for one in contexts]].reset_index(),
         Column("Context", "context", {one.name: one.title for one in contexts}.get),
         *(Column(head, metric) for metric, head in TITLES.items()),
-        *([Column("Reported R / N (fr)", "context", reported)] if known else []),
+        *reported,
         Column("Missing", "context", lambda context: n_missing.get(context, 0)),
     )
 
@@ -110,20 +117,11 @@ def correlations_table(found: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def retrieval_against_answers(points: pd.DataFrame, metrics: Sequence[str]) -> plt.Figure:
-    """Mean page recall of each context against what its answers reach (``points`` of
-    :mod:`lib.analysis.answered`), a panel per metric."""
-    drawn, panels = plt.subplots(1, len(metrics), figsize=(4 * len(metrics) + 2, 3.4), squeeze=False)
-    for axes, metric in zip(panels[0], metrics, strict=True):
-        for row, colour in zip(points.to_dict("records"), cycle(COLOURS), strict=False):
-            style = {"s": 48, "color": colour, "zorder": 3, "clip_on": False}
-            axes.scatter(row["page_recall"], row[metric], label=row["context"], **style)
-        top = max(0.05, 1.1 * points[metric].max())
-        limits = {"xlim": (-0.03, 1.03), "ylim": (0, top)}
-        axes.set(xlabel="page recall of the context", ylabel=TITLES[metric], **limits)
-    axes.legend(fontsize=8.5, loc="center left", bbox_to_anchor=(1.02, 0.5))
-    drawn.tight_layout()
-    return drawn
+def contradictions() -> tuple[int, int]:
+    """Cells of the two versions' tables of answers that differ, and how many there are."""
+    one, other = (facts(source).table(table) for source, table in VERSIONS.values())
+    differs = [value != other[row][metric] for row, cells in one.items() for metric, value in cells.items()]
+    return sum(differs), len(differs)
 
 
 def examples(study: Study, contexts: Sequence[Context], question_ids: Sequence[str]) -> pd.DataFrame:

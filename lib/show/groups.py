@@ -13,7 +13,7 @@ from lib.metrics import METRIC_TITLES, METRICS
 from lib.show.display import TESTED, Column, escape, interval, number, percent, printed, wide
 from lib.show.figures import COLOURS, bars, label_rows
 from lib.show.pictures import draw_page
-from lib.show.tables import title
+from lib.show.tables import reported_rows, title
 from lib.study import Study
 
 STEP_COLOURS = {"found": "#009E73", "chunk": "#F0E442", "page": "#E69F00", "document": "#B0413E"}
@@ -28,6 +28,12 @@ FAILED = (
     Column("n", "n_failed"),
 )
 ORACLE_MARKS = {"oracle-document": "D", "oracle-page": "^"}
+#: A row of the main study's breakdowns: the run here that stands beside it.
+REPORTED_RUNS = {
+    "multi_hyde_rerank": "best_baseline",
+    "page_scorer": "page_scorer",
+    "oracle-document": "oracle_document",
+}
 
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
@@ -64,12 +70,21 @@ def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
     return f"{titled} goes from {means.min():.2f} ({means.idxmin()}) to {means.max():.2f} ({means.idxmax()})"
 
 
+def reported_groups(dataset: str, table: str) -> dict[str, dict] | None:
+    """Document and page recall by run and group in a table of the main study, as :func:`group_table` takes them; None
+    for a dataset that it did not measure."""
+    return {
+        REPORTED_RUNS[row]: {group: (cell["D"], cell["P"]) for group, cell in groups.items() if cell}
+        for row, groups in reported_rows(dataset, table).items()
+    } or None
+
+
 def group_table(
     frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None
 ) -> pd.DataFrame:
     """One row per group and run of :func:`lib.analysis.breakdowns.by_group`: n, companies, metrics with intervals.
 
-    ``head`` names the groups; ``known`` maps a run's name to a group to reported values, in the metrics' order.
+    ``head`` names the groups; ``known`` maps a run's name to a group to its reported document and page recall.
     """
 
     def reported(group: str, name: str) -> str:
@@ -82,7 +97,7 @@ def group_table(
         Column("n", "n"),
         Column("Companies", "n_companies"),
         *(Column(METRIC_TITLES[metric], metric) for metric in frame["metric"].unique()),
-        *([] if known is None else [Column("Reported", ("group", "entry"), reported)]),
+        *([] if known is None else [Column("Reported D / P", ("group", "entry"), reported)]),
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
 from lib.show.display import Column, number, printed, with_interval
-from lib.show.tables import reported_figures, title, values_of
+from lib.show.tables import MEANS, REPORTED, reported_cell, reported_rows, title, values_of
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -36,11 +36,16 @@ def recall_table(study: Study, frame: pd.DataFrame, part: str) -> pd.DataFrame:
     for scorer, by in SCORERS:
         row = {head: cells[at, scorer, by, k] for head, (at, k) in columns.items()}
         rows.append({"Page scorer": NAMES[scorer], "Folds by": by or "–"} | row | n)
-    known = reported_figures(study.dataset.name, "page_scorer_pages")
-    if known and part == "ablation":
-        row = {f"P = {n_pages}": number(known.get(n_pages, float("nan"))) for n_pages in PAGES}
-        rows.append({"Page scorer": "Published", "Folds by": "filing"} | row | {"In page order": "–"} | n)
     return pd.DataFrame(rows)
+
+
+def kept_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.page_scorer.measured.ablation` by pages kept, and beside it the main study's Table 6."""
+    known = reported_rows(study.dataset.name, "Table 6")
+    cells = _cells(study, frame.rename(columns={"question_id": "item"}), ["n_pages", "metric"]).unstack()
+    reported = Column(REPORTED, "n_pages", lambda n_pages: reported_cell(known.get(f"P={n_pages}", {})))
+    shown = cells.assign(n=frame["question_id"].nunique()).reset_index()
+    return printed(shown, Column("P", "n_pages"), *MEANS, *([reported] if known else []), Column("n", "n"))
 
 
 def folds_table(frame: pd.DataFrame, metrics: pd.DataFrame, methods: dict[str, str], k: int) -> pd.DataFrame:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from lib.analysis.frontier import cost
+from lib.analysis.experiments import VARIANTS
+from lib.analysis.facts import MAIN, Rows, facts
 from lib.evaluation import summary_at
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
@@ -17,19 +16,30 @@ from lib.metrics.retrieval import page_recall
 from lib.show.display import TESTED, Column, interval, number, p_value, printed, wide, with_interval
 from lib.stats import Resampling, holm
 from lib.study import Study
+from lib.words import Condition
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at", "values_of"]  # for the chapters
 REPORTED = "Reported D / P / B / R"
-FIGURES = yaml.safe_load(Path(__file__).with_name("reported_figures.yaml").read_text())
 
 
-def reported_figures(dataset: str, *path: str) -> dict:
-    """What the reproduced study reports under some keys, such as ``"standard", "page_scorer"``; empty where it reports
-    nothing, and for any dataset but FinanceBench, which it measured."""
-    found = FIGURES if dataset == "financebench" else {}
-    for key in path:
-        found = found.get(key, {})
-    return found
+def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:
+    """The rows of one reported table by the paper's names; empty for datasets other than FinanceBench."""
+    return facts(source).table(table) if dataset == "financebench" else {}
+
+
+def reported_runs(dataset: str) -> dict[tuple[str, Condition], dict]:
+    """What the main study reports of the runs that are ours too, by method and condition: its Table 3 and, for dense
+    retrieval under the oracles, Table 2; empty as :func:`reported_rows` is."""
+    known = facts().by_method("Table 3") if dataset == "financebench" else {}
+    runs = {(method, "standard"): cells for method, cells in known.items()}
+    return runs | {("dense", oracle): row for oracle, row in reported_rows(dataset, "Table 2").items()}
+
+
+def reported_columns(dataset: str) -> list[Column]:
+    """The column of :func:`reported_runs` for rows with a method and a condition, or no column where there are none."""
+    known = reported_runs(dataset)
+    cell = Column(REPORTED, ("method", "condition"), lambda *run: reported_cell(known.get(run, {})))
+    return [cell] if known else []
 
 
 def title(method: str) -> str:
@@ -65,27 +75,26 @@ def methods_table(names: Iterable[str]) -> pd.DataFrame:
 def results_table(
     study: Study, summary: pd.DataFrame, condition: str, methods: Iterable[str]
 ) -> pd.DataFrame:
-    """One row per method: our means with intervals, the reported figures where the dataset has any, and n."""
-    known = reported_figures(study.dataset.name, condition)
-    reported = Column(REPORTED, "method", lambda method: reported_cell(known.get(method, {})))
+    """One row per method: our means with intervals, what the main study reports (:func:`reported_runs`), and n."""
     shown = wide(summary[summary["condition"] == condition], ["method"]).loc[[*methods]].reset_index()
-    return printed(shown, METHOD, *MEANS, *([reported] if known else []), N)
+    return printed(shown, METHOD, *MEANS, *reported_columns(study.dataset.name), N)
 
 
 def conditions_table(
-    summary: pd.DataFrame, methods: Iterable[str], conditions: Iterable[str]
+    study: Study, summary: pd.DataFrame, methods: Iterable[str], conditions: Iterable[str]
 ) -> pd.DataFrame:
-    """One row per method and condition: means of the headline metrics, and n."""
+    """One row per method and condition: means of the headline metrics, what is reported, and n."""
     shown = wide(summary, ["method", "condition"], MEAN_ALONE).loc[[*product(methods, conditions)]]
-    return printed(shown.reset_index(), METHOD, Column("Condition", "condition"), *MEANS, N)
+    condition, reported = Column("Condition", "condition"), reported_columns(study.dataset.name)
+    return printed(shown.reset_index(), METHOD, condition, *MEANS, *reported, N)
 
 
 def oracle_page_check(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
-    """Our metrics under oracle page by method, and below them what is reported."""
+    """Our metrics under oracle page by method, and below them those of dense retrieval in the main study's Table 2."""
     part = wide(summary[summary["condition"] == "oracle-page"], ["method"], MEAN_ALONE).loc[[*methods]]
     shown = printed(part.reset_index(), Column("Source", "method", title), *MEANS)
-    if known := reported_figures(study.dataset.name, "oracle-page", "best"):
-        shown.loc[len(shown)] = ["published", *(number(known[metric]) for metric in HEADLINE)]
+    if known := reported_rows(study.dataset.name, "Table 2").get("oracle-page"):
+        shown.loc[len(shown)] = ["reported, dense (Table 2)", *(number(known[metric]) for metric in HEADLINE)]
     return shown
 
 
@@ -104,14 +113,42 @@ def comparison_table(
     )
 
 
-def cost_table(study: Study, methods: Iterable[str]) -> pd.DataFrame:
-    """Seconds to index the filings and milliseconds per question, by method, from the store's own clock.
+def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.experiments.bm25_variants` as printed: page recall by condition and type of question."""
+    title_of = {"standard": "Shared index", "oracle-document": "Gold filing"}
+    heads = variants["condition"].map(title_of) + ": " + variants["question_type"]
+    cells = variants.assign(
+        head=heads + " (n = " + variants["n"].astype(str) + ")", cell=variants["page_recall"]
+    )
+    wide_cells = cells.pivot(index="variant", columns="head", values="cell").loc[
+        [*VARIANTS], [*cells["head"].unique()]
+    ]
+    return wide_cells.round(2).rename(index=VARIANTS).rename_axis("BM25 over chunks", axis=0).reset_index()
 
-    A method that reads another's run also pays for that one. Times are those of the machine that computed the entry.
-    """
-    costs = [(name, cost(study, name, stages_only=True)) for name in methods]
-    rows = [(title(name), f"{one.index_s:.0f}", f"{1000 * one.question_s:.0f}") for name, one in costs]
-    return pd.DataFrame(rows, columns=["Method", "Index (s)", "Per question (ms)"])
+
+def matched_table(study: Study, metrics: pd.DataFrame, matched: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Each row with matched filings beside the method that ranks in them: recalls at k, and the paired difference."""
+    draws, rows = Resampling.of(study), []
+    for name in matched["method"].unique():
+        of = {
+            metric: values_of(matched, name, "standard", metric, k)
+            for metric in ("doc_recall", "page_recall")
+        }
+        base = {metric: values_of(metrics, METHODS[name].changes, "standard", metric, k) for metric in of}
+        pages = of["page_recall"], base["page_recall"]
+        found = draws.difference(*pages)
+        means = [number(values[metric].mean()) for metric in of for values in (base, of)]
+        rows.append([title(name), *means, with_interval(*found[:3]), draws.p(*pages), found.n])
+    heads = [
+        "Method",
+        "Document recall, unmatched",
+        "matched",
+        "Page recall, unmatched",
+        "matched ",
+        "Difference",
+    ]
+    table = pd.DataFrame(rows, columns=[*heads, "Difference", "p (Holm)", "n"])
+    return table.assign(**{"p (Holm)": [p_value(p) for p in holm(table["p (Holm)"])] if rows else []})
 
 
 def pool_table(study: Study, metrics: pd.DataFrame, methods: Sequence[str], k: int) -> pd.DataFrame:

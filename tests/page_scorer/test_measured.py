@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.metrics.frame import HEADLINE
 from lib.page_scorer import mistakes
-from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS, measurements
+from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS, ablation, measurements
 from lib.show import page_scorer as report
 
 QUESTIONS = [f"q{n}" for n in range(4)]
@@ -91,12 +92,22 @@ def test_mistakes_are_not_measured_again_for_another_number_of_pages(measured, m
     assert (other.loc[other["part"] == "page order", "k"] == 2).all()
 
 
-def test_reported_figures_stand_below_the_ablation_of_financebench_alone(measured, monkeypatch):
+def test_the_ablation_has_the_recall_of_the_measurements_and_table_6_beside_it(measured, monkeypatch):
     study, frame = measured
-    assert len(report.recall_table(study, frame, "ablation")) == len(SCORERS)
-    monkeypatch.setattr(report, "reported_figures", lambda *_: {5: 0.48, 20: 0.55})
-    last = report.recall_table(study, frame, "ablation").iloc[-1]
-    assert last.iloc[2:].tolist() == ["0.48", "–", "0.55", "–", "–", 12]
+    of_filing = frame[(frame["part"] == "ablation") & (frame["scorer"] == "full") & (frame["by"] == "filing")]
+    there = of_filing.groupby(["metric", "k"])["value"].mean()
+    found = ablation(study, k=3)
+    here = found.groupby(["metric", "n_pages"])["value"].mean()
+    for metric in ("doc_recall", "page_recall"):
+        np.testing.assert_allclose(here[metric], there[metric], atol=1e-5)
+    assert set(found["metric"]) == {*HEADLINE}
+    assert report.REPORTED not in report.kept_table(study, found)
+    monkeypatch.setattr(
+        report, "reported_rows", lambda *_: {"P=5": {"doc_recall": 0.92, "page_recall": 0.48}}
+    )
+    table = report.kept_table(study, found)
+    assert table["P"].tolist() == [*PAGES]
+    assert table[report.REPORTED].tolist() == ["0.92 / 0.48 / – / –", "–", "–", "–"]
 
 
 def test_folds_have_a_mean_and_a_spread():

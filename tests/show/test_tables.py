@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 
 from lib.metrics.frame import HEADLINE, at_depth, best, values_of
-from lib.show.tables import conditions_table, oracle_page_check, pool_table, reported_figures, results_table
+from lib.show.tables import conditions_table, oracle_page_check, pool_table, reported_runs, results_table
 from lib.words import StudyError
 
-RUNS = (("bm25", "standard", 0.5), ("page_scorer", "standard", 0.7), ("bm25", "oracle-page", 1.0))
+RUNS = (("dense", "standard", 0.5), ("page_scorer", "standard", 0.7), ("dense", "oracle-page", 1.0))
+REPORTED = "Reported D / P / B / R"
 SUMMARY = pd.DataFrame(
     [(method, where, metric, 5, mean, 0.25, 1.0, 150) for method, where, mean in RUNS for metric in HEADLINE],
     columns=["method", "condition", "metric", "k", "mean", "low", "high", "n"],
@@ -25,17 +26,27 @@ def study(name: str) -> SimpleNamespace:
 
 
 def test_reported_figures_stand_beside_ours_for_their_dataset_alone():
-    table = results_table(study("financebench"), SUMMARY, "standard", ["bm25", "page_scorer"])
+    table = results_table(study("financebench"), SUMMARY, "standard", ["dense", "page_scorer"])
     assert table["Document recall"].tolist() == ["0.50 [0.25, 1.00]", "0.70 [0.25, 1.00]"]
-    assert table["Reported D / P / B / R"].tolist() == ["–", "0.95 / 0.55 / 0.33 / 0.46"]
-    assert "Reported D / P / B / R" not in results_table(study("demo"), SUMMARY, "standard", ["bm25"])
-    assert len(oracle_page_check(study("financebench"), SUMMARY, ["bm25"])) == 2
-    assert len(oracle_page_check(study("page-questions"), SUMMARY, ["bm25"])) == 1
-    assert reported_figures("financebench", "standard", "nothing") == reported_figures("demo") == {}
+    assert table[REPORTED].tolist() == ["0.88 / 0.34 / 0.26 / 0.35", "–"]
+    assert REPORTED not in results_table(study("demo"), SUMMARY, "standard", ["dense"])
+    assert len(oracle_page_check(study("financebench"), SUMMARY, ["dense"])) == 2
+    assert len(oracle_page_check(study("page-questions"), SUMMARY, ["dense"])) == 1
+    assert reported_runs("page-questions") == {}
+
+
+def test_the_reported_page_scorer_stands_beside_folds_by_filing_and_the_oracles_beside_dense():
+    known = reported_runs("financebench")
+    assert known["page_scorer_filing", "standard"]["page_recall"] == 0.55
+    assert ("page_scorer", "standard") not in known
+    assert known["dense", "oracle-document"]["ctx_bleu"] == 0.25
+    assert [method for method, condition in known if condition != "standard"] == ["dense", "dense"]
+    assert len(known) == 11 + 2
 
 
 def test_conditions_stand_below_each_other():
-    table = conditions_table(SUMMARY, ["bm25"], ["standard", "oracle-page"])
+    table = conditions_table(study("financebench"), SUMMARY, ["dense"], ["standard", "oracle-page"])
+    assert table[REPORTED].tolist() == ["0.88 / 0.34 / 0.26 / 0.35", "1.00 / 1.00 / 0.40 / 0.59"]
     assert table[["Condition", "Page recall", "n"]].to_numpy().tolist() == [
         ["standard", "0.50", 150],
         ["oracle-page", "1.00", 150],
@@ -62,6 +73,6 @@ def test_a_depth_that_was_not_measured_is_one_clear_sentence(read):
 
 def test_the_best_needs_something_to_choose_from_and_ties_go_to_the_first_name():
     tied = SUMMARY.assign(mean=0.5)
-    assert best(tied)["method"] == "bm25"
+    assert best(tied)["method"] == "dense"
     with pytest.raises(StudyError, match="no method has page_recall under oracle-document"):
         best(tied, condition="oracle-document")

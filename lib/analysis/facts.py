@@ -1,0 +1,86 @@
+"""What the papers state, as data: ``facts/<source>.yaml``, one file per paper and language version.
+
+What a paper does not state is null there. Every reported number of the book is read here, with the table it is from.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from lib.metrics.frame import HEADLINE, values_of
+
+MAIN = "kobeissi2026_en"
+SOURCES = (MAIN, "kobeissi2026_fr", "kim2025", "akarsu2026", "yepes2024")
+Rows = dict[str, dict]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One source; units as printed, see ``metrics``.
+
+    Attributes:
+        source: key, name, title, authors, year, and ``bibliography``, its key there.
+        data, models, settings, metrics: as stated, null where they are not.
+        tables: each with id, what, rows, and n, depth and conditions where the paper states them.
+        methods: a table's row → our row of the method table that measures the same.
+        chosen_here: dotted place of what is not stated → what this study takes; a form of ``profile`` and ``bleu``.
+        claims: each with id, where, claim, numbers, table and significance (whether a test was made).
+        inconsistencies: text against table, version against version, paper against code.
+        marks, marked: where a fact was read that was not read in the paper, for Yepes et al.
+        systems, from_code: what was built, and what the published code does.
+    """
+
+    source: dict
+    data: dict
+    models: dict
+    settings: dict
+    metrics: dict
+    tables: list[dict]
+    methods: dict[str, str]
+    chosen_here: dict[str, object]
+    claims: list[dict]
+    inconsistencies: list[str]
+    marks: dict[str, str] | None = None
+    marked: dict[str, str] | None = None
+    systems: dict | None = None
+    from_code: dict | None = None
+
+    def table(self, id: str) -> Rows:
+        """The rows of a table as printed, such as ``table("Table 3")["dense"]["page_recall"]``.
+
+        Raises:
+            KeyError: no table has this id.
+        """
+        return {table["id"]: table["rows"] for table in self.tables}[id]
+
+    def by_method(self, id: str) -> Rows:
+        """The rows of a table that we measure too, by the name of our method."""
+        return {self.methods[row]: cells for row, cells in self.table(id).items() if row in self.methods}
+
+
+@cache
+def facts(source: str = MAIN) -> Facts:
+    """The facts of one of SOURCES."""
+    return Facts(**yaml.safe_load((Path(__file__).parent / "facts" / f"{source}.yaml").read_text()))
+
+
+def agreement(metrics: pd.DataFrame, k: int = 5) -> pd.DataFrame:
+    """How well our ranking of the main study's methods agrees with its Table 3, metric by metric.
+
+    Returns:
+        metric, n (methods of the table that ``metrics`` has), spearman of our means and theirs, mean_gap (ours minus
+        theirs), farthest (the method whose ranks differ most) and spearman_without it.
+    """
+    theirs, rows = pd.DataFrame(facts().by_method("Table 3")).T, []
+    for metric in HEADLINE:
+        means = {name: values_of(metrics, name, "standard", metric, k).mean() for name in theirs.index}
+        both = pd.DataFrame({"ours": means, "theirs": theirs[metric]}).dropna()
+        ranks = both.rank()
+        farthest = (ranks["ours"] - ranks["theirs"]).abs().idxmax()
+        left, gap = both.drop(farthest).rank(), (both["ours"] - both["theirs"]).mean()
+        spearman = (part["ours"].corr(part["theirs"]) for part in (ranks, left))
+        rows.append((metric, len(both), next(spearman), gap, farthest, next(spearman)))
+    return pd.DataFrame(rows, columns=["metric", "n", "spearman", "mean_gap", "farthest", "spearman_without"])

@@ -1,0 +1,112 @@
+"""The page *What the papers report*: the tables, settings and inconsistencies of :mod:`lib.analysis.facts`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from lib.analysis.facts import SOURCES, Facts, facts
+from lib.metrics import METRIC_TITLES
+from lib.metrics.overlap import bleu_signature
+from lib.show.display import escape, markdown_table
+from lib.study import Study
+
+NOT_STATED = "not stated"
+#: What a source states beside its tables; its data are on the page, too.
+STATED = ("data", "models", "settings", "metrics")
+HEAD = Path(__file__).with_name("reported.md").read_text()
+
+
+def reported_page(study: Study) -> str:
+    """The page as MyST, the same for every dataset but for the profile's own choices."""
+    parts = [HEAD.replace("{profile}", study.profile.name)]
+    for source in SOURCES:
+        known = facts(source)
+        about = f"{{cite:t}}`{known.source['bibliography']}`: {escape(known.source['title'])}. {_asked(known.data)}"
+        marks = "".join(f"\n- {mark}: {escape(text)}" for mark, text in (known.marks or {}).items())
+        marks = (
+            marks and f"\n\nNot all of it could be read in the paper itself. The marks of its facts:\n{marks}"
+        )
+        parts.append(f"\n## {escape(known.source['name'])}\n\n{about}{marks}\n")
+        parts += [paper_table(known, table) for table in known.tables]
+        contradictions = "\n".join(f"- {escape(text)}" for text in known.inconsistencies)
+        parts.append(f"\n:::{{dropdown}} What contradicts itself\n{contradictions}\n:::\n")
+        stated = markdown_table(settings_table(study, known))
+        parts.append(f"\n:::{{dropdown}} Data, models, settings and metrics\n{stated}\n:::\n")
+    return "\n".join(parts)
+
+
+def _asked(data: dict) -> str:
+    counts = (
+        f"{data[name]:,} {name[2:]}" for name in ("n_questions", "n_documents", "n_pages") if data.get(name)
+    )
+    return f"{escape('; '.join([data.get('dataset') or data['benchmark'], *counts]))}."
+
+
+def paper_table(known: Facts, table: dict) -> str:
+    """One table of a paper with its number, n, depth and conditions as caption; a sentence where none is printed."""
+    forms = {"n": "n = {}", "depth": "depth {}", "conditions": "{}", "from": "read in {}"}
+    about = [form.format(_words(table[name])) for name, form in forms.items() if table.get(name)]
+    what = f"{known.source['name']}, {table['id']}: {table['what']}"
+    caption = f"{'; '.join([what, *about])}."
+    caption = escape(
+        f"{caption} {table['note'][0].upper()}{table['note'][1:]}." if "note" in table else caption
+    )
+    if not table["rows"]:
+        return f"\n{caption}\n"
+    shown = markdown_table(rows_table(known, table["rows"]))
+    return f"::::{{table}} {caption}\n:class: study-table\n\n{shown}\n::::\n"
+
+
+def rows_table(known: Facts, rows: dict) -> pd.DataFrame:
+    """A table's rows as printed: a column's numbers have the digits of its longest; dashes are not stated."""
+    flat = {row: {_title(at): cell for at, cell in _flat(cells, ())} for row, cells in rows.items()}
+    shown = {"Row": [row.replace("_", " ") for row in flat]}
+    if ours := {row: f"`{known.methods[row]}`" for row in flat if row in known.methods}:
+        shown["Ours"] = [ours.get(row, "–") for row in flat]
+    for column in dict.fromkeys(column for cells in flat.values() for column in cells):
+        values = [cells.get(column) for cells in flat.values()]
+        numbers = [one for one in values if isinstance(one, float)]
+        shares = 2 if all(one <= 1 for one in numbers) else 0  # two digits are printed of each
+        digits = max([shares, *(len(str(one).partition(".")[2]) for one in numbers)])
+        shown[column or "Value"] = [_words(value, digits) for value in values]
+    return pd.DataFrame(shown).drop(columns="Value" if all(rows[row] is None for row in rows) else [])
+
+
+def settings_table(study: Study, known: Facts) -> pd.DataFrame:
+    """What a source states, setting by setting, and what this study takes where it states nothing."""
+    rows, ours = [], {"profile": study.profile, "bleu": bleu_signature()}
+    for section in STATED:
+        for at, value in _flat(getattr(known, section), (), whole=True):
+            above = [".".join((section, *at[:length])) for length in range(len(at), -1, -1)]
+            chosen = str(known.chosen_here.get(above[0], "–")).format(**ours)
+            marks = [known.marked[place] for place in above if place in (known.marked or {})]
+            stated = NOT_STATED if value is None else _words(value)
+            rows.append((section, _title(at), stated, chosen, *(marks[:1] or ["–"])))
+    shown = pd.DataFrame(rows, columns=["Section", "What", "Stated", "Chosen here", "Read in"])
+    return shown.loc[:, (shown != "–").any()]
+
+
+def _flat(
+    values: object, above: tuple[str, ...], whole: bool = False
+) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Places and values of nested dictionaries; with ``whole``, one that states all of its values stays one."""
+    if not isinstance(values, dict) or (whole and above and "None" not in str(values)):
+        yield above, values
+    else:
+        for name, value in values.items():
+            yield from _flat(value, (*above, name), whole)
+
+
+def _title(at: tuple[str, ...]) -> str:
+    return ": ".join(METRIC_TITLES.get(name, name).replace("_", " ") for name in at)
+
+
+def _words(value: object, digits: int | None = None) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')}: {_words(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    if isinstance(value, float) and digits is not None:
+        return f"{value:.{digits}f}"
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,107 @@
+"""What the papers state, as data: each number of the book is read from here, and none is typed."""
+
+import re
+from collections.abc import Iterator
+
+import nbformat
+import pandas as pd
+import pytest
+
+from lib.analysis.facts import SOURCES, agreement, facts
+from lib.book.notebooks import chapters
+from lib.files import ROOT
+from lib.methods import METHODS
+from lib.metrics.frame import HEADLINE
+from lib.studies import NOTEBOOKS
+
+in_every_source = pytest.mark.parametrize("source", SOURCES)
+
+
+def leaves(values: object) -> Iterator[object]:
+    for value in values.values() if isinstance(values, dict) else values if isinstance(values, list) else ():
+        yield from leaves(value)
+    if not isinstance(values, dict | list):
+        yield values
+
+
+@in_every_source
+def test_facts_are_whole(source):
+    known = facts(source)
+    assert f"{{{known.source['bibliography']}," in (ROOT / "book" / "references.bib").read_text()
+    ids = [table["id"] for table in known.tables]
+    assert len(ids) == len(set(ids))
+    assert known.inconsistencies
+    assert all({"id", "what", "rows"} <= table.keys() for table in known.tables)
+    assert all({"id", "where", "claim", "numbers", "table"} <= claim.keys() for claim in known.claims)
+
+
+@in_every_source
+def test_every_row_with_a_method_of_ours_names_one_that_exists(source):
+    known = facts(source)
+    printed = {row for table in known.tables for row in table["rows"] or {}}
+    assert known.methods.keys() <= printed
+    assert {*known.methods.values()} <= METHODS.keys()
+
+
+@in_every_source
+def test_what_is_chosen_here_is_not_stated_there(source):
+    known = facts(source)
+    for place in known.chosen_here:
+        section, *names = place.split(".")
+        value = getattr(known, section)
+        for name in names:
+            value = value[name] if name in value else value[".".join(names[names.index(name) :])]
+            if not isinstance(value, dict):
+                break
+        assert value is None, place
+
+
+def test_tables_are_read_by_the_paper_s_rows_or_by_our_methods():
+    known = facts()
+    assert known.table("Table 3")["page_scorer"]["page_recall"] == 0.55
+    assert known.by_method("Table 3")["page_scorer_filing"] is known.table("Table 3")["page_scorer"]
+    assert facts("akarsu2026").by_method("Table I and Table VI")["hybrid_rrf"]["R5"] == 0.695
+    assert facts("kim2025").by_method("Table 4")["lm_expansion_dense"] == {"ndcg10": 0.48601}
+    with pytest.raises(KeyError):
+        known.table("Table 99")
+
+
+def test_both_versions_of_the_main_study_have_the_same_retrieval_and_other_answers():
+    english, french = facts("kobeissi2026_en"), facts("kobeissi2026_fr")
+    retrieval = french.table("Table 4")
+    assert {row: retrieval[row] for row in english.table("Table 3")} == english.table("Table 3")
+    assert english.table("Table 6") == french.table("Table 9")
+    assert english.table("Table 4") == french.table("Table 5")
+    assert english.table("Table 5").keys() == french.table("Table 6").keys()
+    assert english.table("Table 5") != french.table("Table 6")
+
+
+def test_shares_of_yepes_are_whole_questions():
+    n = facts("yepes2024").data["n_questions"]
+    cells = [row[name] for row in facts("yepes2024").table("Table 5").values() for name in row]
+    cells += [row["page_accuracy"] for row in facts("yepes2024").table("Table 4").values()]
+    assert all(abs(share - 100 * round(n * share / 100) / n) < 0.006 for share in cells)
+
+
+def test_agreement_is_the_rank_correlation_with_table_3():
+    means = {"dense": 0.3, "splade": 0.1, "hyde": 0.4, "parent_child": 0.5}  # theirs: .34, .16, .40, .13
+    rows = [
+        (method, "standard", metric, 5, "q", mean) for method, mean in means.items() for metric in HEADLINE
+    ]
+    metrics = pd.DataFrame(rows, columns=["method", "condition", "metric", "k", "question_id", "value"])
+    row = agreement(metrics).set_index("metric").loc["page_recall"]
+    assert row["n"] == 4
+    assert row["spearman"] == pytest.approx(1 - 6 * (1 + 1 + 1 + 9) / (4 * 15))
+    assert row["mean_gap"] == pytest.approx((0.3 + 0.1 + 0.4 + 0.5 - 0.34 - 0.16 - 0.40 - 0.13) / 4)
+    assert (row["farthest"], row["spearman_without"]) == ("parent_child", pytest.approx(1))
+
+
+def test_no_reported_number_is_typed_in_a_chapter():
+    tables = (table for source in SOURCES for table in facts(source).tables)
+    cells = (value for table in tables for value in leaves(table["rows"]) if isinstance(value, float))
+    exact = {value for value in cells if round(value, 2) != value}
+    for name in chapters():
+        for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
+            typed = {float(text) for text in re.findall(r"(?<![\w.])\d*\.\d{3,}", cell.source)}
+            assert not typed & exact, (name, cell.id)
+    assert 0.48601 in exact
