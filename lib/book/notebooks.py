@@ -1,15 +1,12 @@
 """Running the chapters: papermill into the outputs, whole or not at all; which of them something has changed for."""
 
-import ctypes
 import json
 import os
 import signal
-import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib.metadata import distributions
-from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import nbformat
@@ -102,10 +99,13 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     """
     # threads that wait must sleep, not spin, or they take the time that another chapter needs
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.chdir(ROOT)  # papermill goes there for a chapter and back after it, also for the chapters beside it
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _end_chapters)
+        signal.signal(
+            number, lambda number, frame: os._exit(128 + number)
+        )  # kernels poll their parent and end
     todo, running = list(names), set()
-    with ProcessPoolExecutor(n_at_once, get_context("spawn"), initializer=_end_with_parent) as pool:
+    with ThreadPoolExecutor(n_at_once) as pool:
         while todo or running:
             n_free = n_at_once - len(running)  # the pool would queue, and later begin, more than it runs
             running |= {pool.submit(run, name, given, target) for name in todo[:n_free]}
@@ -113,17 +113,6 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
             todo = todo[n_free:]
             for chapter in ended:
                 chapter.result()
-
-
-def _end_chapters(number: int, frame: object) -> None:
-    for worker in active_children():
-        worker.kill()  # its kernel polls its parent and ends, too
-    sys.exit(128 + number)
-
-
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
