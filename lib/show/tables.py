@@ -89,13 +89,17 @@ def conditions_table(
     return printed(shown.reset_index(), METHOD, condition, *MEANS, *reported, N)
 
 
-def oracle_page_check(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
-    """Our metrics under oracle page by method, and below them those of dense retrieval in the main study's Table 2."""
-    part = wide(summary[summary["condition"] == "oracle-page"], ["method"], MEAN_ALONE).loc[[*methods]]
-    shown = printed(part.reset_index(), Column("Source", "method", title), *MEANS)
-    if known := reported_rows(study.dataset.name, "Table 2").get("oracle-page"):
-        shown.loc[len(shown)] = ["reported, dense (Table 2)", *(number(known[metric]) for metric in HEADLINE)]
-    return shown
+def agreement_table(found: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.facts.agreement` as it is printed."""
+    return printed(
+        found,
+        Column("Metric", "metric", METRIC_TITLES.get),
+        Column("Spearman's ρ", "spearman", number),
+        Column("Ours − theirs, mean", "mean_gap", "{:+.2f}".format),
+        Column("Farthest in rank", "farthest", title),
+        Column("ρ without it", "spearman_without", number),
+        Column("Methods", "n"),
+    )
 
 
 def comparison_table(
