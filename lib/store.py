@@ -164,9 +164,7 @@ class Store:
 
     def has(self, reference: str) -> bool:
         """Whether a result is available without computing it, by ``stage/key``: here, or among what was published."""
-        stage, _, key = reference.rpartition("/")
-        published = self.published.stages.get((stage, key), {}) if self.published else {}
-        return (self.root / stage / key / RECORD).is_file() or "files" in published
+        return "files" in (self.record(reference) or {})
 
     @contextmanager
     def recording(self) -> Iterator[set[str]]:

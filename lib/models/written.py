@@ -90,8 +90,9 @@ class GenerationLog:
 
     def take_published(self) -> None:
         """Copy every published record into the log that it does not contain."""
-        here = read_records(self.path, self.say)
-        append_records(self.path, [_copy(one) for key, one in self.published.items() if key not in here])
+        here = read_records(self.path, lambda _: None) if self.published else {}
+        missing = (record for key, record in self.published.items() if key not in here)
+        append_records(self.path, (record | {"origin": "published"} for record in missing))
 
     def key(self, item: Item) -> str:
         """What identifies an item's text, 64 hex digits."""
@@ -120,19 +121,14 @@ class GenerationLog:
         by_id = {item.id: item for item in items}
         if len(by_id) != len(items):
             raise ValueError(f"{kind}: {len(items) - len(by_id)} items have the id of another")
+        self.take_published()
         filled, here = Filled(), read_records(self.path, self.say, self.uses_published)
-        copies: dict[str, dict] = {}
         wanted: dict[str, list[Item]] = {}
         for item in items:
-            key = self.key(item)
-            if key in here:
+            if (key := self.key(item)) in here:
                 filled.add([item], here[key], "published" if "origin" in here[key] else "reused")
-            elif key in self.published:
-                copies[key] = _copy(self.published[key])
-                filled.add([item], copies[key], "published")
             else:
                 wanted.setdefault(key, []).append(item)
-        append_records(self.path, copies.values())
         if wanted:
             with exclusively(self.path, self.say):
                 # another process may have written some meanwhile; damage was told by the first reading
@@ -179,10 +175,6 @@ class GenerationLog:
         identity, created = self._identity(item), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         about = {"key": key_of(identity), "kind": kind, "question_id": item.question_id}
         return about | identity | asdict(generation) | {"created": created}
-
-
-def _copy(record: dict) -> dict:
-    return record | {"origin": "published"}
 
 
 def key_of(identity: dict) -> str:
