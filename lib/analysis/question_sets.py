@@ -1,0 +1,377 @@
+"""Who wrote the question: what the questions of a set are like, and which row finds their pages because of that.
+
+Every question has features (:func:`features`), numbers without text. A ridge regression predicts from them by how much
+one row finds more than another. It is fitted on one set and tested on the other (:func:`transfer`), because within one
+set a feature may stand for whatever else its writers did. Draws are of companies, in each set by itself.
+:func:`question_kind` applies what all known sets give to a reader's own questions.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from lib.analysis.breakdowns import THIRDS, YEAR, names_company
+from lib.analysis.failures import STATEMENTS, page_kind
+from lib.analysis.scoreboard import HOLDS, REVERSED
+from lib.methods import METHODS, measured
+from lib.metrics.frame import values_of
+from lib.published import METRICS_FILE, Published
+from lib.retrievers import bm25
+from lib.stats import Interval, Resampling, percentiles, resampled_sums
+from lib.study import Study
+from lib.words import Condition, StudyError
+
+STAGE, VERSION = "analysis/question-features", 1
+KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
+ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
+WITHOUT_GOLD = ("best_overlap", "names_company", "names_year", "asks_figure", "length")
+WITH_GOLD = ("overlap", "gold_is_statement", *WITHOUT_GOLD[1:])
+GAINS = ("recall_gain", "rank_gain")  # BM25 minus dense: page recall, reciprocal rank of the first gold page
+NO_FIGURE = re.compile(
+    r"\s*(?:is|was|are|were|does|did|do|has|have|can|will|who|whom|why|where|which|describe|explain|list)\b",
+    re.I,
+)
+FIGURE = re.compile(
+    r"\b(?:how (?:much|many)|percent(?:age)?|USD|calculate|(?:amount|average|ratio|rate|margin|value|number|sum|total"
+    r"|balance|income|cash|cost|expense|revenue|sales|charge|tax|gain|loss|growth)s?)\b|[%$]",
+    re.I,
+)
+ENDS = ("", "_low", "_high")
+RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
+FAR = 0.975  # a question is unlike a set if it lies farther from its middle than this share of its questions
+#: Claims of two papers that contradict each other: what about, and their ids in ``claims.yaml``.
+CONTRADICTIONS = (
+    ("BM25 or dense", "akarsu2026/bm25-over-dense", "kobeissi2026/dense-over-sparse"),
+    ("HyDE", "akarsu2026/hyde-hurts", "kobeissi2026/hyde-rerank-help-documents"),
+    ("Weight of dense", "akarsu2026/alpha-half", "kim2025/alpha-financebench"),
+)
+
+
+def asks_figure(question: str) -> bool:
+    """Whether a question asks for a figure: it names an amount, and does not begin like one that asks otherwise."""
+    return bool(FIGURE.search(question)) and not NO_FIGURE.match(question)
+
+
+def word_share(model: bm25.BM25, text: str, columns: Sequence[int]) -> float:
+    """The share of a text's distinct words, weighted by idf, that occur in any of the given texts of a model."""
+    words = sorted(set(model.tokens(text)))
+    rows = np.array([model.vocabulary.get(word, -1) for word in words], int)
+    is_known, unknown = rows >= 0, bm25.idf(model.weights.shape[1], np.zeros(1))
+    weights = np.where(is_known, model.idf[rows], unknown)
+    is_held = model.weights[rows[is_known]][:, columns].sum(axis=1) > 0
+    return float(weights[is_known][is_held].sum() / weights.sum()) if words else 0.0
+
+
+def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
+    """The features of questions over a study's pages, in their order.
+
+    Args:
+        study: whose pages are searched.
+        asked: ``question``; where known also ``company``, ``doc_name`` and ``gold_pages`` (from 0).
+
+    Returns:
+        ``overlap``: the share of the rare words on a gold page (:func:`word_share`), the best of several;
+        ``gold_is_statement``: whether one of them is a primary statement; both NaN without gold pages.
+        ``best_overlap``: the share on the page that BM25 ranks first. ``names_company``: its own, or any of the
+        collection where none is given. ``names_year``, ``asks_figure``. ``length``: log2 of the number of words.
+    """
+    model, chunks = bm25.index(study), study.chunks
+    of_page = chunks.groupby(["doc_name", "page"]).indices
+    texts = study.pages.set_index(["doc_name", "page"])["text"]
+    companies, rows = list(study.filings["company"].unique()), []
+    for one in asked.to_dict("records"):
+        question = one["question"]
+        best = chunks.iloc[int(np.argmax(model.scores(model.tokens(question))))]
+        gold = [(one["doc_name"], page) for page in one.get("gold_pages", ())]
+        places = [(best["doc_name"], best["page"]), *gold]
+        shares = [word_share(model, question, of_page.get(place, [])) for place in places]
+        named = [one["company"]] if "company" in one else companies
+        found = {
+            "overlap": max(shares[1:], default=np.nan),
+            "gold_is_statement": max((page_kind(texts[page]) in STATEMENTS for page in gold), default=np.nan),
+            "best_overlap": shares[0],
+            "names_company": any(names_company(question, company) for company in named),
+            "names_year": bool(YEAR.search(question)),
+            "asks_figure": asks_figure(question),
+            "length": np.log2(max(1, len(question.split()))),
+        }
+        rows.append(found)
+    return pd.DataFrame(rows).astype(float)
+
+
+def features(study: Study) -> pd.DataFrame:
+    """:func:`described` of the study's questions, indexed by question_id; stored, without text."""
+
+    def make() -> pd.DataFrame:
+        return described(study, study.questions).assign(question_id=study.questions["question_id"].to_numpy())
+
+    params = {name: study.digest(name) for name in ("questions", "chunks", "pages")}
+    params |= {"settings": study.settings_of(("bm25",))}
+    return study.store.frame(STAGE, params, make, VERSION, public=True).set_index("question_id")
+
+
+def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[str, Study]:
+    """The study and the others over the same filings, by name of the question set, those of KNOWN in its order.
+
+    One that cannot be opened is left out: it is neither on this machine nor published.
+    """
+    found = {study.dataset.name: study}
+    for open_other in others:
+        with suppress(StudyError):
+            other = open_other()
+            if other.dataset.filings_digest == study.dataset.filings_digest:
+                other.outputs = other.home  # the chapter's own outputs are the study's
+                found.setdefault(other.dataset.name, other)
+    return {name: found[name] for name in sorted(found, key=lambda name: (*KNOWN, name).index(name))}
+
+
+def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
+    """The runs of a set: all that the profile measures if the book is its own; else those that its results have.
+
+    Another set's runs are not computed here, except those of ROWS, as that may take long.
+    """
+    wanted, found = measured(study.profile), [(name, "standard") for name in ROWS]
+    places = [study.home] + ([study.published.root] if study.published else [])
+    for path in [place / METRICS_FILE for place in places if (place / METRICS_FILE).is_file()][:1]:
+        known = pd.read_csv(path, usecols=["method", "condition"]).drop_duplicates()
+        found += known.itertuples(index=False, name=None)
+    return wanted if is_own else [run for run in wanted if run in found]
+
+
+def observed(found: pd.DataFrame, company: pd.Series, metrics: pd.DataFrame, k: int = 5) -> pd.DataFrame:
+    """The features of a set's questions, indexed by question_id, and what was measured under the standard condition.
+
+    Args:
+        found, company: of :func:`features`, and each question's company.
+        metrics: METRIC_COLUMNS of the set; those of BM25 and dense at least.
+        k: depth in chunks.
+
+    Returns:
+        The features, ``company``, the page recall at k of each of ROWS that was measured, and GAINS.
+    """
+    there = [name for name in ROWS if name in set(metrics["method"])]
+    values = {name: values_of(metrics, name, "standard", "page_recall", k) for name in there}
+    ranks = [values_of(metrics, name, "standard", "mrr", 10) for name in ("bm25", "dense")]
+    gains = values["bm25"] - values["dense"], ranks[0] - ranks[1]
+    return found.assign(company=company, **values, **dict(zip(GAINS, gains, strict=True)))
+
+
+def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
+    """:func:`observed` of each set of KNOWN whose features were published; needs neither filings nor questions."""
+    found = {}
+    for name, layer in ((name, Published.of(name, profile)) for name in KNOWN):
+        records = layer.stages.items() if layer else ()
+        for files in [one["files"] for (stage, _), one in records if stage == STAGE and "files" in one][-1:]:
+            stored = pd.read_parquet(layer.root / files["frame.parquet"]["path"]).set_index("question_id")
+            company = layer.dataset().questions.set_index("question_id")["company"]
+            found[name] = observed(stored, company, layer.metrics)
+    return found
+
+
+def side_by_side(
+    metrics: Mapping[str, pd.DataFrame],
+    condition: Condition = "standard",
+    metric: str = "page_recall",
+    k: int = 5,
+) -> dict[str, pd.DataFrame]:
+    """Name of a set to its values at k, questions × those rows of the method table that every set has.
+
+    ``metrics``: METRIC_COLUMNS by name of the set.
+    """
+    parts = {
+        name: of[(of["condition"] == condition) & (of["metric"] == metric)] for name, of in metrics.items()
+    }
+    names = [set(part["method"]) for part in parts.values()]
+    shared = [name for name in METHODS if all(name in there for there in names)]
+    return {
+        name: pd.DataFrame({row: values_of(part, row, condition, metric, k) for row in shared})
+        for name, part in parts.items()
+    }
+
+
+def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> Interval:
+    """Spearman's correlation of the column means of two tables, questions × the same rows of the method table.
+
+    Companies are drawn in each table by itself. ``n`` counts rows, ``n_clusters`` the companies of both.
+    """
+
+    def correlation(means: Iterable[np.ndarray]) -> np.ndarray:
+        ranks = (rankdata(values, axis=1) for values in means)
+        a, b = (values - values.mean(axis=1, keepdims=True) for values in ranks)
+        scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+        return np.divide((a * b).sum(axis=1), scale, out=np.full(len(a), np.nan), where=scale > 0)
+
+    apart = [replace(one, seed=one.seed + number) for number, one in enumerate(draws)]
+    ends = percentiles(correlation(one.means(table) for one, table in zip(apart, tables, strict=True)))
+    found = correlation(table.mean().to_numpy()[None] for table in tables)[0]
+    companies = (one.company.reindex(table.index).nunique() for one, table in zip(draws, tables, strict=True))
+    return Interval(float(found), *ends, tables[0].shape[1], sum(companies))
+
+
+class Fit(NamedTuple):
+    """A linear prediction from features, and the same of every draw of companies."""
+
+    names: tuple[str, ...]
+    values: np.ndarray  # (1 + n_features,): the intercept, then a coefficient per feature
+    draws: np.ndarray  # (n_draws, 1 + n_features)
+
+    def predict(self, table: pd.DataFrame) -> pd.Series:
+        """The predicted outcome of each question."""
+        return pd.Series(_design(table, self.names) @ self.values, table.index)
+
+    def mean(self, table: pd.DataFrame) -> tuple[float, float, float]:
+        """The predicted mean over questions, and its interval."""
+        middle = _design(table, self.names).mean(axis=0)
+        return float(middle @ self.values), *percentiles(self.draws @ middle)
+
+    def coefficients(self) -> pd.DataFrame:
+        """feature, mean (its coefficient), low, high."""
+        low, high = zip(*map(percentiles, self.draws.T[1:]), strict=True)
+        return pd.DataFrame({"feature": self.names, "mean": self.values[1:], "low": low, "high": high})
+
+
+def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    return np.column_stack([np.ones(len(table)), table[list(names)].to_numpy(float)])
+
+
+def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WITH_GOLD) -> Fit:
+    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set counts alike.
+
+    ``parts``: a table per set with the features ``names``, ``company`` and the outcome.
+    """
+    size, total, drawn, n_draws = 1 + len(names), 0.0, 0.0, Resampling.n_draws
+    for number, part in enumerate(parts):
+        x, y = _design(part, names), part[outcome].to_numpy(float)
+        products = (x[:, :, None] * np.column_stack([x, y])[:, None]).reshape(len(x), -1)
+        sums = resampled_sums(products, part["company"], n_draws, number)
+        drawn, total = drawn + sums / sums[:, :1], total + products.mean(axis=0)  # the first column counts
+    penalty = len(parts) * RIDGE * np.diag([0.0] + [1.0] * len(names))
+    moments = np.vstack([total, drawn]).reshape(-1, size, size + 1)
+    solved = np.linalg.solve(moments[..., :size] + penalty, moments[..., size:])[..., 0]
+    return Fit(names, solved[0], solved[1:])
+
+
+def transfer(
+    fitted: pd.DataFrame, tested: pd.DataFrame, outcome: str, names: tuple[str, ...] = WITH_GOLD
+) -> dict[str, float]:
+    """Fit on one set and test on another; tables of :func:`observed`.
+
+    Returns:
+        ``correlation`` (Spearman, by question), ``predicted`` and ``observed`` mean, each with ``_low`` and ``_high``;
+        ``without``: the mean of the fitted set, which is the prediction without features; ``n``.
+    """
+    model, draws = fit([fitted], outcome, names), Resampling(tested["company"])
+    correlation = draws.rank_correlation(model.predict(tested), tested[outcome])[:3]
+    means = {"predicted": model.mean(tested), "observed": draws.interval(tested[outcome])[:3]}
+    triples = {"correlation": correlation} | means
+    found = {name + end: value for name, of in triples.items() for end, value in zip(ENDS, of, strict=True)}
+    return found | {"without": float(fitted[outcome].mean()), "n": len(tested)}
+
+
+def thirds(table: pd.DataFrame, by: str, means: Sequence[str], outcome: str) -> pd.DataFrame:
+    """Questions in thirds by a column, equal values together.
+
+    Returns:
+        third, ``least`` and ``most`` of the column, the means of ``means``; the outcome's Interval.
+    """
+    number, draws, rows = (
+        (3 * (table[by].rank() - 0.5) / len(table)).astype(int),
+        Resampling(table["company"]),
+        [],
+    )
+    for third, part in table.groupby(number):
+        about = {"third": THIRDS[third], "least": part[by].min(), "most": part[by].max()}
+        rows.append(about | part[list(means)].mean().to_dict() | draws.interval(part[outcome])._asdict())
+    return pd.DataFrame(rows)
+
+
+def resolutions(verdicts: pd.DataFrame, contradictions: Sequence[tuple] = CONTRADICTIONS) -> pd.DataFrame:
+    """Which of two contradicting claims each set supports: one that holds, or whose contrary is reversed.
+
+    Args:
+        verdicts: indexed by claim, a column per set.
+        contradictions: as CONTRADICTIONS.
+
+    Returns:
+        about, first, second; by set 1, 2 or 0 (neither, or both); ``resolved``: *by the questions* where sets support
+        different claims, *for all* where they support the same, else *open*.
+    """
+    rows = []
+    for about, first, second in contradictions:
+        sides = {}
+        for name, of in verdicts.items():
+            is_first = of[first] == HOLDS or of[second] == REVERSED
+            is_second = of[second] == HOLDS or of[first] == REVERSED
+            sides[name] = 0 if is_first == is_second else 1 if is_first else 2
+        found = set(sides.values())
+        resolved = "by the questions" if {1, 2} <= found else "for all" if found in ({1}, {2}) else "open"
+        rows.append({"about": about, "first": first, "second": second} | sides | {"resolved": resolved})
+    return pd.DataFrame(rows)
+
+
+class Kind(NamedTuple):
+    """What kind of questions a reader has, and which row to expect to win."""
+
+    page_written: float  # share of the questions that are nearer to the last known set than to the first
+    unlike: float  # share that is unlike every known set: what is predicted for them is extrapolated
+    rows: pd.DataFrame  # method, recall, gain, low, high, error; the highest recall first
+
+
+def question_kind(
+    study: Study,
+    questions: pd.DataFrame | Sequence[str],
+    known: Mapping[str, pd.DataFrame] | None = None,
+) -> Kind:
+    """The kind of a reader's own questions, and the page recall to expect of each of ROWS over their own filings.
+
+    Args:
+        study: whose pages are searched.
+        questions: texts; or a table as :func:`described` takes or gives it, whose gold pages are used if all have them.
+        known: name of a set to :func:`observed`, analysts' first; by default :func:`published_sets`.
+
+    Returns:
+        The kind. ``gain`` is the predicted difference in page recall from the first of ROWS, with the interval of the
+        draws of companies. ``error`` is by how much, at most, such a prediction was wrong when it was made for one
+        known set from another: a smaller gain should not be relied on.
+
+    Raises:
+        StudyError: fewer than two sets are known.
+    """
+    parts = list((published_sets() if known is None else known).values())
+    if len(parts) < 2:
+        raise StudyError(
+            "two question sets with published features are needed, as financebench and page-questions"
+        )
+    asked = questions if isinstance(questions, pd.DataFrame) else pd.DataFrame({"question": list(questions)})
+    table = asked if "length" in asked else described(study, asked)
+    names = WITHOUT_GOLD if table["overlap"].isna().any() else WITH_GOLD
+    labelled = [part.assign(is_last=float(part is parts[-1])) for part in parts]
+    is_last = fit(labelled, "is_last", names).predict(table) > 0.5
+    far = [_distance(table, part, names) > np.quantile(_distance(part, part, names), FAR) for part in parts]
+    rows = []
+    for name in (name for name in ROWS if all(name in part for part in parts)):
+        gains = [part.assign(gain=part[name] - part[ROWS[0]]) for part in parts]
+        tests = [transfer(one, other, "gain", names) for one, other in permutations(gains, 2)]
+        error = max(abs(test["predicted"] - test["observed"]) for test in tests)
+        recall = np.clip(fit(parts, name, names).mean(table)[0], 0, 1)
+        rows.append((name, recall, *fit(gains, "gain", names).mean(table), error))
+    found = pd.DataFrame(rows, columns=["method", "recall", "gain", "low", "high", "error"])
+    ordered = found.sort_values("gain", ascending=False, ignore_index=True)
+    return Kind(float(is_last.mean()), float(np.all(far, axis=0).mean()), ordered)
+
+
+def _distance(table: pd.DataFrame, part: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
+    """How far questions are from the middle of a known set, in its own deviations (Mahalanobis), shape (n,)."""
+    x, known = (one[list(names)].to_numpy(float) for one in (table, part))
+    inverse, apart = (
+        np.linalg.inv(np.cov(known, rowvar=False) + RIDGE * np.eye(len(names))),
+        x - known.mean(axis=0),
+    )
+    return np.sqrt(((apart @ inverse) * apart).sum(axis=1))

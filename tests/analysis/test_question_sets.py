@@ -1,0 +1,191 @@
+"""Question sets: features of toy questions, planted effects across sets, contradictions by verdicts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis import question_sets as sets
+from lib.analysis.claims import claims
+from lib.retrievers.bm25 import BM25
+from lib.stats import Resampling
+from lib.words import StudyError
+from tests.small import QUESTIONS, open_small, small_folder
+
+__all__ = ["open_small", "small_folder"]  # fixtures
+
+
+@pytest.fixture
+def study(open_small, tmp_path):
+    return open_small(tmp_path)
+
+
+def known(n: int, mean_overlap: float, seed: int = 0, slope: float = 0.5) -> pd.DataFrame:
+    """A set whose gain of BM25 is ``slope`` times the overlap minus 0.3, whatever else a question is like."""
+    random = np.random.default_rng(seed)
+    table = pd.DataFrame(random.integers(0, 2, (n, 5)).astype(float), columns=sets.WITH_GOLD[1:])
+    overlap = mean_overlap + random.uniform(-0.2, 0.2, n)
+    gain = slope * overlap - 0.3
+    rows = {"dense": 0.5, "bm25": 0.5 + gain, sets.GAINS[0]: gain}
+    company = [f"company {number % 6}" for number in range(n)]
+    return table.assign(overlap=overlap, best_overlap=overlap, company=company, **rows)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("How much did Bolt spend on equipment?", True),
+        ("What is the FY2018 capital expenditure amount?", True),
+        ("What is Amcor's year end FY2020 net cost, in USD millions?", True),
+        ("Is 3M a capital-intensive business, by its ratio of assets?", False),
+        ("Who signed the report?", False),
+        ("What does the acronym NFA stand for?", False),
+    ],
+)
+def test_a_question_asks_for_a_figure_or_not(question, is_asked):
+    assert sets.asks_figure(question) is is_asked
+
+
+def test_word_share_weighs_rare_words_more():
+    model = BM25.of_texts(["net sales rose", "cash flow", "net cash"], 1.5, 0.75)
+    net, sales, none = (np.log1p((3 - n + 0.5) / (n + 0.5)) for n in (2, 1, 0))
+    share = sets.word_share(
+        model, "What were the net sales of net?", [2]
+    )  # stop words do not count, nor does the second net
+    assert share == pytest.approx(net / (net + sales))
+    assert sets.word_share(model, "net sales", [0]) == pytest.approx(1.0)
+    assert sets.word_share(model, "net profit", [0, 2]) == pytest.approx(net / (net + none))
+    assert sets.word_share(model, "net", []) == 0.0
+    assert sets.word_share(model, "what of the", [0]) == 0.0
+
+
+def test_features_of_questions_with_gold_pages(study):
+    found = sets.features(study)
+    assert found.index.tolist() == ["q1", "q2", "q3"]
+    assert found["names_company"].tolist() == [1.0, 1.0, 1.0]
+    assert found["names_year"].tolist() == [1.0, 1.0, 0.0]
+    assert found["asks_figure"].tolist() == [1.0, 1.0, 0.0]
+    assert found["gold_is_statement"].tolist() == [0.0, 0.0, 0.0]
+    assert found["length"].tolist() == [np.log2(len(text.split())) for text in QUESTIONS.values()]
+    assert found["overlap"].between(0.1, 0.9).all()
+    assert (found["overlap"] <= found["best_overlap"] + 1e-9).all(), (
+        "BM25 ranks a gold page first, or a better one"
+    )
+
+
+def test_features_without_gold_pages_are_those_of_the_first_page(study):
+    texts = pd.DataFrame({"question": ["What were the net sales?", "Whose flow of cash fell, Bolt's?"]})
+    found = sets.described(study, texts)
+    assert found["overlap"].isna().all()
+    assert found["gold_is_statement"].isna().all()
+    assert found["names_company"].tolist() == [0.0, 1.0]
+    assert found.loc[0, "best_overlap"] == pytest.approx(1.0)
+
+
+def test_a_planted_effect_is_found_on_the_other_set():
+    first, second = known(300, 0.25), known(400, 0.75, seed=1)
+    found = sets.transfer(first, second, sets.GAINS[0])
+    assert found["observed"] == pytest.approx(0.5 * second["overlap"].mean() - 0.3)
+    assert found["without"] == pytest.approx(0.5 * first["overlap"].mean() - 0.3)
+    # ridge draws the slope of 0.5 towards 0, by var / (var + RIDGE) with var = 0.4² / 12
+    slope = 0.5 * (0.16 / 12) / (0.16 / 12 + sets.RIDGE)
+    expected = found["without"] + slope * (second["overlap"].mean() - first["overlap"].mean())
+    assert found["predicted"] == pytest.approx(expected, abs=0.03)
+    assert found["predicted_low"] <= found["predicted"] <= found["predicted_high"]
+    assert found["correlation"] > 0.95
+    assert found["n"] == 400
+
+
+def test_features_without_an_effect_have_coefficients_near_zero():
+    table = sets.fit([known(300, 0.25)], sets.GAINS[0]).coefficients().set_index("feature")
+    assert table.loc["overlap", "low"] > 0.2
+    assert table.drop(index="overlap")["mean"].abs().max() < 0.02
+
+
+def test_every_set_counts_alike():
+    small, large = (
+        pd.DataFrame({"x": 0.0, "y": y, "company": list("ab") * n}) for y, n in ((0.0, 5), (1.0, 500))
+    )
+    found = sets.fit([small, large], "y", ("x",))
+    assert found.values == pytest.approx([0.5, 0.0])
+    assert found.mean(small) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_thirds_keep_equal_values_together():
+    table = pd.DataFrame(
+        {"x": [0.1, 0.2, 0.2, 0.2, 0.8, 0.9], "y": [0, 1, 0, 1, 1, 1.0], "company": list("ababab")}
+    )
+    found = sets.thirds(table, "x", ["x"], "y")
+    assert found["n"].tolist() == [1, 3, 2]
+    assert found["mean"].tolist() == pytest.approx([0, 2 / 3, 1])
+    assert found["x"].tolist() == pytest.approx([0.1, 0.2, 0.85])
+    assert found["most"].tolist() == [0.1, 0.2, 0.9]
+
+
+def test_agreement_of_leaderboards():
+    index = [f"q{number}" for number in range(8)]
+    table = pd.DataFrame({"low": 0.1, "middle": 0.2, "high": 0.7}, index)
+    draws = Resampling(pd.Series(list("aabbccdd"), index), 200)
+    assert sets.agreement([table, table], [draws, draws]) == (
+        pytest.approx(1),
+        pytest.approx(1),
+        pytest.approx(1),
+        3,
+        8,
+    )
+    turned = table.rename(columns={"low": "high", "high": "low"})[list(table)]
+    assert sets.agreement([table, turned], [draws, draws]).mean == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (("holds", "undecided"), ("undecided", "holds"), (1, 2, "by the questions")),
+        (("reversed", "undecided"), ("undecided", "reversed"), (2, 1, "by the questions")),
+        (("holds", "undecided"), ("holds", "smaller than claimed"), (1, 1, "for all")),
+        (("holds", "holds"), ("holds", "undecided"), (0, 1, "open")),
+        (("undecided", "not measured"), ("undecided", "undecided"), (0, 0, "open")),
+    ],
+)
+def test_a_contradiction_is_resolved_where_sets_support_different_claims(first, second, expected):
+    verdicts = pd.DataFrame({"analysts": first, "pages": second}, ["a", "b"])
+    (row,) = sets.resolutions(verdicts, [("words", "a", "b")]).to_dict("records")
+    assert (row["analysts"], row["pages"], row["resolved"]) == expected
+
+
+def test_contradictions_are_between_known_claims_of_different_papers():
+    source = {claim.id: claim.source for claim in claims()}
+    assert all(source[first] != source[second] for _, first, second in sets.CONTRADICTIONS)
+
+
+def test_the_kind_of_ones_own_questions(study):
+    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+    quoted = sets.question_kind(study, ["What were the net sales?", "Whose flow of cash?"], both)
+    assert quoted.page_written == 1.0
+    other = sets.question_kind(study, ["Did margins improve lately?", "Why did it expand abroad?"], both)
+    assert other.page_written == 0.0
+    gains = [kind.rows.set_index("method")["gain"]["bm25"] for kind in (quoted, other)]
+    assert gains[0] > 0.05 > -0.15 > gains[1], "0.5 times the overlap, minus 0.3"
+    assert quoted.rows["method"].tolist() == ["bm25", "dense"], "the highest gain first"
+    assert other.rows["method"].tolist() == ["dense", "bm25"]
+
+
+def test_the_kind_uses_gold_pages_where_they_are_known(study):
+    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+    found = sets.question_kind(study, study.questions, both)
+    by_hand = sets.fit([part.assign(gain=part["bm25"] - part["dense"]) for part in both.values()], "gain")
+    gain = found.rows.set_index("method")["gain"]["bm25"]
+    assert gain == pytest.approx(by_hand.mean(sets.features(study))[0])
+
+
+def test_questions_unlike_all_known_ones_are_counted(study):
+    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+    long = " ".join(
+        ["Did margins improve lately and why?"] * 200
+    )  # log2 of 1200 words, where known ones have 0 or 1
+    assert sets.question_kind(study, [long], both).unlike == 1.0
+    assert sets.question_kind(study, ["Revenue?"], both).unlike == 0.0
+
+
+def test_one_known_set_is_too_few(study):
+    with pytest.raises(StudyError, match="two question sets"):
+        sets.question_kind(study, ["Why?"], {"analysts": known(10, 0.5)})
