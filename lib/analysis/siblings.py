@@ -15,15 +15,7 @@ from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
 from lib.retrievers import convex
-from lib.retrievers.convex import (
-    ALPHAS,
-    CHOSEN_BY,
-    N_DENSE,
-    Normalisation,
-    alpha_values,
-    best_alpha,
-    chosen_alphas,
-)
+from lib.retrievers.convex import Normalisation, best_alpha, chosen_alphas
 from lib.stats import Resampling, corrected, percentiles
 from lib.study import Study
 
@@ -67,17 +59,17 @@ def means(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.Dat
 
 
 def sweep(study: Study, normalisation: Normalisation = "min_max") -> pd.DataFrame:
-    """What every ``alpha`` gives each question under the standard condition, stored; see :func:`alpha_values`."""
+    """What every ``alpha`` gives each question under the standard condition, as :mod:`lib.retrievers.convex` has it."""
     params = {name: study.digest(name) for name in ("chunks", "questions")}
     params |= {"settings": study.settings_of(("embedder", "bm25")), "depth": study.profile.run.depth}
-    params |= {"alphas": list(ALPHAS), "normalisation": normalisation, "n_dense": N_DENSE}
-    make = lambda: alpha_values(study, study.candidates("standard"), normalisation)  # noqa: E731
+    params |= {"alphas": list(convex.ALPHAS), "normalisation": normalisation, "n_dense": convex.N_DENSE}
+    make = lambda: convex.alpha_values(study, study.candidates("standard"), normalisation)  # noqa: E731
     return study.store.frame("siblings/alpha", params, make, version=2, public=True)
 
 
 def by_weight(values: pd.DataFrame) -> pd.DataFrame:
     """The values that choose a weight, questions × weights, of :func:`sweep`."""
-    return values.pivot(index="question_id", columns="alpha", values=CHOSEN_BY)
+    return values.pivot(index="question_id", columns="alpha", values=convex.CHOSEN_BY)
 
 
 def curves(study: Study, swept: Mapping[Normalisation, pd.DataFrame]) -> pd.DataFrame:

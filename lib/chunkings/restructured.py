@@ -65,10 +65,7 @@ def _with_new_pages(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     kept = study.chunks[_place(study.chunks, pages) < 0]
     settings, new = study.profile.chunks, pages.assign(text=pages["new"])
     new = split_pages(new, tokenizer_of(study), settings.size, settings.overlap).assign(start=-1, end=-1)
-    return _in_page_order(study, pd.concat([kept, new], ignore_index=True))
-
-
-def _in_page_order(study: Study, chunks: pd.DataFrame) -> pd.DataFrame:
+    chunks = pd.concat([kept, new], ignore_index=True)
     return chunks.iloc[np.argsort(_place(chunks, study.pages), kind="stable")].reset_index(drop=True)
 
 

@@ -142,7 +142,7 @@ def test_a_sweep_is_stored_for_each_normalisation_and_read_again(fake_study, mon
         measured.append(normalisation)
         return VALUES.assign(normalised=normalisation)
 
-    monkeypatch.setattr(siblings, "alpha_values", values)
+    monkeypatch.setattr(siblings.convex, "alpha_values", values)
     profile = {"embedder": {"window": 8}, "bm25": {"k1": 1.5, "b": 0.75}, "run": {"depth": 5}}
     study = fake_study(["a?"], ["text"], profile)
     study.digest, study.settings_of = str, list
