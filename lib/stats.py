@@ -3,7 +3,8 @@
 Intervals are percentile bootstraps that draw whole clusters (companies) with replacement (Davison & Hinkley, 1997,
 3.8): questions about one company share a filing's layout and are not independent. Every statistic here is one of sums
 over questions, so a draw needs only the sums of each cluster (:func:`resampled_sums`). Paired tests: the randomisation
-test (Smucker, Allan & Carterette, CIKM 2007) and, because Akarsu et al. (2026) use it, the paired bootstrap.
+test (Smucker, Allan & Carterette, CIKM 2007). Where no draw differs from another, as for a share of 0 or 1, the
+interval is Wilson's (1927).
 
 Values are one number per question, as Series by question_id; :class:`Resampling` holds the companies, the number of
 draws and the seed of a study, so that they are given once.
@@ -109,15 +110,15 @@ class Resampling:
     matched by index, never by position.
     """
 
-    company: pd.Series  # of each question, indexed by question_id
+    company: pd.Series  # of each question, or what else clusters them, indexed by question_id
     n_draws: int = 10_000  # of an interval and of a test
     seed: int = 0
 
     @classmethod
-    def of(cls, study: "Study") -> "Resampling":
-        """The companies of a study's questions, and its profile's settings ``significance``."""
-        settings = study.profile.significance
-        return cls(study.questions.set_index("question_id")["company"], settings.n_draws, settings.seed)
+    def of(cls, study: "Study", by: str = "company") -> "Resampling":
+        """Clusters of a study's questions by ``company`` or ``filing``, and its profile's settings ``significance``."""
+        settings, column = study.profile.significance, {"company": "company", "filing": "doc_name"}[by]
+        return cls(study.questions.set_index("question_id")[column], settings.n_draws, settings.seed)
 
     def _cluster_sums(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         """Sum and number of the values of each cluster."""
@@ -136,44 +137,51 @@ class Resampling:
         counts = cluster_draws(len(sums), self.n_draws, self.seed)
         return (counts @ sums) / (counts @ sizes)
 
-    def interval(self, values: pd.Series, edges: tuple[float, float] = EDGES) -> Interval:
+    def interval(
+        self,
+        values: pd.Series,
+        edges: tuple[float, float] = EDGES,
+        span: tuple[float, float] = (0.0, 1.0),
+    ) -> Interval:
         """The mean of the values and its percentile interval, at ``edges``: shares of draws below its ends.
+
+        Where all draws are equal, the interval is Wilson's of the same level for a mean within 0..1; with the ``span`` of differences
+        it reaches as far to both sides as Wilson's for a share of 0 of so many questions.
 
         Raises:
             ValueError: no values, a missing value, or a question without a company.
         """
         sums, sizes = self._cluster_sums(values)
-        ends = percentiles(self._drawn_means(sums, sizes), edges)
-        return Interval(float(sums.sum() / sizes.sum()), *ends, int(sizes.sum()), len(sums))
+        mean, n = float(sums.sum() / sizes.sum()), int(sizes.sum())
+        drawn = self._drawn_means(sums, sizes)
+        low, high = percentiles(drawn, edges)
+        if np.ptp(drawn) < 1e-12 and span[0] <= mean <= span[1]:
+            level = edges[1] - edges[0]
+            far = wilson(0.0, n, level)[1]
+            low, high = max(span[0], mean - far), min(span[1], mean + far)
+            low, high = wilson(mean, n, level) if span == (0.0, 1.0) else (low, high)
+        return Interval(mean, low, high, n, len(sums))
 
     def difference(self, a: pd.Series, b: pd.Series) -> Interval:
         """The mean of ``a - b`` over the questions of ``a``, and its interval."""
-        return self.interval(a - b.reindex(a.index))
+        return self.interval(a - b.reindex(a.index), span=(-1.0, 1.0))
 
-    def p(self, a: pd.Series, b: pd.Series) -> float:
-        """Two-sided p of ``mean(a) = mean(b)``: how often random signs give as large a difference.
+    def p(self, a: pd.Series, b: pd.Series, one_sided: bool = False) -> float:
+        """P of ``mean(a) = mean(b)``: how often random signs give as large a difference, in either direction.
 
-        One sign is drawn for all questions of a company, which keeps their dependence. The p-value is (1 + hits) /
-        (1 + n_draws) (Phipson & Smyth, 2010), so it is never 0; equal inputs give 1.
+        ``one_sided`` is against ``mean(a) <= mean(b)``: how often they give one as large in favour of ``a``. One sign
+        is drawn for all questions of a company, which keeps their dependence. The p-value is (1 + hits) / (1 +
+        n_draws) (Phipson & Smyth, 2010), so it is never 0; equal inputs give 1.
         """
         sums, _ = self._cluster_sums(a - b.reindex(a.index))
         sums = sums[sums != 0]  # a zero stays zero under either sign
         random = np.random.default_rng(self.seed)
         signs = random.integers(0, 2, size=(self.n_draws, len(sums)), dtype=np.int8) * 2 - 1
         slack = 1e-9 * np.abs(sums).sum()  # differences of scores tie often, and only up to rounding
-        n_hits = np.count_nonzero(np.abs(signs @ sums) >= abs(sums.sum()) - slack)
+        drawn, observed = signs @ sums, sums.sum()
+        drawn, observed = (drawn, observed) if one_sided else (np.abs(drawn), abs(observed))
+        n_hits = np.count_nonzero(drawn >= observed - slack)
         return (1 + n_hits) / (1 + self.n_draws)
-
-    def bootstrap_p(self, a: pd.Series, b: pd.Series) -> float:
-        """Two-sided p by the paired bootstrap, shifted to the null (Berg-Kirkpatrick et al., EMNLP 2012).
-
-        How often a resampled mean difference is as far from the observed one as that is from 0, as for :meth:`p`.
-        """
-        sums, sizes = self._cluster_sums(a - b.reindex(a.index))
-        observed = sums.sum() / sizes.sum()
-        away = np.abs(self._drawn_means(sums, sizes) - observed)
-        slack = 1e-9 * np.abs(sums).sum() / sizes.sum()
-        return (1 + np.count_nonzero(away >= abs(observed) - slack)) / (1 + self.n_draws)
 
     def compare(self, reference: pd.Series, others: Mapping[str, pd.Series]) -> pd.DataFrame:
         """Each of the others against the reference, over the reference's questions, corrected for their number.

@@ -25,7 +25,7 @@ def summarise_answers(study: Study, metrics: pd.DataFrame, contexts: Sequence[Co
     for context in contexts:
         for metric in ANSWER_METRICS:
             values = values_of(metrics, context.method, context.condition, metric, None)
-            found, _ = group_interval(draws, values, widen_equal=True)
+            found, _ = group_interval(draws, values)
             rows.append((context.name, metric, *found))
     return pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high", "n", "n_companies"])
 
@@ -97,7 +97,7 @@ def split_by_page(
         for is_there in (True, False):
             values = part.loc[(part["retrieval"] > 0) == is_there, "answer"]
             if len(values):
-                found, is_small = group_interval(draws, values, widen_equal=True)
+                found, is_small = group_interval(draws, values)
                 rows.append((name, is_there, *found, is_small))
     return pd.DataFrame(rows, columns=SPLIT)
 

@@ -103,14 +103,11 @@ def labels(study: Study) -> pd.DataFrame:
     )
 
 
-def group_interval(draws: Resampling, values: pd.Series, widen_equal: bool = False) -> tuple[Interval, bool]:
-    """The mean of a group's values (from 0 to 1) with its interval, and whether the group is small.
-
-    With ``widen_equal`` the interval is also widened where all values are equal, as the bootstrap then has no width.
-    """
+def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:
+    """The mean of a group's values (from 0 to 1) with its interval, and whether the group is small."""
     found = draws.interval(values)
     is_small = found.n < MIN_QUESTIONS or found.n_clusters < MIN_COMPANIES
-    if not is_small and not (widen_equal and found.low == found.high):
+    if not is_small:
         return found, False
     low, high = wilson(found.mean, found.n)
     return found._replace(low=min(low, found.low), high=max(high, found.high)), is_small

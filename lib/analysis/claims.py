@@ -1,53 +1,91 @@
-"""The studies' claims as data: who claims what, on which data, with which numbers, and which rows are compared.
+"""The studies' claims as data: who claims what, where and with which numbers, and which rows decide it here.
 
-They are tested in :mod:`lib.analysis.scoreboard`.
+What is claimed is read from the papers' facts (:mod:`lib.analysis.facts`), how it is tested from ``claims.yaml``; the
+tests are in :mod:`lib.analysis.scoreboard`.
 """
 
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-import pandas as pd
 import yaml
 
-from lib.words import Condition
+from lib.analysis.facts import facts
+
+KINDS = ("difference", "every", "pairs", "groups", "argmax", "correlation")
+PATH = Path(__file__).with_name("claims.yaml")
+
+
+class Entry(NamedTuple):
+    """One measure of one run; ``k`` is None for metrics without a depth."""
+
+    row: str
+    condition: str
+    metric: str
+    k: int | None
+
+
+def entry(text: str, metric: str) -> Entry:
+    """``row[/condition][:metric[@k]]``: without a metric it is the given one, without a condition the standard one.
+
+    Raises:
+        ValueError: the text has another form.
+    """
+    found = re.fullmatch(r"([\w-]+)(?:/([\w-]+))?(?::(\w+(?:@\d+)?))?", text)
+    if not found:
+        raise ValueError(f"{text!r} is no measure of a row, such as dense/oracle-page:page_recall@5")
+    name, _, k = (found[3] or metric).partition("@")
+    return Entry(found[1], found[2] or "standard", name, int(k) if k else None)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim and what decides it here; see the head of ``claims.yaml``."""
+    """One claim and what decides it here; see the head of ``claims.yaml``. Without a ``kind`` it is not measured."""
 
-    id: str
+    id: str  # <source>/<id of the facts>, and /<label> of a variant
     source: str
     claim: str
-    kind: str
-    says: str
-    a: tuple[str, ...]
-    why: str
-    b: tuple[str, ...] = ()
-    numbers: str | None = None
-    metric: str = "page_recall"
-    k: int = 5
-    a_condition: Condition = "standard"
-    b_condition: Condition = "standard"
-    question_types: tuple[str, ...] = ()
-    amount: float | None = None
+    place: str
+    numbers: str
+    metric: str
+    kind: str = ""
+    a: tuple[Entry, ...] = ()
+    b: tuple[Entry, ...] = ()
+    says: str = ">"
     bound: float = 0.0
+    opposite: float = 0.0  # beyond which the opposite of the claim is true
+    amount: float | None = None
+    also: str = ""
+    only: Mapping[str, list] = field(default_factory=dict)
+    against: Mapping[str, list] = field(default_factory=dict)
+    treatment: tuple[str, ...] = ()
+    judge: bool = False
+    note: str = ""
+    not_measured: str = ""
+    before: str = ""
+    variant: str = ""
 
     @property
-    def runs(self) -> list[tuple[str, Condition]]:
-        """The runs that the claim needs."""
-        return [(name, self.a_condition) for name in self.a] + [(name, self.b_condition) for name in self.b]
+    def runs(self) -> list[tuple[str, str]]:
+        """The runs that the claim needs: row and condition."""
+        return list(dict.fromkeys((one.row, one.condition) for one in self.a + self.b))
 
 
 @cache
 def _file() -> dict:
-    return yaml.safe_load(Path(__file__).with_name("claims.yaml").read_text())
+    return yaml.safe_load(PATH.read_text())
 
 
 def sources() -> dict[str, dict[str, str]]:
-    """Key of the bibliography to ``name``, ``data`` and ``read_in``, in the order of the chapter."""
-    return _file()["sources"]
+    """Key of the bibliography to ``name`` and ``data`` of a source, in the order of the chapter."""
+    first = {key: facts(given["facts"][0]).source for key, given in _file()["sources"].items()}
+    return {
+        paper["bibliography"]: {"name": paper["name"], "data": _file()["sources"][key]["data"]}
+        for key, paper in first.items()
+    }
 
 
 def margin() -> float:
@@ -55,24 +93,59 @@ def margin() -> float:
     return float(_file()["margin"])
 
 
-def claims() -> list[Claim]:
-    """All claims; those that nothing helps are tested against the margin.
+def changed_least() -> float:
+    """The share of questions whose first ranks a treatment has to change, for a claim about it to be tested."""
+    return float(_file()["changed_least"])
 
-    Raises:
-        ValueError: a record has a field that is not known.
-    """
-    known = {field.name for field in fields(Claim)}
-    found = []
-    for record in _file()["claims"]:
-        if record.keys() - known:
-            raise ValueError(f"claims.yaml, {record.get('id')}: no field {', '.join(record.keys() - known)}")
-        lists = {name: tuple(value) for name, value in record.items() if isinstance(value, list)}
-        bound = {"bound": margin()} if record["says"] == "<=" else {}
-        found.append(Claim(**record | lists | bound))
+
+def stated(source: str) -> dict[str, dict[str, str]]:
+    """What a source of ``claims.yaml`` states: id to ``claim``, ``place`` and ``numbers``, of all its versions."""
+    found: dict[str, dict[str, str]] = {}
+    for version in _file()["sources"][source]["facts"]:
+        for record in facts(version).claims:
+            numbers = record["numbers"] or "no numbers"
+            place = "; ".join(dict.fromkeys(filter(None, (record["where"], record["table"]))))
+            first = found.setdefault(
+                record["id"], {"claim": f"{record['claim']}.", "place": place, "numbers": numbers}
+            )
+            if first["numbers"] != numbers and not numbers.startswith(("Table", "figure")):
+                first["numbers"] += f" (French version: {numbers})"
     return found
 
 
-def missing(claim: Claim, metrics: pd.DataFrame) -> list[str]:
-    """Rows of the claim that were not measured."""
-    there = set(metrics[["method", "condition"]].drop_duplicates().itertuples(index=False, name=None))
-    return list(dict.fromkeys(name for name, condition in claim.runs if (name, condition) not in there))
+@cache
+def claims() -> tuple[Claim, ...]:
+    """All claims in the order of the papers, each followed by its variants.
+
+    Raises:
+        ValueError: a claim of a paper has no row, a row no claim, or a field is not known.
+    """
+    found = []
+    for source, given in _file()["sources"].items():
+        known, rows = stated(source), _file()["claims"][source]
+        if known.keys() != rows.keys():
+            raise ValueError(f"claims.yaml, {source}: not in both: {sorted(known.keys() ^ rows.keys())}")
+        shared = {"metric": given["metric"], "also": given["also"]}
+        shared["source"] = facts(given["facts"][0]).source["bibliography"]
+        for name, text in known.items():
+            spec = shared | text | rows[name]
+            variants = spec.pop("variants", {})
+            found.append(_claim(f"{source}/{name}", spec))
+            for label, changed in variants.items():
+                other = spec | changed | {"variant": label, "before": ""}
+                found.append(_claim(f"{source}/{name}/{label}", other))
+    return tuple(found)
+
+
+def _claim(name: str, spec: Mapping) -> Claim:
+    known = {one.name for one in fields(Claim)} - {"id", "opposite"} | {"with"}
+    if unknown := spec.keys() - known:
+        raise ValueError(f"claims.yaml, {name}: no field {', '.join(sorted(unknown))}")
+    sides = {side: tuple(entry(text, spec["metric"]) for text in spec.get(side, ())) for side in "ab"}
+    if "with" in spec:
+        sides["b"] = tuple(entry(text, spec["with"]) for text in spec["a"])
+    says, bound = spec.get("says", ">"), spec.get("bound")
+    limits = {"bound": margin() if bound is None and says == "<=" else bound or 0.0, "opposite": bound or 0.0}
+    rest = {key: value for key, value in spec.items() if key not in ("a", "b", "with", "bound")}
+    rest["treatment"] = tuple(spec.get("treatment", ()))
+    return Claim(id=name, **rest, **sides, **limits)

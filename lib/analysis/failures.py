@@ -4,10 +4,10 @@ A *missed page* is a gold page that is not among the pages of the top k chunks; 
 what came instead, the best-ranked page of the gold filing where that is among the top k, else the first-ranked page:
 names, types and periods of filings, page numbers and kinds of pages.
 
-A *failed question* has none of its gold pages among them. Akarsu et al. (2026) sorted failed questions by reading; here
-every kind is a rule (OF_QUESTIONS) over what can be measured, a question may be of several kinds, and the first is its
-primary one. Those that look at the question and its evidence alone hold for found questions, too: a kind explains a
-failure only where failures have it more often than found questions.
+A *failed question* has none of its gold pages among them. Akarsu et al. (2026) had GPT-5.4 label 100 sampled failures;
+here every kind is a rule (OF_QUESTIONS) over what can be measured, for all failures. A question may be of several
+kinds, and the first is its primary one. Those that look at the question and its evidence alone hold for found
+questions, too: a kind explains a failure only where failures have it more often than found questions.
 """
 
 import re
@@ -279,15 +279,22 @@ def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
     return table.assign(primary=table.idxmax(axis=1))
 
 
+def kinds_by_question(study: Study, name: str, k: int = 5) -> pd.DataFrame:
+    """:func:`kinds_of` every question of a method's standard run, with question_id and is_found; what the rules look at
+    is stored."""
+    known = _stored(study, "failed-questions", name, k, facts)
+    return known[["question_id", "is_found"]].join(kinds_of(known, study.filings))
+
+
 def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
-    """How many failed questions of a method's standard run have each kind; what the rules look at is stored.
+    """How many failed questions of a method's standard run have each kind.
 
     Returns:
         kind, rule, primary (failures of which it is the first), any (failures that have it), share_failed (of the
         failures), share_found (of the found questions; missing where the rule is about what came instead), n_failed.
     """
-    known = _stored(study, "failed-questions", name, k, facts)
-    held, found = kinds_of(known, study.filings), known["is_found"]
+    held = kinds_by_question(study, name, k)
+    found = held["is_found"]
     failed, rows = held[~found], []
     for kind, rule in OF_QUESTIONS.items():
         counts = int((failed["primary"] == kind).sum()), int(failed[kind].sum())

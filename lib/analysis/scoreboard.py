@@ -1,74 +1,86 @@
-"""The claims tested on the rows of the method table: when one holds here, and how many questions would tell.
+"""The claims tested on the rows of the method table: what holds here, what is reversed, what nobody can say yet.
 
-A claim is about a number θ: most often a mean paired difference, ``mean(a) - mean(b)`` over questions. It is tested
-against a bound: ``a > b`` against 0, ``a <= b`` ("does not help") against a margin, the smallest gain that would
-matter, because no number of questions can show that a gain is exactly 0.
+A claim is about a number θ: most often a mean paired difference, ``mean(a) - mean(b)`` over questions. A direction is
+claimed, so that tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose signs are drawn by
+company. "Does not help" cannot be shown of exactly 0: it is tested against a margin, the smallest gain that would
+matter, by the share of bootstrap draws of companies at or above it (as in two one-sided tests, Schuirmann 1987; the
+interval is then of 90 %); its opposite is a gain above 0. Levels, correlations and sweeps, which no exchange of signs
+describes, are tested by draws of companies, too.
 
-The tests of all claims form one family. Each p is a paired randomisation test, two-sided, whose signs are drawn by
-company; Holm's correction is over all tests of all claims. Beside it stands Bonferroni's p of the paired bootstrap,
-which is how Akarsu et al. (2026) test. With the 95 % interval [low, high] of the bootstrap over companies:
+Holm's correction is over the claims of one source. With the interval [low, high] of the bootstrap over companies:
 
-* *holds here*: the interval lies wholly on the claimed side of the bound, and Holm's p is below 0.05;
-* *does not*: the interval lies wholly on the other side and Holm's p is below 0.05; or the claim is that ``a > b`` by
-  a known amount, ``high`` is below that amount, and Holm's p of the test against the amount is below 0.05;
-* *cannot tell*: everything else, with the number of questions that would tell.
+* *not measured*: a row is missing, or the claim needs what this study does not have;
+* *not tested*: the treatment hardly happened: fewer questions than a stated share have other first ranks with it than
+  without, or the judge that it depends on agrees with the gold pages no better than chance;
+* *reversed*: the test of the opposite direction has a Holm p below 0.05;
+* *smaller than claimed*: an amount was claimed in the same measure, and ``high`` is below it;
+* *holds*: the test of the claim has a Holm p below 0.05;
+* *undecided*: everything else, with the number of questions that would decide.
 
-A claim that θ *is* a value (``is_exact``) holds only if that value lies in the interval too; it does not where the
-value lies outside and Holm's p of the test against it is below 0.05.
+A claim about several pairs is as strong as its weakest pair (:func:`weakest`). Variants of a claim (other rows) are a
+family of their own and are not counted.
 
-A sweep's maximum and a correlation over rows are statistics of means: a draw of companies gives new means, and these a
-new value of the statistic (Davison & Hinkley, 1997, 3.8). Their p is twice the smaller share of draws on either side of
-the bound, plus one as in Phipson & Smyth (2010).
-
-**Questions that would tell.** A mean x̄ over n questions of C companies has the linearised variance
+**Questions that would decide.** A mean x̄ over n questions of C companies has the linearised variance
 ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²``. The design effect ``deff = n · SE² / s²`` (Kish, 1965; s² is the
-variance of x) says how many of these questions are worth one of as many unrelated ones. A two-sided test at level α
-finds an effect of ``δ = θ - bound`` with probability 0.8 once ``n = ((z_{1-α/2} + z_{0.8}) / δ)² · s² · deff``, if
-further companies bring as many questions each as these. α is 0.05 over the number of tests, which is the level that
-the first of Holm's steps asks for. For other statistics the bootstrap is repeated with 2, 3, … times as many companies
-until its interval leaves the bound at this level.
+variance of x) says how many of these questions are worth one of as many unrelated ones. A one-sided test at level α,
+not corrected, finds an effect of ``δ = θ - bound`` with probability 0.8 once ``n = ((z_{1-α} + z_{0.8}) / δ)² · s² ·
+deff``, if further companies bring as many questions each as these. For other statistics the bootstrap is repeated with
+2, 3, … times as many companies until its interval leaves the bound.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from lib.analysis.claims import Claim, claims, missing
+from lib.analysis import judged
+from lib.analysis.claims import PATH, Claim, Entry, changed_least, claims, entry, margin
+from lib.analysis.failures import kinds_by_question
+from lib.analysis.siblings import CHOOSING, by_weight, sweep
+from lib.answers.answers import best_baseline
+from lib.evaluation import METRIC_COLUMNS, read_metrics
+from lib.files import digest_of, digest_of_file
+from lib.metrics.frame import long_frame, values_of
+from lib.metrics.retrieval import is_gold
+from lib.published import METRICS_FILE
 from lib.stats import Resampling, holm, percentiles
 from lib.study import Study
+from lib.words import NeedsFilings, StudyError
 
 Statistic = Callable[[np.ndarray], np.ndarray]
-HOLDS, DOES_NOT, CANNOT_TELL, NOT_MEASURED = "holds here", "does not", "cannot tell", "not measured"
+HOLDS, REVERSED, SMALLER = "holds", "reversed", "smaller than claimed"
+UNDECIDED, NOT_TESTED, NOT_MEASURED = "undecided", "not tested", "not measured"
+VERDICTS = (HOLDS, SMALLER, REVERSED, UNDECIDED, NOT_TESTED, NOT_MEASURED)
+VERSION = 1
 ALPHA = 0.05
 POWER = 0.8
 MOST_TIMES = 64
-DECIDED = ["estimate", "low", "high", "n", "n_clusters", "bound", "amount", "p_holm", "p_holm_amount"]
-DECIDED += ["p_bonferroni", "verdict", "n_needed"]
+BEST = "best-baseline"
+EDGES = {"<=": (ALPHA, 1 - ALPHA)}  # of the interval, by what is said; else those of 95 %
+DECIDED = "estimate low high n n_clusters bound amount p p_holm p_opposite verdict n_needed changed".split()
+BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
 
 
 @dataclass
 class Finding:
     """What the questions say about one claim."""
 
-    estimate: float  # θ, then its 95 % interval
+    estimate: float  # θ, then its interval
     low: float
     high: float
     n: int  # questions
     n_clusters: int  # companies
-    claims_more: bool  # whether the claim is that θ lies above the bound
     bound: float
-    p: float  # of the test against the bound
-    p_bootstrap: float
-    amount: float | None = (
-        None  # the difference that was claimed, where it is known and the claim is that a > b
-    )
-    p_amount: float | None = None  # of the test against the amount
+    p: float  # of the claim
+    p_opposite: float  # of its opposite
+    amount: float | None = None  # what was claimed, in the same measure
     spread: float = math.nan  # s² · deff; NaN where no n follows from it
-    is_exact: bool = False  # whether the claim is that θ is the amount
+    sides: int = 1
+    changed: float = math.nan  # share of questions whose first ranks the treatment changes
 
 
 def spread_of(values: pd.Series, clusters: pd.Series) -> float:
@@ -80,8 +92,8 @@ def spread_of(values: pd.Series, clusters: pd.Series) -> float:
     return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / n)
 
 
-def questions_needed(effect: float, spread: float, alpha: float = ALPHA) -> float:
-    """The number of questions at which a two-sided test at level ``alpha`` finds an effect; infinite for no effect.
+def questions_needed(effect: float, spread: float, sides: int = 1) -> float:
+    """The number of questions at which a test at level ALPHA finds an effect; infinite for no effect.
 
     NaN where the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
     """
@@ -89,87 +101,81 @@ def questions_needed(effect: float, spread: float, alpha: float = ALPHA) -> floa
         return math.nan
     if effect == 0:
         return math.inf
-    return float(math.ceil((norm.ppf(1 - alpha / 2) + norm.ppf(POWER)) ** 2 * spread / effect**2))
+    return float(math.ceil((norm.ppf(1 - ALPHA / sides) + norm.ppf(POWER)) ** 2 * spread / effect**2))
 
 
-def verdict(tested: Finding, p_holm: float, p_holm_amount: float = math.nan) -> str:
-    """*holds here*, *does not* or *cannot tell*, by the rules above."""
-    is_other_amount = p_holm_amount < ALPHA
-    if tested.is_exact and not tested.low <= tested.amount <= tested.high:
-        return DOES_NOT if is_other_amount else CANNOT_TELL
-    above, below = tested.low > tested.bound, tested.high < tested.bound
-    if p_holm < ALPHA and (above or below):
-        return HOLDS if above == tested.claims_more else DOES_NOT
-    if tested.claims_more and is_other_amount and tested.high < tested.amount:
-        return DOES_NOT
-    return CANNOT_TELL
+def verdict(tested: Finding, p_holm: float, p_opposite: float) -> str:
+    """The verdict on a claim that was tested, by the rules above."""
+    if p_opposite < ALPHA:
+        return REVERSED
+    if tested.amount is not None and tested.high < tested.amount:
+        return SMALLER
+    return HOLDS if p_holm < ALPHA else UNDECIDED
 
 
-def decide(tests: dict[str, Finding]) -> pd.DataFrame:
-    """The verdicts on all claims, corrected as one family: DECIDED; n_needed is NaN unless it is *cannot tell*."""
+def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:
+    """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
+
+    ``n_needed`` is NaN unless the verdict is *undecided*.
+    """
     table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
-    amount_p = table["p_amount"].astype(float).rename("p_holm_amount")
-    has_amount = amount_p.notna()
-    adjusted = holm([*table["p"], *amount_p[has_amount]])
-    amount_p[has_amount] = adjusted[len(table) :]
-    table = table.assign(p_holm=adjusted[: len(table)], p_holm_amount=amount_p).astype({"amount": float})
-    table["p_bonferroni"] = (table["p_bootstrap"] * len(table)).clip(upper=1.0)
-    table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_holm_amount"]))
-    effects = table["estimate"] - table["bound"]
-    needed = [
-        questions_needed(*pair, ALPHA / len(adjusted)) for pair in zip(effects, table["spread"], strict=True)
-    ]
-    table["n_needed"] = np.where(table["verdict"] == CANNOT_TELL, needed, np.nan)
-    return table[DECIDED]
+    families = pd.Series(family).reindex(table.index)
+    for column, into in (("p", "p_holm"), ("p_opposite", "p_opposite")):
+        table[into] = table[column].groupby(families, sort=False).transform(lambda part: holm(part))
+    table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
+    needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"], table["sides"])
+    table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
+    return table.astype({"amount": float})[DECIDED]
 
 
-def difference(
-    draws: Resampling,
-    a: pd.Series,
-    b: pd.Series,
-    claims_more: bool = True,
-    bound: float = 0.0,
-    amount: float | None = None,
-) -> Finding:
-    """Test the mean difference of ``a`` and ``b``, values by question_id, against a bound and a claimed amount."""
-    apart = a - b.reindex(a.index)
-    none = apart * 0
-    tests = draws.p(apart - bound, none), draws.bootstrap_p(apart - bound, none)
-    p_amount = None if amount is None else draws.p(apart - amount, none)
-    spread = spread_of(apart, draws.company.reindex(a.index))
-    return Finding(*draws.interval(apart), claims_more, bound, *tests, amount, p_amount, spread)
+def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
+    """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
+    apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))
+    edges = EDGES.get(claim.says)
+    found = draws.interval(apart, span=span) if edges is None else draws.interval(apart, edges, span)
+    none, means = apart * 0, draws.means(apart.to_frame())[:, 0]
+    narrow = draws.interval(apart, EDGES["<="], span)
+
+    def p_beyond(bound: float, is_above: bool) -> float:
+        if b is not None and bound == 0:
+            return draws.p(apart, none, True) if is_above else draws.p(none, apart, True)
+        if narrow.low <= bound <= narrow.high:  # which Wilson's may do where all draws are alike
+            return max(ALPHA, tail_p(means, bound, is_above))
+        return tail_p(means, bound, is_above)
+
+    above = claim.says == ">"
+    p = p_beyond(claim.bound, above), p_beyond(claim.opposite, not above)
+    spread = spread_of(apart, draws.company.reindex(apart.index))
+    return Finding(*found, claim.bound, *p, claim.amount, spread)
 
 
-def statistic_test(
-    draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float, amount: float | None = None
-) -> Finding:
-    """Test whether a statistic of the column means of questions × columns lies above a bound, and is a claimed amount.
+def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic, claim: Claim) -> Finding:
+    """Test a statistic of the column means of questions × columns against the claim's bound.
 
     The statistic takes means of shape (n_draws, n_columns) and is NaN where it is undefined; without an interval (NaN)
     where that is so in every draw.
     """
     estimate = float(statistic(values.mean().to_numpy()[None])[0])
     drawn = statistic(draws.means(values))
-    interval, defined = percentiles(drawn), drawn[~np.isnan(drawn)]
-    p, n_clusters = tail_p(defined, bound), draws.company.reindex(values.index).nunique()
-    known = (
-        {} if amount is None else {"amount": amount, "p_amount": tail_p(defined, amount), "is_exact": True}
-    )
-    return Finding(estimate, *interval, len(values), n_clusters, True, bound, p, p, **known)
+    interval, drawn = percentiles(drawn), drawn[~np.isnan(drawn)]
+    p, p_opposite = (tail_p(drawn, claim.bound, is_above) for is_above in (True, False))
+    if claim.says == "!=":
+        p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
+    n_clusters = draws.company.reindex(values.index).nunique()
+    numbers = estimate, *interval, len(values), n_clusters, claim.bound, p, p_opposite, claim.amount
+    return Finding(*numbers, sides=2 if claim.says == "!=" else 1)
 
 
-def tail_p(draws: np.ndarray, bound: float) -> float:
-    """Twice the smaller share of draws on either side of the bound, those at it on both; never 0, at most 1."""
-    tail = min(np.count_nonzero(draws <= bound), np.count_nonzero(draws >= bound))
-    return min(1.0, 2 * (1 + tail) / (1 + len(draws)))
+def tail_p(draws: np.ndarray, bound: float, is_above: bool) -> float:
+    """P of θ being beyond a bound: the share of draws at it or on its other side, never 0."""
+    n_other = np.count_nonzero(draws <= bound if is_above else draws >= bound)
+    return (1 + n_other) / (1 + len(draws))
 
 
-def questions_until(
-    draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float, alpha: float
-) -> float:
-    """The questions at which the statistic's interval at ``1 - alpha`` leaves the bound; infinite after MOST_TIMES."""
+def questions_until(draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float) -> float:
+    """The questions at which the statistic's one-sided interval leaves the bound; infinite after MOST_TIMES."""
     for times in range(1, MOST_TIMES + 1):
-        low, high = percentiles(statistic(draws.means(values, times)), (alpha / 2, 1 - alpha / 2))
+        low, high = percentiles(statistic(draws.means(values, times)), EDGES["<="])
         if low > bound or high < bound:
             return float(times * len(values))
         if math.isnan(low):
@@ -200,95 +206,284 @@ def correlation_of(n_pairs: int) -> Statistic:
     return statistic
 
 
-def strongest(tests: dict[str, Finding]) -> tuple[Finding, str]:
-    """The test that decides whether a row beats every rival, against the one that comes nearest or is ahead; its name.
+def between_groups(means: np.ndarray) -> np.ndarray:
+    """The mean of one group minus that of another.
 
-    To be best is to beat all, so the largest p of all rivals counts where it is ahead of all (an intersection-union
-    test, which needs no further correction; Berger, 1982). Where a rival is ahead, that rival was picked among several,
-    and its p is multiplied by their number.
+    Of the means of value · is_one, is_one, value · is_other, is_other; NaN where a draw has nobody of a group.
     """
-    rival = min(tests, key=lambda name: tests[name].estimate)
-    decisive, n_rivals = tests[rival], len(tests)
-    if decisive.estimate > decisive.bound:
-        decisive.p = max(tested.p for tested in tests.values())
-        decisive.p_bootstrap = max(tested.p_bootstrap for tested in tests.values())
-    else:
-        decisive.p = min(1.0, decisive.p * n_rivals)
-        decisive.p_bootstrap = min(1.0, decisive.p_bootstrap * n_rivals)
-    if decisive.p_amount is not None:
-        decisive.p_amount = min(1.0, decisive.p_amount * n_rivals)
-    return decisive, rival
+    one, n_one, other, n_other = means.T
+    undefined = np.full(len(means), np.nan)
+    shares = (
+        np.divide(*pair, out=undefined.copy(), where=pair[1] > 0) for pair in ((one, n_one), (other, n_other))
+    )
+    return next(shares) - next(shares)
 
 
-class Board:
-    """What a study's metrics (METRIC_COLUMNS of every run that was measured) say about the claims.
+def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
+    """The test that decides a claim about several pairs, the one that speaks most against it, and its name.
 
-    ``sweep``: nDCG@10 of each question at each weight of dense, questions × weights; None where it was not measured.
+    All have to hold, so the largest p counts (an intersection-union test, which needs no further correction; Berger,
+    1982). The pair that could reverse it was picked among several: its p is multiplied by their number.
+    """
+    sign = -1 if says == "<=" else 1
+    name = min(tests, key=lambda one: sign * tests[one].estimate)
+    decisive = tests[name]
+    decisive.p = max(tested.p for tested in tests.values())
+    decisive.p_opposite = min(1.0, decisive.p_opposite * len(tests))
+    return decisive, name
+
+
+class Scoreboard:
+    """What the metrics of one question set say about the claims.
+
+    Args:
+        study: gives the questions, their companies and the runs.
+        metrics: METRIC_COLUMNS of every run that was measured, and of :func:`beside`.
+        sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
+        judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
     """
 
-    def __init__(self, study: Study, metrics: pd.DataFrame, sweep: pd.DataFrame | None = None):
-        self.question_types = study.questions.set_index("question_id")["question_type"]
-        self.metrics, self.sweep, self.draws = metrics, sweep, Resampling.of(study)
-        used = metrics[metrics["metric"].isin({"doc_recall"} | {claim.metric for claim in claims()})]
-        parts = used.groupby(["method", "condition", "metric", "k"], observed=True)
-        self.values = {key: part.set_index("question_id")["value"] for key, part in parts}
+    def __init__(
+        self,
+        study: Study,
+        metrics: pd.DataFrame,
+        sweeps: Mapping[str, pd.DataFrame] | None = None,
+        judge_low: float | None = None,
+    ):
+        self.study, self.sweeps, self.judge_low = study, sweeps or {}, judge_low
+        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study)
+        try:
+            self.best = best_baseline(metrics, 5)
+        except StudyError:  # nothing of it was measured: then its claims are not either
+            self.best = BEST
+        parts = metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], observed=True, dropna=False)
+        self.values = {
+            Entry(*names, None if pd.isna(k) else int(k)): part.set_index("question_id")["value"]
+            for (*names, k), part in parts
+        }
 
     def scores(self) -> pd.DataFrame:
-        """One row per claim, in the order of ``claims.yaml``.
+        """BOARD: one row per claim and variant, in the order of :func:`lib.analysis.claims.claims`.
 
-        Returns:
-            Indexed by claim: ``rival`` (the row that decides a claim of being best), ``missing`` (why it is *not
-            measured*), and the columns of :func:`decide`.
+        ``rival`` is the pair that decides a claim about several, ``missing`` the reason for *not measured* and *not
+        tested*, ``changed`` the share of questions whose first ranks the treatment changes, and ``also_estimate`` and
+        ``also_p`` (not corrected) are of the second measure. A column is missing or NaN where it does not apply.
         """
         by_id = {claim.id: claim for claim in claims()}
-        found = {name: self._test(claim) for name, claim in by_id.items()}
+        found = {name: self.test(claim) for name, claim in by_id.items()}
         tests = {name: tested for name, (tested, _) in found.items() if tested}
-        rows = [(note, "") if tested else ("", note) for tested, note in found.values()]
-        board = pd.DataFrame(rows, pd.Index(by_id, name="claim"), ["rival", "missing"])
-        board = board.join(decide(tests)) if tests else board.assign(verdict=NOT_MEASURED)
+        notes = [(note, "") if tested else ("", note) for tested, note in found.values()]
+        board = pd.DataFrame(notes, pd.Index(by_id, name="claim"), ["rival", "missing"])
+        if not tests:
+            return board.assign(verdict=NOT_MEASURED).reindex(columns=BOARD)
+        family = {name: f"{claim.source} {bool(claim.variant)}" for name, claim in by_id.items()}
+        board = board.join(decide(tests, family)).reindex(columns=BOARD)
         board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
-        level = ALPHA / max(1, len(tests) + sum(test.p_amount is not None for test in tests.values()))
-        for name in board.index[board["verdict"] == CANNOT_TELL]:
-            if (claim := by_id[name]).kind in ("argmax", "correlation"):
-                tested = self._statistic(claim)
-                board.loc[name, "n_needed"] = questions_until(self.draws, *tested, claim.bound, level)
+        for name in tests:
+            self._complete(board, by_id[name])
         return board
 
-    def _test(self, claim: Claim) -> tuple[Finding | None, str]:
-        """A claim's test and the rival that decided it, or None and why it cannot be tested."""
-        absent = missing(claim, self.metrics)
-        if claim.kind == "argmax" and self.sweep is None:
-            absent = absent or list(claim.a)
+    def _complete(self, board: pd.DataFrame, claim: Claim) -> None:
+        """The second measure, whether the treatment happened, and how many questions would decide."""
+        changed = board.at[claim.id, "changed"]
+        board.loc[claim.id, ["also_estimate", "also_p"]] = self._second(claim)
+        is_chance = claim.judge and self.judge_low is not None and self.judge_low <= 0
+        if changed < changed_least() or is_chance:
+            why = "the judge agrees with the gold pages no better than chance" if is_chance else ""
+            why = why or f"the first ranks of {changed:.0%} of the questions differ"
+            board.loc[claim.id, ["verdict", "missing", "n_needed"]] = NOT_TESTED, why, np.nan
+        elif board.at[claim.id, "verdict"] == UNDECIDED and claim.kind in ("argmax", "correlation", "groups"):
+            until = questions_until(self.draws, *self._statistic(claim), claim.bound)
+            board.loc[claim.id, "n_needed"] = until
+
+    def test(self, claim: Claim) -> tuple[Finding | None, str]:
+        """A claim's test and the pair that decided it, or None and why it cannot be tested."""
+        if not claim.kind:
+            return None, claim.not_measured
+        absent = [one for one in claim.a + claim.b if self._key(one) not in self.values]
+        if claim.kind == "argmax":
+            absent = [one for one in claim.a if one.row not in self.sweeps]
         if absent:
-            return None, f"no run of {', '.join(absent)} in this profile"
-        if self._ids(claim).empty:
-            return None, f"no questions of type {', '.join(claim.question_types)}"
-        if claim.kind in ("argmax", "correlation"):
-            tested = statistic_test(self.draws, *self._statistic(claim), claim.bound, claim.amount)
+            return None, "no " + ", ".join(dict.fromkeys(map(in_words, absent)))
+        if any(not self._ids(chosen).any() for chosen in (claim.only, claim.against)):
+            return (
+                None,
+                f"no questions of type {', '.join(map(str, [*claim.only.values(), *claim.against.values()]))}",
+            )
+        if claim.kind in ("argmax", "correlation", "groups"):
+            tested = statistic_test(self.draws, *self._statistic(claim), claim)
             is_defined = not math.isnan(tested.low)
             return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
-        rivals = {name: (name,) for name in claim.b} if claim.kind == "best" else {"": claim.b}
-        a, tests = self._values(claim, claim.a, claim.a_condition), {}
-        for name, rows in rivals.items():
-            b = self._values(claim, rows, claim.b_condition)
-            tests[name] = difference(self.draws, a, b, claim.says == ">", claim.bound, claim.amount)
-        return strongest(tests)
+        tests, pairs = {}, {pair_name(claim, *pair): pair for pair in pairs_of(claim)}
+        for name, (left, right) in pairs.items():
+            a, b = self._mean(claim, left), self._mean(claim, right) if right else None
+            tests[name] = difference(self.draws, a, b, claim)
+        decisive, name = weakest(tests, claim.says)
+        return replace(decisive, changed=self._changed(claim, *pairs[name])), name
 
-    def _ids(self, claim: Claim) -> pd.Index:
-        is_meant = self.question_types.isin(claim.question_types) | (not claim.question_types)
-        return self.question_types.index[is_meant]
+    def _changed(self, claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> float:
+        """The share of questions whose first ranks differ between the two rows of the treatment, 1 where they search
+        other chunks; NaN where what is compared is not two rows in one measure under one condition."""
+        if claim.treatment:
+            left, right = ([left[0]._replace(row=row)] for row in claim.treatment)
+        one, other = left[0], right[0] if right else left[0]
+        if len(left) != 1 or len(right) != 1 or one.row == other.row or one[1:] != other[1:]:
+            return math.nan
+        lists, names = [], list(map(self._named, (one.row, other.row)))
+        if len({self.study.method(name).chunking for name in names}) != 1:
+            return 1.0
+        for name in names:
+            run = self.study.run(name, one.condition)
+            top = run[run["rank"] <= (one.k or 5)].sort_values(["question_id", "rank"])
+            lists.append(top.groupby("question_id")["chunk_id"].agg(tuple).reindex(self.questions.index))
+        return float((lists[0] != lists[1])[self._ids(claim.only)].mean())
 
-    def _values(self, claim: Claim, names: tuple[str, ...], condition: str) -> pd.Series:
-        parts = [self.values[name, condition, claim.metric, claim.k] for name in names]
-        return pd.concat(parts, axis=1).mean(axis=1).reindex(self._ids(claim))
+    def _named(self, row: str) -> str:
+        return self.best if row == BEST else row
+
+    def _key(self, one: Entry) -> Entry:
+        return one._replace(row=self._named(one.row))
+
+    def _ids(self, chosen: Mapping[str, list]) -> pd.Series:
+        """Which questions are meant, by question_id."""
+        is_meant = pd.Series(True, self.questions.index)
+        for column, values in chosen.items():
+            is_meant &= self.questions[column].isin(values)
+        return is_meant
+
+    def _mean(self, claim: Claim, entries: Sequence[Entry]) -> pd.Series:
+        values = pd.concat([self.values[self._key(one)] for one in entries], axis=1, join="inner").mean(
+            axis=1
+        )
+        return values if claim.kind == "groups" else values[self._ids(claim.only).reindex(values.index)]
+
+    def _second(self, claim: Claim) -> tuple[float, float]:
+        """Estimate and p of the claim in its second measure; NaN without one."""
+        second = entry("any", claim.also)[2:] if claim.also else None
+        if second is None or claim.kind not in ("difference", "every"):
+            return math.nan, math.nan
+        sides = ([one._replace(metric=second[0], k=second[1]) for one in side] for side in (claim.a, claim.b))
+        tested, _ = self.test(replace(claim, **dict(zip("ab", map(tuple, sides), strict=True))))
+        return (tested.estimate, tested.p) if tested else (math.nan, math.nan)
 
     def _statistic(self, claim: Claim) -> tuple[pd.DataFrame, Statistic]:
         if claim.kind == "argmax":
-            values = self.sweep.reindex(self._ids(claim))
+            values = self.sweeps[claim.a[0].row]
             return values, argmax_of(values.columns.to_numpy(float))
-        parts = {
-            (metric, name): self.values[name, claim.a_condition, metric, claim.k]
-            for metric in ("doc_recall", "page_recall")
-            for name in claim.a
-        }
-        return pd.concat(parts, axis=1).reindex(self._ids(claim)), correlation_of(len(claim.a))
+        if claim.kind == "correlation":
+            parts = {one: self.values[self._key(one)] for one in claim.b + claim.a}
+            return pd.concat(parts.values(), axis=1, join="inner"), correlation_of(len(claim.a))
+        apart = self._mean(claim, claim.a) - (self._mean(claim, claim.b) if claim.b else 0.0)
+        groups = (self._ids(chosen).reindex(apart.index) for chosen in (claim.only, claim.against))
+        columns = [column for is_one in groups for column in (apart * is_one, is_one.astype(float))]
+        return pd.concat(columns, axis=1), between_groups
+
+
+def in_words(one: Entry) -> str:
+    """A measure of a run as a reason names it: ``page_recall@5 of dense under oracle-page``."""
+    depth = "" if one.k is None else f"@{one.k}"
+    return f"{one.metric}{depth} of {one.row}" + (
+        "" if one.condition == "standard" else f" under {one.condition}"
+    )
+
+
+def pair_name(claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> str:
+    """Which pair of a claim about several this is, such as ``dense − bm25``."""
+    if claim.kind == "difference":
+        return ""
+    names = (
+        one.row + ("" if one.condition == "standard" else f" ({one.condition})")
+        for one in (left[0], right[0])
+    )
+    return " − ".join(names) + (f", {left[0].metric}" if claim.kind == "pairs" else "")
+
+
+def pairs_of(claim: Claim) -> Iterable[tuple[Sequence[Entry], Sequence[Entry]]]:
+    """The two sides of each pair that a claim compares."""
+    if claim.kind == "difference":
+        return [(claim.a, claim.b)]
+    pairs = product(claim.a, claim.b) if claim.kind == "every" else zip(claim.a, claim.b, strict=True)
+    return [((a,), (b,)) for a, b in pairs]
+
+
+def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What claims need beside the metrics of runs: METRIC_COLUMNS.
+
+    The measures of answers, as chapter 06 left them; ``missed_by_both`` and ``table_failure`` of hybrid retrieval's
+    failed questions, ``corrected`` of corrective RAG, and with the ``ablation``, the measurements of
+    :mod:`lib.page_scorer.measured`, page recall with 5, 10 and 20 kept pages. What was not measured is left out.
+    """
+    file, rows, there = study.home / METRICS_FILE, [], set(metrics["method"])
+    known = read_metrics(file) if file.is_file() else study.published.metrics if study.published else metrics
+    answers = known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
+
+    def add(values: pd.Series, method: str, metric: str) -> None:
+        rows.append(long_frame(values.astype(float), metric).assign(method=method, condition="standard"))
+
+    if {"hybrid_rrf", "bm25", "dense"} <= there:
+        fused, *both = (
+            values_of(metrics, row, "standard", "doc_recall") for row in ("hybrid_rrf", "bm25", "dense")
+        )
+        add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
+        if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
+            failed = kinds[~kinds["is_found"]].set_index("question_id")["primary"]
+            add(failed == "table structure", "hybrid_rrf", "table_failure")
+    if (labels := judge_labels(study, there)) is not None:
+        is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
+        add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
+    if ablation is not None:
+        kept = ablation[(ablation["part"] == "ablation") & (ablation["metric"] == "page_recall")]
+        kept = kept[(kept["scorer"] == "full") & (kept["by"] == "filing")]
+        for n_pages, part in kept.groupby("k"):
+            add(part.set_index("item")["value"], "page_scorer_filing", f"pages_{n_pages}")
+    return pd.concat([answers, *rows], ignore_index=True)[METRIC_COLUMNS]
+
+
+def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
+    """What ``make`` gives; None where it needs the filings and they are not here."""
+    try:
+        return make()
+    except NeedsFilings:
+        return None
+
+
+def judge_labels(study: Study, there: Iterable[str]) -> pd.DataFrame | None:
+    """The judge's labels of hybrid retrieval's first chunks; None where it judges nothing or its texts are not here."""
+    return with_filings(lambda: judged.labels_of_first(study)) if "crag" in there else None
+
+
+def judge_agreement(study: Study, labels: pd.DataFrame) -> dict[str, float]:
+    """How far the judge's labels agree with the gold pages; see :func:`lib.analysis.judged.agreement_of`."""
+    gold, pairs = is_gold(labels, study.questions).to_numpy(), labels.set_index("question_id")
+    return judged.agreement_of(
+        Resampling.of(study), pairs["label"] == judged.USEFUL, pd.Series(gold, pairs.index)
+    )
+
+
+def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
+    there = set(metrics["method"])
+    whole = pd.concat([metrics, beside(study, metrics, ablation)], ignore_index=True)
+    sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in there}
+    labels = judge_labels(study, there)
+    low = None if labels is None else judge_agreement(study, labels)["kappa_low"]
+    params = {"claims": digest_of_file(PATH), "margin": margin(), "judge": low, **study.profile.significance}
+    params["values"] = [digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole, *sweeps.values())]
+    make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
+    return study.store.frame("analysis/claims", params, make, VERSION, public=True).set_index("claim")
+
+
+def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The verdict on each claim (index ``claim``, without variants) on each question set, a column by its name."""
+    ids = [claim.id for claim in claims() if not claim.variant]
+    return pd.DataFrame({name: board["verdict"].reindex(ids) for name, board in boards.items()}).rename_axis(
+        "claim"
+    )
+
+
+def before_and_after(board: pd.DataFrame) -> pd.DataFrame:
+    """The claims that commit 5a4d4cd had a verdict on: index ``claim``, ``before`` in its words, and ``verdict``."""
+    before = {claim.id: claim.before for claim in claims() if claim.before}
+    return pd.DataFrame({"before": before, "verdict": board["verdict"].reindex(list(before))}).rename_axis(
+        "claim"
+    )

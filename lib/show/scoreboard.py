@@ -3,121 +3,207 @@
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
-from lib.analysis.claims import Claim, claims
-from lib.analysis.frontier import frontier_of
-from lib.analysis.scoreboard import ALPHA, CANNOT_TELL, DOES_NOT, HOLDS, NOT_MEASURED
+from lib.analysis.claims import Claim, Entry, claims, entry
+from lib.analysis.facts import facts
+from lib.analysis.scoreboard import (
+    NOT_MEASURED,
+    NOT_TESTED,
+    VERDICTS,
+    judge_agreement,
+    judge_labels,
+    pair_name,
+    pairs_of,
+)
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.show.display import Column, escape_cell, number, printed
+from lib.show.display import Column, escape_cell, number, p_value, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK, label_rows
-from lib.show.tables import METHOD, N, title
+from lib.show.tables import METHOD, title
 from lib.study import Study
 
-VERDICT_COLOURS = {HOLDS: "#009E73", DOES_NOT: "#D55E00", CANNOT_TELL: "#555555"}
-VERDICTS = (*VERDICT_COLOURS, NOT_MEASURED)
-NOT_FOUND = "not found in what we could read"
-HEADS = ["Claim", "Their numbers", "Here", "p Holm / Bonf.", "Verdict", "Why", "n"]
-#: What the board holds of each difference in the picture.
-FOREST = "claim estimate low high bound amount p_holm p_bonferroni n verdict n_needed".split()
+VERDICT_COLOURS = dict(
+    zip(VERDICTS[:5], ("#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"), strict=True)
+)
+SHORT = {
+    "doc_recall": "document recall",
+    "page_hit": "questions with a gold page",
+    "corrected": "share corrected",
+}
+SHORT |= {"missed_by_both": "share missed by both", "table_failure": "share of the kind"}
+#: What the board has of each difference in the picture.
+FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
+FAMILY_NAMES["matched"] = "metadata match"
 FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
 
 
-def why(study: Study, metrics: pd.DataFrame, claim: Claim) -> str:
-    """The sentence that gives the reason, with its numbers from the metrics; undecided where a row is missing."""
-
-    def means(metric: str, k: int) -> dict[str, float]:
-        wanted = metrics["condition"].eq("standard") & metrics["metric"].eq(metric) & metrics["k"].eq(k)
-        return metrics[wanted].groupby("method")["value"].mean().to_dict()
-
-    try:
-        return claim.why.format(
-            page=means("page_recall", 5),
-            filing=means("doc_recall", 5),
-            here=means(claim.metric, claim.k),
-            window=study.profile.embedder.window,
-            size=study.profile.chunks.size,
-        )
-    except KeyError as absent:
-        return f"Not decided here: {absent.args[0]} is not measured."
+def measure_name(one: Entry) -> str:
+    """A measure as tables name it: ``page recall@5``."""
+    known = METRICS[one.metric].in_words if one.metric in METRICS else one.metric.replace("_", " ")
+    return SHORT.get(one.metric, known) + ("" if one.k is None else f"@{one.k}")
 
 
 def compared(claim: Claim, rival: str = "") -> str:
-    """What is subtracted from what, in words."""
+    """What is subtracted from what, in words; of a claim about several pairs the one that decides."""
 
-    def side(names: Sequence[str], condition: str) -> str:
-        titles = ", ".join(map(title, names))
-        titles = f"mean of ({titles})" if len(names) > 1 else titles
-        return titles if condition == "standard" else f"{titles} under {condition}"
+    def side(entries: Sequence[Entry]) -> str:
+        names = []
+        for one in entries:
+            shown = METHODS[one.row].title if one.row in METHODS else "best baseline"
+            names.append(shown + ("" if one.condition == "standard" else f" under {one.condition}"))
+        names = list(dict.fromkeys(names))
+        return f"mean of ({', '.join(names)})" if len(names) > 1 else names[0]
 
     if claim.kind == "argmax":
-        return f"the weight of dense with the highest {METRICS[claim.metric].in_words}@{claim.k}"
+        return f"weight of dense with the highest {measure_name(entry('any', claim.metric))}"
     if claim.kind == "correlation":
-        return f"correlation of document and page recall@{claim.k} over {len(claim.a)} methods"
-    a, b = side(claim.a, claim.a_condition), side((rival,) if rival else claim.b, claim.b_condition)
-    kinds = f", {' and '.join(claim.question_types)}" if claim.question_types else ""
-    return f"{a} − {b}, {METRICS[claim.metric].in_words}@{claim.k}{kinds}"
+        return (
+            f"correlation of {measure_name(claim.b[0])} and {measure_name(claim.a[0])}, {len(claim.a)} runs"
+        )
+    pairs = {pair_name(claim, *pair): pair for pair in pairs_of(claim)} if claim.kind != "groups" else {}
+    left, right = pairs.get(rival, (claim.a, claim.b))
+    asked = " and ".join(map(str, chain(*claim.only.values())))
+    if claim.against:
+        asked += f" less {' and '.join(map(str, chain(*claim.against.values())))}"
+    measures = " and ".join(dict.fromkeys(map(measure_name, left)))
+    if right and left[0].row == right[0].row and left[0].metric != right[0].metric:
+        return f"{measures} − {measure_name(right[0])} of {side(left)}"
+    return " − ".join(map(side, filter(None, (left, right)))) + f", {measures}" + (asked and f", {asked}")
 
 
-def scoreboard_table(study: Study, metrics: pd.DataFrame, board: pd.DataFrame, source: str) -> pd.DataFrame:
-    """The claims of one source: the claim, its numbers, ours, both p, the verdict, and why; cells are markup."""
+def scoreboard_table(board: pd.DataFrame, source: str) -> pd.DataFrame:
+    """The claims of one source that were measured, a row per claim and variant; cells are markup."""
     rows = []
-    for claim in (one for one in claims() if one.source == source):
-        row, sign = board.loc[claim.id], "+" if claim.kind in ("difference", "best") else ""
-        here, tests, reason, n = row["missing"], "–", "–", "–"
-        if row["verdict"] != NOT_MEASURED:
-            ours = f"{row['estimate']:{sign}.3f} [{row['low']:{sign}.3f}, {row['high']:{sign}.3f}]"
-            here = f"{ours} ({compared(claim, row['rival'])})"
-            tests = f"{row['p_holm']:.3f} / {row['p_bonferroni']:.3f}"
-            if row["verdict"] == DOES_NOT and row["p_holm_amount"] < ALPHA and row["high"] < row["amount"]:
-                tests += f"; as large as claimed: {row['p_holm_amount']:.3f}"  # the test that decides
-            reason, n = why(study, metrics, claim), f"{row['n']:.0f}"
-        texts = map(escape_cell, (claim.claim, claim.numbers or NOT_FOUND, here))
-        rows.append((*texts, tests, verdict_text(row), reason, n))
-    return pd.DataFrame(rows, columns=HEADS)
+    for claim in claims():
+        row = board.loc[claim.id]
+        if claim.source != source or row["verdict"] == NOT_MEASURED:
+            continue
+        sign = "" if claim.kind in ("argmax", "correlation") or not claim.b else "+"
+        ours = f"{row['estimate']:{sign}.3f} [{row['low']:{sign}.3f}, {row['high']:{sign}.3f}]"
+        here = f"{ours} ({compared(claim, row['rival'])})" + (f"; {claim.note}" if claim.note else "")
+        said = f"– {claim.variant}" if claim.variant else f"{claim.claim} ({claim.place})"
+        second = "–"
+        if not math.isnan(row["also_estimate"]):
+            second = f"{measure_name(entry('any', claim.also))} {row['also_estimate']:+.3f}, p {p_value(row['also_p'])}"
+        texts = map(escape_cell, (said, "" if claim.variant else claim.numbers, here, second))
+        tests = p_value(row["p"]), p_value(row["p_holm"])
+        rows.append((*texts, *tests, verdict_text(row), needed_text(row["n_needed"]), f"{row['n']:.0f}"))
+    heads = [
+        "Claim",
+        "Their numbers",
+        "Here",
+        "Second measure",
+        "p",
+        "p (Holm)",
+        "Verdict",
+        "Would decide",
+        "n",
+    ]
+    return pd.DataFrame(rows, columns=heads)
 
 
 def verdict_text(row: pd.Series) -> str:
-    """The verdict, with the number of questions that would decide where these cannot."""
-    if row["verdict"] != CANNOT_TELL:
-        return f"**{row['verdict']}**"
-    n, needed = f"{row['n']:.0f}", row["n_needed"]
+    """The verdict, with the reason where a claim was not tested."""
+    return f"**{row['verdict']}**" + (f": {row['missing']}" if row["verdict"] == NOT_TESTED else "")
+
+
+def needed_text(needed: float) -> str:
+    """The number of questions that would decide, to two figures, as the difference does not allow more."""
     if math.isnan(needed):
-        return f"**cannot tell** with {n}"
+        return "–"
     if math.isinf(needed):
-        return f"**cannot tell** with {n} questions; no number would, if this is all"
-    # the difference does not allow more than two figures
+        return "no number, if this is all"
     scale = 10 ** max(0, math.floor(math.log10(needed)) - 1)
-    return f"**cannot tell** with {n} questions; about {int(math.ceil(needed / scale) * scale):,} would"
+    return f"about {int(math.ceil(needed / scale) * scale):,}"
+
+
+def not_measured_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    """The claims that are not measured, variants left out, with the reason; cells are markup."""
+    rows = [
+        (
+            names[claim.source]["name"],
+            escape_cell(f"{claim.claim} ({claim.place})"),
+            escape_cell(claim.numbers),
+            reason,
+        )
+        for claim in claims()
+        if board.at[claim.id, "verdict"] == NOT_MEASURED and not claim.variant
+        for reason in [claim.not_measured or escape_cell(board.at[claim.id, "missing"])]
+    ]
+    return pd.DataFrame(rows, columns=["Source", "Claim", "Their numbers", "Why not"])
 
 
 def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """How many claims of each source hold, do not, or cannot be told."""
-    source = pd.Series({claim.id: claim.source for claim in claims()})
-    table = pd.crosstab(source.reindex(board.index), board["verdict"])
+    """How many claims of each source have each verdict; variants are not counted."""
+    source = pd.Series({claim.id: claim.source for claim in claims() if not claim.variant})
+    table = pd.crosstab(source, board["verdict"].reindex(source.index))
     table = table.reindex(index=list(names), columns=list(VERDICTS), fill_value=0)
     table.insert(0, "Claims", table.sum(axis=1))
     return table.rename(index=lambda key: names[key]["name"]).rename_axis("Source").reset_index()
 
 
 def takeaway(board: pd.DataFrame) -> str:
-    """How many claims hold, in one sentence."""
-    counts = board["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
-    listed = ", ".join(f"{counts[name]} {name}" for name in VERDICTS[:3])
-    rest = counts[NOT_MEASURED]
-    return f"Of {len(board)} claims: {listed}{f'; {rest} were not measured in this profile' if rest else ''}."
+    """How many claims have each verdict, in one sentence."""
+    counts = board["verdict"].reindex([claim.id for claim in claims() if not claim.variant]).value_counts()
+    listed = ", ".join(f"{counts.get(name, 0)} {name}" for name in VERDICTS)
+    return f"Of {counts.sum()} claims: {listed}."
+
+
+def before_table(changes: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.scoreboard.before_and_after` as printed."""
+    by_id = {claim.id: claim for claim in claims()}
+    shown = changes.assign(claim=[by_id[name].claim for name in changes.index])
+    return printed(shown, Column("Claim", "claim"), Column("Before", "before"), Column("Now", "verdict"))
+
+
+def agreement_in_words(study: Study, metrics: pd.DataFrame) -> str:
+    """The judge's agreement with the gold pages (κ) with its interval; a dash where it judges nothing."""
+    if (labels := judge_labels(study, set(metrics["method"]))) is None:
+        return "–"
+    found = judge_agreement(study, labels)
+    return with_interval(found["kappa"], found["kappa_low"], found["kappa_high"])
+
+
+def failures_table(failed: pd.DataFrame) -> pd.DataFrame:
+    """The kinds of failed questions that Akarsu et al. report, in percent, beside ours by rules
+    (:func:`lib.analysis.failures.failed_questions`)."""
+    theirs = facts("akarsu2026").table("Table IV")
+    ours, rows = failed.set_index("kind"), []
+    for (name, share), kind in zip(theirs.items(), ours.index, strict=False):
+        found = ours.loc[kind]
+        cells = (
+            number(share, 0),
+            percent(found["primary"] / found["n_failed"]),
+            percent(found["share_failed"]),
+        )
+        rows.append(
+            (kind, *cells, percent(found["share_found"]), name.removesuffix("_pct").replace("_", " "))
+        )
+    heads = [
+        "Kind here",
+        "Theirs (%)",
+        "Ours, first kind (%)",
+        "Ours, any (%)",
+        "Of found questions (%)",
+        "Kind there",
+    ]
+    return pd.DataFrame(rows, columns=heads)
 
 
 def forest(board: pd.DataFrame) -> plt.Figure:
     """Every measured difference with its interval, coloured by verdict, and a mark where the source put it."""
-    texts = {claim.id: claim.claim for claim in claims() if claim.kind in ("difference", "best")}
+    texts = {
+        one.id: one for one in claims() if one.kind in ("difference", "every", "pairs") and not one.variant
+    }
     part = board[board.index.isin(texts) & (board["verdict"] != NOT_MEASURED)]
     drawn, axes = plt.subplots(figsize=(9, 0.42 * len(part) + 1.4))
     claimed = {"ls": "", "marker": "D", "mfc": "white", "mec": DARK}
@@ -125,37 +211,38 @@ def forest(board: pd.DataFrame) -> plt.Figure:
         colour = VERDICT_COLOURS[row["verdict"]]
         axes.plot([row["low"], row["high"]], [place, place], color=colour, lw=2)
         axes.plot(row["estimate"], place, "o", color=colour, ms=6)
-        axes.plot(row["amount"], place, ms=5, **claimed)  # none where no amount was claimed
+        axes.plot(row["amount"], place, ms=5, **claimed)  # none where no amount is compared
         if row["bound"]:
             axes.plot([row["bound"]] * 2, [place - 0.3, place + 0.3], color=DARK, lw=1)
     axes.axvline(0, color=DARK, lw=0.8)
     axes.set_ylim(len(part) - 0.5, -0.5)
-    label_rows(axes, [textwrap.fill(texts[name].removesuffix("."), 62) for name in part.index])
-    axes.set(xlabel="difference of the two sides of the claim, with 95 % interval")
+    label_rows(axes, [textwrap.fill(texts[name].claim.removesuffix("."), 62) for name in part.index])
+    axes.set(xlabel="difference of the two sides of the claim, with its interval")
     handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in VERDICT_COLOURS.items()]
     handles += [plt.Line2D([], [], label="as claimed", **claimed)]
-    axes.legend(handles=handles, loc="lower center", ncols=4, bbox_to_anchor=(0.3, 1.0))
+    axes.legend(handles=handles, loc="lower center", ncols=3, bbox_to_anchor=(0.3, 1.0))
     return drawn
 
 
-def costs_table(costs: pd.DataFrame, quality: str, n: int) -> pd.DataFrame:
-    """:func:`lib.analysis.frontier.costs` as they are printed, the frontiers marked; ``≥`` where a stage's time was not
-    stored."""
+def costs_table(costs: pd.DataFrame, quality: str) -> pd.DataFrame:
+    """:func:`lib.analysis.frontier.costs` as they are printed, the best first; a dash where nothing was timed."""
 
-    def seconds(head: str, side: str, form: str) -> Column:
-        names = (f"{side}_missing", f"{side}_s")
-        return Column(head, names, lambda missing, value: ("≥ " if missing else "") + form.format(value))
+    def count(value: float) -> str:
+        return f"{value:,.0f}" if value else "–"
 
     mark = {True: "yes", False: "–"}.get
     return printed(
-        costs.assign(n=n, best=frontier_of(costs, "question"), best_index=frontier_of(costs, "index")),
+        costs.sort_values("quality", ascending=False),
         METHOD,
         Column(quality, "quality", number),
-        seconds("Per question (s)", "question", "{:.2f}"),
-        Column("On its frontier", "best", mark),
-        seconds("Index (s)", "index", "{:.0f}"),
-        Column("On that one", "best_index", mark),
-        N,
+        Column("Per question (s)", ("question_s", "low_s", "high_s"), "{:.3f} [{:.3f}, {:.3f}]".format),
+        Column("Tokens written", "tokens_written", count),
+        Column("Tokens read", "tokens_read", count),
+        Column("Pairs scored", "pairs_scored", count),
+        Column("On its frontier", "is_best", mark),
+        Column("Index (s)", "index_s", partial(number, digits=0)),
+        Column("On that one", "is_best_index", mark),
+        Column("n", "n_questions"),
     )
 
 
@@ -176,13 +263,13 @@ def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
     drawn, panels = plt.subplots(1, 2, figsize=(13, 5.6), sharey=True)
     heads = {"question_s": "seconds per question", "index_s": "seconds to index all filings"}
     table = table.assign(family=[METHODS[name].family for name in table["method"]])
-    for axes, (column, head) in zip(panels, heads.items(), strict=True):
-        _panel(axes, table.assign(x=table[column].clip(lower=LEAST_S[column])), column.removesuffix("_s"))
+    for axes, (column, head), best in zip(panels, heads.items(), ("is_best", "is_best_index"), strict=True):
+        known = table[table[column].notna()]
+        _panel(axes, known.assign(x=known[column].clip(lower=LEAST_S[column])), best)
         axes.set(xscale="log", xlabel=f"{head} (at least {LEAST_S[column]:g})")
     panels[0].set_ylabel(quality)
     shown = [family for family in FAMILY_NAMES if (table["family"] == family).any()]
     marks = [{"ls": "", "color": FAMILY_COLOURS[one], "label": FAMILY_NAMES[one]} for one in shown]
-    marks.append({"ls": "", "marker": ">", "color": DARK, "label": "costs at least this"})
     marks.append({"color": DARK, "mfc": "none", "label": "frontier"})
     handles = [plt.Line2D([], [], **{"marker": "o"} | mark) for mark in marks]
     drawn.legend(handles=handles, ncols=len(handles), loc="upper center", bbox_to_anchor=(0.5, 1.03))
@@ -190,11 +277,9 @@ def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
     return drawn
 
 
-def _panel(axes: plt.Axes, table: pd.DataFrame, side: str) -> None:
-    colours, is_known = table["family"].map(FAMILY_COLOURS), table[f"{side}_missing"].eq("")
-    for kind, marker in ((is_known, "o"), (~is_known, ">")):
-        axes.scatter(table["x"][kind], table["quality"][kind], c=colours[kind], s=34, marker=marker, zorder=3)
-    best = table[frontier_of(table, side)].sort_values(["x", "quality"])
+def _panel(axes: plt.Axes, table: pd.DataFrame, is_best: str) -> None:
+    axes.scatter(table["x"], table["quality"], c=table["family"].map(FAMILY_COLOURS), s=34, zorder=3)
+    best = table[table[is_best]].sort_values(["x", "quality"])
     axes.step(best["x"], best["quality"], where="post", color=DARK, lw=1, zorder=2)
     axes.scatter(best["x"], best["quality"], s=90, facecolors="none", edgecolors=DARK, zorder=4)
     gap = 0.05 * (np.ptp(table["quality"]) or 1.0)

@@ -100,8 +100,9 @@ def test_a_single_question_has_a_depth_too():
 def test_a_large_group_has_the_bootstrap_s_interval_and_a_small_one_a_wider():
     draws = Resampling(QUESTIONS.set_index("question_id")["company"], 200, 0)
     ones = pd.Series(1.0, draws.company.index)
-    large, is_small = group_interval(draws, ones[:30])
-    assert (large.low, large.high, is_small) == (1, 1, False)
+    large, is_small = group_interval(draws, ones[:30] * (np.arange(30) % 2))
+    assert (large, is_small) == (draws.interval(ones[:30] * (np.arange(30) % 2)), False)
+    assert np.allclose(group_interval(draws, ones[:30])[0][1:3], wilson(1, 30))
     small, is_small = group_interval(draws, ones[30:])
     assert (small.n_clusters, is_small) == (1, True)
     assert np.allclose((small.low, small.high), wilson(1, 10))

@@ -1,22 +1,97 @@
-"""Claims tested on made-up rows: differences, where a sweep is highest, whether two measures move together."""
+"""Claims tested on made-up rows: each verdict, sides of tests, Holm within a source, and n that would decide."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from lib.analysis import scoreboard as board
+from lib.analysis.claims import Claim, Entry, claims
 from lib.analysis.scoreboard import (
+    HOLDS,
+    NOT_MEASURED,
+    NOT_TESTED,
+    REVERSED,
+    SMALLER,
+    UNDECIDED,
+    Finding,
+    Scoreboard,
     argmax_of,
+    between_groups,
     correlation_of,
+    decide,
     difference,
+    questions_needed,
     questions_until,
+    spread_of,
     statistic_test,
     tail_p,
+    verdict,
+    weakest,
 )
-from lib.stats import Resampling
+from lib.metrics.frame import long_frame
+from lib.profile import Settings
+from lib.stats import Resampling, wilson
 
+N = 60
+IDS = pd.Index([f"q{i:02}" for i in range(N)], name="question_id")
+QUESTIONS = pd.DataFrame(
+    {
+        "question_id": IDS,
+        "company": [f"c{i % 20}" for i in range(N)],
+        "question_type": ["metrics-generated"] * 30 + ["novel-generated"] * 30,
+        "doc_type": ["10-K"] * 50 + ["8-K"] * 10,
+    }
+)
+GOOD, BAD, HALF = np.ones(N), np.zeros(N), np.arange(N) % 2.0
+MANY = [("doc_recall", 5), ("page_recall", 5), ("ndcg", 10), ("page_hit", 10), ("ctx_rouge_l", 5)]
+#: Values of which 40 of 60 questions are 1, in every company two of three; and those of a row that gains nothing.
+TWO_THIRDS = (np.arange(N) // 20 != 2).astype(float)
 GRID = np.array([0.0, 0.5, 1.0])
+PLAIN = Claim("x", "s", "c", "p", "n", "page_recall@5", "difference")
+MARGIN = replace(PLAIN, says="<=", bound=0.05)
+
+
+def run_of(first: np.ndarray) -> pd.DataFrame:
+    """A run of one chunk a question: ``a`` or ``b``."""
+    chunks = np.where(first, "a", "b")
+    return pd.DataFrame({"question_id": IDS, "rank": 1, "chunk_id": chunks})
+
+
+def study_of(runs: dict[str, pd.DataFrame] | None = None) -> SimpleNamespace:
+    """A study whose rows have different first chunks, unless their runs are given."""
+    settings = Settings({"significance": Settings({"n_draws": 2000, "seed": 1})})
+    known = runs or {}
+    return SimpleNamespace(
+        questions=QUESTIONS,
+        profile=settings,
+        method=lambda name: SimpleNamespace(chunking=""),
+        run=lambda name, condition: known.get(name, run_of(GOOD).assign(chunk_id=name)),
+    )
+
+
+def metrics_of(**rows: np.ndarray) -> pd.DataFrame:
+    """The measures MANY of made-up rows; ``name__oracle`` is measured under the oracle document."""
+    parts = []
+    for name, numbers in rows.items():
+        method, _, oracle = name.partition("__")
+        condition = "oracle-document" if oracle else "standard"
+        for metric, k in MANY:
+            values = long_frame(pd.Series(np.asarray(numbers, float), IDS), metric, k)
+            parts.append(values.assign(method=method, condition=condition))
+    return pd.concat(parts, ignore_index=True)
+
+
+def scores(sweeps=None, judge_low=None, runs=None, **rows: np.ndarray) -> pd.DataFrame:
+    return Scoreboard(study_of(runs), metrics_of(**rows), sweeps, judge_low).scores()
+
+
+def finding(low: float, high: float, **other) -> Finding:
+    said = {"bound": 0.0, "p": 0.01, "p_opposite": 1.0} | other
+    return Finding((low + high) / 2, low, high, 150, 32, **said)
 
 
 def frame(rows: np.ndarray, n_draws: int) -> tuple[Resampling, pd.DataFrame]:
@@ -25,13 +100,218 @@ def frame(rows: np.ndarray, n_draws: int) -> tuple[Resampling, pd.DataFrame]:
     return Resampling(pd.Series(np.arange(len(rows)) // 2, index), n_draws), pd.DataFrame(rows, index)
 
 
-def test_difference_matches_questions_by_id_and_tests_both_bounds():
-    draws, values = frame(np.array([1.0] * 30 + [0.0] * 10)[:, None], 500)
-    found = difference(draws, values[0], (values[0] * 0)[::-1], amount=0.75)
+# --- verdicts ---
+
+
+@pytest.mark.parametrize(
+    ("p", "opposite", "high", "amount", "expected"),
+    [
+        (0.01, 1.0, 0.20, None, HOLDS),
+        (0.06, 1.0, 0.20, None, UNDECIDED),
+        (1.00, 0.01, 0.20, None, REVERSED),
+        (0.01, 1.0, 0.20, 0.3, SMALLER),  # the direction is as claimed, the amount is not
+        (0.50, 1.0, 0.20, 0.3, SMALLER),  # the direction is undecided
+        (1.00, 0.01, 0.20, 0.3, REVERSED),  # which says more
+        (0.01, 1.0, 0.20, 0.1, HOLDS),
+        (0.50, 0.6, 0.20, 0.1, UNDECIDED),
+    ],
+)
+def test_verdicts_of_tests(p, opposite, high, amount, expected):
+    assert verdict(finding(-0.1, high, amount=amount), p, opposite) == expected
+
+
+def test_each_verdict_on_clear_rows():
+    rows = dict.fromkeys(["bm25", "splade"], BAD) | {"dense": GOOD, "hyde_akarsu": BAD, "multi_query": BAD}
+    found = scores(**rows, crag=BAD, hybrid_rrf=GOOD, dense__oracle=HALF, runs={"crag": run_of(BAD)})
+    verdicts = found["verdict"]
+    assert verdicts["kobeissi2026/dense-over-sparse"] == HOLDS  # and as much as claimed
+    assert verdicts["akarsu2026/bm25-over-dense"] == REVERSED
+    assert verdicts["akarsu2026/hyde-hurts"] == HOLDS
+    assert (
+        verdicts["akarsu2026/multi-query-nothing"] == HOLDS
+    )  # no question differs: Wilson's 90 % end is .043
+    assert verdicts["akarsu2026/hybrid-over-both"] == UNDECIDED  # as good as dense is not better
+    assert verdicts["akarsu2026/rerank-cheap"] == NOT_MEASURED
+    assert "hosted service" in found.at["akarsu2026/rerank-cheap", "missing"]
+
+
+def test_a_small_gain_is_smaller_than_claimed():
+    some = TWO_THIRDS.copy()
+    some[0] = 0  # .65 against .667: the claimed .18 is out of reach
+    found = scores(dense=TWO_THIRDS, bm25=some, splade=some).loc["kobeissi2026/dense-over-sparse"]
+    assert found["estimate"] == pytest.approx(1 / 60)
+    assert found["high"] < found["amount"] == 0.18
+    assert found["verdict"] == SMALLER
+
+
+def test_a_treatment_that_changes_nothing_is_not_tested():
+    same = run_of(GOOD)
+    other = same.assign(chunk_id=["b"] * 5 + ["a"] * 55)  # 5 of 60 first ranks are others
+    rows = {"hybrid_rrf": GOOD, "crag": BAD}
+    found = scores(**rows, runs={"hybrid_rrf": same, "crag": other}).loc["akarsu2026/crag-below-hybrid"]
+    assert found["changed"] == pytest.approx(5 / 60)
+    assert (found["verdict"], found["missing"]) == (
+        NOT_TESTED,
+        "the first ranks of 8% of the questions differ",
+    )
+    other = same.assign(chunk_id=["b"] * 6 + ["a"] * 54)  # a tenth
+    found = scores(**rows, runs={"hybrid_rrf": same, "crag": other}).loc["akarsu2026/crag-below-hybrid"]
+    assert found["verdict"] == HOLDS
+
+
+def test_the_treatment_of_a_claim_may_lie_between_other_rows_than_it_compares():
+    runs = {"hybrid_rrf": run_of(GOOD), "crag": run_of(GOOD), "bm25": run_of(BAD)}
+    found = scores(bm25=BAD, crag=GOOD, hybrid_rrf=GOOD, runs=runs)
+    assert found.at["akarsu2026/crag-over-bm25", "changed"] == 0
+    assert found.at["akarsu2026/crag-over-bm25", "verdict"] == NOT_TESTED
+
+
+def test_a_judge_by_chance_tests_nothing():
+    rows = {"hybrid_rrf": GOOD, "crag": BAD, "runs": {"crag": run_of(BAD), "hybrid_rrf": run_of(GOOD)}}
+    by_chance, sound = scores(**rows, judge_low=-0.02), scores(**rows, judge_low=0.1)
+    name = "akarsu2026/crag-below-hybrid"
+    assert (by_chance.at[name, "verdict"], sound.at[name, "verdict"]) == (NOT_TESTED, HOLDS)
+    assert "no better than chance" in by_chance.at[name, "missing"]
+
+
+def test_a_claim_without_its_rows_is_not_measured_and_not_dropped():
+    found = scores(dense=HALF, bm25_k12=HALF)
+    assert list(found.index) == [claim.id for claim in claims()]
+    assert found.at["akarsu2026/bm25-over-dense", "missing"] == "no doc_recall@5 of bm25"
+    assert set(found["verdict"]) == {NOT_MEASURED, UNDECIDED}  # the variant with bm25_k12 is measured
+    nothing = Scoreboard(study_of(), metrics_of(splade=HALF)).scores()
+    assert set(nothing["verdict"]) == {NOT_MEASURED}
+
+
+def test_only_the_questions_that_are_meant_count():
+    rows = {"page_scorer_filing": np.where(QUESTIONS["question_type"] == "metrics-generated", 1.0, 0.0)}
+    found = scores(**rows, dense__oracle=HALF, multi_hyde_rerank=BAD)
+    assert found.loc["kobeissi2026/metrics-above-oracle", ["estimate", "n"]].tolist() == [0.5, 30]
+    assert found.loc["kobeissi2026/10q-8k-below-baseline", "n"] == 10
+    # the oracle's lead is .5 on novel questions and -.5 on metrics questions
+    assert found.loc["kobeissi2026/domain-novel-gap", ["estimate", "verdict"]].tolist() == [1.0, HOLDS]
+    other = Scoreboard(study_of(), metrics_of(**rows, dense__oracle=HALF))
+    other.questions = other.questions.assign(question_type="page-text")
+    assert (
+        other.scores().at["kobeissi2026/metrics-above-oracle", "missing"].startswith("no questions of type")
+    )
+
+
+def test_the_second_measure_stands_beside():
+    found = scores(dense=GOOD, bm25=BAD, splade=BAD).loc["kobeissi2026/dense-over-sparse"]
+    assert found["also_estimate"] == 1.0
+    assert found["also_p"] < 0.01
+
+
+def test_a_sweep_is_decided_by_where_it_is_highest():
+    rising = pd.DataFrame({0.0: BAD, 0.5: HALF, 0.85: GOOD, 1.0: HALF}, IDS)
+    name = "kim2025/alpha-financebench"
+    found = scores({"convex_softmax_folds": rising}, dense=HALF)
+    assert found.loc[name, ["estimate", "verdict"]].tolist() == [0.85, HOLDS]
+    assert found.at[f"{name}/min-max in place of softmax", "verdict"] == NOT_MEASURED
+    found = scores({"convex_softmax_folds": rising.set_axis([0.85, 0.6, 0.7, 1.0], axis=1)}, dense=HALF)
+    assert found.loc[name, ["estimate", "verdict"]].tolist() == [0.7, SMALLER]
+    found = scores({"convex_softmax_folds": rising.set_axis([0.85, 0.5, 0.0, 1.0], axis=1)}, dense=HALF)
+    assert found.loc[name, ["estimate", "verdict"]].tolist() == [0.0, REVERSED]
+
+
+def test_a_correlation_of_rows_that_are_all_alike_is_not_measured():
+    follow = next(claim for claim in claims() if claim.id == "kobeissi2026/follow")
+    found = scores(**dict.fromkeys((one.row for one in follow.a), HALF)).loc[follow.id]
+    assert (found["verdict"], found["missing"]) == (
+        NOT_MEASURED,
+        "undefined here, as the rows are too much alike",
+    )
+
+
+# --- families ---
+
+
+def test_holm_is_within_a_source():
+    tests = {name: finding(0.1, 0.2, p=p) for name, p in {"one": 0.02, "two": 0.03, "other": 0.04}.items()}
+    found = decide(tests, {"one": "first", "two": "first", "other": "second"})
+    # .02 × 2, then .03 × 1 may not fall below it; the other source has one test
+    assert found["p_holm"].tolist() == pytest.approx([0.04, 0.04, 0.04])
+    assert found["p"].tolist() == [0.02, 0.03, 0.04]
+    assert set(found["verdict"]) == {HOLDS}
+    together = decide(tests, dict.fromkeys(tests, "first"))
+    assert together["p_holm"].tolist() == pytest.approx([0.06, 0.06, 0.06])
+    assert set(together["verdict"]) == {UNDECIDED}
+
+
+def test_variants_are_a_family_of_their_own():
+    found = scores(dense=GOOD, bm25=BAD, bm25_k12=BAD, multi_query=GOOD)
+    one, variant = "akarsu2026/bm25-over-dense", "akarsu2026/bm25-over-dense/BM25 as published"
+    # two claims of the source are measured, and three variants: multi-query against two rows is the other two
+    assert found.at[one, "p_opposite"] / found.at[variant, "p_opposite"] == pytest.approx(2 / 3)
+
+
+def test_only_what_is_undecided_says_how_many_questions_would_decide():
+    tests = {"sure": finding(0.1, 0.2), "open": finding(-0.1, 0.3, p=0.2, spread=1.0)}
+    found = decide(tests, dict.fromkeys(tests, "s"))["n_needed"]
+    assert math.isnan(found["sure"])
+    assert found["open"] == 619  # (1.64485 + 0.84162)² / 0.1² = 618.3
+
+
+def test_to_hold_of_several_pairs_all_have_to_hold():
+    tests = {"near": finding(0.0, 0.1, p=0.02), "far": finding(0.3, 0.5, p=0.04)}
+    decisive, name = weakest(tests)
+    assert (name, decisive.p) == ("near", 0.04)
+    tests = {"ahead": finding(-0.3, -0.1, p=1.0, p_opposite=0.02), "far": finding(0.3, 0.5)}
+    decisive, name = weakest(tests)
+    assert (name, decisive.p_opposite) == ("ahead", 0.04)  # picked among two
+    assert weakest(tests, "<=")[1] == "far"
+
+
+# --- tests ---
+
+
+def test_one_sided_tests_add_up_and_two_sided_ones_are_larger():
+    draws, values = frame(np.array([1.0] * 26 + [-1.0] * 14)[:, None], 4000)
+    none = values[0] * 0
+    p, opposite = draws.p(values[0], none, one_sided=True), draws.p(none, values[0], one_sided=True)
+    both = draws.p(values[0], none)
+    assert p < both < opposite
+    assert both == pytest.approx(2 * p, rel=0.2)
+    found = difference(draws, values[0], none, PLAIN)
+    assert (found.p, found.p_opposite) == (p, opposite)
+
+
+def test_a_difference_of_nothing_has_wilsons_interval():
+    draws, values = frame(np.zeros((40, 1)), 500)
+    found = difference(draws, values[0], values[0], PLAIN)
+    far = wilson(0.0, 40)[1]
+    assert (found.estimate, found.low, found.high) == pytest.approx((0, -far, far))
+    assert (found.p, found.p_opposite) == (1, 1)
+
+
+def test_no_gain_is_tested_by_the_upper_end_of_a_90_percent_interval():
+    noise = np.tile([0.2, -0.2], 200)
+    draws, values = frame(noise[:, None], 2000)  # every company's mean is 0
+    found = difference(draws, values[0], values[0] * 0, MARGIN)
+    assert found.high == pytest.approx(wilson(0.0, 400, 0.9)[1])
+    assert found.p == pytest.approx(1 / 2001)
+    draws, values = frame(np.zeros((40, 1)), 2000)
+    found = difference(draws, values[0], values[0] * 0, MARGIN)
+    assert found.high == pytest.approx(wilson(0.0, 40, 0.9)[1])  # .063: 40 equal questions cannot exclude .05
+    assert found.p == board.ALPHA
+    gain, values = frame(np.full((40, 1), 0.2), 2000)
+    assert difference(gain, values[0], values[0] * 0, MARGIN).p_opposite == pytest.approx(1 / 2001, abs=1e-3)
+
+
+def test_a_level_is_tested_by_draws():
+    draws, values = frame(np.repeat([1.0, 0.0], [60, 20])[:, None], 2000)
+    claim = replace(PLAIN, bound=0.5, opposite=0.5)
+    found = difference(draws, values[0], None, claim)
     assert found.estimate == 0.75
-    assert found.n_clusters == 20
-    assert found.p < 0.01
-    assert found.p_amount > 0.5  # the claimed amount is what is there
+    assert found.p < 0.01 < found.p_opposite
+
+
+def test_tail_p_counts_the_draws_at_the_bound_or_beyond():
+    draws = np.array([0.1, 0.2, 0.3, -0.1])
+    assert tail_p(draws, 0.1, is_above=True) == pytest.approx((1 + 2) / 5)
+    assert tail_p(draws, 0.1, is_above=False) == pytest.approx((1 + 3) / 5)
+    assert tail_p(draws, 1.0, is_above=False) == pytest.approx(1 / 5)
 
 
 def test_argmax_and_its_ties():
@@ -47,26 +327,131 @@ def test_correlation_of_means_is_numpys():
     assert math.isnan(correlation_of(2)(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
 
 
-def test_tail_p_counts_the_smaller_side():
-    draws = np.array([0.1, 0.2, 0.3, -0.1])
-    assert tail_p(draws, 0.0) == pytest.approx(2 * (1 + 1) / 5)
-    assert tail_p(draws, 1.0) == pytest.approx(2 * (1 + 0) / 5)
-    assert tail_p(draws, 0.15) == 1.0
+def test_groups_are_means_of_their_own_questions():
+    # one of two questions with a sum of .4, three of four with a sum of .9: .4 / .5 - .3 / .75 of the means
+    assert between_groups(np.array([[0.4, 0.5, 0.3, 0.75]]))[0] == pytest.approx(0.4)
+    assert math.isnan(between_groups(np.array([[0.4, 0.5, 0.0, 0.0]]))[0])
 
 
 def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
-    noise = np.random.default_rng(3).normal(0, 0.05, (60, 3))
-    found = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), argmax_of(GRID), 0.5)
+    claim, noise = replace(PLAIN, bound=0.5), np.random.default_rng(3).normal(0, 0.05, (60, 3))
+    found = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), argmax_of(GRID), claim)
     assert (found.estimate, found.low, found.high) == (1.0, 1.0, 1.0)
-    assert found.p < 0.01
-    assert statistic_test(*frame(noise, 500), argmax_of(GRID), 0.5).p > 0.05
+    assert found.p == pytest.approx(1 / 501)
+    assert statistic_test(*frame(noise, 500), argmax_of(GRID), claim).p > 0.05
+    both = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), argmax_of(GRID), replace(claim, says="!="))
+    assert both.p == pytest.approx(2 / 501)
+    assert (both.p_opposite, both.sides) == (1.0, 2)
+
+
+# --- how many questions would decide ---
+
+
+def values_of(companies: list[str], numbers: list[float]) -> tuple[pd.Series, pd.Series]:
+    index = pd.Index([f"q{i}" for i in range(len(numbers))], name="question_id")
+    return pd.Series(numbers, index), pd.Series(companies, index)
+
+
+def test_spread_of_two_companies_by_hand():
+    values, company = values_of(["A", "A", "B", "B"], [1.0, 1.0, 0.0, 0.0])
+    # sums of deviations 1 and -1: 2 / 1 * (1 + 1) / 4 = 1
+    assert spread_of(values, company) == pytest.approx(1.0)
+
+
+def test_one_company_tells_nothing_of_the_spread():
+    values, company = values_of(["A"] * 3, [1.0, 0.0, 0.0])
+    assert math.isnan(questions_needed(0.1, spread_of(values, company)))
+
+
+def test_questions_needed_is_the_textbook_formula():
+    # (1.64485 + 0.84162)² / 0.1² = 618.3 for unit spread; two-sided (1.95996 + 0.84162)² / 0.1² = 784.9
+    assert questions_needed(0.1, 1.0) == 619
+    assert questions_needed(-0.1, 1.0, sides=2) == 785
+    assert questions_needed(0.0, 1.0) == math.inf
+    assert math.isnan(questions_needed(0.1, 0.0))  # every question says the same: none is known to be typical
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_power_by_simulation(share):
+    """At the number of questions that the formula gives, about 80 % of draws of companies reject.
+
+    A question's difference is its company's part plus its own, of unit variance; ``share`` is the company's part.
+    """
+    random, per_company, effect = np.random.default_rng(0), 5, 0.2
+    spread = 1 + (per_company - 1) * share  # the design effect of equal companies
+    n_companies = round(questions_needed(effect, spread) / per_company)
+    company = random.normal(0, math.sqrt(share), (2000, n_companies, 1))
+    own = random.normal(0, math.sqrt(1 - share), (2000, n_companies, per_company))
+    means = (effect + company + own).mean(axis=2)
+    z = means.mean(axis=1) / (means.std(axis=1, ddof=1) / math.sqrt(n_companies))
+    assert np.mean(z > 1.645) == pytest.approx(0.8, abs=0.03)
+
+
+def test_spread_estimates_the_design_effect_of_simulated_companies():
+    random = np.random.default_rng(1)
+    values = (random.normal(0, 1, (4000, 1)) + random.normal(0, 1, (4000, 5))).ravel()
+    numbers, company = values_of([f"c{i // 5}" for i in range(len(values))], list(values))
+    # the design effect: the spread beside that of as many unrelated questions
+    assert spread_of(numbers, company) / numbers.var() == pytest.approx(1 + 4 * 0.5, abs=0.1)
 
 
 def test_questions_until_grows_with_the_noise():
     random = np.random.default_rng(4)
     effect = np.array([0.0, 0.0, 0.1])
     little, much = (frame(random.normal(0, sd, (40, 3)) + effect, 400) for sd in (0.1, 0.6))
-    few = questions_until(*little, argmax_of(GRID), 0.5, 0.05)
+    few = questions_until(*little, argmax_of(GRID), 0.5)
     assert few == 40
-    assert questions_until(*much, argmax_of(GRID), 0.5, 0.05) > few
-    assert questions_until(*frame(np.zeros((40, 3)), 50), argmax_of(GRID), 0.5, 0.05) == math.inf
+    assert questions_until(*much, argmax_of(GRID), 0.5) > few
+    assert questions_until(*frame(np.zeros((40, 3)), 50), argmax_of(GRID), 0.5) == math.inf
+
+
+# --- what is beside the metrics, and several sets ---
+
+
+def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
+    monkeypatch.setattr(board, "kinds_by_question", lambda study, name: kinds)
+    kinds = pd.DataFrame({"question_id": IDS, "is_found": GOOD.astype(bool), "primary": "vocabulary"})
+    kinds.loc[:3, ["is_found", "primary"]] = [[False, "table structure"]] * 3 + [[False, "ambiguous"]]
+    fused, bm25 = GOOD.copy(), GOOD.copy()
+    fused[:4], bm25[:3] = 0, 0  # four failures, of which BM25 misses three and dense all
+    study = study_of()
+    study.home, study.published = tmp_path, None
+    found = board.beside(study, metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)).groupby("metric")[
+        "value"
+    ]
+    assert found.agg(["size", "mean"]).T.to_dict("list") == {
+        "missed_by_both": [4, 0.75],
+        "table_failure": [4, 0.75],
+    }
+
+
+def test_pages_kept_come_from_the_ablation(tmp_path):
+    study = study_of()
+    study.home, study.published = tmp_path, None
+    columns = ["part", "scorer", "by", "item", "metric", "k", "value"]
+    rows = [("ablation", "full", "filing", "q00", "page_recall", 5, 1.0)]
+    rows += [
+        ("ablation", "light", "filing", "q00", "page_recall", 5, 0.0),
+        ("pages", "full", "filing", "q00", "page_recall", 5, 0.0),
+    ]
+    found = board.beside(study, metrics_of(splade=GOOD), pd.DataFrame(rows, columns=columns))
+    assert found[["method", "metric", "value"]].to_numpy().tolist() == [
+        ["page_scorer_filing", "pages_5", 1.0]
+    ]
+
+
+def test_verdicts_by_set_and_before():
+    one = scores(dense=GOOD, bm25=BAD, splade=BAD)
+    other = scores(dense=BAD, bm25=GOOD, splade=GOOD)
+    table = board.verdicts_by_set({"a": one, "b": other})
+    assert table.loc["kobeissi2026/dense-over-sparse"].tolist() == [HOLDS, REVERSED]
+    assert len(table) == 93  # without variants
+    changes = board.before_and_after(one)
+    assert changes.loc["kobeissi2026/dense-over-sparse"].tolist() == ["cannot tell", HOLDS]
+    assert changes["before"].value_counts().to_dict() == {"cannot tell": 17, "does not": 5, "holds here": 1}
+
+
+def test_entries_of_the_best_baseline_are_those_of_the_row_that_is_best():
+    found = Scoreboard(study_of(), metrics_of(dense=HALF, bm25=GOOD))
+    assert found.best == "bm25"
+    assert found._key(Entry("best-baseline", "standard", "page_recall", 5)).row == "bm25"
