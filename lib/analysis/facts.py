@@ -31,6 +31,7 @@ class Facts:
         inconsistencies: text against table, version against version, paper against code.
         marks, marked: where a fact was read that was not read in the paper, for Yepes et al.
         systems, from_code: what was built, and what the published code does.
+        differs: where our rows depart from what is stated: rows, paper, here (a form of the profile's sections).
     """
 
     source: dict
@@ -47,6 +48,7 @@ class Facts:
     marked: dict[str, str] | None = None
     systems: dict | None = None
     from_code: dict | None = None
+    differs: list[dict] | None = None
 
     def table(self, id: str) -> Rows:
         """The rows of a table as printed, such as ``table("Table 3")["dense"]["page_recall"]``.

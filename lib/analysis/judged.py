@@ -15,12 +15,13 @@ from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
-from lib.retrievers.judged import first_ranks, judged_pairs, judgements
+from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
 from lib.stats import Resampling, percentiles
 from lib.study import Study
 
-USEFUL = "RELEVANT"
-SECTIONS = ("sibling_texts", "parent_child", "embedder", "generator")
+USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
+SECTIONS = ("sibling_texts", "embedder", "generator")
+COLUMNS = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
 READINGS = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
 
 
@@ -32,15 +33,40 @@ def _stored(study: Study, stage: str, run: str, make: Callable[[], pd.DataFrame]
 
 def labels_of_first(study: Study) -> pd.DataFrame:
     """The judge's labels of hybrid retrieval's first chunks: question_id, rank, chunk_id, doc_name, page, label."""
-    columns = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
-    return _stored(study, "judge-labels", "hybrid_rrf", lambda: judged_pairs(study)[columns])
+    return _stored(study, "judge-labels", FIRST_STAGE, lambda: judged_pairs(study)[COLUMNS])
+
+
+def labels_of_selection(study: Study) -> pd.DataFrame:
+    """What the selection agent listed (USEFUL) of hybrid retrieval's first chunks, and what not; columns as above."""
+
+    def make() -> pd.DataFrame:
+        top = first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.selection.top)
+        kept = {(question_id, rank) for question_id, ranks in chosen(study).items() for rank in ranks}
+        pairs = zip(top["question_id"], top["rank"], strict=True)
+        return top.assign(label=[USEFUL if pair in kept else BEHIND for pair in pairs])[COLUMNS]
+
+    return _stored(study, "selection-labels", FIRST_STAGE, make)
+
+
+#: Rows that follow the small model's judgement, and the labels that they follow.
+FOLLOWING = {"crag": labels_of_first, "selection_agent": labels_of_selection}
+
+
+def corrections(study: Study) -> pd.DataFrame:
+    """What corrective RAG did with each question: is_rewritten, is_second (the second round won), counts of labels."""
+
+    def make() -> pd.DataFrame:
+        table = verdicts(study)
+        return table.assign(is_rewritten=table["query"] != "").drop(columns="query")
+
+    return _stored(study, "corrections", "crag", make)
 
 
 def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
     """The judge's labels of the pairs that were labelled by hand: question_id, chunk_id, doc_name, page, label."""
     pairs = labelled_pairs()
     make = lambda: judgements(study, pairs)  # noqa: E731
-    return _stored(study, "judge-labels/hand", "hybrid_rrf", make, pairs=pairs["chunk_id"].tolist())
+    return _stored(study, "judge-labels/hand", FIRST_STAGE, make, pairs=pairs["chunk_id"].tolist())
 
 
 def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:

@@ -6,12 +6,14 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from lib.analysis import judged, siblings
+from lib.analysis.facts import facts
+from lib.analysis.scoreboard import judge_agreement
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
 from lib.show.display import Column, interval, number, p_value, percent, printed, wide
 from lib.show.figures import COLOURS, DARK, bars
-from lib.show.tables import N, title
+from lib.show.tables import N, methods_table, title
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -46,6 +48,29 @@ def left_out(family: str, run: Sequence[str]) -> str:
     return f"Not run in this profile: {', '.join(absent)}." if absent else ""
 
 
+def rows_table(study: Study, names: Sequence[str]) -> pd.DataFrame:
+    """:func:`lib.show.tables.methods_table`; a row that follows the small model's judgement says how good that is."""
+    shown = methods_table(names).set_index("Name", drop=False)
+    for name, labels in judged.FOLLOWING.items():
+        if name in names:
+            found = judge_agreement(study, labels(study))
+            kappa, low, high = (number(found[part]) for part in ("kappa", "kappa_low", "kappa_high"))
+            warning = (
+                f". **Its judgement agrees with the gold pages by κ = {kappa} [{low}, {high}]; 0 is chance**"
+            )
+            shown.loc[f"`{name}`", "Pipeline"] += warning
+    return shown
+
+
+def differences_table(study: Study, source: str) -> pd.DataFrame:
+    """What a paper states of its rows, and what ours do; cells are markup."""
+    rows = facts(source).differs or []
+    heads = {"Rows": "rows", "In the paper": "paper", "Here": "here"}
+    return pd.DataFrame(
+        [{head: row[key].format(**study.profile) for head, key in heads.items()} for row in rows]
+    )
+
+
 def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
     """The means of :mod:`lib.analysis.siblings`, and page recall ``against_reference``, the row that a row changes."""
     heads = numbers["metric"].map(lambda name: METRICS[name].title) + "@" + numbers["k"].astype(str)
@@ -63,13 +88,20 @@ def takeaway(tested: pd.DataFrame) -> str:
     return f"Better than the row that they change, told from chance: {better}. Worse: {worse}."
 
 
-def by_depth(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -> pd.DataFrame:
-    """Page recall at several depths, and MAP@10."""
-    columns, rows = {f"@{k}": ("page_recall", k) for k in ks} | {"MAP@10": ("map", 10)}, []
+def by_depth(
+    metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int], found: str = "page"
+) -> pd.DataFrame:
+    """Recall of what is ``found`` (page or doc) at several depths, and the ranked measures that are published."""
+    prefix, rows = "" if found == "page" else "doc_", []
+    columns = {f"@{k}": (f"{found}_recall", k) for k in ks}
+    columns |= {f"MRR@{k}": (f"{prefix}mrr", k) for k in (3, 5)} | {
+        f"nDCG@{k}": (f"{prefix}ndcg", k) for k in (3, 5, 10)
+    }
+    columns |= {"MAP@10": ("map", 10)} if found == "page" else {}
     for name in methods:
         values = {head: values_of(metrics, name, "standard", *key) for head, key in columns.items()}
         means = {head: number(part.mean()) for head, part in values.items()}
-        rows.append({"Method": title(name)} | means | {"n": len(values["MAP@10"])})
+        rows.append({"Method": title(name)} | means | {"n": len(values["nDCG@10"])})
     return pd.DataFrame(rows)
 
 

@@ -1,5 +1,7 @@
 """The judge beside hand labels and gold pages: the draw, the agreement's arithmetic, the tables and the file."""
 
+import re
+from fnmatch import fnmatch
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +11,9 @@ import pytest
 from extras.labelling import draw
 from lib.analysis import judged
 from lib.answers.relevance import hand_labels
+from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
-from lib.profile import Settings
+from lib.profile import Settings, load_profile
 from lib.show import display, strategies
 from lib.stats import Resampling
 
@@ -120,3 +123,54 @@ def test_labels_are_counted_beside_gold_pages():
     table = strategies.labels_table(SimpleNamespace(questions=questions), labelled).set_index("Label")
     assert table.loc["relevant"].tolist() == [2, "67", 1, "50.0"]
     assert table.loc["irrelevant", "On a gold page"] == 0
+
+
+@pytest.fixture
+def stored(monkeypatch):
+    """Stored frames are made at once; hybrid retrieval found four pages for each question."""
+    monkeypatch.setattr(judged, "_stored", lambda study, stage, run, make, **more: make())
+    selection = SimpleNamespace(top=3)
+    profile = SimpleNamespace(sibling_texts=SimpleNamespace(selection=selection))
+    run = pairs().groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
+    return SimpleNamespace(profile=profile, questions=QUESTIONS, run=lambda name: run)
+
+
+def test_what_the_selection_agent_lists_is_useful_and_the_rest_of_what_it_reads_is_not(stored, monkeypatch):
+    monkeypatch.setattr(judged, "chosen", lambda study: {"q0": [1, 3], "q1": [2]})
+    labels = judged.labels_of_selection(stored)
+    assert labels[labels["label"] == judged.USEFUL][["question_id", "rank"]].to_numpy().tolist() == [
+        ["q0", 1],
+        ["q0", 3],
+        ["q1", 2],
+    ]
+    assert labels.groupby("question_id").size().tolist() == [3, 3]
+
+
+def test_corrections_hold_no_text(stored, monkeypatch):
+    found = pd.DataFrame({"question_id": ["q0", "q1"], "query": ["profit", ""], "is_second": [True, False]})
+    monkeypatch.setattr(judged, "verdicts", lambda study: found)
+    table = judged.corrections(stored)
+    assert table.to_dict("list") == {
+        "question_id": ["q0", "q1"],
+        "is_second": [True, False],
+        "is_rewritten": [True, False],
+    }
+
+
+def test_a_row_that_follows_the_judge_says_how_good_it_is(monkeypatch):
+    labelled = pairs().assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
+    monkeypatch.setitem(judged.FOLLOWING, "crag", lambda study: labelled)
+    profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
+    table = strategies.rows_table(SimpleNamespace(questions=QUESTIONS, profile=profile), ["bm25_k12", "crag"])
+    # 2 yes of both, 2 and 1 apart, 15 no of both: agreed 17/20, by chance 4/20 * 3/20 + 16/20 * 17/20
+    kappa = (17 / 20 - 284 / 400) / (1 - 284 / 400)
+    assert f"κ = {display.number(kappa)} [" in table.loc["`crag`", "Pipeline"]
+    assert "κ" not in table.loc["`bm25_k12`", "Pipeline"]
+
+
+@pytest.mark.parametrize("source", ["akarsu2026", "kim2025", "yepes2024"])
+def test_every_row_that_departs_from_its_paper_is_one_of_ours(source):
+    table = strategies.differences_table(SimpleNamespace(profile=load_profile("default")), source)
+    assert (table[["In the paper", "Here"]] != "").all(axis=None)
+    for pattern in (name for cell in table["Rows"] for name in re.findall("`(.+?)`", cell)):
+        assert [row for row in METHODS if fnmatch(row, pattern)], pattern

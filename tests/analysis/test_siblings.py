@@ -23,6 +23,10 @@ STUDY = SimpleNamespace(
 )
 
 
+MEASURES = [(name, k) for name in ("mrr", "ndcg") for k in (3, 5, 10)]
+RANKED = [one for one in MEASURES if one not in siblings.SHOWN] + [(f"doc_{name}", k) for name, k in MEASURES]
+
+
 @pytest.fixture
 def metrics(monkeypatch) -> pd.DataFrame:
     """``better`` finds every page and ``same`` what dense finds, which is every other one."""
@@ -33,7 +37,7 @@ def metrics(monkeypatch) -> pd.DataFrame:
     return pd.concat(
         long_frame(pd.Series(values, IDS), metric, k).assign(method=name, condition="standard")
         for name, values in {"dense": half, "better": np.ones(N), "same": half}.items()
-        for metric, k in (*siblings.SHOWN, ("map", 10))
+        for metric, k in (*siblings.SHOWN, ("map", 10), *RANKED)
     )
 
 
@@ -63,9 +67,11 @@ def test_rows_that_a_profile_does_not_run_are_named(metrics):
     assert strategies.left_out("kim2025", [*run, "unused"]) == ""
 
 
-def test_depths_have_n(metrics):
-    table = strategies.by_depth(metrics, ["better"], [5])
-    assert table.to_dict("records") == [{"Method": "Better", "@5": "1.00", "MAP@10": "1.00", "n": N}]
+@pytest.mark.parametrize(("found", "also"), [("page", ["MAP@10"]), ("doc", [])])
+def test_depths_have_ranked_measures_and_n(metrics, found, also):
+    table = strategies.by_depth(metrics, ["better"], [5], found)
+    heads = ["@5", "MRR@3", "MRR@5", "nDCG@3", "nDCG@5", "nDCG@10", *also]
+    assert table.to_dict("records") == [{"Method": "Better"} | dict.fromkeys(heads, "1.00") | {"n": N}]
 
 
 # --- the weight of dense ---
