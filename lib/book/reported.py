@@ -1,5 +1,6 @@
 """The page *What the papers report*: the tables, settings and inconsistencies of :mod:`lib.analysis.facts`."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lib.show.display import escape, markdown_table
 from lib.study import Study
 
 NOT_STATED = "not stated"
+AT_DEPTH = re.compile(r"^(ndcg|nDCG|MRR|mrr|R)(\d+)$")  # a measure with its depth, in the names of columns
 #: What a source states beside its tables; its data are on the page, too.
 STATED = ("data", "models", "settings", "metrics")
 HEAD = Path(__file__).with_name("reported.md").read_text()
@@ -44,18 +46,19 @@ def _asked(data: dict) -> str:
 
 
 def paper_table(known: Facts, table: dict) -> str:
-    """One table of a paper with its number, n, depth and conditions as caption; a sentence where none is printed."""
+    """One table of a paper with its number, n, depth and conditions; these alone where it prints no number.
+
+    It has no number of this book, which would stand beside the paper's own.
+    """
     forms = {"n": "n = {}", "depth": "depth {}", "conditions": "{}", "from": "read in {}"}
     about = [form.format(_words(table[name])) for name, form in forms.items() if table.get(name)]
-    what = f"{known.source['name']}, {table['id']}: {table['what']}"
-    caption = f"{'; '.join([what, *about])}."
-    caption = escape(
-        f"{caption} {table['note'][0].upper()}{table['note'][1:]}." if "note" in table else caption
-    )
+    text = f"{'; '.join([table['what'], *about])}."
+    text = f"{text} {table['note'][0].upper()}{table['note'][1:]}." if "note" in table else text
+    head = f"\n**{escape(table['id'])}**: {escape(text)}\n"
     if not table["rows"]:
-        return f"\n{caption}\n"
+        return head
     shown = markdown_table(rows_table(known, table["rows"]))
-    return f"::::{{table}} {caption}\n:class: study-table\n\n{shown}\n::::\n"
+    return f"{head}\n:::{{container}} study-table\n{shown}\n:::\n"
 
 
 def rows_table(known: Facts, rows: dict) -> pd.DataFrame:
@@ -69,7 +72,7 @@ def rows_table(known: Facts, rows: dict) -> pd.DataFrame:
         numbers = [one for one in values if isinstance(one, float)]
         shares = 2 if all(one <= 1 for one in numbers) else 0  # two digits are printed of each
         digits = max([shares, *(len(str(one).partition(".")[2]) for one in numbers)])
-        shown[column or "Value"] = [_words(value, digits) for value in values]
+        shown[column or "Value"] = [_words(value, digits if column else None) for value in values]
     return pd.DataFrame(shown).drop(columns="Value" if all(rows[row] is None for row in rows) else [])
 
 
@@ -99,7 +102,8 @@ def _flat(
 
 
 def _title(at: tuple[str, ...]) -> str:
-    return ": ".join(METRIC_TITLES.get(name, name).replace("_", " ") for name in at)
+    names = (METRIC_TITLES.get(name) or AT_DEPTH.sub(r"\1@\2", name) for name in at)
+    return ": ".join(names).replace("_", " ")
 
 
 def _words(value: object, digits: int | None = None) -> str:

@@ -7,6 +7,7 @@ import pytest
 from lib.analysis.facts import SOURCES, facts
 from lib.book.reported import paper_table, reported_page, rows_table, settings_table
 from lib.profile import load_profile
+from lib.show.display import escape
 
 STUDY = SimpleNamespace(profile=load_profile("default"))
 
@@ -22,13 +23,13 @@ def test_every_table_of_a_paper_is_on_the_page(source, page):
     for table in known.tables:
         text = paper_table(known, table)
         assert text in page
-        assert text.startswith("::::{table} ") == bool(table["rows"])
+        assert text.startswith(f"\n**{escape(table['id'])}**")
         assert text.count("\n| ") == (len(table["rows"]) + 1 if table["rows"] else 0)
     assert page.count(":::{dropdown} What contradicts itself") == len(SOURCES)
 
 
 def test_a_caption_has_number_n_depth_and_conditions(page):
-    assert "Table 3\\: retrieval, all questions; n = 150; depth 5; standard." in page
+    assert "**Table 3**: retrieval, all questions; n = 150; depth 5; standard." in page
     assert "| multi hyde rerank | `multi_hyde_rerank` | 0.93 | 0.46 | 0.28 | 0.40 |" in page
 
 
@@ -38,7 +39,10 @@ def test_cells_have_the_digits_that_are_printed():
     assert table.loc["keywords chipper"].tolist() == ["`element_keywords`", "20,843", "46.10", "0.444", "–"]
     inside = rows_table(facts(), facts().table("Figure 3")).set_index("Row")
     assert inside.loc["page scorer", "metrics-generated: D"] == "1.00"
+    details = rows_table(facts("kim2025"), facts("kim2025").table("Table 11")).set_index("Row")
+    assert details.loc["learning rate", "Value"] == "2e-05"
     shares = facts("akarsu2026")
+    assert {"R@5", "MRR@3", "nDCG@10"} < {*rows_table(shares, shares.table("Table I and Table VI"))}
     assert rows_table(shares, shares.table("Table IV"))["Value"].tolist() == ["73", "20", "5", "1", "1"]
 
 
