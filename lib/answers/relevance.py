@@ -7,8 +7,9 @@ is one, and a small model writes it.
 ``hand_labels.csv`` is by one reader, a far larger language model and no financial analyst, who saw question and passage
 only: not the judge's label, the gold pages, the answer or the filing. Half of the 50 pairs were drawn on gold pages.
 ``useful``: the passage contains something that the answer needs. ``partly``: it is of the right company and matter,
-such as the head of the right statement without the figure. ``useless``: the rest. The file contains no text. One
-reader's labels cannot show how far two would agree.
+such as the head of the right statement without the figure. ``useless``: the rest. The file contains no text. The reader
+saw the 72 tokens of a chunk that are nearest to the question, where the judge reads a chunk's beginning: the two agree
+on the same chunk, not on the same text. One reader's labels cannot show how far two would agree.
 """
 
 from pathlib import Path
