@@ -114,6 +114,27 @@ class DatasetFolder:
         return self.root
 
 
+def write_questions(root: Path, *records: dict) -> Path:
+    """A question set of its own: records of ``financebench_id``, ``doc_name`` and ``pages``, and other fields.
+
+    A record has neither an answer nor evidence texts unless it brings them.
+    """
+    lines = []
+    for record in records:
+        pieces = [{"evidence_page_num": page, "evidence_text": ""} for page in record.get("pages", [0])]
+        own = {"question": f"What of {record['financebench_id']}?", "question_type": "t", "evidence": pieces}
+        lines.append(json.dumps(own | record))
+    (root / "data").mkdir(parents=True, exist_ok=True)
+    (root / "data" / "my_questions.jsonl").write_text("\n".join(lines) + "\n")
+    return root
+
+
+@pytest.fixture(scope="session")
+def question_folder():
+    """What writes a question set's folder."""
+    return write_questions
+
+
 @pytest.fixture(scope="session")
 def dataset_folder() -> type[DatasetFolder]:
     """What makes a dataset folder at a path."""

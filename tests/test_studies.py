@@ -69,6 +69,28 @@ def test_a_misspelt_change_lists_the_settings(opened):
         opened(changes={"bm25.k": 1})
 
 
+def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(
+    opened, question_folder, tmp_path
+):
+    demo = opened()
+    root = question_folder(
+        tmp_path / "my set", {"financebench_id": "s1", "doc_name": demo.filings["doc_name"].iloc[0]}
+    )
+    study = opened(questions=str(root))
+    assert (study.dataset.name, study.home) == ("my-set", tmp_path / "my-set" / "default")
+    assert study.profile == demo.profile
+    assert (study.profile.answers.of_each_type, "sets" in study.profile) == (4, False)
+    assert study.run_params("bm25", "standard")["settings"] == demo.run_params("bm25", "standard")["settings"]
+    assert opened(questions="demo").dataset.fingerprint == demo.dataset.fingerprint
+    with pytest.raises(StudyError, match="chapter 6 needs answers, which the questions of my-set lack"):
+        study.need_answers("chapter 6")
+
+
+def test_a_question_set_that_is_not_there_is_one_sentence(opened):
+    with pytest.raises(StudyError, match=r"no-set: no question set; give a folder .*one: demo, financebench"):
+        opened(questions="no-set")
+
+
 def test_a_profile_and_a_dataset_that_are_not_there_are_named(opened):
     with pytest.raises(StudyError, match="no profile 'big': say one of default"):
         opened(profile="big")

@@ -11,10 +11,11 @@ import pytest
 from lib import runs
 from lib.chunkings.table import CHUNKINGS, Chunking
 from lib.data.chunks import chunk_key
-from lib.data.dataset import read_dataset
+from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate
 from lib.files import digest_of
 from lib.methods import METHODS
+from lib.models.encoders import Encoder
 from lib.models.weights import fetch
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
@@ -108,6 +109,32 @@ def test_frames_have_the_columns_of_the_contract(computed):
     assert "BOLT_2020Q1_10Q#p0005#c01" in set(computed.chunks["chunk_id"])
 
 
+def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_folder, tmp_path, monkeypatch):
+    read, encode = [], Encoder.encode
+    monkeypatch.setattr(
+        Encoder, "encode", lambda self, texts, role: read.extend(texts) or encode(self, texts, role)
+    )
+    first = make_study()
+    evaluate(first, "dense")
+    n_read, stored = len(read), sorted(first.store.log)
+    root = question_folder(
+        tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]}
+    )
+    dataset = read_questions(root, "second", first.dataset)
+    second = Study(dataset, first.profile, METHODS, CHUNKINGS, first.home.parents[1])
+    found = evaluate(second, "dense")
+    assert read[n_read:] == ["What of s1?"]
+    for name in ("pages", "chunks", "filings"):
+        assert first.digest(name) == second.digest(name)
+    stages = {stage for stage, _ in stored}
+    shared = {"pages", "chunks", "windows", "digests/pages", "digests/chunks", "embeddings/windows"}
+    assert shared <= stages
+    assert {stage for stage, key in second.store.log if (stage, key) in stored} == shared
+    assert found["question_id"].unique().tolist() == ["s1"]
+    assert {"doc_recall", "page_recall"} <= set(found["metric"])
+    assert not set(found["metric"]) & {"ctx_bleu", "ctx_rouge_l"}
+
+
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.weights
@@ -181,7 +208,7 @@ def test_a_changed_setting_recomputes_what_depends_on_it_and_nothing_else(comput
 
 @pytest.mark.weights
 def test_a_raised_version_recomputes_its_method_and_those_that_use_it(computed, open_study, monkeypatch):
-    monkeypatch.setitem(METHODS, "bm25", dataclasses.replace(METHODS["bm25"], version=2))
+    monkeypatch.setitem(METHODS, "bm25", dataclasses.replace(METHODS["bm25"], version=99))
     origins = run_all(open_study())
     assert [origins[f"standard/{name}"] for name in NAMES] == ["reused", "computed", "computed"]
 

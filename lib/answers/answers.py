@@ -141,7 +141,8 @@ def kept(
 
 
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
-    """The metrics of the answers of several contexts: METRIC_COLUMNS."""
+    """The metrics of the answers of several contexts (METRIC_COLUMNS); a StudyError where questions lack answers."""
+    study.need_answers("scoring what a model writes")
     stages = {"answers/metrics": score, "answers/bert-score": bert_scores}
     parts = [kept(study, stage, one, make) for stage, make in stages.items() for one in wanted]
     return pd.concat(parts, ignore_index=True)

@@ -230,7 +230,7 @@ def test_scores_are_stored_when_no_answer_is_missing(
     study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), frame=frame)
     study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
     study.digest, study.dataset = "digest of {}".format, SimpleNamespace(fingerprint="f")
-    study.settings_of = lambda sections: {}
+    study.settings_of, study.need_answers = (lambda sections: {}), (lambda what: None)
     study.profile["generator"] = study.profile["embedder"]
     table = generation.scores(study, [Context("dense", "dense")])
     assert table["value"].sum() > 0

@@ -5,7 +5,7 @@ import json
 import pymupdf
 import pytest
 
-from lib.data.dataset import extract_pages, read_dataset
+from lib.data.dataset import check_gold, extract_pages, read_dataset, read_questions
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
@@ -55,6 +55,61 @@ def test_both_files_may_be_named_after_the_questions(sound):
         ending = "document_information" if "document_information" in path.name else "set"
         path.rename(path.with_name(f"my_questions_{ending}.jsonl"))
     assert read_dataset(sound.root, "test").question_file.name == "my_questions_set.jsonl"
+
+
+@pytest.fixture
+def second(question_folder, sound, tmp_path):
+    """Write another set over the sound folder and read it; gives it with the folder's own."""
+
+    def read(*records: dict) -> tuple:
+        own = read_dataset(sound.write(), "test")
+        return read_questions(question_folder(tmp_path / "second", *records), "second", own), own
+
+    return read
+
+
+def test_another_set_has_its_questions_and_the_collection_s_filings(second):
+    record = {"financebench_id": "s1", "doc_name": "BOLT_2020_10Q", "pages": [1, 0], "company": "Bolts Ltd."}
+    found, own = second(record | {"answer": 5})
+    assert (found.name, found.collection, own.collection) == ("second", "test", "test")
+    [row] = found.questions.to_dict("records")
+    assert (row["question_id"], row["company"], row["gold_pages"]) == ("s1", "BOLT", [0, 1])
+    assert (row["answer"], row["evidence"]) == ("5", "")
+    assert found.filings_digest == own.filings_digest
+    assert found.fingerprint != own.fingerprint
+    assert (found.lacks, own.lacks) == (("evidence",), ())
+
+
+def test_a_set_may_lack_answers_and_evidence_texts_but_no_gold_page(second):
+    first = {"financebench_id": "s1", "doc_name": "ACME_2020_10K"}
+    assert second(first)[0].lacks == ("answer", "evidence")
+    bare = {"financebench_id": "s2", "doc_name": "ACME_2020_10K", "pages": [None]}
+    with pytest.raises(DatasetError) as caught:
+        second(
+            first | {"answer": "yes"}, bare | {"answer": ""}, bare | {"financebench_id": "s3", "answer": "no"}
+        )
+    assert [line.strip() for line in str(caught.value).splitlines()[1:]] == [
+        "data/my_questions.jsonl line 2: the question has no answer; fill in what is missing",
+        "data/my_questions.jsonl line 3: evidence 1 has page None; give the PDF's page index, from 0",
+    ]
+
+
+def test_the_gold_pages_of_another_set_are_checked_against_the_pages(second, sound):
+    found, own = second({"financebench_id": "s1", "doc_name": "ACME_2020_10K", "pages": [2, 3]})
+    pages = extract_pages(own)
+    assert check_gold(own, pages) == 2
+    with pytest.raises(DatasetError) as caught:
+        check_gold(found, pages)
+    assert [line.strip() for line in str(caught.value).splitlines()[1:]] == [
+        "data/my_questions.jsonl line 1: gold page 3 is past the end of ACME_2020_10K (3 pages, 0-based)"
+    ]
+
+
+def test_a_set_over_other_filings_is_one_sentence_that_names_the_collection(second):
+    with pytest.raises(
+        DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"
+    ):
+        second({"financebench_id": "s1", "doc_name": "COIL_2020_10K"})
 
 
 def test_the_filings_have_a_digest_of_their_own(sound):

@@ -1,0 +1,118 @@
+"""A question set that was measured without a book: published without its texts, looked up and verified by its name."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from extras.publish import verify
+from lib import studies
+from lib.book.manifest import measure
+from lib.data import locate
+from lib.data.dataset import read_dataset, read_questions
+from lib.evaluation import evaluate
+from lib.methods import METHODS
+from lib.models.written import append_records
+from lib.options import Names
+from lib.published import Published
+from lib.study import Study
+from lib.words import NeedsFilings, StudyError
+from tests.small import generation
+
+TEXTS = {
+    "s1": "By how much did the net sales of Acme rise in the year 2020?",
+    "s2": "Which purchases does the cash flow of the company Bolt contain?",
+}
+
+
+@pytest.fixture
+def folder(question_folder, tmp_path) -> Path:
+    """A set of two questions over the small study's filings, without answers and evidence texts."""
+    gold = {"s1": ("ACME_2020_10K", [2]), "s2": ("BOLT_2021_10K", [1])}
+    records = [
+        {"financebench_id": id_, "doc_name": name, "pages": pages, "question": TEXTS[id_]}
+        for id_, (name, pages) in gold.items()
+    ]
+    return question_folder(tmp_path / "second", *records)
+
+
+@pytest.fixture
+def measured_set(study, folder, repository) -> Study:
+    """The set's study, measured."""
+    dataset = read_questions(folder, "second", study.dataset)
+    found = Study(dataset, study.profile, METHODS, {}, study.home.parents[1], chapter="measure")
+    about = [generation("ACME_2020_10K", "Acme makes anvils."), generation("q1", "Of another set.")]
+    append_records(study.home / "generations.jsonl", about)
+    append_records(found.home / "generations.jsonl", [generation("s1", f"Twice: {TEXTS['s2']}", "hyde")])
+    measure(found, say=lambda line: None)
+    return found
+
+
+@pytest.fixture
+def results(measured_set, publish_study) -> Published:
+    return publish_study(measured_set)
+
+
+def test_what_is_published_of_a_set_has_no_text(results, measured_set, repository):
+    assert results.root == repository / "book" / "results" / "second" / "default"
+    listed = results.manifest
+    assert (listed["dataset"], listed["collection"]) == ("second", "financebench")
+    assert listed["lacks"] == ["answer", "evidence"]
+    assert {"questions.csv", "filings.csv", "summary.csv", "metrics.csv.gz"} <= set(listed["files"])
+    assert not any(name.startswith("shown/") for name in listed["files"])
+    verify.check_files(results)
+    table = pd.read_csv(results.root / "questions.csv")
+    assert table["question_id"].tolist() == ["s1", "s2"]
+    assert table["company"].tolist() == ["Acme", "Bolt"]
+    kept = (results.root / "generations.jsonl").read_text().splitlines()
+    assert [json.loads(line)["text"] for line in kept] == ["Acme makes anvils."]
+
+
+def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_filings, tmp_path):
+    reports = []
+    found = studies.open_study(questions="second", artifacts=tmp_path / "elsewhere", say=reports.append)
+    assert reports[0].startswith("The questions of second, or their filings, are not here. Published run of ")
+    assert (found.dataset.name, found.dataset.collection, found.has_text) == ("second", "financebench", False)
+    assert found.dataset.lacks == ("answer", "evidence")
+    for name in ("filings", "pages", "chunks", "questions", "evidence"):
+        assert found.digest(name) == measured_set.digest(name), name
+    pd.testing.assert_frame_equal(evaluate(found, "bm25"), evaluate(measured_set, "bm25"))
+    with pytest.raises(NeedsFilings, match="the chunks' text needs the filings"):
+        _ = found.chunks
+
+
+def test_what_is_missing_is_measured_by_a_command_that_is_named(measured_set, publish_study):
+    (measured_set.outputs / "runs" / "standard" / "bm25.trec.gz").unlink()
+    with pytest.raises(
+        StudyError, match="run make measure DATASET=financebench QUESTIONS=second PROFILE=default"
+    ):
+        publish_study(measured_set)
+
+
+def test_some_methods_are_added_to_what_was_measured(measured_set):
+    before = json.loads((measured_set.outputs / "manifest.json").read_text())
+    before["runs"]["standard/other"] = {"key": "k", "sha256": "s"}
+    measured_set.write("manifest.json", json.dumps(before))
+    measure(measured_set, "bm25", say=lambda line: None)
+    after = json.loads((measured_set.outputs / "manifest.json").read_text())
+    assert list(after["runs"]) == sorted(before["runs"])
+    measure(measured_set, say=lambda line: None)
+    whole = json.loads((measured_set.outputs / "manifest.json").read_text())
+    assert set(before["runs"]) - set(whole["runs"]) == {"standard/other"}
+
+
+def test_a_set_is_verified_with_and_without_its_questions(
+    results, measured_set, folder, small_folder, tmp_path, monkeypatch
+):
+    own = read_dataset(small_folder, "financebench")
+    monkeypatch.setattr(locate, "_open_collection", lambda name: own)
+    monkeypatch.setattr(verify, "load_profile", lambda name: measured_set.profile)
+    monkeypatch.setattr(verify, "ARTIFACTS", tmp_path / "artifacts")
+    reports = []
+    assert verify.verify(Names("financebench", questions=str(folder)), ["bm25"], reports.append)
+    assert reports[-1].endswith(" equal, 0 within, 0 differs")
+    assert verify.verify(Names("financebench", questions="second"), ["bm25"], reports.append)
+    assert "so no method is run again" in "".join(reports)
+    with pytest.raises(StudyError, match="nothing is published of third under profile default"):
+        verify.verify(Names(questions="third"), None)
