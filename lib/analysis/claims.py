@@ -132,7 +132,7 @@ def claims() -> tuple[Claim, ...]:
             variants = spec.pop("variants", {})
             found.append(_claim(f"{source}/{name}", spec))
             for label, changed in variants.items():
-                other = spec | changed | {"variant": label, "before": ""}
+                other = spec | {"note": "", "before": ""} | changed | {"variant": label}
                 found.append(_claim(f"{source}/{name}/{label}", other))
     return tuple(found)
 

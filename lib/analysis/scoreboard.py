@@ -17,8 +17,8 @@ Holm's correction is over the claims of one source. With the interval [low, high
 * *holds*: the test of the claim has a Holm p below 0.05;
 * *undecided*: everything else, with the number of questions that would decide.
 
-A claim about several pairs is as strong as its weakest pair (:func:`weakest`). Variants of a claim (other rows) are a
-family of their own and are not counted.
+A claim about several pairs is as strong as its weakest pair (:func:`weakest`). What is not tested is no part of its
+source's family; variants of a claim (other rows) are a family of their own and are not counted.
 
 **Questions that would decide.** A mean x̄ over n questions of C companies has the linearised variance
 ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²``. The design effect ``deff = n · SE² / s²`` (Kish, 1965; s² is the
@@ -60,6 +60,7 @@ ALPHA = 0.05
 POWER = 0.8
 MOST_TIMES = 64
 BEST = "best-baseline"
+STATISTICS = ("argmax", "correlation", "groups")  # kinds that are no mean of questions
 EDGES = {"<=": (ALPHA, 1 - ALPHA)}  # of the interval, by what is said; else those of 95 %
 DECIDED = "estimate low high n n_clusters bound amount p p_holm p_opposite verdict n_needed changed".split()
 BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
@@ -276,25 +277,29 @@ class Scoreboard:
         board = pd.DataFrame(notes, pd.Index(by_id, name="claim"), ["rival", "missing"])
         if not tests:
             return board.assign(verdict=NOT_MEASURED).reindex(columns=BOARD)
-        family = {name: f"{claim.source} {bool(claim.variant)}" for name, claim in by_id.items()}
+        untested = {name: why for name in tests if (why := self._untested(by_id[name], tests[name]))}
+        family = {
+            name: f"{claim.source} {bool(claim.variant)} {name in untested}" for name, claim in by_id.items()
+        }
         board = board.join(decide(tests, family)).reindex(columns=BOARD)
         board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
+        for name, why in untested.items():
+            columns = ["verdict", "missing", "n_needed", "p_holm", "p_opposite"]
+            board.loc[name, columns] = NOT_TESTED, why, np.nan, np.nan, np.nan
         for name in tests:
-            self._complete(board, by_id[name])
+            claim = by_id[name]
+            board.loc[name, ["also_estimate", "also_p"]] = self._second(claim)
+            if board.at[name, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
+                needed = questions_until(self.draws, *self._statistic(claim), claim.bound)
+                board.loc[name, "n_needed"] = needed
         return board
 
-    def _complete(self, board: pd.DataFrame, claim: Claim) -> None:
-        """The second measure, whether the treatment happened, and how many questions would decide."""
-        changed = board.at[claim.id, "changed"]
-        board.loc[claim.id, ["also_estimate", "also_p"]] = self._second(claim)
-        is_chance = claim.judge and self.judge_low is not None and self.judge_low <= 0
-        if changed < changed_least() or is_chance:
-            why = "the judge agrees with the gold pages no better than chance" if is_chance else ""
-            why = why or f"the first ranks of {changed:.0%} of the questions differ"
-            board.loc[claim.id, ["verdict", "missing", "n_needed"]] = NOT_TESTED, why, np.nan
-        elif board.at[claim.id, "verdict"] == UNDECIDED and claim.kind in ("argmax", "correlation", "groups"):
-            until = questions_until(self.draws, *self._statistic(claim), claim.bound)
-            board.loc[claim.id, "n_needed"] = until
+    def _untested(self, claim: Claim, tested: Finding) -> str:
+        """Why the treatment of a claim hardly happened; empty where it did."""
+        if claim.judge and self.judge_low is not None and self.judge_low <= 0:
+            return "the judge agrees with the gold pages no better than chance"
+        few = tested.changed < changed_least()
+        return f"the first ranks of {tested.changed:.0%} of the questions differ" if few else ""
 
     def test(self, claim: Claim) -> tuple[Finding | None, str]:
         """A claim's test and the pair that decided it, or None and why it cannot be tested."""
@@ -310,7 +315,7 @@ class Scoreboard:
                 None,
                 f"no questions of type {', '.join(map(str, [*claim.only.values(), *claim.against.values()]))}",
             )
-        if claim.kind in ("argmax", "correlation", "groups"):
+        if claim.kind in STATISTICS:
             tested = statistic_test(self.draws, *self._statistic(claim), claim)
             is_defined = not math.isnan(tested.low)
             return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
@@ -452,12 +457,14 @@ def judge_labels(study: Study, there: Iterable[str]) -> pd.DataFrame | None:
     return with_filings(lambda: judged.labels_of_first(study)) if "crag" in there else None
 
 
-def judge_agreement(study: Study, labels: pd.DataFrame) -> dict[str, float]:
-    """How far the judge's labels agree with the gold pages; see :func:`lib.analysis.judged.agreement_of`."""
+def judge_agreement(study: Study, labels: pd.DataFrame | None) -> dict[str, float | None]:
+    """How far the judge's labels agree with the gold pages: ``kappa``, ``kappa_low``, ``kappa_high`` and the rest of
+    :func:`lib.analysis.judged.agreement_of`; None without labels."""
+    if labels is None:
+        return dict.fromkeys(("kappa", "kappa_low", "kappa_high"))
     gold, pairs = is_gold(labels, study.questions).to_numpy(), labels.set_index("question_id")
-    return judged.agreement_of(
-        Resampling.of(study), pairs["label"] == judged.USEFUL, pd.Series(gold, pairs.index)
-    )
+    gold = pd.Series(gold, pairs.index)
+    return judged.agreement_of(Resampling.of(study), pairs["label"] == judged.USEFUL, gold)
 
 
 def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -465,8 +472,7 @@ def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None 
     there = set(metrics["method"])
     whole = pd.concat([metrics, beside(study, metrics, ablation)], ignore_index=True)
     sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in there}
-    labels = judge_labels(study, there)
-    low = None if labels is None else judge_agreement(study, labels)["kappa_low"]
+    low = judge_agreement(study, judge_labels(study, there))["kappa_low"]
     params = {"claims": digest_of_file(PATH), "margin": margin(), "judge": low, **study.profile.significance}
     params["values"] = [digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole, *sweeps.values())]
     make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731

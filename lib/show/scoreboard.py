@@ -167,9 +167,7 @@ def before_table(changes: pd.DataFrame) -> pd.DataFrame:
 
 def agreement_in_words(study: Study, metrics: pd.DataFrame) -> str:
     """The judge's agreement with the gold pages (κ) with its interval; a dash where it judges nothing."""
-    if (labels := judge_labels(study, set(metrics["method"]))) is None:
-        return "–"
-    found = judge_agreement(study, labels)
+    found = judge_agreement(study, judge_labels(study, set(metrics["method"])))
     return with_interval(found["kappa"], found["kappa_low"], found["kappa_high"])
 
 
