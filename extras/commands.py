@@ -116,6 +116,16 @@ def time_methods(names: Names, methods: str | None, n_questions: int, again: boo
 
 @click.command()
 @study_options
+@click.option("--methods", default="all", show_default=True, help="names with spaces between")
+def measure(names: Names, methods: str) -> None:
+    """Compute runs and metrics without a book, one method after another; a killed run resumes."""
+    from extras.measure import measure
+
+    click.echo(f"measured: {measure(names.open('measure'), None if methods == 'all' else methods)}")
+
+
+@click.command()
+@study_options
 def publish(names: Names) -> None:
     """Copy the results of a whole run to book/results/, where they are used in place of computing."""
     from extras.publish.publish import publish
@@ -136,9 +146,20 @@ def verify(names: Names, methods: str, chapter: str) -> None:
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
 
 
+@click.command()
+@study_options
+def preflight(names: Names) -> None:
+    """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
+    from extras.preflight import preflight
+
+    preflight(names.open())
+
+
 COMMANDS = (
+    measure,
     publish,
     verify,
+    preflight,
     answers,
     texts,
     contexts,

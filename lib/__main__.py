@@ -33,19 +33,10 @@ def commands() -> None:
 @click.option("--jobs", type=click.IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
 def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
+    from extras.preflight import preflight
     from lib.book.build import build_book
 
-    build_book(names, jobs)
-
-
-@commands.command()
-@study_options
-@click.option("--methods", default="all", show_default=True, help="names with spaces between")
-def measure(names: Names, methods: str) -> None:
-    """Compute runs and metrics without a book, one method after another; a killed run resumes."""
-    from lib.book.manifest import measure
-
-    click.echo(f"measured: {measure(names.open('measure'), None if methods == 'all' else methods)}")
+    build_book(names, jobs, preflight)
 
 
 @commands.command()
@@ -72,16 +63,6 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
     click.echo(f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}")
-
-
-@commands.command()
-@study_options
-def preflight(names: Names) -> None:
-    """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
-    from lib.models.preflight import preflight
-
-    study = names.open()
-    preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
 
 
 @commands.command()

@@ -3,7 +3,7 @@
 Memory is parameters times bytes. Trained in full, a parameter takes 16 bytes: its value, its gradient and Adam's two
 moments, in float32 (Rajbhandari et al., SC 2020, 3.1). With adapters (LoRA, Hu et al., ICLR 2022) the model stays as it
 is, 2 bytes a parameter in bfloat16, and only the adapters take 16. The reference's probabilities are computed before
-training, so that no second model is held. Time counts operations as :mod:`lib.models.preflight` does.
+training, so that no second model is held. Time counts operations as :mod:`extras.preflight` does.
 """
 
 import json
@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.models.preflight import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
+from extras.preflight import GPU_FLOPS, NEEDS_GPU_GIB, ROOM
+from lib.models.encoders import GIB, gpu
 from lib.models.weights import fetch, locked
 from lib.words import StudyError
 

@@ -15,10 +15,10 @@ import pandas as pd
 from extras.preference.needs import check_machine, estimate
 from extras.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
 from extras.preference.summary import counts, paragraph
+from extras.preflight import preflight
 from lib.files import digest_of
 from lib.folds import Fold
-from lib.models.preflight import hub_models, preflight
-from lib.models.weights import fetch, weights_hash
+from lib.models.weights import fetch, hub_models, weights_hash
 from lib.profile import load_profile
 from lib.store import Entry
 from lib.studies import open_study
@@ -107,7 +107,7 @@ def run(study: Study, is_count: bool) -> None:
         return
     needed = check_machine(study.profile)
     if hub_models(study.profile):
-        preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
+        preflight(study)
     n_characters = counts(study)["n_characters"]
     hours = estimate(needed.n_parameters, study.profile.preference, n_characters).hours
     print(f"training takes {needed.memory_gib:.1f} GiB and, on one GPU, roughly {hours:.1f} hours")

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import yaml
@@ -15,7 +16,7 @@ from lib.book.manifest import stages_of, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, forget_stages, remember, run_all
 from lib.book.pages import write_pages
 from lib.files import ROOT
-from lib.models.preflight import hub_models, preflight
+from lib.models.weights import hub_models
 from lib.options import Names
 from lib.study import Study
 from lib.words import StudyError
@@ -28,12 +29,13 @@ DEMO_BANNER = (
 STORED_TEXTS = " What a language model wrote is taken from stored generations; all else is computed."
 
 
-def build_book(names: Names, jobs: int = 0, say=print) -> None:
+def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | None = None, say=print) -> None:
     """Run the chapters that something has changed for, write the contract's files, and compile the book.
 
     Args:
         names: of the study.
         jobs: chapters that run at the same time; 0 for two, but one where there is one core or models fill a GPU.
+        check: called before a run with models that only the hub has; its error ends the run before it begins.
         say: progress callback, one line per call.
     """
     started = time.perf_counter()
@@ -45,8 +47,8 @@ def build_book(names: Names, jobs: int = 0, say=print) -> None:
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
     else:
         is_heavy = bool(hub_models(study.profile))
-        if study.has_text and is_heavy:
-            preflight(study.profile, len(study.dataset.filings), len(study.questions), study.home)
+        if check and study.has_text and is_heavy:
+            check(study)
         if len(changed) > 1:
             for name in ("tables", "figures"):
                 shutil.rmtree(study.outputs / name, ignore_errors=True)

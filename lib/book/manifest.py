@@ -7,20 +7,17 @@ import platform
 import shutil
 import subprocess
 import textwrap
-import time
 from collections.abc import Sequence
 from importlib.metadata import metadata, version
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
 
-from lib.book.notebooks import chapters, forget_stages, read_stages
+from lib.book.notebooks import chapters, read_stages
 from lib.evaluation import evaluate, merge_metrics, write_summary
 from lib.files import ROOT, digest_of_file
-from lib.methods import METHODS, chosen, measured
-from lib.models.preflight import gpu
+from lib.methods import measured
+from lib.models.encoders import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
 from lib.study import Study
 from lib.words import Condition
@@ -32,31 +29,6 @@ PACKAGES = (
     "papermill", "jupyter-book",
 )  # fmt: skip
 STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s", "peak_mib", "at")
-
-
-def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
-    """Compute runs and metrics method by method, and write the contract's files, as a book does, without its chapters.
-
-    Args:
-        study: opened with the chapter ``measure``.
-        names: of methods; None for all that the profile measures, which is what may be published.
-        say: called with each method's name and seconds.
-
-    Returns:
-        The outputs.
-    """
-    rows = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions]
-    wanted = rows if names else None
-    if not names:
-        forget_stages(study, ["measure"])
-    for name, pairs in groupby(wanted or measured(study.profile), key=itemgetter(0)):
-        started = time.perf_counter()
-        for pair in pairs:
-            evaluate(study, *pair)
-        say(f"{name}: {time.perf_counter() - started:.0f} s")
-    write_results(study, wanted)
-    write_manifest(study, wanted)
-    return study.outputs
 
 
 def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:

@@ -10,6 +10,7 @@ from lib.words import StudyError
 
 Role = Literal["query", "document"]
 Result = TypeVar("Result")
+GIB = 2**30
 VERSION = 1  # raised when the same text gets another vector
 
 
@@ -27,6 +28,16 @@ def automatic_precision() -> str:
     import torch
 
     return "bfloat16" if has_fast_bfloat16() else "float16" if torch.cuda.is_available() else "float32"
+
+
+def gpu() -> tuple[str, float] | None:
+    """The GPU's name and memory in GiB, or None where there is none."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return None
+    about = torch.cuda.get_device_properties(0)
+    return about.name, about.total_memory / GIB
 
 
 def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tuple[Result, int]:

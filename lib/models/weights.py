@@ -50,6 +50,13 @@ def locked(name: str) -> dict:
     return lock()[name]
 
 
+def hub_models(profile: dict) -> dict[str, dict]:
+    """Role to lock record of each model that only the hub has; a profile with any needs a preflight."""
+    named = {role: part.get("weights") for role, part in profile.items() if isinstance(part, dict)}
+    records = {role: locked(name) for role, name in named.items() if name and not Path(name).is_dir()}
+    return {role: record for role, record in records.items() if not record["files"]}
+
+
 def weights_hash(name: str) -> str:
     """What identifies the weights of a model or a directory, 20 hex digits of its files' hashes; nothing is fetched."""
     if Path(name).is_dir():

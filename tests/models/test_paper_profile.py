@@ -1,4 +1,4 @@
-"""Profile ``paper``: its models as hub snapshots of tiny random ones, and the look before the run."""
+"""Profile ``paper``: its models as hub snapshots of tiny random ones, each pinned and checked."""
 
 import json
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from lib.models import encoders, preflight, weights
+from lib.models import encoders, weights
 from lib.models.encoders import in_batches_that_fit
 from lib.models.weights import fetch, fetch_snapshot, local_snapshot, lock, locked, weights_hash
 from lib.profile import load_profile
@@ -90,8 +90,8 @@ def test_the_profile_differs_from_the_default_in_its_models():
     paper, default = load_profile("paper"), load_profile("default")
     assert [paper[role].weights for role in ("embedder", "splade", "rerank", "generator")] == list(PAPER)
     assert paper.chunks == default.chunks
-    assert preflight.hub_models(paper)
-    assert not preflight.hub_models(default)
+    assert weights.hub_models(paper)
+    assert not weights.hub_models(default)
 
 
 def model_of(folder: Path, **files: str) -> Path:
@@ -234,48 +234,6 @@ def test_a_revision_that_may_move_is_refused():
     record = lock()["bge-m3"] | {"hub": {"id": "BAAI/bge-m3", "revision": "main"}}
     with pytest.raises(StudyError, match="revision 'main' is no commit"):
         fetch_snapshot(record)
-
-
-def look(said: list, monkeypatch, tmp_path, graphics=("GPU of tests", 24.0), reachable=True, free=1000.0):
-    monkeypatch.setattr(preflight, "gpu", lambda: graphics)
-    monkeypatch.setattr(preflight, "free_gib", lambda place: free)
-    monkeypatch.setattr(preflight, "is_reachable", lambda name: reachable)
-    return preflight.preflight(load_profile("paper"), 84, 150, tmp_path, said.append)
-
-
-def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_path):
-    said = []
-    look(said, monkeypatch, tmp_path)
-    text = "\n".join(said)
-    assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
-    assert (
-        "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only"
-        in text
-    )
-    assert "GPU: GPU of tests with 24 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB" in text
-    assert "hours for 84 filings and 150 questions" in text
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"graphics": None}, "GPU: none, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB; take PROFILE=default"),
-        (
-            {"graphics": ("Small GPU", 8.0)},
-            "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB",
-        ),
-        ({"free": 3.0}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
-        ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
-    ],
-)
-def test_one_wrong_thing_ends_in_a_sentence(hub_cache, monkeypatch, tmp_path, change, sentence):
-    with pytest.raises(StudyError, match=sentence):
-        look([], monkeypatch, tmp_path, **change)
-
-
-def test_more_filings_take_longer():
-    few, many = (preflight.estimate_s(load_profile("paper"), n, 150) for n in (10, 100))
-    assert 0 < few < many
 
 
 @pytest.mark.slow

@@ -7,10 +7,11 @@ takes two operations per parameter and token (Kaplan et al., 2020, 2.1), writing
 import shutil
 from pathlib import Path
 
-from lib.models.weights import PICKLED, is_reachable, local_snapshot, locked
+from lib.models.encoders import GIB, gpu
+from lib.models.weights import PICKLED, hub_models, is_reachable, local_snapshot
+from lib.study import Study
 from lib.words import StudyError
 
-GIB = 2**30
 FILING_TOKENS = 110_000  # of a filing, about what FinanceBench's have
 GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
 GPU_BYTES_A_SECOND = 6e11
@@ -23,22 +24,16 @@ ANSWER_TOKENS = 6_000
 BATCH = 16
 
 
-def hub_models(profile: dict) -> dict[str, dict]:
-    """Role to lock record of each model that only the hub has; a profile with any needs a preflight."""
-    named = {role: part.get("weights") for role, part in profile.items() if isinstance(part, dict)}
-    records = {role: locked(name) for role, name in named.items() if name and not Path(name).is_dir()}
-    return {role: record for role, record in records.items() if not record["files"]}
-
-
-def preflight(profile: dict, n_filings: int, n_questions: int, artifacts: Path, say=print) -> None:
-    """Report before the run what it downloads and needs; ``artifacts`` is where results will be written.
+def preflight(study: Study, say=print) -> None:
+    """Report before a study's run what it downloads and needs.
 
     Raises:
         StudyError: something is wrong; every problem is listed.
     """
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    models, problems = hub_models(profile), []
+    n_filings, n_questions = len(study.dataset.filings), len(study.questions)
+    models, problems = hub_models(study.profile), []
     missing = [record for record in models.values() if local_snapshot(record) is None]
     for role, record in models.items():
         place = "to be downloaded" if record in missing else "here"
@@ -49,7 +44,7 @@ def preflight(profile: dict, n_filings: int, n_questions: int, artifacts: Path, 
         names = ", ".join(record["title"] for record in missing)
         problems.append(f"the hub cannot be reached, and {names} would have to be downloaded")
     download_gib = sum(record["gib"] for record in missing)
-    wanted = {Path(HF_HUB_CACHE): download_gib, Path(artifacts): DISK_GIB_A_FILING * n_filings}
+    wanted = {Path(HF_HUB_CACHE): download_gib, study.home: DISK_GIB_A_FILING * n_filings}
     for place, needed in wanted.items():
         free = free_gib(place)
         say(f"preflight: disk: {needed:.1f} GiB in {place.name}, {free:.0f} GiB free")
@@ -63,7 +58,7 @@ def preflight(profile: dict, n_filings: int, n_questions: int, artifacts: Path, 
         say(f"preflight: {about}")
         if not found or found[1] < needed:
             problems.append(f"{about}; take PROFILE=default")
-    seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(profile, n_filings, n_questions)
+    seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)
     hours = f"{seconds / 3600:.1f} hours for {n_filings} filings and {n_questions} questions"
     say(f"preflight: time: roughly {hours} on one GPU")
     if problems:
@@ -74,16 +69,6 @@ def free_gib(place: Path) -> float:
     """Free space where a directory is, or will be made."""
     existing = next(folder for folder in (place, *place.absolute().parents) if folder.exists())
     return shutil.disk_usage(existing).free / GIB
-
-
-def gpu() -> tuple[str, float] | None:
-    """The GPU's name and memory in GiB, or None where there is none."""
-    import torch
-
-    if not torch.cuda.is_available():
-        return None
-    about = torch.cuda.get_device_properties(0)
-    return about.name, about.total_memory / GIB
 
 
 def estimate_s(profile: dict, n_filings: int, n_questions: int) -> float:

@@ -1,0 +1,62 @@
+"""The look before a run with the published models."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from extras import preflight
+from lib.profile import load_profile
+from lib.words import StudyError
+
+
+@pytest.fixture
+def hub_cache(tmp_path, monkeypatch) -> Path:
+    """An empty hub cache, and no hub."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return tmp_path / "hub"
+
+
+def look(said: list, monkeypatch, tmp_path, graphics=("GPU of tests", 24.0), reachable=True, free=1000.0):
+    monkeypatch.setattr(preflight, "gpu", lambda: graphics)
+    monkeypatch.setattr(preflight, "free_gib", lambda place: free)
+    monkeypatch.setattr(preflight, "is_reachable", lambda name: reachable)
+    study = SimpleNamespace(profile=load_profile("paper"), questions=range(150), home=tmp_path)
+    study.dataset = SimpleNamespace(filings=range(84))
+    return preflight.preflight(study, said.append)
+
+
+def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_path):
+    said = []
+    look(said, monkeypatch, tmp_path)
+    text = "\n".join(said)
+    assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
+    assert (
+        "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only"
+        in text
+    )
+    assert "GPU: GPU of tests with 24 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB" in text
+    assert "hours for 84 filings and 150 questions" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"graphics": None}, "GPU: none, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB; take PROFILE=default"),
+        (
+            {"graphics": ("Small GPU", 8.0)},
+            "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB",
+        ),
+        ({"free": 3.0}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
+        ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
+    ],
+)
+def test_one_wrong_thing_ends_in_a_sentence(hub_cache, monkeypatch, tmp_path, change, sentence):
+    with pytest.raises(StudyError, match=sentence):
+        look([], monkeypatch, tmp_path, **change)
+
+
+def test_more_filings_take_longer():
+    few, many = (preflight.estimate_s(load_profile("paper"), n, 150) for n in (10, 100))
+    assert 0 < few < many
