@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from extras.measure import measure
 from extras.publish import verify
 from lib import studies
-from lib.book.manifest import measure
 from lib.data import locate
 from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate

@@ -1,0 +1,40 @@
+"""Measuring a question set without a book: ``make measure``."""
+
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from lib.analysis.question_sets import features
+from lib.book.manifest import write_manifest, write_results
+from lib.book.notebooks import forget_stages
+from lib.evaluation import evaluate
+from lib.methods import METHODS, chosen, measured
+from lib.study import Study
+
+
+def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
+    """Compute runs and metrics method by method, and write the contract's files, as a book does, without its chapters.
+
+    Args:
+        study: opened with the chapter ``measure``.
+        names: of methods; None for all that the profile measures, which is what may be published.
+        say: called with each method's name and seconds.
+
+    Returns:
+        The outputs.
+    """
+    rows = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions]
+    wanted = rows if names else None
+    if not names:
+        forget_stages(study, ["measure"])
+    for name, pairs in groupby(wanted or measured(study.profile), key=itemgetter(0)):
+        started = time.perf_counter()
+        for pair in pairs:
+            evaluate(study, *pair)
+        say(f"{name}: {time.perf_counter() - started:.0f} s")
+    features(study)  # by which a chapter compares this set's questions with another's
+    write_results(study, wanted)
+    write_manifest(study, wanted)
+    return study.outputs
