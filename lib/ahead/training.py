@@ -168,7 +168,7 @@ def pool_scores(study: Study, pool: Pool, seed: int | None = None) -> np.ndarray
     question's company, or, if a part of it is too small for them, by the plain score that chose the pages.
     """
     if not is_own(study):
-        return Combiner.load(SAVED).scores(pool)
+        return study.memo("combiner", lambda: Combiner.load(SAVED)).scores(pool)
     if not has_folds(study):
         return pool.table["chosen"].to_numpy(float)
     scores = np.empty(len(pool.rows))

@@ -80,4 +80,8 @@ def children(study: Study) -> pd.DataFrame:
 
 def child_vectors(study: Study) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
-    return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)
+
+    def encode() -> np.ndarray:
+        return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)
+
+    return study.memo("child_vectors", encode)

@@ -57,7 +57,8 @@ def base_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     name, window = study.profile.embedder.weights, study.profile.page_scorer_light.max_tokens
     encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
-    return questions, encode("embeddings/pages", page_texts(study), "document")
+    pages = study.memo("page_vectors", lambda: encode("embeddings/pages", page_texts(study), "document"))
+    return questions, pages
 
 
 def folds(study: Study, by: By) -> list[Fold]:

@@ -59,7 +59,8 @@ def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
 def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
     scores = [score_whole(study.with_chunks(name), candidates) for name in SIZES]
-    return np.concatenate(scores, axis=1)[:, sizes_together(study)[1]]
+    is_first = study.memo("is_first", lambda: sizes_together(study)[1])
+    return np.concatenate(scores, axis=1)[:, is_first]
 
 
 def score_children(study: Study, candidates: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ sentences, and for a table its caption, which needs no model: here the titles th
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -101,5 +102,8 @@ def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.n
     Shape (n_questions, n_chunks); ``kinds`` are of :data:`KINDS`.
     """
     texts, asked = study.memo("represented", lambda: represent(study)), question_vectors(study)
-    cosines = (asked @ text_vectors(study, f"embeddings/element_{kind}", texts[kind]).T for kind in kinds)
-    return np.maximum.reduce(list(cosines))
+    cosines = []
+    for kind in kinds:
+        encode = partial(text_vectors, study, f"embeddings/element_{kind}", texts[kind])
+        cosines.append(asked @ study.memo(("element_vectors", kind), encode).T)
+    return np.maximum.reduce(cosines)

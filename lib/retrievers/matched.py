@@ -44,7 +44,8 @@ def score(study: Study, candidates: np.ndarray, *, method: str, covers: bool) ->
         method: name of the row that ranks.
         covers: read identities from the first pages alone.
     """
-    best = fits_best(study.questions["question"].tolist(), identities(study, covers))
+    filed = study.memo(("identities", covers), lambda: identities(study, covers))
+    best = fits_best(study.questions["question"].tolist(), filed)
     of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])
     depth = study.profile.run.depth
     parts = [

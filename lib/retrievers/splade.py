@@ -19,6 +19,7 @@ def dot_products(queries: sparse.csr_array, documents: sparse.csr_array) -> np.n
 
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Sparse dot product of each question with each chunk, shape (n_questions, n_chunks)."""
-    documents = sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
+    index = lambda: sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())  # noqa: E731
+    documents = study.memo("sparse_chunks", index)
     queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")
     return dot_products(queries, documents)
