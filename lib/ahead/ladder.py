@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lib.ahead import training
 from lib.ahead.combiner import fit_linear, linear_scores
@@ -23,17 +24,8 @@ from lib.profile import Settings
 from lib.retrievers import dense, splade
 from lib.study import Study
 
-#: Ingredients and their columns (regular expressions of whole names).
-INGREDIENTS = {
-    "routing": r"chosen",
-    "identity": r"company(_named)?|year_gap|same_year|near_year|quarter_fit|type_fit|days|near_date|identity(_gap)?",
-    "windows": r"window.*",
-    "heads": r"head.*",
-    "words": r"words.*",
-    "kinds": r"statement.*|n_statements|asked_.*|implied_.*|(?:balance|income|cashflow)_.*|\w+_items|\w+_title",
-    "page": r"place_share|length|digits|filing_type",
-    "neighbours": r".*_beside",
-}
+TABLE = yaml.safe_load(Path(__file__).with_name("rungs.yaml").read_text())
+INGREDIENTS: dict[str, str] = TABLE["ingredients"]
 ALL = tuple(INGREDIENTS)
 PARTS = ALL[1:]
 #: Signals that are tried in addition: the settings that they depend on.
@@ -57,27 +49,18 @@ class Rung(NamedTuple):
     signal: str = ""
 
 
-FIRST = ("windows", "identity")
-PLAIN = Rung("routed", "identity and windows added, nothing learnt", ("routing",), "plain")
-LADDER = (
-    PLAIN,
-    Rung("linear", "weights of windows and identity learnt (linear)", FIRST, "linear"),
-    Rung("words", "+ words (BM25 of stems, topic alone)", (*FIRST, "words"), "linear"),
-    Rung("heads", "+ page heads behind an identity header", (*FIRST, "words", "heads"), "linear"),
-    Rung("kinds", "+ page kinds", (*FIRST, "words", "heads", "kinds"), "linear"),
-    Rung("trees", "boosted trees over all numbers instead", ALL, "trees"),
+LADDER = tuple(
+    Rung(**row | {"ingredients": ALL if row["ingredients"] == "all" else tuple(row["ingredients"].split())})
+    for row in TABLE["ladder"]
 )
+PLAIN = LADDER[0]
 #: Compared with the rungs below: like them it has trees of one seed and lacks the order that chose the pool.
 WHOLE = Rung("single", "all of it, with trees of one seed", PARTS, "both")
 WITHOUT = tuple(
     Rung(f"no_{left}", f"without {left}", tuple(name for name in PARTS if name != left), "both")
     for left in ("identity", "windows", "heads", "words", "kinds", "neighbours")
 )
-FURTHER = (
-    Rung("with_children", "with windows of 126 tokens (parent-child)", PARTS, "both", "children"),
-    Rung("with_sparse", "with SPLADE", PARTS, "both", "sparse"),
-    Rung("with_bare", "with page heads that have no identity header", PARTS, "both", "bare"),
-)
+FURTHER = tuple(Rung(**row, ingredients=PARTS, learner="both") for row in TABLE["further"])
 RUNGS = (*LADDER, WHOLE, *WITHOUT, *FURTHER)
 
 
