@@ -13,7 +13,7 @@ Holm's correction is over the claims of one source. With the interval [low, high
 * *not tested*: the treatment hardly happened: fewer questions than a stated share have other first ranks with it than
   without, or the judge that it depends on agrees with the gold pages no better than chance;
 * *reversed*: the test of the opposite direction has a Holm p below 0.05;
-* *smaller than claimed*: an amount was claimed in the same measure, and ``high`` is below it;
+* *smaller than claimed*: an amount was claimed in the same measure of the same questions, and ``high`` is below it;
 * *holds*: the test of the claim has a Holm p below 0.05;
 * *undecided*: everything else, with the number of questions that would decide.
 
@@ -60,6 +60,7 @@ ALPHA = 0.05
 POWER = 0.8
 MOST_TIMES = 64
 BEST = "best-baseline"
+AMOUNTS_OF = "financebench"  # amounts were claimed of its questions
 STATISTICS = ("argmax", "correlation", "groups")  # kinds that are no mean of questions
 EDGES = {"<=": (ALPHA, 1 - ALPHA)}  # of the interval, by what is said; else those of 95 %
 DECIDED = "estimate low high n n_clusters bound amount p p_holm p_opposite verdict n_needed changed".split()
@@ -271,6 +272,8 @@ class Scoreboard:
         ``also_p`` (not corrected) are of the second measure. A column is missing or NaN where it does not apply.
         """
         by_id = {claim.id: claim for claim in claims()}
+        if self.study.dataset.name != AMOUNTS_OF:
+            by_id = {name: replace(claim, amount=None) for name, claim in by_id.items()}
         found = {name: self.test(claim) for name, claim in by_id.items()}
         tests = {name: tested for name, (tested, _) in found.items() if tested}
         notes = [(note, "") if tested else ("", note) for tested, note in found.values()]

@@ -66,6 +66,7 @@ def study_of(runs: dict[str, pd.DataFrame] | None = None) -> SimpleNamespace:
     settings = Settings({"significance": Settings({"n_draws": 500, "seed": 1})})
     known = runs or {}
     return SimpleNamespace(
+        dataset=SimpleNamespace(name="financebench"),
         questions=QUESTIONS,
         profile=settings,
         method=lambda name: SimpleNamespace(chunking=""),
@@ -142,6 +143,10 @@ def test_a_small_gain_is_smaller_than_claimed():
     assert found["estimate"] == pytest.approx(1 / 60)
     assert found["high"] < found["amount"] == 0.18
     assert found["verdict"] == SMALLER
+    other = study_of()
+    other.dataset.name = "page-questions"  # of which no amount was claimed
+    found = Scoreboard(other, metrics_of(dense=TWO_THIRDS, bm25=some, splade=some)).scores()
+    assert found.loc["kobeissi2026/dense-over-sparse", "verdict"] == UNDECIDED
 
 
 def test_a_treatment_that_changes_nothing_is_not_tested():
