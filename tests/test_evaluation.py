@@ -64,6 +64,13 @@ def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_res
     pd.testing.assert_frame_equal(read_metrics(study.outputs / METRICS_FILE), merged)
 
 
+def test_the_whole_of_a_metric_replaces_what_other_methods_had_of_it(study):
+    other = metrics(("q1", "mrr", 10, 0.1), ("q1", "exact", None, 1.0), method="gone")
+    merge_metrics(study, other)
+    merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)), is_whole=True)
+    assert merged[["method", "metric"]].to_numpy().tolist() == [["bm25", "mrr"], ["gone", "exact"]]
+
+
 def test_merging_again_gives_the_same_bytes(study):
     table = metrics(("q1", "mrr", 10, 0.1), ("q1", "exact", None, 1.0))
     merge_metrics(study, table)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lib.methods import measured
 from lib.profile import PROFILES, Settings, UndeclaredSetting, load_profile
 from lib.words import StudyError
 
@@ -83,6 +84,18 @@ def test_what_the_demo_changes_are_settings_that_there_are():
     demo = profile.for_sets("demo")
     assert demo.rerank.n < profile.rerank.n
     assert demo.bm25 == profile.bm25
+
+
+def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name_alone(write):
+    profile = load_profile(write("extends: default\nsets: {mine: {bm25.k1: 0.9, siblings.without: [hyde]}}"))
+    assert set(profile.sets) >= {"demo", "mine"}
+    changed = profile.for_sets("financebench", "mine")
+    assert (changed.bm25.k1, changed.siblings.without) == (0.9, ["hyde"])
+    assert "sets" not in changed
+    assert profile.for_sets("financebench").bm25 == load_profile("default").bm25
+    assert {"hyde"} == {name for name, _ in set(measured(profile)) - set(measured(changed))}
+    with pytest.raises(StudyError, match=r"no setting 'bm25\.k'"):
+        load_profile(write("extends: default\nsets: {mine: {bm25.k: 1}}")).for_sets("mine")
 
 
 def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():

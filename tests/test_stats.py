@@ -208,6 +208,15 @@ def test_a_study_s_resampling_knows_the_companies_and_the_draws():
     assert found.means(values.to_frame()).shape == (300, 1)
 
 
+def test_questions_may_be_clustered_by_filing():
+    columns = {"question_id": ["a", "b", "c"], "company": ["X", "X", "Y"], "doc_name": ["X1", "X2", "Y1"]}
+    profile = SimpleNamespace(significance=SimpleNamespace(n_draws=300, seed=4))
+    study = SimpleNamespace(questions=pd.DataFrame(columns), profile=profile)
+    values = pd.Series([0.0, 0.5, 1.0], ["a", "b", "c"])
+    assert m.Resampling.of(study).interval(values).n_clusters == 2
+    assert m.Resampling.of(study, by="filing").interval(values).n_clusters == 3
+
+
 # --- tests ---
 
 
