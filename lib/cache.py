@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ from tqdm.auto import tqdm
 
 from lib.words import StudyError
 
-AT_ONCE = 500  # keys of one SELECT
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS spaces (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS rows (space INTEGER, key BLOB, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
@@ -85,9 +85,15 @@ class Cache:
         return connection
 
     def _rows(self, connection, space, items, compute, batch_size, dtype, label) -> np.ndarray:
-        number = self._space(connection, space | {"dtype": dtype.str if dtype.names is None else str(dtype)})
+        kind = dtype.str if dtype.names is None else str(dtype)
+        name = json.dumps(space | {"dtype": kind}, sort_keys=True)
+        with connection:
+            connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
+        [number] = connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()
         keys = [key_of(item) for item in items]
-        found = self._find(connection, number, list(dict.fromkeys(keys)), dtype)
+        look_up = partial(connection.execute, "SELECT value FROM rows WHERE space = ? AND key = ?")
+        known = ((key, look_up((number, key)).fetchone()) for key in dict.fromkeys(keys))
+        found = {key: np.frombuffer(row[0], dtype) for key, row in known if row}
         missing = [row for row, key in enumerate(keys) if key not in found]
         starts = range(0, len(missing), batch_size)
         for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
@@ -101,21 +107,3 @@ class Cache:
                 connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", packed)
             found |= made
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), dtype)
-
-    def _space(self, connection, space: dict) -> int:
-        name = json.dumps(space, sort_keys=True)
-        with connection:
-            connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
-        return connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()[0]
-
-    def _find(self, connection, number: int, keys: list[bytes], dtype) -> dict[bytes, np.ndarray]:
-        found = {}
-        for start in range(0, len(keys), AT_ONCE):
-            part = keys[start : start + AT_ONCE]
-            marks = ",".join("?" * len(part))
-            query = f"SELECT key, value FROM rows WHERE space = ? AND key IN ({marks})"
-            found.update(
-                (key, np.frombuffer(value, dtype))
-                for key, value in connection.execute(query, (number, *part))
-            )
-        return found
