@@ -125,7 +125,7 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
     settings = study.profile.significance
     params = {"metrics": digest_of(metrics.astype(str).to_dict("list")), **settings}
     summary = study.store.frame(
-        "summary", params, lambda: summarise(metrics, study.questions, settings.n_draws, settings.seed)
+        "summary", params, lambda: summarise(metrics, study.questions, settings.n_draws, settings.seed), 2
     )
     summary = summary.astype({"k": "Int64"})  # parquet keeps depths and none as floating point
     study.write("summary.csv", summary.to_csv(index=False, float_format="%.6f"))
