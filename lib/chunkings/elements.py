@@ -7,7 +7,7 @@ Chunks of elements follow Yepes et al. ("Financial Report Chunking for Effective
 text elements are merged until a chunk has about 2048 characters, an element is never broken, a title begins a chunk,
 and a table begins a chunk that holds all of it. Theirs are the elements of a vision model, over a whole filing; ours
 come from the PDF's fonts, places and rules, and a chunk stays on its page. Titles that nothing but a table follows stay
-with the table, as they name it. Running heads and page numbers, which their model leaves out, make no chunk of their
+with the table, as they name it. Running heads and page numbers, which their model labels as well, make no chunk of their
 own: they go with the chunk that they stand beside, so that no text of the page is lost.
 """
 
