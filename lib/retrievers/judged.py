@@ -10,7 +10,8 @@ A selection agent (Kim et al., 2025) reads ten chunks in one prompt and lists th
 number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth.
 
 A chunk is read from its beginning, as many tokens as the profile says: the papers' models read it whole. The wording of
-both prompts is chosen here. One judgement of a (question, chunk) pair serves every method and metric that asks for it.
+both prompts is chosen here; a model of half a billion parameters called nearly every document RELEVANT under each of
+three wordings that were tried on the demo. One judgement of a (question, chunk) pair serves every method and metric.
 """
 
 import re
