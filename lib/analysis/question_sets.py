@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from lib.analysis.breakdowns import THIRDS, YEAR, names_company
+from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, YEAR, names_company
 from lib.analysis.failures import STATEMENTS, page_kind
-from lib.analysis.scoreboard import HOLDS, REVERSED
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
@@ -46,11 +45,12 @@ FIGURE = re.compile(
 ENDS = ("", "_low", "_high")
 RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
 FAR = 0.975  # a question is unlike a set if it lies farther from its middle than this share of its questions
-#: Claims of two papers that contradict each other: what about, and their ids in ``claims.yaml``.
+#: Claims of two papers that contradict each other: what about, their ids in ``claims.yaml``, whether the second says the
+#: contrary of the first.
 CONTRADICTIONS = (
-    ("BM25 or dense", "akarsu2026/bm25-over-dense", "kobeissi2026/dense-over-sparse"),
-    ("HyDE", "akarsu2026/hyde-hurts", "kobeissi2026/hyde-rerank-help-documents"),
-    ("Weight of dense", "akarsu2026/alpha-half", "kim2025/alpha-financebench"),
+    ("BM25 or dense", "akarsu2026/bm25-over-dense", "kobeissi2026/dense-over-sparse", True),
+    ("HyDE", "akarsu2026/hyde-hurts", "kobeissi2026/hyde-rerank-help-documents", True),
+    ("Weight of dense", "akarsu2026/alpha-half", "kim2025/alpha-financebench", False),
 )
 
 
@@ -244,8 +244,14 @@ def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
 def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WITH_GOLD) -> Fit:
     """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set counts alike.
 
-    ``parts``: a table per set with the features ``names``, ``company`` and the outcome.
+    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set.
+
+    Args:
+        parts: a table per set with the features, ``company`` and the outcome.
+        outcome, names: columns.
     """
+    differ = {name: sum(len(part) - part[name].value_counts().max() for part in parts) for name in names}
+    names = tuple(name for name in names if differ[name] >= MIN_QUESTIONS)
     size, total, drawn, n_draws = 1 + len(names), 0.0, 0.0, Resampling.n_draws
     for number, part in enumerate(parts):
         x, y = _design(part, names), part[outcome].to_numpy(float)
@@ -279,7 +285,7 @@ def thirds(table: pd.DataFrame, by: str, means: Sequence[str], outcome: str) -> 
     """Questions in thirds by a column, equal values together.
 
     Returns:
-        third, ``least`` and ``most`` of the column, the means of ``means``; the outcome's Interval.
+        third, the means of ``means``, and the outcome's Interval.
     """
     number, draws, rows = (
         (3 * (table[by].rank() - 0.5) / len(table)).astype(int),
@@ -287,16 +293,18 @@ def thirds(table: pd.DataFrame, by: str, means: Sequence[str], outcome: str) -> 
         [],
     )
     for third, part in table.groupby(number):
-        about = {"third": THIRDS[third], "least": part[by].min(), "most": part[by].max()}
-        rows.append(about | part[list(means)].mean().to_dict() | draws.interval(part[outcome])._asdict())
+        means_of = {"third": THIRDS[third]} | part[list(means)].mean().to_dict()
+        rows.append(means_of | draws.interval(part[outcome])._asdict())
     return pd.DataFrame(rows)
 
 
-def resolutions(verdicts: pd.DataFrame, contradictions: Sequence[tuple] = CONTRADICTIONS) -> pd.DataFrame:
-    """Which of two contradicting claims each set supports: one that holds, or whose contrary is reversed.
+def resolutions(
+    boards: Mapping[str, pd.DataFrame], contradictions: Sequence[tuple] = CONTRADICTIONS
+) -> pd.DataFrame:
+    """Which of two contradicting claims each set supports: that whose whole interval lies above its bound.
 
     Args:
-        verdicts: indexed by claim, a column per set.
+        boards: name of a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
         contradictions: as CONTRADICTIONS.
 
     Returns:
@@ -304,11 +312,12 @@ def resolutions(verdicts: pd.DataFrame, contradictions: Sequence[tuple] = CONTRA
         different claims, *for all* where they support the same, else *open*.
     """
     rows = []
-    for about, first, second in contradictions:
+    for about, first, second, are_contrary in contradictions:
         sides = {}
-        for name, of in verdicts.items():
-            is_first = of[first] == HOLDS or of[second] == REVERSED
-            is_second = of[second] == HOLDS or of[first] == REVERSED
+        for name, board in boards.items():
+            a, b = board.loc[first], board.loc[second]
+            is_first, is_second = a["low"] > a["bound"], b["low"] > b["bound"]
+            is_second |= are_contrary and a["high"] < a["bound"]
             sides[name] = 0 if is_first == is_second else 1 if is_first else 2
         found = set(sides.values())
         resolved = "by the questions" if {1, 2} <= found else "for all" if found in ({1}, {2}) else "open"

@@ -7,7 +7,7 @@ import pandas as pd
 
 from lib.analysis.claims import claims
 from lib.analysis.question_sets import Kind
-from lib.show.display import Column, interval, number, percent, printed
+from lib.show.display import Column, interval, number, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, N, title
 from lib.stats import Resampling
@@ -24,6 +24,7 @@ FEATURE_TITLES = {
 TRANSFER = (
     Column("Fitted on", "fitted"),
     Column("Tested on", "tested"),
+    Column("Features", "features"),
     interval("Rank correlation", "correlation", "correlation_low", "correlation_high"),
     interval("Mean predicted", "predicted", "predicted_low", "predicted_high"),
     interval("Mean observed", "observed", "observed_low", "observed_high"),
@@ -79,27 +80,68 @@ def bump(means: pd.DataFrame) -> plt.Figure:
         for place, side, away in ((0, "right", -0.04), (1, "left", 0.04)):
             text = f"{title(name)}  {means.loc[name].iloc[place]:.2f}"
             axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=8, color=DARK)
-    axes.set(xticks=[0, 1], xticklabels=list(ranks), xlim=(-1, 2), yticks=[])
+    axes.set(xticks=[0, 1], xticklabels=list(ranks), xlim=(-1.1, 2.1), yticks=[])
     axes.invert_yaxis()
     axes.grid(visible=False)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    return drawn
+
+
+def gains_by_overlap(found: pd.DataFrame) -> plt.Figure:
+    """The outcome's mean with its interval against the mean overlap, a colour per set."""
+    drawn, axes = plt.subplots(figsize=(7, 3.4))
+    for colour, (name, part) in zip(COLOURS, found.groupby("set", sort=False), strict=False):
+        ends = (part[["low", "high"]].to_numpy() - part[["mean"]].to_numpy()).T
+        axes.errorbar(part["overlap"], part["mean"], abs(ends), fmt="o-", capsize=3, color=colour, label=name)
+    axes.axhline(0, color=DARK, lw=0.8)
+    axes.set(xlabel="share of the question's rare words on its gold page", ylabel="BM25 − dense", xlim=(0, 1))
+    axes.legend(loc="upper left")
     return drawn
 
 
 def coefficients_table(fits: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The coefficients of several fits side by side."""
-    shown = [printed(one, Column("Feature", "feature", FEATURE_TITLES.get)) for one in fits.values()][:1]
-    return pd.concat(shown + [printed(one, interval(name)) for name, one in fits.items()], axis=1)
+    """The coefficients of several fits side by side; a dash where a feature was left out."""
+    shown = pd.DataFrame({"Feature": FEATURE_TITLES.values()})
+    for name, one in fits.items():
+        column = interval(name)
+        shown[name] = printed(one.set_index("feature").reindex([*FEATURE_TITLES]), column)[name]
+    return shown
 
 
-def contradictions_table(found: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.question_sets.resolutions` in words, with the verdicts of each set on the two claims."""
+def transfer_sentence(found: pd.DataFrame) -> str:
+    """What the first row of :func:`lib.analysis.question_sets.transfer` predicts, and what is observed."""
+    first = found.iloc[0]
+    return (
+        f"Fitted on {first['fitted']}, {first['predicted']:+.2f} is predicted for {first['tested']} and "
+        f"{first['observed']:+.2f} observed; without features it would be {first['without']:+.2f}."
+    )
+
+
+def claims_table(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts by set as they are printed: of ``claim`` (its id), and a column per set."""
+    by_id = {claim.id: claim for claim in claims()}
+    said = (
+        Column("Source", "claim", lambda name: by_id[name].source),
+        Column("Claim", "claim", lambda name: by_id[name].claim),
+    )
+    return printed(verdicts, *said, *(Column(name, name) for name in verdicts.columns.drop("claim")))
+
+
+def contradictions_table(found: pd.DataFrame, boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """:func:`lib.analysis.question_sets.resolutions`, a row per claim, with each set's verdict and what it measured."""
     said = {claim.id: claim.claim for claim in claims()}
-    shown = found[["about"]].rename(columns={"about": "About"})
-    for head, side in (("One claim", "first"), ("The other", "second")):
-        shown[head] = found[side].map(said)
-    for name, of in verdicts.items():
-        shown[name] = found["first"].map(of) + " / " + found["second"].map(of)
-    return shown.assign(Resolved=found["resolved"])
+    rows = []
+    for one in found.to_dict("records"):
+        for claim in (one["first"], one["second"]):
+            cells = {name: _verdict_cell(board.loc[claim]) for name, board in boards.items()}
+            row = {"About": one["about"], "Claim": said[claim]} | cells | {"Resolved": one["resolved"]}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _verdict_cell(row: pd.Series) -> str:
+    measured = "" if pd.isna(row["estimate"]) else f": {with_interval(*row[['estimate', 'low', 'high']])}"
+    return row["verdict"] + measured
 
 
 def kind_sentences(kind: Kind) -> str:

@@ -1,11 +1,15 @@
 """Question sets: features of toy questions, planted effects across sets, contradictions by verdicts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
+from lib.methods import measured
+from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
 from lib.stats import Resampling
 from lib.words import StudyError
@@ -81,6 +85,60 @@ def test_features_without_gold_pages_are_those_of_the_first_page(study):
     assert found.loc[0, "best_overlap"] == pytest.approx(1.0)
 
 
+def test_other_sets_are_those_over_the_same_filings(tmp_path):
+    def named(name: str, filings: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            dataset=SimpleNamespace(name=name, filings_digest=filings), home=tmp_path / name
+        )
+
+    def absent():
+        raise StudyError("neither here nor published")
+
+    own = named("page-questions", "84 filings")
+    others = [lambda: named("financebench", "84 filings"), lambda: named("demo", "8 filings"), absent]
+    found = sets.of_collection(own, [*others, lambda: named("page-questions", "84 filings")])
+    assert list(found) == ["financebench", "page-questions"], "in the order of KNOWN"
+    assert found["page-questions"] is own
+    assert found["financebench"].outputs == tmp_path / "financebench"
+    assert list(sets.of_collection(named("mine", "1 filing"), others)) == ["mine"]
+
+
+def test_another_sets_runs_are_those_that_its_results_have(study):
+    study.home.mkdir(parents=True, exist_ok=True)
+    known = pd.DataFrame(
+        {"method": ["splade", "splade", "gone"], "condition": ["standard"] * 3, "value": 1.0}
+    )
+    known.to_csv(study.home / METRICS_FILE, index=False)
+    of_rows = [(name, "standard") for name in sets.ROWS]
+    assert sorted(sets.runs_of(study, is_own=False)) == sorted([*of_rows, ("splade", "standard")])
+    assert sets.runs_of(study, is_own=True) == measured(study.profile)
+
+
+def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
+    features = sets.features(study)
+    features.reset_index().to_parquet(tmp_path / "features.parquet")
+    metrics = pd.DataFrame(
+        [
+            (name, "standard", question, *of)
+            for name, hit in (("bm25", 1.0), ("dense", 0.5))
+            for question in features.index
+            for of in (("page_recall", 5, hit), ("mrr", 10, hit / 2))
+        ],
+        columns=["method", "condition", "question_id", "metric", "k", "value"],
+    )
+    record = {"files": {"frame.parquet": {"path": "features.parquet"}}}
+    layer = SimpleNamespace(root=tmp_path, stages={(sets.STAGE, "key"): record}, metrics=metrics)
+    layer.dataset = lambda: study.dataset
+    of = {"financebench": layer, "page-questions": None}
+    monkeypatch.setattr(sets.Published, "of", lambda name, profile: of[name])
+    found = sets.published_sets()
+    assert list(found) == ["financebench"]
+    table = found["financebench"]
+    assert table[list(sets.GAINS)].to_numpy().tolist() == [[0.5, 0.25]] * 3
+    assert table["company"].tolist() == ["Acme", "Bolt", "Acme"]
+    pd.testing.assert_frame_equal(table[features.columns], features)
+
+
 def test_a_planted_effect_is_found_on_the_other_set():
     first, second = known(300, 0.25), known(400, 0.75, seed=1)
     found = sets.transfer(first, second, sets.GAINS[0])
@@ -106,8 +164,17 @@ def test_every_set_counts_alike():
         pd.DataFrame({"x": 0.0, "y": y, "company": list("ab") * n}) for y, n in ((0.0, 5), (1.0, 500))
     )
     found = sets.fit([small, large], "y", ("x",))
-    assert found.values == pytest.approx([0.5, 0.0])
+    assert found.values == pytest.approx([0.5])
     assert found.mean(small) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_a_feature_that_hardly_varies_is_left_out():
+    table = known(300, 0.25).assign(
+        names_company=[0.0] * 9 + [1.0] * 291, names_year=[0.0] * 10 + [1.0] * 290
+    )
+    assert "names_company" not in sets.fit([table], sets.GAINS[0]).names
+    assert "names_year" in sets.fit([table], sets.GAINS[0]).names
+    assert "names_company" in sets.fit([table, known(300, 0.75)], sets.GAINS[0]).names
 
 
 def test_thirds_keep_equal_values_together():
@@ -118,7 +185,6 @@ def test_thirds_keep_equal_values_together():
     assert found["n"].tolist() == [1, 3, 2]
     assert found["mean"].tolist() == pytest.approx([0, 2 / 3, 1])
     assert found["x"].tolist() == pytest.approx([0.1, 0.2, 0.85])
-    assert found["most"].tolist() == [0.1, 0.2, 0.9]
 
 
 def test_agreement_of_leaderboards():
@@ -136,25 +202,40 @@ def test_agreement_of_leaderboards():
     assert sets.agreement([table, turned], [draws, draws]).mean == pytest.approx(-1)
 
 
+def board(a: tuple[float, float], b: tuple[float, float]) -> pd.DataFrame:
+    """Intervals of two claims; the bound is 0."""
+    return pd.DataFrame([a, b], ["a", "b"], ["low", "high"]).assign(bound=0.0)
+
+
+FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan, np.nan)
+
+
 @pytest.mark.parametrize(
-    ("first", "second", "expected"),
+    ("analysts", "pages", "are_contrary", "expected"),
     [
-        (("holds", "undecided"), ("undecided", "holds"), (1, 2, "by the questions")),
-        (("reversed", "undecided"), ("undecided", "reversed"), (2, 1, "by the questions")),
-        (("holds", "undecided"), ("holds", "smaller than claimed"), (1, 1, "for all")),
-        (("holds", "holds"), ("holds", "undecided"), (0, 1, "open")),
-        (("undecided", "not measured"), ("undecided", "undecided"), (0, 0, "open")),
+        ((NEITHER, FOR), (FOR, NEITHER), False, (2, 1, "by the questions")),
+        ((AGAINST, NEITHER), (FOR, NEITHER), True, (2, 1, "by the questions")),
+        ((AGAINST, NEITHER), (FOR, NEITHER), False, (0, 1, "open")),  # both may be wrong
+        ((FOR, NEITHER), (FOR, AGAINST), True, (1, 1, "for all")),
+        ((FOR, FOR), (FOR, NEITHER), True, (0, 1, "open")),
+        ((UNKNOWN, UNKNOWN), (NEITHER, NEITHER), True, (0, 0, "open")),
     ],
 )
-def test_a_contradiction_is_resolved_where_sets_support_different_claims(first, second, expected):
-    verdicts = pd.DataFrame({"analysts": first, "pages": second}, ["a", "b"])
-    (row,) = sets.resolutions(verdicts, [("words", "a", "b")]).to_dict("records")
+def test_a_contradiction_is_resolved_where_sets_support_different_claims(
+    analysts, pages, are_contrary, expected
+):
+    boards = {"analysts": board(*analysts), "pages": board(*pages)}
+    (row,) = sets.resolutions(boards, [("words", "a", "b", are_contrary)]).to_dict("records")
     assert (row["analysts"], row["pages"], row["resolved"]) == expected
 
 
 def test_contradictions_are_between_known_claims_of_different_papers():
-    source = {claim.id: claim.source for claim in claims()}
-    assert all(source[first] != source[second] for _, first, second in sets.CONTRADICTIONS)
+    by_id = {claim.id: claim for claim in claims()}
+    pairs = [(by_id[first], by_id[second]) for _, first, second, _ in sets.CONTRADICTIONS]
+    assert all(first.source != second.source for first, second in pairs)
+    assert {claim.says for pair in pairs for claim in pair} == {">"}, (
+        "so that a set supports what lies above the bound"
+    )
 
 
 def test_the_kind_of_ones_own_questions(study):
