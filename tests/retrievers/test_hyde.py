@@ -5,6 +5,7 @@ import pytest
 
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
+from lib.profile import Settings
 from lib.retrievers.hyde import mean_embedding, passages, prompt, written_passages
 
 
@@ -31,7 +32,7 @@ def study_of(fake_study, tmp_path):
 
     def make(n_passages: int, generator: Echo):
         hyde = {"n_passages": n_passages, "temperature": 0.7, "max_tokens": 200, "seed": 13}
-        one = {"n_passages": 1, "temperature": 0.0, "max_tokens": 150, "seed": 13}
+        one = Settings({"n_passages": 1, "temperature": 0.0, "max_tokens": 150, "seed": 13})
         profile = {"hyde": hyde, "sibling_texts": {"hyde_akarsu": one}}
         made = fake_study(["What is CAPEX?", "What were sales?"], ["chunk"], profile)
         made.generation_log, made.make_generator = lambda: log, lambda: generator
