@@ -16,8 +16,8 @@ import pandas as pd
 from PIL import Image
 
 from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
+from extras.publish.readme import fill_headline
 from lib.analysis.frontier import BENCHMARKS, TIMES
-from lib.book.headline import fill_headline
 from lib.book.manifest import git_commit, read_summary
 from lib.evaluation import read_metrics
 from lib.files import ROOT, digest_of_file

@@ -6,7 +6,7 @@ standing, rank and gap within the filing; the filing's best; the better neighbou
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,10 +75,10 @@ def page_index(study: Study) -> PageIndex:
     return study.memo("ahead_index", lambda: PageIndex(study))
 
 
-def signals(study: Study, questions: Sequence[str], encode: Callable) -> dict[str, np.ndarray]:
+def signals(study: Study, questions: Sequence[str]) -> dict[str, np.ndarray]:
     """Every signal by name, float32; a page without text has the signal's least value. See :func:`page_pool`."""
     variants = queries(questions)
-    vectors = encode(study, [text for texts in variants.values() for text in texts])
+    vectors = index.encode_queries(study, [text for texts in variants.values() for text in texts])
     vector_of = dict(zip(variants, np.split(vectors, len(variants)), strict=True))
     owners, windows = index.window_vectors(study)
     known, n_pages = page_index(study), len(study.pages)
@@ -124,22 +124,13 @@ class Pool:
         return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs], gold)
 
 
-def page_pool(
-    study: Study,
-    questions: Sequence[str],
-    allowed: np.ndarray | None = None,
-    encode: Callable[[Study, Sequence[str]], np.ndarray] = index.encode_queries,
-) -> Pool:
+def page_pool(study: Study, questions: Sequence[str], allowed: np.ndarray | None = None) -> Pool:
     """The best ``ahead.pool`` pages of each question by a plain score, with their features.
 
     The plain score is the mean of the standardised window signals plus the fit of the filing's identity; nothing in it
-    is trained.
-
-    Args:
-        allowed: which pages may be chosen, boolean, shape (n_questions, n_pages); None for all.
-        encode: gives unit vectors of texts; the default stores them.
+    is trained. ``allowed`` says which pages may be chosen, boolean, shape (n_questions, n_pages); None for all.
     """
-    pages, scores = page_index(study).pages, signals(study, questions, encode)
+    pages, scores = page_index(study).pages, signals(study, questions)
     identity = identity_features(questions, page_index(study).identities)
     windows = (standardised(scores["window"]) + standardised(scores["window_expanded"])) / 2
     chosen = windows + identity["identity"][:, pages.filing]

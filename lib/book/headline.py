@@ -1,16 +1,14 @@
 """What was found, in one screen, for the book's index and the README: sentences, table and main figure."""
 
 import re
-from pathlib import Path
 
 import pandas as pd
 
 from lib.methods import MATCHED, METHODS, TRAINED, baselines, of_family
 from lib.metrics.frame import HEADLINE, best
-from lib.show.display import escape, markdown_table, show_figure, table
+from lib.show.display import escape, show_figure, table
 from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_runs, title
 from lib.study import Study
-from lib.words import StudyError
 
 K = 5
 OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before the seed of the folds
@@ -19,8 +17,6 @@ FIGURES = {
     "recall-at-k": "Document and page recall against the number of chunks that are read.",
 }
 LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
-BEGIN, END = "<!-- headline: written by `make publish` -->", "<!-- end of headline -->"
-PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/decomposition.png"
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
@@ -139,30 +135,3 @@ def made_by(study: Study) -> str:
     links = ", ".join(f"{{numref}}`{label}`" for label in labels)
     pages = "{doc}`../notebooks/03_baselines`, {doc}`../notebooks/02_oracles` and {doc}`../notebooks/05_breakdowns`"
     return f"The numbers are those of {links or pages}; each stands under the notebook cell that made it."
-
-
-def fill_headline(readme: Path, summary: pd.DataFrame, manifest: dict) -> None:
-    """Write sentences, table, main figure and their source between the README's two marks.
-
-    Raises:
-        StudyError: a mark is missing.
-    """
-    text = readme.read_text()
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise StudyError(
-            f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table"
-        )
-    rows = markdown_table(headline_table(summary, manifest["dataset"])).replace("\\", "")
-    minutes = sum(record["wall_s"] for record in manifest["stages"]) / 60
-    figure = PUBLISHED_FIGURE.format(**manifest)
-    is_drawn = (readme.parent / figure).is_file()
-    drawn = f"\n\n![Where the gold evidence is lost, by method]({figure})" if is_drawn else ""
-    block = (
-        f"{' '.join(sentences(summary))}\n\n{rows}{drawn}\n\n"
-        f"Means over {manifest['n_questions']} questions at {K} chunks with 95 % intervals; reported: document "
-        f"recall / page recall / BLEU / ROUGE-L in Tables 2 and 3 of the study that this one reproduces. Run of "
-        f"{manifest['date']}, commit {manifest['commit'][:10]}, {manifest['machine']}: {minutes:.0f} minutes in the "
-        "stages of the store, as timed in their last sitting; what the language model wrote is not counted."
-    )
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    readme.write_text(f"{before}{BEGIN}\n{block}\n{END}{after}")

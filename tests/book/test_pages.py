@@ -10,11 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from extras.publish.readme import BEGIN, END, fill_headline
 from lib.book.headline import (
-    BEGIN,
-    END,
     figure_alt,
-    fill_headline,
     headline_rows,
     headline_table,
     made_by,

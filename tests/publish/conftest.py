@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from extras.publish import publish
+from extras.publish import publish, readme
 from lib import published, studies
-from lib.book import headline, manifest
+from lib.book import manifest
 from lib.published import Published
 from tests.small import bm25_alone, open_small, small_artifacts, small_folder  # noqa: F401
 from tests.small import study as study
@@ -18,7 +18,7 @@ def repository(tmp_path, monkeypatch):
     root = tmp_path / "repository"
     (root / "lib").mkdir(parents=True)
     (root / "lib" / "code.py").write_text("x = 1\n")
-    (root / "README.md").write_text(f"before\n{headline.BEGIN}\nas it was\n{headline.END}\nafter\n")
+    (root / "README.md").write_text(f"before\n{readme.BEGIN}\nas it was\n{readme.END}\nafter\n")
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     commit(root)
     for module in (manifest, publish):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import yaml
 
+from extras.publish.readme import BEGIN, END
 from lib import methods
 from lib.__main__ import commands as command_line
 from lib.book import notebooks
-from lib.book.headline import BEGIN, END
 from lib.book.pages import methods_page
 from lib.data.dataset import extract_pages, read_dataset
 from lib.data.locate import financebench_root
