@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 from extras.publish import publish
+from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs
 from lib.book import manifest
 from lib.book.manifest import write_results
 from lib.data.layout import Dataset
+from lib.evaluation import read_metrics
 from lib.models.written import append_records
-from lib.published import from_pieces
+from lib.published import METRICS_FILE, from_pieces
 from lib.words import NeedsFilings, StudyError
 from tests.small import ECHO, QUESTIONS, generation, write_whole
 
@@ -55,6 +57,16 @@ def test_the_manifest_lists_every_file_and_where_each_public_result_lies(results
     assert stages["metrics/standard/bm25"]["files"]["metrics.csv"]["rows"]["method"] == "bm25"
     assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json"
     assert "files" not in stages["pages"]
+
+
+def test_times_that_were_measured_are_published_and_read_there(study, results, publish_study):
+    row = ["bm25", 20, 0.02, 0.01, 0.03, 0, 0, 0, 7.0, "2 cores"]
+    pd.DataFrame([row], columns=TIME_COLUMNS).to_csv(study.home / TIMES, index=False)
+    study.published = publish_study(study)
+    assert (study.published.root / TIMES).read_bytes() == (study.home / TIMES).read_bytes()
+    study.home = study.home / "elsewhere"
+    found = costs(study, read_metrics(study.outputs / METRICS_FILE), ["bm25"], "page_recall", 5)
+    assert found.loc[0, TIME_COLUMNS].tolist() == row
 
 
 def test_publishing_twice_gives_the_same_bytes(study, results, repository, publish_study):
