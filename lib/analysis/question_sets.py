@@ -19,6 +19,7 @@ from scipy.stats import rankdata
 
 from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, YEAR, names_company
 from lib.analysis.failures import STATEMENTS, page_kind
+from lib.analysis.scoreboard import correlation_of
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
@@ -45,8 +46,8 @@ FIGURE = re.compile(
 ENDS = ("", "_low", "_high")
 RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
 FAR = 0.975  # a question is unlike a set if it lies farther from its middle than this share of its questions
-#: Claims of two papers that contradict each other: what about, their ids in ``claims.yaml``, whether the second says the
-#: contrary of the first.
+#: Claims of two papers that contradict each other: what about, their ids, whether the contrary of the first
+#: is what the second says.
 CONTRADICTIONS = (
     ("BM25 or dense", "akarsu2026/bm25-over-dense", "kobeissi2026/dense-over-sparse", True),
     ("HyDE", "akarsu2026/hyde-hurts", "kobeissi2026/hyde-rerank-help-documents", True),
@@ -185,15 +186,13 @@ def side_by_side(
 
     ``metrics``: METRIC_COLUMNS by name of the set.
     """
-    parts = {
-        name: of[(of["condition"] == condition) & (of["metric"] == metric)] for name, of in metrics.items()
-    }
-    names = [set(part["method"]) for part in parts.values()]
-    shared = [name for name in METHODS if all(name in there for there in names)]
-    return {
-        name: pd.DataFrame({row: values_of(part, row, condition, metric, k) for row in shared})
-        for name, part in parts.items()
-    }
+    tables = {}
+    for name, of in metrics.items():
+        part = of[(of["condition"] == condition) & (of["metric"] == metric) & (of["k"] == k)]
+        wide = part.pivot(index="question_id", columns="method", values="value")
+        tables[name] = wide.reindex(part["question_id"].unique())  # in the set's order, on which draws depend
+    shared = [name for name in METHODS if all(name in table for table in tables.values())]
+    return {name: table[shared] for name, table in tables.items()}
 
 
 def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> Interval:
@@ -202,17 +201,13 @@ def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> In
     Companies are drawn in each table by itself. ``n`` counts rows, ``n_clusters`` the companies of both.
     """
 
-    def correlation(means: Iterable[np.ndarray]) -> np.ndarray:
-        ranks = (rankdata(values, axis=1) for values in means)
-        a, b = (values - values.mean(axis=1, keepdims=True) for values in ranks)
-        scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-        return np.divide((a * b).sum(axis=1), scale, out=np.full(len(a), np.nan), where=scale > 0)
-
-    apart = [replace(one, seed=one.seed + number) for number, one in enumerate(draws)]
-    ends = percentiles(correlation(one.means(table) for one, table in zip(apart, tables, strict=True)))
-    found = correlation(table.mean().to_numpy()[None] for table in tables)[0]
+    n, apart = tables[0].shape[1], [replace(one, seed=one.seed + place) for place, one in enumerate(draws)]
+    drawn = [one.means(table) for one, table in zip(apart, tables, strict=True)]
+    means = [table.mean().to_numpy()[None] for table in tables]
+    ranks = (np.hstack([rankdata(values, axis=1) for values in of]) for of in (means, drawn))
+    found, drawn = map(correlation_of(n), ranks)
     companies = (one.company.reindex(table.index).nunique() for one, table in zip(draws, tables, strict=True))
-    return Interval(float(found), *ends, tables[0].shape[1], sum(companies))
+    return Interval(float(found[0]), *percentiles(drawn), n, sum(companies))
 
 
 class Fit(NamedTuple):

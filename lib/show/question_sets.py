@@ -108,15 +108,6 @@ def coefficients_table(fits: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return shown
 
 
-def transfer_sentence(found: pd.DataFrame) -> str:
-    """What the first row of :func:`lib.analysis.question_sets.transfer` predicts, and what is observed."""
-    first = found.iloc[0]
-    return (
-        f"Fitted on {first['fitted']}, {first['predicted']:+.2f} is predicted for {first['tested']} and "
-        f"{first['observed']:+.2f} observed; without features it would be {first['without']:+.2f}."
-    )
-
-
 def claims_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Verdicts by set as they are printed: of ``claim`` (its id), and a column per set."""
     by_id = {claim.id: claim for claim in claims()}
