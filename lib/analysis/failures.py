@@ -5,17 +5,19 @@ what came instead, the best-ranked page of the gold filing where that is among t
 names, types and periods of filings, page numbers and kinds of pages.
 
 A *failed question* has none of its gold pages among them. Akarsu et al. (2026) had GPT-5.4 label 100 sampled failures;
-here every kind is a rule (OF_QUESTIONS) over what can be measured, for all failures. A question may be of several
-kinds, and the first is its primary one. Those that look at the question and its evidence alone hold for found
-questions, too: a kind explains a failure only where failures have it more often than found questions.
+here every kind is a rule (OF_QUESTIONS) over what can be measured, for all failures. Those that look at the question
+and its evidence alone hold for found questions, too: a kind explains a failure only where failures have it more often.
+The kinds and their rules in words are in ``failures.yaml``.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lib.ahead.queries import terms, topic_terms
 from lib.metrics.answers import quantities
@@ -25,25 +27,6 @@ from lib.study import Study
 HEAD_CHARACTERS = 300
 MIN_NUMBERS = 20
 NUMBER = re.compile(r"\b(?!(?:19|20)\d\d\b)\d[\d,.]*")
-#: The primary statements: a name in the page's head, and a line item anywhere on the page.
-STATEMENTS = {
-    "cash flow statement": (
-        r"statements? of (?:consolidated )?cash ?flow",
-        r"(?:operating|financing) activities",
-    ),
-    "balance sheet": (
-        r"balance shee|statements? of (?:consolidated )?financial (?:position|condition)",
-        r"total (?:current )?(?:assets|liabilities)|total .{0,20}equity",
-    ),
-    "income statement": (
-        r"statements? of (?:consolidated |net )?(?:income|operations|earnings|loss)|income statement",
-        r"income tax|net (?:income|earnings|loss|\(loss\))",
-    ),
-}
-SUMMARY = (
-    r"selected (?:consolidated |historical )?(?:financial|quarterly)|highlights|(?:five|ten)-year|financial summary"
-    r"|results of operations|operating results|executive overview|financial (?:review|performance)"
-)
 FIGURE_SHARE = 0.3
 TOLERANCE = 0.01
 SCALES = tuple(1000.0**power for power in range(-3, 4))
@@ -65,35 +48,13 @@ class Rule(NamedTuple):
     says: str
 
 
-#: Kinds of missed pages, in the order in which they are tried.
-OF_PAGES = {
-    "other gold page only": Rule("page", "another gold page of the question is among the top k"),
-    "neighbour page": Rule("page", "the page before or after the gold page is among the top k"),
-    "summary instead of statement": Rule("page", "the gold page is a primary statement, a summary of results came"),
-    "same statement elsewhere": Rule("page", "both are the same kind of primary statement, in the gold filing"),
-    "other statement": Rule("page", "the gold page is a primary statement, another one came"),
-    "text or note instead of statement":
-        Rule("page", "the gold page is a primary statement, a page that is none came"),
-    "right filing, other part": Rule("page", "any other page of the gold filing"),
-    "wrong year": Rule("document", "the company's filing of the same type for another period"),
-    "other type of filing": Rule("document", "another filing of the company"),
-    "same statement of another company": Rule("document", "both are the same kind of primary statement"),
-    "other company": Rule("document", "any other page of another company"),
-    "nothing retrieved": Rule("document", "the run has no chunk for the question"),
-}  # fmt: skip
-#: Kinds of failed questions, in the order in which one is primary; those about what was ``retrieved`` need a failure.
+_FILE = yaml.safe_load(Path(__file__).with_name("failures.yaml").read_text())
+STATEMENTS, SUMMARY = _FILE["statements"], "|".join(_FILE["summary"])
+OF_PAGES = {kind: Rule(*rule) for kind, rule in _FILE["of_pages"].items()}
 OF_QUESTIONS = {
-    "table structure": Rule("question", f"{FIGURE_SHARE:.0%} or more of the evidence's words are figures"),
-    "numerical reasoning":
-        Rule("question", "the answer has a number, and none of its numbers stands in the evidence"),
-    "vocabulary": Rule("question", "a smaller share of the question's terms stands on a gold page than for half of "
-                                   "the found questions"),
-    "ambiguous":
-        Rule("retrieved", "a page of the same kind from another filing of the company is among the top k"),
-    "long document":
-        Rule("retrieved", "the gold filing is among the top k, and it has more pages than half of the filings"),
-    "none of these": Rule("retrieved", "no rule holds"),
-}  # fmt: skip
+    kind: Rule(step, says.format(share=f"{FIGURE_SHARE:.0%}"))
+    for kind, (step, says) in _FILE["of_questions"].items()
+}
 
 
 def page_kind(text: str) -> str:

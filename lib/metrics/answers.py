@@ -8,10 +8,12 @@ ours, made so that a year, a page number or a wrong scale cannot pass for the an
 import re
 import string
 from collections import Counter
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lib.metrics.frame import Metric, long_frame
 from lib.metrics.overlap import Reference
@@ -21,64 +23,29 @@ LOOSE_TOLERANCE = 0.03
 STRICT_TOLERANCE = 0.01
 
 _LOOSE_NUMBER = re.compile(r"(?:(?<!\w)-)?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
-_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_MONTHS += "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
-_UNITS = "k|m|b|t|mm|mn|mln|bn|bln|tn|pp|pct|thousands?|millions?|billions?|trillions?|usd|eur|gbp"
+_FILE = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text())
+
+
+def _pattern(pieces: str | list[str]) -> str:
+    """An expression of ``answers.yaml``, its words filled in."""
+    pattern = "".join(pieces)
+    for name, words in _FILE["words"].items():
+        pattern = pattern.replace(f"<{name}>", "".join(words))
+    return pattern
+
+
+#: What :func:`quantities` takes out, and what declines: names to expressions.
+NOT_QUANTITIES, REFUSAL_RULES = (
+    {name: _pattern(rule) for name, rule in _FILE[kind].items()} for kind in ("not_quantities", "refusals")
+)
+_NOT_QUANTITY = re.compile("|".join(NOT_QUANTITIES.values()))
+_QUANTITY = re.compile(_FILE["quantity"], re.VERBOSE | re.IGNORECASE)
 _POWERS = {"k": 3, "t": 12, "m": 6, "b": 9, "mm": 6, "mn": 6, "mln": 6, "bn": 9, "bln": 9, "tn": 12}
 _POWERS |= {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-
-#: Digits that are no quantity, in the order in which the strict match takes them out of a text.
-NOT_QUANTITIES = {
-    "date": rf"\b[0-9]{{1,4}}[/-][0-9]{{1,2}}[/-][0-9]{{1,4}}\b"
-    rf"|\b(?:{_MONTHS})\.?\s+[0-9]{{1,2}}(?:st|nd|rd|th)?\b(?!\.[0-9]|,[0-9]{{3}}|\s?%)"
-    rf"|\b[0-9]{{1,2}}(?:st|nd|rd|th)?\s+(?:{_MONTHS})\b",
-    "page, note or part": r"(?i:\b(?:pages?|notes?|footnotes?|items?|tables?|figures?|sections?|exhibits?"
-    r"|parts?|chapters?|steps?)|\bpp?\.)\s*(?:no\.?\s*)?[#(]?[0-9]+(?:[-–.][0-9]+)*[A-Za-z]?\b(?!,[0-9])",
-    "form": r"(?<![$€£¥])\b(?:8|10|20)-?[KQF]\b",
-    "word that starts with letters": r"\b(?!(?:USD|EUR|GBP)[0-9])[A-Za-z_]+-?[0-9]\w*(?:[.,][0-9]+)*"
-    r"|['’][0-9]{2}\b",
-    "word that ends in letters": rf"(?<![\w.,])[0-9][0-9.,]*(?!(?:x|(?i:{_UNITS}))\b)[A-Za-z]\w*",
-    "list marker": r"(?m:^\s*(?:[-*•]\s*)?[0-9]{1,2}[.)](?=\s))|\([0-9]{1,2}\)",
-}
-_NOT_QUANTITY = re.compile("|".join(NOT_QUANTITIES.values()))
-_QUANTITY = re.compile(
-    r"""(?P<open>\(\s?)?
-    (?P<sign>(?<![\w%)])[-−–])?
-    (?P<currency>(?:USD|EUR|GBP|US\$|[$€£¥])\s?(?P<inner>[-−–]|\(\s?)?)?
-    (?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)
-    (?P<close>\s?\))?
-    (?:(?P<percent>\s?(?:\\?%|(?:percent|per\scent|percentage\spoints?|pct|pp)\b))
-      |(?:\s?(?:USD|EUR|GBP))?
-       (?:[\s-]?(?P<word>thousand|million|billion|trillion|mm|mn|mln|bn|bln|tn)s?|(?P<letter>[kmbt])
-         |\s(?P<capital>(?-i:[KMBT])))\b)?
-    (?P<late>\s?\))?""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _ASKED_UNIT = re.compile(
     r"(?:\b(?:in|USD|EUR|GBP|dollars?)|[$€£¥])\s*(thousand|million|billion|trillion)s?\b", re.IGNORECASE
 )
 _NAME_WITH_DIGITS = re.compile(r"\b[0-9]+[A-Za-z]\w*\b")
-
-_SOURCE = "(?:context|documents?|segments?|texts?|excerpts?|information|data|passages?|pages?|filings?)"
-#: An answer declines if one of these is found and no number follows a "however" or a "but" after it.
-REFUSAL_RULES = {
-    "empty": r"\A\W*\Z",
-    "not available": r"\A\W*(?:n/?a|unknown|not (?:available|applicable|provided|specified|given)\b.*)\W*\Z",
-    "sorry": r"\bI(?:'m| am) (?:sorry|afraid)\b|\bI apologi[sz]e\b",
-    "do not know": r"\bI (?:do not|don't|cannot|can't) (?:know|have|find|see|answer|determine|provide)\b",
-    "unable": r"\b(?:unable|not able|not possible|impossible) to (?:\w+ )?"
-    r"(?:answer|determine|find|calculate|compute|provide|say|tell|give|derive|identify)\b",
-    "cannot": r"\b(?:cannot|can't|can not|could not|couldn't) be "
-    r"(?:\w+ )?(?:answered|determined|found|calculated|computed|provided|derived|identified|inferred)\b",
-    "source lacks it": rf"\b{_SOURCE}(?: \w+){{0,3}}? (?:do|does|did)(?: not|n't) (?:\w+ )?"
-    r"(?:contain|include|provide|mention|specify|give|state|show|have|disclose|offer)\b",
-    "not in source": r"\b(?:not|n't) (?:\w+ )?(?:provided|given|included|mentioned|specified|stated|contained"
-    r"|available|disclosed|found|shown|present) (?:\w+ )?(?:in|within|by|from) "
-    rf"(?:the |this |these |your )?(?:\w+ ){{0,2}}{_SOURCE}\b",
-    "no information": r"\b(?:no|not enough|isn't enough|insufficient|lack of) (?:(?:relevant|specific"
-    r"|explicit|sufficient|direct|such|further|available|detailed|financial) ){0,2}"
-    r"(?:information|context|details)\b|\b(?:not enough|insufficient) data\b",
-}
 _REFUSALS = {name: re.compile(rule, re.IGNORECASE | re.DOTALL) for name, rule in REFUSAL_RULES.items()}
 _ANSWERS_ANYWAY = re.compile(
     r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.IGNORECASE | re.DOTALL

@@ -9,6 +9,7 @@ then weighs more than "revenue". Its scores are kept as a form of their own, bec
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -34,14 +35,7 @@ def tokenize(text: str) -> list[str]:
 
 
 #: English words without content, as the Snowball project lists them.
-STOP_WORDS = frozenset(
-    "i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it"
-    " its itself they them their theirs themselves what which who whom this that these those am is are was were be been"
-    " being have has had having do does did doing would should could ought a an the and but if or because as until"
-    " while of at by for with about against between into through during before after above below to from up down in"
-    " out on off over under again further then once here there when where why how all any both each few more most other"
-    " some such no nor not only own same so than too very".split()
-)
+STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text().split())
 
 
 def content_tokens(text: str) -> list[str]:

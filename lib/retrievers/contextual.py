@@ -24,6 +24,7 @@ from lib.models.written import Filled, Item
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused_scores, ranked_list
+from lib.retrievers.prompts import TEMPLATES
 from lib.study import Study
 
 Context = Literal["header", "written"]
@@ -46,12 +47,6 @@ BOILERPLATE = re.compile(
 )
 DATE = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
                   r"\s+\d{1,2},?\s+(?:19|20)\d{2}\b")  # fmt: skip
-TEMPLATE = """\
-{header} {date}
-Excerpt: {excerpt}
-
-In two short sentences of your own, say what {company} does and which segments, products or event this filing is \
-about. Only say what stands above."""
 
 
 def excerpt(pages: Sequence[str]) -> str:
@@ -76,7 +71,8 @@ def prompt(company: str, header: str, pages: Sequence[str]) -> Prompt:
     """What the model is asked: the header, the first date on the first page, and an excerpt; about 250 tokens."""
     dated = DATE.search(" ".join(pages[0].split())) if pages else None
     date = f"Dated {dated[0]}." if dated else ""
-    return Prompt(TEMPLATE.format(company=company, header=header, date=date, excerpt=excerpt(pages)))
+    given = {"company": company, "header": header, "date": date, "excerpt": excerpt(pages)}
+    return Prompt(TEMPLATES["filing_context"].format(**given))
 
 
 def written(study: Study) -> Filled:

@@ -12,24 +12,9 @@ from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.profile import Settings
 from lib.retrievers.dense import score_vectors
+from lib.retrievers.prompts import TEMPLATES
 from lib.retrievers.rewritten import questions_of
 from lib.study import Study
-
-#: By kind of text: the prompt of George et al. (2025), and that of Akarsu et al. (2026) in our words.
-TEMPLATES = {
-    "hyde": """\
-Please write a short financial report excerpt (1 paragraph) that precisely answers the question below. \
-Do not introduce the text, just write the excerpt.
-
-Question: {question}
-Passage:""",
-    "hyde_akarsu": """\
-Write a short passage of a financial report that would contain the answer to the question. Include numbers and \
-financial terms.
-
-Question: {question}
-Passage:""",
-}
 
 
 def prompt(question: str, kind: str = "hyde") -> Prompt:

@@ -26,6 +26,7 @@ from lib.files import digest_of
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch
 from lib.models.written import Item
+from lib.retrievers.prompts import TEMPLATES
 from lib.retrievers.rewritten import hybrid_scores, one_line, questions_of, write
 from lib.study import Study
 
@@ -33,14 +34,6 @@ FIRST_STAGE = "hybrid_rrf"
 UNREADABLE = "UNREADABLE"
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", UNREADABLE)
 SYSTEM = "You judge whether a document helps to answer a question. Answer with one word."
-TEMPLATE = (
-    "Question: {question}\n\nDocument: {passage}\n\n"
-    "Is the document IRRELEVANT, AMBIGUOUS or RELEVANT to the question?"
-)
-SELECTION = (
-    "{documents}\n\nQuestion: {question}\n\nWhich of the documents 0 to {last} are needed to answer the question? "
-    "Answer with the list of their numbers."
-)
 _LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most tokens it may have
 
 
@@ -74,7 +67,7 @@ def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
     sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
     read = beginnings(study, pairs["chunk_id"], settings.passage_tokens)
     for question_id, chunk_id, passage in zip(pairs["question_id"], pairs["chunk_id"], read, strict=True):
-        prompt = Prompt(TEMPLATE.format(passage=passage, question=asked[question_id]), SYSTEM)
+        prompt = Prompt(TEMPLATES["judge"].format(passage=passage, question=asked[question_id]), SYSTEM)
         items.append(Item(f"{question_id}/{chunk_id}", question_id, prompt, sampling))
     texts = study.generation_log().fill("judge", items, study.make_generator, may_be_cut=True).texts
     return pairs.assign(label=[label_of(texts.get(item.id)) for item in items])
@@ -101,7 +94,9 @@ def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
     numbers = top.groupby("question_id", sort=False)["text"].agg(list).to_dict()
     for question_id, texts in numbers.items():
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
-        user = SELECTION.format(documents=documents, question=asked[question_id], last=len(texts) - 1)
+        user = TEMPLATES["selection"].format(
+            documents=documents, question=asked[question_id], last=len(texts) - 1
+        )
         items.append(Item(question_id, question_id, Prompt(user), sampling))
     written = study.generation_log().fill("selection", items, study.make_generator, may_be_cut=True).texts
     return {

@@ -20,18 +20,10 @@ from lib.models.written import Filled, Item
 from lib.retrievers.bm25 import index, text_scores
 from lib.retrievers.dense import score_vectors
 from lib.retrievers.fusion import fused_scores, ranked_list
+from lib.retrievers.prompts import TEMPLATES
 from lib.study import Study
 
 SYSTEM = "You write search queries."
-TEMPLATES = {
-    "rewrites": "Write {n} paraphrases of the question, numbered 1 to {n}, one a line. "
-    "Keep the company and the year. Do not answer it.\n\nQuestion: {question}",
-    "keywords": "Copy the key terms of the question, with commas between. Do not answer it.\n\n"
-    "Question: {question}\n\nKey terms:",
-    "expansion": "List ten accounting terms that go with the question, with commas between. Do not answer it.\n\n"
-    "Question: {question}\n\nAccounting terms:",
-    "correction": "Rewrite the question as one short search query. Do not answer it.\n\nQuestion: {question}\n\nQuery:",
-}
 _NUMBER = re.compile(r"^\W*(?:(?:query|question|paraphrase)\s*)?\d+\s*[.):]\W*", re.IGNORECASE)
 _LEAD = re.compile(r"^(?:question|query|key terms|accounting terms)\s*:\s*", re.IGNORECASE)
 
