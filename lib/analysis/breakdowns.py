@@ -63,10 +63,8 @@ def names_company(question: str, company: str) -> bool:
     if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
         return True
     letters = re.sub(r"\W", "", company).lower()
-    short = [
-        word.lower() for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1
-    ]
-    return any(word[0] == letters[0] and re.search(".*".join(word), letters) for word in short)
+    words = [word for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1]
+    return any(w[0] == letters[0] and re.search(".*".join(w), letters) for w in map(str.lower, words))
 
 
 def named(study: Study) -> pd.Series:
@@ -142,17 +140,12 @@ def _groups(label: pd.Series) -> Iterator[tuple[str, pd.Index]]:
 
 
 def differences(
-    study: Study,
-    metrics: pd.DataFrame,
-    label: pd.Series,
-    first: Seen,
-    second: Seen,
-    k: int,
-    metric: str = "page_recall",
+    study: Study, metrics: pd.DataFrame, label: pd.Series, first: Seen, second: Seen, k: int
 ) -> pd.DataFrame:
-    """By group, ``second`` minus ``first``, p corrected for the number of groups: DIFFERENCES; without small groups."""
+    """Page recall by group, ``second`` minus ``first``, p corrected for the number of groups, without small groups:
+    DIFFERENCES."""
     draws = Resampling.of(study)
-    a, b = (run.values(metrics, metric, k) for run in (first, second))
+    a, b = (run.values(metrics, "page_recall", k) for run in (first, second))
     parts = [
         draws.compare(a.reindex(members), {group: b})
         for group, members in _groups(label)

@@ -82,10 +82,8 @@ def _file() -> dict:
 def sources() -> dict[str, dict[str, str]]:
     """Key of the bibliography to ``name`` and ``data`` of a source, in the order of the chapter."""
     first = {key: facts(given["facts"][0]).source for key, given in _file()["sources"].items()}
-    return {
-        paper["bibliography"]: {"name": paper["name"], "data": _file()["sources"][key]["data"]}
-        for key, paper in first.items()
-    }
+    data = {key: given["data"] for key, given in _file()["sources"].items()}
+    return {paper["bibliography"]: {"name": paper["name"], "data": data[key]} for key, paper in first.items()}
 
 
 def margin() -> float:
@@ -105,9 +103,8 @@ def stated(source: str) -> dict[str, dict[str, str]]:
         for record in facts(version).claims:
             numbers = record["numbers"] or "no numbers"
             place = "; ".join(dict.fromkeys(filter(None, (record["where"], record["table"]))))
-            first = found.setdefault(
-                record["id"], {"claim": f"{record['claim']}.", "place": place, "numbers": numbers}
-            )
+            known = {"claim": f"{record['claim']}.", "place": place, "numbers": numbers}
+            first = found.setdefault(record["id"], known)
             if first["numbers"] != numbers and not numbers.startswith(("Table", "figure")):
                 first["numbers"] += f" (French version: {numbers})"
     return found

@@ -135,9 +135,8 @@ def decomposition(
 
 def _decomposed(study: Study, method: str, condition: Condition, k: int) -> pd.DataFrame:
     def make() -> pd.DataFrame:
-        words = study.memo(
-            "evidence_words", lambda: evidence_words(study.dataset.evidence, study.pages, study.chunks)
-        )
+        find = lambda: evidence_words(study.dataset.evidence, study.pages, study.chunks)  # noqa: E731
+        words = study.memo("evidence_words", find)
         split = decompose(study.run(method, condition), study.questions, words, k)
         return split.rename(columns=METRIC_OF).reset_index()
 

@@ -67,10 +67,8 @@ def page_kind(text: str) -> str:
     head = plain[:HEAD_CHARACTERS]
     if len(NUMBER.findall(plain)) < MIN_NUMBERS:
         return "other"
-    named = {
-        kind: re.search(name, head) for kind, (name, item) in STATEMENTS.items() if re.search(item, plain)
-    }
-    found = {kind: match.start() for kind, match in named.items() if match}
+    possible = {kind: name for kind, (name, item) in STATEMENTS.items() if re.search(item, plain)}
+    found = {kind: match.start() for kind, name in possible.items() if (match := re.search(name, head))}
     if found:
         return min(found, key=found.get)
     return "summary" if re.search(SUMMARY, head) else "other"
@@ -90,9 +88,8 @@ def _stored(study: Study, stage: str, name: str, k: int, make: Callable, **more)
     """``make`` of a study, a method's standard run and ``k``."""
     params = {"run": study.run_digest(name, "standard"), "pages": study.digest("pages")}
     params |= {"dataset": study.dataset.fingerprint, "k": k} | more
-    return study.store.frame(
-        f"analysis/{stage}/{name}", params, lambda: make(study, study.run(name), k), public=True
-    )
+    stage, compute = f"analysis/{stage}/{name}", lambda: make(study, study.run(name), k)
+    return study.store.frame(stage, params, compute, public=True)
 
 
 def _kind_of(
@@ -180,10 +177,8 @@ def stands_in(answer: str, evidence: str, question: str) -> bool:
 
     ``$1.577 billion`` stands in a table in millions that has ``1,577``. An answer without numbers does.
     """
-    wanted, there = (
-        np.array([abs(quantity.value) for quantity in quantities(text, question)])
-        for text in (answer, evidence)
-    )
+    both = (quantities(text, question) for text in (answer, evidence))
+    wanted, there = (np.array([abs(quantity.value) for quantity in found]) for found in both)
     readings = np.outer(there, SCALES).ravel()
     return not len(wanted) or bool((np.abs(readings[:, None] - wanted) <= TOLERANCE * wanted).any())
 

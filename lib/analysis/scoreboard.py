@@ -1,31 +1,20 @@
 """The claims tested on the rows of the method table: what holds here, what is reversed, what nobody can say yet.
 
-A claim is about a number θ: most often a mean paired difference, ``mean(a) - mean(b)`` over questions. A direction is
-claimed, so that tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose signs are drawn by
-company. "Does not help" cannot be shown of exactly 0: it is tested against a margin, the smallest gain that would
-matter, by the share of bootstrap draws of companies at or above it (as in two one-sided tests, Schuirmann 1987; the
-interval is then of 90 %); its opposite is a gain above 0. Levels, correlations and sweeps, which no exchange of signs
-describes, are tested by draws of companies, too.
-
-Holm's correction is over the claims of one source. With the interval [low, high] of the bootstrap over companies:
+A claim is about a number θ, most often a mean paired difference, ``mean(a) - mean(b)`` over questions, in a direction,
+so tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose signs are drawn by company. "Does not
+help" is tested against a margin, the smallest gain that would matter, by the share of bootstrap draws of companies at
+or above it (as in two one-sided tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0.
+Levels, correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too. Holm's
+correction is over the claims of a source, without those that are not tested; variants are a family of their own.
 
 * *not measured*: a row is missing, or the claim needs what this study does not have;
-* *not tested*: the treatment hardly happened: fewer questions than a stated share have other first ranks with it than
-  without, or the judge that it depends on agrees with the gold pages no better than chance;
+* *not tested*: the treatment changes the first ranks of fewer questions than a stated share, or the judge that it
+  depends on agrees with the gold pages no better than chance;
 * *reversed*: the test of the opposite direction has a Holm p below 0.05;
-* *smaller than claimed*: an amount was claimed in the same measure of the same questions, and ``high`` is below it;
+* *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
 * *holds*: the test of the claim has a Holm p below 0.05;
-* *undecided*: everything else, with the number of questions that would decide.
-
-A claim about several pairs is as strong as its weakest pair (:func:`weakest`). What is not tested is no part of its
-source's family; variants of a claim (other rows) are a family of their own and are not counted.
-
-**Questions that would decide.** A mean x̄ over n questions of C companies has the linearised variance
-``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²``. The design effect ``deff = n · SE² / s²`` (Kish, 1965; s² is the
-variance of x) says how many of these questions are worth one of as many unrelated ones. A one-sided test at level α,
-not corrected, finds an effect of ``δ = θ - bound`` with probability 0.8 once ``n = ((z_{1-α} + z_{0.8}) / δ)² · s² ·
-deff``, if further companies bring as many questions each as these. For other statistics the bootstrap is repeated with
-2, 3, … times as many companies until its interval leaves the bound.
+* *undecided*: everything else, with the number of questions that would decide (:func:`questions_needed`, or
+  :func:`questions_until` for what is no mean of questions).
 """
 
 import math
@@ -47,6 +36,7 @@ from lib.files import digest_of, digest_of_file
 from lib.metrics.frame import long_frame, values_of
 from lib.metrics.retrieval import is_gold
 from lib.published import METRICS_FILE
+from lib.stats import EDGES as TWO_SIDED
 from lib.stats import Resampling, holm, percentiles
 from lib.study import Study
 from lib.words import NeedsFilings, StudyError
@@ -86,7 +76,10 @@ class Finding:
 
 
 def spread_of(values: pd.Series, clusters: pd.Series) -> float:
-    """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered."""
+    """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered.
+
+    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` is linearised; ``deff`` is the design effect (Kish, 1965).
+    """
     n, n_clusters = len(values), clusters.nunique()
     if n_clusters < 2:
         return math.nan
@@ -95,9 +88,10 @@ def spread_of(values: pd.Series, clusters: pd.Series) -> float:
 
 
 def questions_needed(effect: float, spread: float, sides: int = 1) -> float:
-    """The number of questions at which a test at level ALPHA finds an effect; infinite for no effect.
+    """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
 
-    NaN where the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
+    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``, if further companies bring as many questions each as these; NaN where
+    the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
     """
     if math.isnan(spread) or (effect and spread < 1e-12):
         return math.nan
@@ -133,8 +127,7 @@ def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFr
 def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
     """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
     apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))
-    edges = EDGES.get(claim.says)
-    found = draws.interval(apart, span=span) if edges is None else draws.interval(apart, edges, span)
+    found = draws.interval(apart, EDGES.get(claim.says, TWO_SIDED), span)
     none, means = apart * 0, draws.means(apart.to_frame())[:, 0]
     narrow = draws.interval(apart, EDGES["<="], span)
 
@@ -202,8 +195,7 @@ def correlation_of(n_pairs: int) -> Statistic:
         parts = means[:, :n_pairs], means[:, n_pairs:]
         left, right = (part - part.mean(axis=1, keepdims=True) for part in parts)
         scale = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
-        undefined = np.full(len(means), np.nan)
-        return np.divide((left * right).sum(axis=1), scale, out=undefined, where=scale > 1e-12)
+        return (left * right).sum(axis=1) / np.where(scale > 1e-12, scale, np.nan)
 
     return statistic
 
@@ -214,11 +206,8 @@ def between_groups(means: np.ndarray) -> np.ndarray:
     Of the means of value · is_one, is_one, value · is_other, is_other; NaN where a draw has nobody of a group.
     """
     one, n_one, other, n_other = means.T
-    undefined = np.full(len(means), np.nan)
-    shares = (
-        np.divide(*pair, out=undefined.copy(), where=pair[1] > 0) for pair in ((one, n_one), (other, n_other))
-    )
-    return next(shares) - next(shares)
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        return one / n_one - other / n_other
 
 
 def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
@@ -281,9 +270,7 @@ class Scoreboard:
         if not tests:
             return board.assign(verdict=NOT_MEASURED).reindex(columns=BOARD)
         untested = {name: why for name in tests if (why := self._untested(by_id[name], tests[name]))}
-        family = {
-            name: f"{claim.source} {bool(claim.variant)} {name in untested}" for name, claim in by_id.items()
-        }
+        family = {name: f"{one.source} {bool(one.variant)} {name in untested}" for name, one in by_id.items()}
         board = board.join(decide(tests, family)).reindex(columns=BOARD)
         board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
         for name, why in untested.items():
@@ -314,10 +301,8 @@ class Scoreboard:
         if absent:
             return None, "no " + ", ".join(dict.fromkeys(map(in_words, absent)))
         if any(not self._ids(chosen).any() for chosen in (claim.only, claim.against)):
-            return (
-                None,
-                f"no questions of type {', '.join(map(str, [*claim.only.values(), *claim.against.values()]))}",
-            )
+            types = map(str, [*claim.only.values(), *claim.against.values()])
+            return None, f"no questions of type {', '.join(types)}"
         if claim.kind in STATISTICS:
             tested = statistic_test(self.draws, *self._statistic(claim), claim)
             is_defined = not math.isnan(tested.low)
@@ -360,9 +345,8 @@ class Scoreboard:
         return is_meant
 
     def _mean(self, claim: Claim, entries: Sequence[Entry]) -> pd.Series:
-        values = pd.concat([self.values[self._key(one)] for one in entries], axis=1, join="inner").mean(
-            axis=1
-        )
+        values = pd.concat([self.values[self._key(one)] for one in entries], axis=1, join="inner")
+        values = values.mean(axis=1)
         return values if claim.kind == "groups" else values[self._ids(claim.only).reindex(values.index)]
 
     def _second(self, claim: Claim) -> tuple[float, float]:
@@ -390,20 +374,18 @@ class Scoreboard:
 def in_words(one: Entry) -> str:
     """A measure of a run as a reason names it: ``page_recall@5 of dense under oracle-page``."""
     depth = "" if one.k is None else f"@{one.k}"
-    return f"{one.metric}{depth} of {one.row}" + (
-        "" if one.condition == "standard" else f" under {one.condition}"
-    )
+    under = "" if one.condition == "standard" else f" under {one.condition}"
+    return f"{one.metric}{depth} of {one.row}{under}"
 
 
 def pair_name(claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> str:
     """Which pair of a claim about several this is, such as ``dense − bm25``."""
     if claim.kind == "difference":
         return ""
-    names = (
-        one.row + ("" if one.condition == "standard" else f" ({one.condition})")
-        for one in (left[0], right[0])
-    )
-    return " − ".join(names) + (f", {left[0].metric}" if claim.kind == "pairs" else "")
+    pair = [
+        (one.row, "" if one.condition == "standard" else f" ({one.condition})") for one in (*left, *right)
+    ]
+    return " − ".join(map("".join, pair)) + (f", {left[0].metric}" if claim.kind == "pairs" else "")
 
 
 def pairs_of(claim: Claim) -> Iterable[tuple[Sequence[Entry], Sequence[Entry]]]:
@@ -429,9 +411,10 @@ def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = 
         rows.append(long_frame(values.astype(float), metric).assign(method=method, condition="standard"))
 
     if {"hybrid_rrf", "bm25", "dense"} <= there:
-        fused, *both = (
-            values_of(metrics, row, "standard", "doc_recall") for row in ("hybrid_rrf", "bm25", "dense")
-        )
+        of = {
+            row: values_of(metrics, row, "standard", "doc_recall") for row in ("hybrid_rrf", "bm25", "dense")
+        }
+        fused, *both = of.values()
         add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
         if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
             failed = kinds[~kinds["is_found"]].set_index("question_id")["primary"]
@@ -485,14 +468,12 @@ def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None 
 def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The verdict on each claim (index ``claim``, without variants) on each question set, a column by its name."""
     ids = [claim.id for claim in claims() if not claim.variant]
-    return pd.DataFrame({name: board["verdict"].reindex(ids) for name, board in boards.items()}).rename_axis(
-        "claim"
-    )
+    verdicts = {name: board["verdict"].reindex(ids) for name, board in boards.items()}
+    return pd.DataFrame(verdicts).rename_axis("claim")
 
 
 def before_and_after(board: pd.DataFrame) -> pd.DataFrame:
     """The claims that commit 5a4d4cd had a verdict on: index ``claim``, ``before`` in its words, and ``verdict``."""
     before = {claim.id: claim.before for claim in claims() if claim.before}
-    return pd.DataFrame({"before": before, "verdict": board["verdict"].reindex(list(before))}).rename_axis(
-        "claim"
-    )
+    now = board["verdict"].reindex(list(before))
+    return pd.DataFrame({"before": before, "verdict": now}).rename_axis("claim")

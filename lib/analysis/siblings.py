@@ -50,11 +50,9 @@ def with_references(methods: Sequence[str]) -> list[str]:
 def means(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """The SHOWN metrics of rows with intervals: method, metric, k, mean, low, high, n."""
     draws = Resampling.of(study)
-    rows = [
-        (name, metric, k, *draws.interval(values_of(metrics, name, "standard", metric, k))[:4])
-        for name in methods
-        for metric, k in SHOWN
-    ]
+    entries = [(name, *measure) for name in methods for measure in SHOWN]
+    values = (values_of(metrics, name, "standard", metric, k) for name, metric, k in entries)
+    rows = [(*one, *draws.interval(part)[:4]) for one, part in zip(entries, values, strict=True)]
     return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
 
 

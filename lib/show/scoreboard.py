@@ -29,15 +29,10 @@ from lib.show.figures import COLOURS, DARK, label_rows
 from lib.show.tables import METHOD, title
 from lib.study import Study
 
-VERDICT_COLOURS = dict(
-    zip(VERDICTS[:5], ("#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"), strict=True)
-)
-SHORT = {
-    "doc_recall": "document recall",
-    "page_hit": "questions with a gold page",
-    "corrected": "share corrected",
-}
-SHORT |= {"missed_by_both": "share missed by both", "table_failure": "share of the kind"}
+OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
+VERDICT_COLOURS = dict(zip(VERDICTS, OF_VERDICTS, strict=False))
+SHORT = {"corrected": "share corrected", "missed_by_both": "share missed by both"}
+SHORT |= {"table_failure": "share of the kind"}
 #: What the board has of each difference in the picture.
 FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
@@ -66,9 +61,8 @@ def compared(claim: Claim, rival: str = "") -> str:
     if claim.kind == "argmax":
         return f"weight of dense with the highest {measure_name(entry('any', claim.metric))}"
     if claim.kind == "correlation":
-        return (
-            f"correlation of {measure_name(claim.b[0])} and {measure_name(claim.a[0])}, {len(claim.a)} runs"
-        )
+        two = " and ".join(measure_name(side[0]) for side in (claim.b, claim.a))
+        return f"correlation of {two}, {len(claim.a)} runs"
     pairs = {pair_name(claim, *pair): pair for pair in pairs_of(claim)} if claim.kind != "groups" else {}
     left, right = pairs.get(rival, (claim.a, claim.b))
     asked = " and ".join(map(str, chain(*claim.only.values())))
@@ -128,17 +122,11 @@ def needed_text(needed: float) -> str:
 
 def not_measured_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """The claims that are not measured, variants left out, with the reason; cells are markup."""
-    rows = [
-        (
-            names[claim.source]["name"],
-            escape_cell(f"{claim.claim} ({claim.place})"),
-            escape_cell(claim.numbers),
-            reason,
-        )
-        for claim in claims()
-        if board.at[claim.id, "verdict"] == NOT_MEASURED and not claim.variant
-        for reason in [claim.not_measured or escape_cell(board.at[claim.id, "missing"])]
-    ]
+    rows = []
+    for claim in (one for one in claims() if not one.variant and board.at[one.id, "verdict"] == NOT_MEASURED):
+        reason = claim.not_measured or escape_cell(board.at[claim.id, "missing"])
+        said = map(escape_cell, (f"{claim.claim} ({claim.place})", claim.numbers))
+        rows.append((names[claim.source]["name"], *said, reason))
     return pd.DataFrame(rows, columns=["Source", "Claim", "Their numbers", "Why not"])
 
 
@@ -174,34 +162,23 @@ def agreement_in_words(study: Study, metrics: pd.DataFrame) -> str:
 def failures_table(failed: pd.DataFrame) -> pd.DataFrame:
     """The kinds of failed questions that Akarsu et al. report, in percent, beside ours by rules
     (:func:`lib.analysis.failures.failed_questions`)."""
-    theirs = facts("akarsu2026").table("Table IV")
-    ours, rows = failed.set_index("kind"), []
-    for (name, share), kind in zip(theirs.items(), ours.index, strict=False):
-        found = ours.loc[kind]
-        cells = (
-            number(share, 0),
-            percent(found["primary"] / found["n_failed"]),
-            percent(found["share_failed"]),
-        )
-        rows.append(
-            (kind, *cells, percent(found["share_found"]), name.removesuffix("_pct").replace("_", " "))
-        )
-    heads = [
-        "Kind here",
-        "Theirs (%)",
-        "Ours, first kind (%)",
-        "Ours, any (%)",
-        "Of found questions (%)",
-        "Kind there",
-    ]
-    return pd.DataFrame(rows, columns=heads)
+    theirs = pd.Series(facts("akarsu2026").table("Table IV"))
+    shown = failed[: len(theirs)].assign(theirs=theirs.to_numpy(), name=theirs.index)
+    return printed(
+        shown.assign(share_first=shown["primary"] / shown["n_failed"]),
+        Column("Kind here", "kind"),
+        Column("Theirs (%)", "theirs", partial(number, digits=0)),
+        Column("Ours, first kind (%)", "share_first", percent),
+        Column("Ours, any (%)", "share_failed", percent),
+        Column("Of found questions (%)", "share_found", percent),
+        Column("Kind there", "name", lambda name: name.removesuffix("_pct").replace("_", " ")),
+    )
 
 
 def forest(board: pd.DataFrame) -> plt.Figure:
     """Every measured difference with its interval, coloured by verdict, and a mark where the source put it."""
-    texts = {
-        one.id: one for one in claims() if one.kind in ("difference", "every", "pairs") and not one.variant
-    }
+    drawn_kinds = "difference", "every", "pairs"
+    texts = {one.id: one for one in claims() if one.kind in drawn_kinds and not one.variant}
     part = board[board.index.isin(texts) & (board["verdict"] != NOT_MEASURED)]
     drawn, axes = plt.subplots(figsize=(9, 0.42 * len(part) + 1.4))
     claimed = {"ls": "", "marker": "D", "mfc": "white", "mec": DARK}

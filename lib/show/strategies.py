@@ -55,10 +55,8 @@ def rows_table(study: Study, names: Sequence[str]) -> pd.DataFrame:
         if name in names:
             found = judge_agreement(study, labels(study))
             kappa, low, high = (number(found[part]) for part in ("kappa", "kappa_low", "kappa_high"))
-            warning = (
-                f". **Its judgement agrees with the gold pages by κ = {kappa} [{low}, {high}]; 0 is chance**"
-            )
-            shown.loc[f"`{name}`", "Pipeline"] += warning
+            agrees = f"agrees with the gold pages by κ = {kappa} [{low}, {high}]; 0 is chance"
+            shown.loc[f"`{name}`", "Pipeline"] += f". **Its judgement {agrees}**"
     return shown
 
 
@@ -94,9 +92,8 @@ def by_depth(
     """Recall of what is ``found`` (page or doc) at several depths, and the ranked measures that are published."""
     prefix, rows = "" if found == "page" else "doc_", []
     columns = {f"@{k}": (f"{found}_recall", k) for k in ks}
-    columns |= {f"MRR@{k}": (f"{prefix}mrr", k) for k in (3, 5)} | {
-        f"nDCG@{k}": (f"{prefix}ndcg", k) for k in (3, 5, 10)
-    }
+    columns |= {f"MRR@{k}": (f"{prefix}mrr", k) for k in (3, 5)}
+    columns |= {f"nDCG@{k}": (f"{prefix}ndcg", k) for k in (3, 5, 10)}
     columns |= {"MAP@10": ("map", 10)} if found == "page" else {}
     for name in methods:
         values = {head: values_of(metrics, name, "standard", *key) for head, key in columns.items()}
