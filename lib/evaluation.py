@@ -41,9 +41,8 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         run, questions = study.run(method, condition), study.questions
         parts = [retrieval.retrieval_metrics(run, questions, ks)]
         if "evidence" not in study.dataset.lacks:
-            texts = searched.memo(
-                "chunk_texts", lambda: searched.chunks.set_index("chunk_id")["text"].to_dict()
-            )
+            read = lambda: searched.chunks.set_index("chunk_id")["text"].to_dict()  # noqa: E731
+            texts = searched.memo("chunk_texts", read)
             parts.append(overlap.overlap_metrics(run, texts, questions, ks, study.cache.rows))
         table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
         (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype({"k": "Int64", "value": float})))
@@ -56,11 +55,9 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """Metrics in the order of the metric table and the depths, then of the questions: the bootstrap depends on it."""
     places = {id_: row for row, id_ in enumerate(questions["question_id"])}
     order = {name: row for row, name in enumerate(METRICS)}
-    keys = pd.DataFrame({"metric": table["metric"].map(order), "question": table["question_id"].map(places)})
-    rows = (
-        keys.assign(k=table["k"].astype(float)).sort_values(["metric", "k", "question"], kind="stable").index
-    )
-    return table.loc[rows].reset_index(drop=True)
+    keys = {"metric": table["metric"].map(order), "k": table["k"].astype(float)}
+    keys = pd.DataFrame(keys | {"question": table["question_id"].map(places)})
+    return table.loc[keys.sort_values([*keys], kind="stable").index].reset_index(drop=True)
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
@@ -124,9 +121,8 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
     """Write ``summary.csv`` of the outputs and return it."""
     settings = study.profile.significance
     params = {"metrics": digest_of(metrics.astype(str).to_dict("list")), **settings}
-    summary = study.store.frame(
-        "summary", params, lambda: summarise(metrics, study.questions, settings.n_draws, settings.seed), 2
-    )
+    make = lambda: summarise(metrics, study.questions, settings.n_draws, settings.seed)  # noqa: E731
+    summary = study.store.frame("summary", params, make, 2)
     summary = summary.astype({"k": "Int64"})  # parquet keeps depths and none as floating point
     study.write("summary.csv", summary.to_csv(index=False, float_format="%.6f"))
     return summary

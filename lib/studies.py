@@ -64,9 +64,8 @@ def open_study(
         settings = settings.for_sets(found.collection, found.name)
         published = Published.of(found.name, settings.name) if results == "published" else None
         if published and published.manifest["fingerprint"] != found.fingerprint:
-            say(
-                f"{found.root} is not the dataset that was published as {found.name}: nothing published is used"
-            )
+            wrong = f"is not the dataset that was published as {found.name}: nothing published is used"
+            say(f"{found.root} {wrong}")
             published = None
     changed = {name: value for name, value in (changes or {}).items() if value is not None}
     if changed:
@@ -94,8 +93,7 @@ def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, obje
     if not given or not path.is_file():
         return {}
     cells = json.loads(path.read_text())["cells"]
-    source = next(
-        "".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", [])
-    )
-    own = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(source).body}
+    source = next(cell["source"] for cell in cells if "parameters" in cell["metadata"].get("tags", []))
+    body = ast.parse("".join(source)).body
+    own = {node.targets[0].id: ast.literal_eval(node.value) for node in body}
     return {name: value for name, value in given.items() if value != own.get(name)}

@@ -290,9 +290,8 @@ class Study:
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             runs.write_trec(run, target / "run.trec.gz", name)
 
-        return self.store.get(
-            f"runs/{condition}/{name}", self.run_params(name, condition), compute, public=True
-        )
+        stage, params = f"runs/{condition}/{name}", self.run_params(name, condition)
+        return self.store.get(stage, params, compute, public=True)
 
     def run_digest(self, name: str, condition: Condition = "standard") -> str:
         """What identifies the content of a run."""
@@ -339,9 +338,8 @@ class Study:
             doc_names = set(self.filings["doc_name"])
             self.memo("texts of filings", lambda: take_over(of_filings, self.home / GENERATIONS, doc_names))
         weights = self.profile.generator.weights
-        published = self.published and self.memo(
-            "generations", lambda: self.published.generations(self.questions)
-        )
+        read = lambda: self.published.generations(self.questions)  # noqa: E731
+        published = self.published and self.memo("generations", read)
         model = Model(weights, weights_hash(weights))
         return GenerationLog(self.home / GENERATIONS, model, published, self.store.say)
 
@@ -352,12 +350,8 @@ class Study:
     @property
     def provenance(self) -> str:
         """What a caption adds where results were not recomputed here."""
-        used = any(
-            entry.origin == "published"
-            for (stage, _), entry in self.store.log.items()
-            if stage[:5] == "runs/"
-        )
-        return f" {self.published.sentence}" if used else ""
+        origins = {entry.origin for (stage, _), entry in self.store.log.items() if stage[:5] == "runs/"}
+        return f" {self.published.sentence}" if "published" in origins else ""
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file of ``outputs``, whole or not at all."""
@@ -388,7 +382,5 @@ class Study:
 def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
-    return {
-        key: weights_hash(value) if key == "weights" else _with_hashes(value)
-        for key, value in settings.items()
-    }
+    hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
+    return {key: hashed.get(key) or _with_hashes(value) for key, value in settings.items()}

@@ -74,12 +74,8 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
     groups: list[tuple[str, list[Row]]] = []
     for number, row in enumerate(rows):
         kind = "table" if number in inside else "title" if is_title(row, body, text) else "text"
-        if (
-            number in starts
-            or not groups
-            or kind != groups[-1][0]
-            or _begins(row, kind, rows[number - 1], text)
-        ):
+        is_new = number in starts or not groups or kind != groups[-1][0]
+        if is_new or _begins(row, kind, rows[number - 1], text):
             groups.append((kind, []))
         groups[-1][1].append(row)
     edges = [0, *(held[0].start for _, held in groups[1:]), len(text)]

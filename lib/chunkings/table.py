@@ -18,9 +18,7 @@ from lib.chunkings.elements import elements, merge
 class Chunking:
     """A way to cut the filings into chunks."""
 
-    make: Callable[
-        ..., pd.DataFrame
-    ]  # make(study, **options) gives CHUNK_COLUMNS; the study is over its own chunks
+    make: Callable[..., pd.DataFrame]  # of a study over its own chunks and options; gives CHUNK_COLUMNS
     options: Mapping[str, object] = field(default_factory=dict)
     settings: tuple[str, ...] = ("chunks", "embedder")  # sections of the profile that the function reads
     version: int = 1  # raised when the table has other chunks than before

@@ -1,7 +1,7 @@
 """Whose filing it is and for when, as lines of text, and the years that a text names.
 
-The lines differ in wording, as published results depend on each: a sentence that is put before a chunk, words that BM25
-finds, and a short heading.
+The lines differ in wording, as published results depend on each: a sentence that is put before a chunk, and words that
+BM25 finds.
 """
 
 import re
@@ -26,12 +26,6 @@ def search_words(filings: pd.DataFrame) -> pd.Series:
     filings = filings.set_index("doc_name")
     period = filings["doc_period"].map(lambda year: "" if pd.isna(year) else f"{int(year)} fy{int(year)}")
     return filings["company"] + " " + period + " " + filings["doc_type"]
-
-
-def heading(company: str, year: int | None, quarter: int | None, doc_type: str) -> str:
-    """A short line, without what is unknown: ``Oskarvale 2023 Q2 10-Q``."""
-    kind = {"earnings": "earnings release", "other": ""}.get(doc_type, doc_type)
-    return " ".join(str(part) for part in (company, year, f"Q{quarter}" if quarter else "", kind) if part)
 
 
 def years_named(text: str) -> set[int]:

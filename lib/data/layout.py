@@ -37,9 +37,7 @@ class Dataset:
     filings: pd.DataFrame  # FILING_COLUMNS without ``n_pages``: those that have a PDF or page text here
     evidence: pd.DataFrame  # one row a piece: question_id, doc_name, page, text, line (where it was read)
     question_file: Path
-    collection: (
-        str  # the dataset that the filings are of: the name, or another where several sets share filings
-    )
+    collection: str  # the dataset that the filings are of: the name, or another's where sets share filings
     has_text: ClassVar[bool] = True  # whether the texts of filings and questions are available
 
     @cached_property

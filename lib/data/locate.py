@@ -54,9 +54,8 @@ def open_dataset(name: str, questions: str = "") -> Dataset:
     if questions in ("", collection.name):
         return collection
     if (root := questions_root(questions)) is None:
-        raise DatasetError(
-            f"{questions}: no question set; give a folder with data/*questions*.jsonl{_published()}"
-        )
+        wanted = f"give a folder with data/*questions*.jsonl{_published()}"
+        raise DatasetError(f"{questions}: no question set; {wanted}")
     return _named_apart(read_questions(root, name_of(questions), collection))
 
 
@@ -93,11 +92,8 @@ def _named_apart(dataset: Dataset) -> Dataset:
     manifest = RESULTS / dataset.name / "default" / "manifest.json"
     if dataset.name not in ("demo", "financebench") or not manifest.is_file():
         return dataset
-    is_published = json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint
+    if json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint:
+        return dataset
     name = f"{dataset.name}-{dataset.fingerprint[:6]}"
     is_own = dataset.collection == dataset.name
-    return (
-        dataset
-        if is_published
-        else replace(dataset, name=name, collection=name if is_own else dataset.collection)
-    )
+    return replace(dataset, name=name, collection=name if is_own else dataset.collection)

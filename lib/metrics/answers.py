@@ -125,9 +125,7 @@ def _is_same(predicted: Quantity, gold: Quantity, unit: float) -> bool:
         return False
     if gold.is_percent:
         target = gold.value / 100
-        readings = (
-            {predicted.value / 100} if predicted.is_percent else {predicted.value / 100, predicted.value}
-        )
+        readings = {predicted.value / 100} | (set() if predicted.is_percent else {predicted.value})
     else:
         target = gold.value if gold.is_scaled else gold.value * unit
         readings = {predicted.value / 100} if predicted.is_percent else {predicted.value}

@@ -33,14 +33,8 @@ class Metric:
 
 def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataFrame:
     """One value a question as rows of the metrics frame: question_id, metric, k (nullable Int64), value."""
-    return pd.DataFrame(
-        {
-            "question_id": values.index,
-            "metric": metric,
-            "k": pd.array([k] * len(values), dtype="Int64"),
-            "value": values.to_numpy(dtype=float),
-        }
-    )
+    depths, numbers = pd.array([k] * len(values), dtype="Int64"), values.to_numpy(dtype=float)
+    return pd.DataFrame({"question_id": values.index, "metric": metric, "k": depths, "value": numbers})
 
 
 def at_depth(metrics: pd.DataFrame, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
@@ -57,9 +51,8 @@ def check_depth(metrics: pd.DataFrame, k: int) -> None:
     """Raise a StudyError where nothing was measured at a depth of k chunks."""
     if not (metrics["k"] == k).any():
         known = ", ".join(str(int(depth)) for depth in sorted(metrics["k"].dropna().unique()))
-        raise StudyError(
-            f"nothing was measured at k = {k}: choose one of {known}, or add {k} to metrics.ks in the profile"
-        )
+        what = f"choose one of {known}, or add {k} to metrics.ks in the profile"
+        raise StudyError(f"nothing was measured at k = {k}: {what}")
 
 
 def values_of(
@@ -87,7 +80,6 @@ def best(summary: pd.DataFrame, metric: str = "page_recall", condition: str = "s
     """
     part = summary[(summary["metric"] == metric) & (summary["condition"] == condition)]
     if part.empty:
-        raise StudyError(
-            f"no method has {metric} under {condition} here: add methods, or k to metrics.ks of the profile"
-        )
+        what = "add methods, or k to metrics.ks of the profile"
+        raise StudyError(f"no method has {metric} under {condition} here: {what}")
     return part.sort_values(["mean", "method"], ascending=[False, True]).iloc[0]

@@ -146,10 +146,8 @@ def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable | None = None) 
 
     def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
         references = {evidence: Reference(evidence) for evidence, _ in items}
-        scored = [
-            (references[evidence].bleu(chunk), references[evidence].rouge_l(chunk))
-            for evidence, chunk in items
-        ]
+        both = [(references[evidence], chunk) for evidence, chunk in items]
+        scored = [(reference.bleu(chunk), reference.rouge_l(chunk)) for reference, chunk in both]
         return np.array(scored, float).reshape(-1, len(NAMES))
 
     if rows is None:
@@ -183,9 +181,8 @@ def overlap_metrics(
     evidence = questions.set_index("question_id", verify_integrity=True)["evidence"]
     top = run[(run["rank"] <= max(ks)) & run["question_id"].isin(evidence.index)]
     pairs = zip(top["question_id"], top["chunk_id"], strict=True)
-    scores = pair_scores(
-        [(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in pairs], rows
-    )
+    texts = [(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in pairs]
+    scores = pair_scores(texts, rows)
     scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
     parts = []
     for k in ks:

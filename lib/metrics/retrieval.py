@@ -88,10 +88,7 @@ def page_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series
 
 def page_hit(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
     """1.0 if one of the top k chunks is from a gold page, else 0.0; indexed by question_id."""
-    first = _first_ranks(run, questions)
-    return (
-        (first["rank"] <= k).groupby(first["question_id"], sort=False).any().astype(float).rename("page_hit")
-    )
+    return (page_recall(run, questions, k) > 0).astype(float).rename("page_hit")
 
 
 def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
@@ -110,9 +107,7 @@ def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
 
 
 def _page_ids(pages: pd.DataFrame) -> list[str]:
-    return [
-        f"{doc_name}#p{page:04d}" for doc_name, page in zip(pages["doc_name"], pages["page"], strict=True)
-    ]
+    return [f"{name}#p{page:04d}" for name, page in zip(pages["doc_name"], pages["page"], strict=True)]
 
 
 def rank_measures(
@@ -128,9 +123,7 @@ def rank_measures(
     gold = gold_pages(questions)
     qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
     pages = page_ranking(run[run["question_id"].isin(questions["question_id"])])
-    ranked = pd.DataFrame(
-        {"query_id": pages["question_id"], "doc_id": pages["page_id"], "score": pages["score"]}
-    )
+    ranked = pages.rename(columns={"question_id": "query_id", "page_id": "doc_id"})
     found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
     parts = []
     for measure in measures:
@@ -150,9 +143,8 @@ def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[i
 
     A filing is ranked as the one page that it then has.
     """
-    parts = [
-        long_frame(metric.function(run, questions, k), metric.name, k) for metric in CHUNK_METRICS for k in ks
-    ]
+    wanted = [(metric, k) for metric in CHUNK_METRICS for k in ks]
+    parts = [long_frame(metric.function(run, questions, k), metric.name, k) for metric, k in wanted]
     by_filing = run.assign(page=0), questions.assign(gold_pages=[[0]] * len(questions))
     filings = rank_measures(*by_filing, DOC_MEASURES)
     filings["metric"] = "doc_" + filings["metric"]

@@ -78,18 +78,15 @@ class BM25:
         idf: weight of each term, shape (n_terms,).
     """
 
-    tokens: Callable[[str], list[str]] = staticmethod(
-        tokenize
-    )  # of a question, where the model is built from texts
+    tokens: Callable[[str], list[str]] = staticmethod(tokenize)  # of questions, where built from texts
 
     def __init__(
         self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, floor: float | None = None
     ):
         counts = [Counter(text) for text in texts]
         self.vocabulary: dict[str, int] = {}
-        rows = np.array(
-            [self.vocabulary.setdefault(term, len(self.vocabulary)) for c in counts for term in c], int
-        )
+        known = self.vocabulary
+        rows = np.array([known.setdefault(term, len(known)) for c in counts for term in c], int)
         columns = np.repeat(np.arange(len(texts)), [len(c) for c in counts])
         values = np.array([number for c in counts for number in c.values()], float)
         lengths = np.array([len(text) for text in texts], float)

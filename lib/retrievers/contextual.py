@@ -109,9 +109,8 @@ def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
     tokenizer, given = load_tokenizer(fetch(settings.weights)), contexts(study, context)
     for doc_name, rows in study.chunks.groupby("doc_name", sort=False).groups.items():
         offsets = tokenizer.encode(given[doc_name], add_special_tokens=False).offsets
-        prefix = (
-            given[doc_name][: offsets[MAX_PREFIX - 1][1]] if len(offsets) > MAX_PREFIX else given[doc_name]
-        )
+        end = offsets[MAX_PREFIX - 1][1] if len(offsets) > MAX_PREFIX else None
+        prefix = given[doc_name][:end]
         n_prefix = len(tokenizer.encode(prefix, add_special_tokens=False).ids)
         room = settings.window - SPECIAL_TOKENS - n_prefix
         part = split_chunks(study.chunks.loc[rows], tokenizer, room, settings.window_overlap)

@@ -51,9 +51,8 @@ def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """
     is_scored = candidates & np.isfinite(scores)
     high = np.where(is_scored, scores, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
-    raised = np.exp(
-        scores - np.where(np.isfinite(high), high, 0.0), where=is_scored, out=np.zeros(scores.shape)
-    )
+    apart = scores - np.where(np.isfinite(high), high, 0.0)
+    raised = np.exp(apart, where=is_scored, out=np.zeros(scores.shape))
     return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
 
 

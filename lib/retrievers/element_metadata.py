@@ -79,10 +79,8 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
     tables = found.assign(title=title)[found["kind"] == "table"]
     pairs = chunks.assign(row=range(len(chunks))).merge(tables, on=["doc_name", "page"], suffixes=("", "_of"))
     pairs = pairs[(pairs["start_of"] < pairs["end"]) & (pairs["end_of"] > pairs["start"])]
-    named = {}
-    for row, text, start, table, above in pairs[["row", "text", "start", "start_of", "title"]].itertuples(
-        index=False
-    ):
+    named, columns = {}, ["row", "text", "start", "start_of", "title"]
+    for row, text, start, table, above in pairs[columns].itertuples(index=False):
         named[row] = " ".join((text[: max(0, table - start)].strip() or above).split())[:MAX_SENTENCE]
     return named
 

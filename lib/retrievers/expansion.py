@@ -30,9 +30,8 @@ _FISCAL_YEAR = re.compile(
 @cache
 def acronyms() -> tuple:
     """The lexicon: rows of acronym, expansion and case, ``any``, or ``exact`` where another case is another word."""
-    return tuple(
-        pd.read_csv(LEXICON, dtype=str, keep_default_na=False).itertuples(index=False, name="Acronym")
-    )
+    rows = pd.read_csv(LEXICON, dtype=str, keep_default_na=False)
+    return tuple(rows.itertuples(index=False, name="Acronym"))
 
 
 @cache

@@ -48,6 +48,5 @@ def fused_scores(study: Study, lists: Sequence[pd.DataFrame], k_rrf: int | None 
 def score(study: Study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
     """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks)."""
     depth = study.profile.hybrid_rrf.depth
-    return fused_scores(
-        study, [study.rank_method(name, candidates, depth) for name in ("dense", "bm25")], k_rrf
-    )
+    lists = [study.rank_method(name, candidates, depth) for name in ("dense", "bm25")]
+    return fused_scores(study, lists, k_rrf)

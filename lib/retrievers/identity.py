@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.data.identity import heading
 from lib.retrievers.names import core_words, cover_names, name_matches
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -91,8 +90,10 @@ class Identity(NamedTuple):
 
     @property
     def header(self) -> str:
-        """A filing in one line: ``Oskarvale 2023 Q2 10-Q``."""
-        return heading(self.company, self.year, self.quarter, self.doc_type)
+        """A filing in one line, without what is unknown: ``Oskarvale 2023 Q2 10-Q``."""
+        kind = {"earnings": "earnings release", "other": ""}.get(self.doc_type, self.doc_type)
+        parts = self.company, self.year, f"Q{self.quarter}" if self.quarter else "", kind
+        return " ".join(str(part) for part in parts if part)
 
 
 def asked_period(question: str) -> Identity:

@@ -51,9 +51,8 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
 def beginnings(study: Study, chunk_ids: Iterable[str], n_tokens: int) -> list[str]:
     """The first ``n_tokens`` tokens, of the embedder, of chunks; white space made single."""
     tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-    texts = [
-        " ".join(text.split()) for text in study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]
-    ]
+    chunks = study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]
+    texts = [" ".join(text.split()) for text in chunks]
     ends = [tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens] for text in texts]
     return [text[: offsets[-1][1]] if offsets else text for text, offsets in zip(texts, ends, strict=True)]
 
@@ -86,17 +85,14 @@ def indices_of(text: str | None, n: int) -> list[int]:
 def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
     """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
     settings, asked, items = study.profile.sibling_texts.selection, questions_of(study), []
-    sampling, top = (
-        Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed),
-        first_ranks(run, settings.top),
-    )
+    sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
+    top = first_ranks(run, settings.top)
     top = top.assign(text=beginnings(study, top["chunk_id"], settings.passage_tokens))
     numbers = top.groupby("question_id", sort=False)["text"].agg(list).to_dict()
     for question_id, texts in numbers.items():
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
-        user = TEMPLATES["selection"].format(
-            documents=documents, question=asked[question_id], last=len(texts) - 1
-        )
+        given = {"documents": documents, "question": asked[question_id], "last": len(texts) - 1}
+        user = TEMPLATES["selection"].format(**given)
         items.append(Item(question_id, question_id, Prompt(user), sampling))
     written = study.generation_log().fill("selection", items, study.make_generator, may_be_cut=True).texts
     return {
@@ -115,9 +111,8 @@ def selected(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.DataFrame
 
     Scores are minus the new ranks.
     """
-    is_behind = [
-        rank not in chosen[asked] for asked, rank in zip(run["question_id"], run["rank"], strict=True)
-    ]
+    places = zip(run["question_id"], run["rank"], strict=True)
+    is_behind = [rank not in chosen[asked] for asked, rank in places]
     ordered = run.assign(is_behind=is_behind, question=pd.factorize(run["question_id"])[0])
     ordered = ordered.sort_values(["question", "is_behind", "rank"], ignore_index=True)
     ranks = ordered.groupby("question").cumcount() + 1

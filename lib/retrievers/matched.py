@@ -47,10 +47,8 @@ def score(study: Study, candidates: np.ndarray, *, method: str, covers: bool) ->
     filed = study.memo(("identities", covers), lambda: identities(study, covers))
     best = fits_best(study.questions["question"].tolist(), filed)
     of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])
-    depth = study.profile.run.depth
-    parts = [
-        study.rank_method(method, allowed, depth) for allowed in (candidates & best[:, of_chunk], candidates)
-    ]
+    both, depth = (candidates & best[:, of_chunk], candidates), study.profile.run.depth
+    parts = [study.rank_method(method, allowed, depth) for allowed in both]
     run = pd.concat(parts, ignore_index=True).drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
     places = run.groupby("question_id", sort=False).cumcount() + 1
     return runs.to_matrix(run, study.questions, study.chunks, -places.to_numpy(np.float32))

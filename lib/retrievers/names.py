@@ -55,11 +55,8 @@ def forms(name: str) -> tuple[str, set[str], tuple[str, ...], re.Pattern]:
     words, core = words_of(name), core_words(name)
     whole = {bare(name), bare("".join(core)), bare("".join(words))} - {""}
     parts = tuple(bare(word) or "n" for word in words)
-    of_first, of_all = (
-        _beginning(map(_beginning, parts)),
-        map(_beginning, (word for word in parts if word != "n")),
-    )
-    short = re.compile(f"{of_first}|{''.join(of_all)}")
+    of_all = "".join(_beginning(word) for word in parts if word != "n")
+    short = re.compile(f"{_beginning(map(_beginning, parts))}|{of_all}")
     return core[0] if core else "", whole, parts, short
 
 

@@ -10,10 +10,8 @@ from lib.study import Study
 def dot_products(queries: sparse.csr_array, documents: sparse.csr_array) -> np.ndarray:
     """The dot product of every query with every document, shape (n_queries, n_documents); 0 without a shared term."""
     width = max(queries.shape[1], documents.shape[1])
-    queries, documents = (
-        sparse.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], width))
-        for m in (queries, documents)
-    )
+    parts = [((m.data, m.indices, m.indptr), (m.shape[0], width)) for m in (queries, documents)]
+    queries, documents = (sparse.csr_array(data, shape=shape) for data, shape in parts)
     return (queries @ documents.T).toarray().astype(np.float32)
 
 
