@@ -72,18 +72,9 @@ def evaluate_all(
     return pd.concat([evaluate(study, m, c) for c in conditions for m in methods], ignore_index=True)
 
 
-def summarise(metrics: pd.DataFrame, questions: pd.DataFrame, n_draws: int, seed: int) -> pd.DataFrame:
-    """The mean of every method, condition, metric and k, with its 95 % interval clustered by company.
-
-    Args:
-        metrics: METRIC_COLUMNS.
-        questions: gives each question's company.
-        n_draws, seed: of the bootstrap.
-
-    Returns:
-        SUMMARY_COLUMNS.
-    """
-    draws, rows = Resampling(questions.set_index("question_id")["company"], n_draws, seed), []
+def summarise(metrics: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """The mean of every method, condition, metric and k of METRIC_COLUMNS, with its interval: SUMMARY_COLUMNS."""
+    rows = []
     for names, part in metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], dropna=False, sort=False):
         rows.append((*names, *draws.interval(part.set_index("question_id")["value"])))
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
@@ -93,8 +84,7 @@ def summary_at(
     study: Study, metrics: pd.DataFrame, k: int = 5, wanted: Sequence[str] = HEADLINE
 ) -> pd.DataFrame:
     """Some metrics at one depth, see :func:`summarise` and :func:`lib.metrics.frame.at_depth`."""
-    settings = study.profile.significance
-    return summarise(at_depth(metrics, k, wanted), study.questions, settings.n_draws, settings.seed)
+    return summarise(at_depth(metrics, k, wanted), Resampling.of(study))
 
 
 def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> pd.DataFrame:
@@ -119,9 +109,8 @@ def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> 
 
 def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
     """Write ``summary.csv`` of the outputs and return it."""
-    settings = study.profile.significance
-    params = {"metrics": digest_of(metrics.astype(str).to_dict("list")), **settings}
-    make = lambda: summarise(metrics, study.questions, settings.n_draws, settings.seed)  # noqa: E731
+    params = {"metrics": digest_of(metrics.astype(str).to_dict("list")), **study.profile.significance}
+    make = lambda: summarise(metrics, Resampling.of(study))  # noqa: E731
     summary = study.store.frame("summary", params, make, 2)
     summary = summary.astype({"k": "Int64"})  # parquet keeps depths and none as floating point
     study.write("summary.csv", summary.to_csv(index=False, float_format="%.6f"))

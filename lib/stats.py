@@ -132,34 +132,27 @@ class Resampling:
             raise ValueError(f"{(codes < 0).sum()} questions have no company")
         return np.bincount(codes, weights=numbers), np.bincount(codes).astype(float)
 
-    def _drawn_means(self, sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        # A resample's mean is a ratio of two sums, because it need not hold as many questions as the data.
-        counts = cluster_draws(len(sums), self.n_draws, self.seed)
-        return (counts @ sums) / (counts @ sizes)
-
     def interval(
-        self,
-        values: pd.Series,
-        edges: tuple[float, float] = EDGES,
-        span: tuple[float, float] = (0.0, 1.0),
+        self, values: pd.Series, edges: tuple[float, float] = EDGES, span: tuple[float, float] = (0.0, 1.0)
     ) -> Interval:
         """The mean of the values and its percentile interval, at ``edges``: shares of draws below its ends.
 
-        Where all draws are equal, the interval is Wilson's of the same level for a mean within 0..1; with the ``span`` of differences
-        it reaches as far to both sides as Wilson's for a share of 0 of so many questions.
+        Where all draws are equal, the interval is Wilson's of the same level for a mean within 0..1; with the ``span``
+        of differences it reaches as far to both sides as Wilson's for a share of 0 of so many questions.
 
         Raises:
             ValueError: no values, a missing value, or a question without a company.
         """
         sums, sizes = self._cluster_sums(values)
         mean, n = float(sums.sum() / sizes.sum()), int(sizes.sum())
-        drawn = self._drawn_means(sums, sizes)
+        counts = cluster_draws(len(sums), self.n_draws, self.seed)
+        drawn = (counts @ sums) / (counts @ sizes)  # not all draws hold as many questions as the data
         low, high = percentiles(drawn, edges)
         if np.ptp(drawn) < 1e-12 and span[0] <= mean <= span[1]:
             level = edges[1] - edges[0]
             far = wilson(0.0, n, level)[1]
-            low, high = max(span[0], mean - far), min(span[1], mean + far)
-            low, high = wilson(mean, n, level) if span == (0.0, 1.0) else (low, high)
+            apart = max(span[0], mean - far), min(span[1], mean + far)
+            low, high = wilson(mean, n, level) if span == (0.0, 1.0) else apart
         return Interval(mean, low, high, n, len(sums))
 
     def difference(self, a: pd.Series, b: pd.Series) -> Interval:

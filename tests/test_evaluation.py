@@ -7,6 +7,7 @@ import pytest
 
 from lib.evaluation import METRIC_COLUMNS, in_order, merge_metrics, read_metrics, summarise
 from lib.published import METRICS_FILE, metrics_csv
+from lib.stats import Resampling
 
 QUESTIONS = pd.DataFrame({"question_id": ["q10", "q2", "q1"], "company": ["Acme", "Acme", "Bolt"]})
 
@@ -81,6 +82,7 @@ def test_merging_again_gives_the_same_bytes(study):
 
 def test_a_summary_has_the_mean_of_every_metric_with_questions_and_companies_counted():
     table = metrics(("q10", "mrr", 10, 0.0), ("q2", "mrr", 10, 0.5), ("q1", "mrr", 10, 1.0))
-    row = summarise(table, QUESTIONS, 200, 7).iloc[0]
+    draws = Resampling(QUESTIONS.set_index("question_id")["company"], 200, 7)
+    row = summarise(table, draws).iloc[0]
     assert (row["mean"], row["n"], row["n_companies"]) == (0.5, 3, 2)
     assert row["low"] <= 0.5 <= row["high"]

@@ -46,11 +46,12 @@ class Seen(NamedTuple):
         return values_of(metrics, self.method, self.condition, metric, k)
 
 
-def seen_runs(best_baseline: str, methods: Sequence[str], oracle: str = "dense") -> list[Seen]:
+def seen_runs(best_baseline: str, methods: Sequence[str]) -> list[Seen]:
     """The runs that the breakdowns look at: best baseline, TRAINED where they are, oracle document."""
     seen = [Seen("best_baseline", best_baseline)]
     seen += [Seen(name, name) for name in TRAINED if name in methods]
-    return [*seen, Seen("oracle_document", oracle if oracle in methods else best_baseline, "oracle-document")]
+    oracle = "dense" if "dense" in methods else best_baseline
+    return [*seen, Seen("oracle_document", oracle, "oracle-document")]
 
 
 def names_company(question: str, company: str) -> bool:

@@ -26,17 +26,16 @@ SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (
 CHOOSING: dict[Normalisation, str] = {"min_max": "convex_folds", "softmax": "convex_softmax_folds"}
 
 
-def against_reference(
-    study: Study, metrics: pd.DataFrame, methods: Sequence[str], metric: str = "page_recall", k: int = 5
-) -> pd.DataFrame:
-    """Each row against the one that it changes, corrected for all rows together.
+def against_reference(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Page recall at 5 of each row against the one that it changes, corrected for all rows together.
 
     Returns:
         Indexed by method: reference and the columns of :func:`lib.stats.compare`; ``p_holm`` is over all rows.
     """
     draws, parts = Resampling.of(study), []
     for name in methods:
-        base, own = (values_of(metrics, row, "standard", metric, k) for row in (METHODS[name].changes, name))
+        pair = METHODS[name].changes, name
+        base, own = (values_of(metrics, row, "standard", "page_recall") for row in pair)
         parts.append(draws.compare(base, {name: own}).assign(reference=METHODS[name].changes))
     return corrected(pd.concat(parts))
 

@@ -1,14 +1,11 @@
 """The elements of every page: titles, text and tables in the page's order, together the whole of its text.
 
-They are a stage of its own, which the chunk tables of elements and of restructured pages are made from. Rows of tables
-keep their cells with their edges, as JSON, for what restructures tables.
-
 Chunks of elements follow Yepes et al. ("Financial Report Chunking for Effective Retrieval Augmented Generation", 2024):
 text elements are merged until a chunk has about 2048 characters, an element is never broken, a title begins a chunk,
 and a table begins a chunk that holds all of it. Theirs are the elements of a vision model, over a whole filing; ours
 come from the PDF's fonts, places and rules, and a chunk stays on its page. Titles that nothing but a table follows stay
-with the table, as they name it. Running heads and page numbers, which their model labels as well, make no chunk of their
-own: they go with the chunk that they stand beside, so that no text of the page is lost.
+with the table, as they name it. Running heads and page numbers, which their model labels as well, make no chunk of
+their own: they go with the chunk that they stand beside, so that no text of the page is lost.
 """
 
 import json

@@ -10,10 +10,12 @@ from, and their length, is chosen here.
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lib.data.chunks import load_tokenizer, split_chunks
 from lib.data.identity import sentences
@@ -34,17 +36,8 @@ MAX_SENTENCES = 3
 MAX_CHARACTERS = 700
 MAX_TOKENS = 80
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z•“])|\s•\s")
-#: What a sentence about the business says, and what the boilerplate of a cover or a notice says.
-BUSINESS = re.compile(
-    r"\b(segments?|products|services|customers|brands|engaged in|leading|provid(?:es?|er)|manufactur\w+|operat(?:es|or)"
-    r"|headquartered|stores|announced|reported|businesses|markets|platforms?|industr(?:y|ies)|agreement|acquisition)\b",
-    re.I,
-)
-BOILERPLATE = re.compile(
-    r"forward-looking|registrant|check mark|incorporated by reference|exchange act|securities act|risk|\bcould\b"
-    r"|\bmay\b|item \d|www\.|trademark|table of contents|undertake|annual report",
-    re.I,
-)
+_FILE = yaml.safe_load(Path(__file__).with_name("contextual.yaml").read_text())
+BUSINESS, BOILERPLATE = (re.compile("".join(_FILE[name]), re.I) for name in ("business", "boilerplate"))
 DATE = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
                   r"\s+\d{1,2},?\s+(?:19|20)\d{2}\b")  # fmt: skip
 

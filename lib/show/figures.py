@@ -90,10 +90,10 @@ def pipeline() -> plt.Figure:
     return drawn
 
 
-def histogram(values: pd.Series, xlabel: str, ylabel: str, bins: int = 30) -> plt.Figure:
+def histogram(values: pd.Series, xlabel: str, ylabel: str) -> plt.Figure:
     """A histogram with its median marked."""
     drawn, axes = plt.subplots(figsize=(7, 3))
-    axes.hist(values, bins=bins, color=COLOURS[0])
+    axes.hist(values, bins=30, color=COLOURS[0])
     axes.axvline(values.median(), color=COLOURS[1], lw=2, label=f"median {values.median():.0f}")
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.legend()
