@@ -1,4 +1,4 @@
-"""Our BLEU and ROUGE-L equal sacrebleu and rouge_score, are fast, and are scored once."""
+"""BLEU is sacrebleu's, our ROUGE-L equals that of rouge_score, and both are scored once."""
 
 import pandas as pd
 import pytest
@@ -94,26 +94,6 @@ def test_identical_texts_score_one_and_disjoint_texts_zero():
     assert Reference("Net sales rose.").bleu("Net sales rose.") == pytest.approx(1.0)
     assert Reference("Net sales rose.").rouge_l("Net sales rose.") == 1.0
     assert Reference("c d").bleu("a b") == Reference("c d").rouge_l("a b") == 0.0
-
-
-@MANY
-@given(texts)
-@example("a -\n")
-@example("x&amp;lt;y <skip<skipped>ped> 5-\n6 1.-2")
-def test_tokens_equal_13a(text):
-    assert overlap.tokenize_13a(text) == SACREBLEU.tokenizer(text.rstrip()).split()
-
-
-@MANY
-@given(texts, texts)
-@example("", "")
-@example("", "a")
-@example("a", "")
-@example("a", "a")
-@example("a b c", "a b c")
-@example("a a a a a a", "a a")
-def test_bleu_equals_sacrebleu_exactly(text, reference):
-    assert Reference(reference).bleu(text) == sacrebleu(text, reference)
 
 
 @MANY
