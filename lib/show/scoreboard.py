@@ -84,11 +84,15 @@ def scoreboard_table(board: pd.DataFrame, source: str) -> pd.DataFrame:
         sign = "" if claim.kind in ("argmax", "correlation") or not claim.b else "+"
         ours = f"{row['estimate']:{sign}.3f} [{row['low']:{sign}.3f}, {row['high']:{sign}.3f}]"
         here = f"{ours} ({compared(claim, row['rival'])})" + (f"; {claim.note}" if claim.note else "")
+        is_below = (
+            claim.variant and board.loc[claim.id.removesuffix(f"/{claim.variant}"), "verdict"] != NOT_MEASURED
+        )
         said = f"– {claim.variant}" if claim.variant else f"{claim.claim} ({claim.place})"
+        said = said if is_below or not claim.variant else f"{claim.claim} ({claim.place}), {claim.variant}"
         second = "–"
         if not math.isnan(row["also_estimate"]):
             second = f"{measure_name(entry('any', claim.also))} {row['also_estimate']:+.3f}, p {p_value(row['also_p'])}"
-        texts = map(escape_cell, (said, "" if claim.variant else claim.numbers, here, second))
+        texts = map(escape_cell, (said, "" if is_below else claim.numbers, here, second))
         tests = p_value(row["p"]), p_value(row["p_holm"])
         rows.append((*texts, *tests, verdict_text(row), needed_text(row["n_needed"]), f"{row['n']:.0f}"))
     heads = [

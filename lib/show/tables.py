@@ -120,14 +120,10 @@ def comparison_table(
 def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
     """:func:`lib.analysis.experiments.bm25_variants` as printed: page recall by condition and type of question."""
     title_of = {"standard": "Shared index", "oracle-document": "Gold filing"}
-    heads = variants["condition"].map(title_of) + ": " + variants["question_type"]
-    cells = variants.assign(
-        head=heads + " (n = " + variants["n"].astype(str) + ")", cell=variants["page_recall"]
-    )
-    wide_cells = cells.pivot(index="variant", columns="head", values="cell").loc[
-        [*VARIANTS], [*cells["head"].unique()]
-    ]
-    return wide_cells.round(2).rename(index=VARIANTS).rename_axis("BM25 over chunks", axis=0).reset_index()
+    heads = variants["condition"].map(title_of) + ", " + variants["question_type"]
+    cells = variants.assign(head=heads, cell=variants["page_recall"].map(number))
+    shown = cells.pivot(index="variant", columns="head", values="cell").loc[[*VARIANTS], [*heads.unique()]]
+    return shown.rename(index=VARIANTS).rename_axis("BM25 over chunks").reset_index()
 
 
 def matched_table(study: Study, metrics: pd.DataFrame, matched: pd.DataFrame, k: int) -> pd.DataFrame:
