@@ -18,5 +18,5 @@ def test_each_step_is_compared_with_the_one_it_names():
     assert np.isnan(frame["difference"].iloc[0])
     assert frame["difference"].iloc[1] == 0.5
     table = steps_table(frame, "Difference")
-    assert table["Difference"].tolist() == ["–", "0.50 [0.50, 0.50]"]
+    assert table["Difference"].tolist() == ["–", "0.50 [-0.16, 1.00]"]  # no spread: Wilson's interval
     assert table["Step"].tolist() == ["a", "b"]
