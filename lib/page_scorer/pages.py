@@ -52,12 +52,17 @@ def encode_distinct(
     return vectors[[row_of[text] for text in texts]]
 
 
-def base_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
-    """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d)."""
-    name, window = study.profile.embedder.weights, study.profile.page_scorer_light.max_tokens
+def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
+    """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d).
+
+    ``section`` of the profile says how many tokens are read.
+    """
+    name, window = study.profile.embedder.weights, study.profile[section].max_tokens
     encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
-    pages = study.memo("page_vectors", lambda: encode("embeddings/pages", page_texts(study), "document"))
+    pages = study.memo(
+        ("page_vectors", window), lambda: encode("embeddings/pages", page_texts(study), "document")
+    )
     return questions, pages
 
 

@@ -103,7 +103,7 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
         from lib.page_scorer import full, light  # they load torch, which takes seconds
 
         if name == "untrained" or full.untrainable(study):
-            queries, pages = base_vectors(study)
+            queries, pages = base_vectors(study, "page_scorer" if name == "full" else "page_scorer_light")
             return queries @ pages.T
         return load_scores(study, {"full": full, "light": light}[name].scores_entry(study, by))
 

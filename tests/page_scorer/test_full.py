@@ -7,8 +7,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from lib.folds import LeakError
+from lib.methods import METHODS
 from lib.page_scorer import full, training
-from lib.page_scorer.pages import folds, load_records, load_scores, page_texts
+from lib.page_scorer.pages import base_vectors, folds, load_records, load_scores, page_texts
 from lib.page_scorer.search import scorer_scores
 from lib.study import Study
 from lib.words import StudyError
@@ -93,7 +94,10 @@ def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, m
     study = make_study()
     monkeypatch.setattr(full, "MIN_COMPANIES", 7)
     assert full.untrainable(study).startswith("12 questions about 6 companies are too few to train on some")
-    assert (scorer_scores(study, "full", "company") == scorer_scores(study, "untrained")).all()
+    declared = study.profile.only(["chunks", "run", *METHODS["page_scorer"].settings], "page_scorer")
+    queries, pages = base_vectors(study, "page_scorer")
+    found = scorer_scores(study._copy(profile=declared, _memo={}), "full", "company")
+    assert (found == queries @ pages.T).all()
 
 
 def test_a_question_asked_of_two_companies_is_never_trained_on(make_study):
