@@ -227,9 +227,10 @@ class Fit(NamedTuple):
         return float(middle @ self.values), *percentiles(self.draws @ middle)
 
     def coefficients(self) -> pd.DataFrame:
-        """feature, mean (its coefficient), low, high."""
-        low, high = zip(*map(percentiles, self.draws.T[1:]), strict=True)
-        return pd.DataFrame({"feature": self.names, "mean": self.values[1:], "low": low, "high": high})
+        """feature, mean (its coefficient), low, high; no row where every feature was left out."""
+        ends = np.array([percentiles(drawn) for drawn in self.draws.T[1:]]).reshape(-1, 2)
+        found = {"mean": self.values[1:], "low": ends[:, 0], "high": ends[:, 1]}
+        return pd.DataFrame({"feature": self.names} | found)
 
 
 def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:

@@ -177,6 +177,10 @@ def test_a_feature_that_hardly_varies_is_left_out():
     assert "names_company" in sets.fit([table, known(300, 0.75)], sets.GAINS[0]).names
 
 
+def test_too_few_questions_give_no_coefficient():
+    assert sets.fit([known(3, 0.5)], sets.GAINS[0]).coefficients().empty
+
+
 def test_thirds_keep_equal_values_together():
     table = pd.DataFrame(
         {"x": [0.1, 0.2, 0.2, 0.2, 0.8, 0.9], "y": [0, 1, 0, 1, 1, 1.0], "company": list("ababab")}
