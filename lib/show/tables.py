@@ -139,7 +139,7 @@ def matched_table(study: Study, metrics: pd.DataFrame, matched: pd.DataFrame, k:
         found = draws.difference(*pages)
         means = [number(values[metric].mean()) for metric in of for values in (base, of)]
         rows.append([title(name), *means, with_interval(*found[:3]), draws.p(*pages), found.n])
-    heads = ["Method", "Document recall, unmatched", "matched", "Page recall, unmatched", "matched "]
+    heads = ["Method", "Documents, unmatched", "Documents, matched", "Pages, unmatched", "Pages, matched"]
     table = pd.DataFrame(rows, columns=[*heads, "Difference", "p (Holm)", "n"])
     return table.assign(**{"p (Holm)": [p_value(p) for p in holm(table["p (Holm)"])] if rows else []})
 
