@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.analysis.claims import claims
+from lib.analysis.claims import claims, sources
 from lib.analysis.question_sets import Kind
 from lib.show.display import Column, interval, number, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
@@ -110,9 +110,9 @@ def coefficients_table(fits: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def claims_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Verdicts by set as they are printed: of ``claim`` (its id), and a column per set."""
-    by_id = {claim.id: claim for claim in claims()}
+    by_id, named = {claim.id: claim for claim in claims()}, sources()
     said = (
-        Column("Source", "claim", lambda name: by_id[name].source),
+        Column("Source", "claim", lambda name: named[by_id[name].source]["name"]),
         Column("Claim", "claim", lambda name: by_id[name].claim),
     )
     return printed(verdicts, *said, *(Column(name, name) for name in verdicts.columns.drop("claim")))
