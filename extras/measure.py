@@ -6,7 +6,10 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+import pandas as pd
+
 from lib.analysis.question_sets import features
+from lib.analysis.scoreboard import board_of
 from lib.book.manifest import write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
@@ -29,12 +32,14 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
     wanted = rows if names else None
     if not names:
         forget_stages(study, ["measure"])
+    found = []
     for name, pairs in groupby(wanted or measured(study.profile), key=itemgetter(0)):
         started = time.perf_counter()
-        for pair in pairs:
-            evaluate(study, *pair)
+        found += [evaluate(study, *pair) for pair in pairs]
         say(f"{name}: {time.perf_counter() - started:.0f} s")
-    features(study)  # by which a chapter compares this set's questions with another's
+    features(study)  # this and the verdicts are what a chapter compares sets by
+    if not names:
+        board_of(study, pd.concat(found, ignore_index=True))
     write_results(study, wanted)
     write_manifest(study, wanted)
     return study.outputs
