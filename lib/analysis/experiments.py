@@ -25,9 +25,10 @@ VARIANTS = {
 }
 WORDS = ("the", "of", "cash", "revenue", "capital", "inventories")
 EVERY = "all"
+DEPTH = 5  # chunks at which the forms of BM25 are compared, whatever the chapter's k
 
 
-def bm25_variants(study: Study, k: int = 5) -> pd.DataFrame:
+def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
     """BM25 in the forms of VARIANTS: means under two conditions, over all questions and by their type; stored.
 
     Returns:
