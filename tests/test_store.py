@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -196,6 +197,28 @@ def test_frames_and_values_are_kept_with_their_types(open_store):
         assert kept["pages"].map(list).tolist() == [[0], [1, 2]]
         pd.testing.assert_frame_equal(kept.drop(columns="pages"), frame.drop(columns="pages"))
         assert open_store().value("value", {}, lambda: {"é": [1, None]}) == {"é": [1, None]}
+
+
+def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
+    frame = pd.DataFrame(
+        {
+            "question:id": ["010", "", "NA", 'a "b", c\nd'],
+            "value": [0.1 + 0.2, float("nan"), -0.0, 1e-300],
+            "half": np.array([0.1, 0.2, 0.3, np.nan], np.float32),
+            "n": [1, 2, 3, -4],
+            "k": pd.array([1, None, 3, 4], "Int64"),
+            "is_small": [True, False, True, True],
+        }
+    )
+    for _ in range(2):
+        store = open_store()
+        kept = store.frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
+        pd.testing.assert_frame_equal(kept, frame, check_exact=True)
+        assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
+    with pytest.raises(
+        TypeError, match="column 'pages' of a published frame contains a value that is no text"
+    ):
+        store.frame("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
 
 
 def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_store):

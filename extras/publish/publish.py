@@ -188,10 +188,10 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
 def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
     """Look once more at everything that contains words; a text of the dataset is a StudyError."""
     for path in sorted(target.rglob("*")):
-        if path.suffix not in (".json", ".jsonl", ".csv", ".parquet") or path.name == "summary.csv":
+        if path.suffix not in (".json", ".jsonl", ".csv") or path.name == "summary.csv":
             continue
-        text = pd.read_parquet(path).to_csv() if path.suffix == ".parquet" else path.read_text()
-        where, known = path.relative_to(target), quotes[:1] if path.suffix == ".jsonl" else quotes
+        text, where = path.read_text(), path.relative_to(target)
+        known = quotes[:1] if path.suffix == ".jsonl" else quotes
         if str(ROOT) in text:
             raise StudyError(f"{where} contains a path of this machine; nothing is published")
         for found in (texts.longest(line) for line in text.splitlines() for texts in known):

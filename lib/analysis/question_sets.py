@@ -25,6 +25,7 @@ from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.stats import Interval, Resampling, percentiles, resampled_sums
+from lib.store import FRAME, read_frame
 from lib.study import Study
 from lib.words import Condition, StudyError
 
@@ -170,7 +171,7 @@ def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
     for name, layer in ((name, Published.of(name, profile)) for name in KNOWN):
         records = layer.stages.items() if layer else ()
         for files in [one["files"] for (stage, _), one in records if stage == STAGE and "files" in one][-1:]:
-            stored = pd.read_parquet(layer.root / files["frame.parquet"]["path"]).set_index("question_id")
+            stored = read_frame(layer.root / files[FRAME]["path"]).set_index("question_id")
             company = layer.dataset().questions.set_index("question_id")["company"]
             found[name] = observed(stored, company, layer.metrics)
     return found

@@ -12,6 +12,7 @@ from lib.methods import measured
 from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
 from lib.stats import Resampling
+from lib.store import FRAME, write_frame
 from lib.words import StudyError
 from tests.small import QUESTIONS, open_small, small_folder
 
@@ -116,7 +117,7 @@ def test_another_sets_runs_are_those_that_its_results_have(study):
 
 def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
     features = sets.features(study)
-    features.reset_index().to_parquet(tmp_path / "features.parquet")
+    write_frame(features.reset_index(), tmp_path / "features.csv")
     metrics = pd.DataFrame(
         [
             (name, "standard", question, *of)
@@ -126,7 +127,7 @@ def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_pat
         ],
         columns=["method", "condition", "question_id", "metric", "k", "value"],
     )
-    record = {"files": {"frame.parquet": {"path": "features.parquet"}}}
+    record = {"files": {FRAME: {"path": "features.csv"}}}
     layer = SimpleNamespace(root=tmp_path, stages={(sets.STAGE, "key"): record}, metrics=metrics)
     layer.dataset = lambda: study.dataset
     of = {"financebench": layer, "page-questions": None}

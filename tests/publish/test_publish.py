@@ -185,7 +185,7 @@ def test_text_of_a_question_anywhere_is_refused(study, repository, refusal):
 def test_text_of_a_question_in_a_public_frame_is_refused(study, repository, refusal):
     study.store.frame("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
     manifest.write_manifest(study)
-    assert "stored/analysis/texts/frame.parquet contains text of the dataset" in refusal()
+    assert "stored/analysis/texts/frame.csv contains text of the dataset" in refusal()
 
 
 def test_a_path_of_this_machine_is_refused(study, repository, refusal):
