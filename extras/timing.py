@@ -31,6 +31,7 @@ from lib.study import Study
 from lib.words import StudyError
 
 N_QUESTIONS, SEED = 20, 13
+SAMPLE = 128  # texts of an index that are computed again, for their seconds
 MOST_OWN_ITEMS = 2000  # texts or pairs of one question; more can only be an index that was not computed
 FRAMES = ("pages", "chunks")
 #: Stages that prepare questions, or are another method's run; all others that a run asked for index the filings.
@@ -80,10 +81,14 @@ class OwnRows:
 
     What the first question asks for is taken from the other cache where it is there, and kept. What a later question
     asks for alike is of the index; everything else is computed, and kept until the next question.
+
+    Attributes:
+        index_s: seconds to compute all rows of a stage that prepares the index, from those of a sample.
     """
 
-    def __init__(self, cache: object):
+    def __init__(self, cache: object, clock: Callable[[], float], index_s: dict[str, float]):
         self.cache, self.is_loading, self.of_index, self.own = cache, True, [], []
+        self.clock, self.index_s = clock, index_s
 
     def turn(self, is_first: bool) -> None:
         """Forget what the last question asked for; ``is_first``: what comes may be of the index."""
@@ -102,8 +107,18 @@ class OwnRows:
             starts = range(0, len(items), batch_size)
             parts = [np.asarray(compute(items[start : start + batch_size]), dtype) for start in starts]
             found = np.concatenate(parts).reshape(len(items), -1)
+        elif items and label not in self.index_s and not f"{label}/".startswith(OF_QUESTIONS):
+            self.index_s[label] = self._seconds(list(dict.fromkeys(items)), compute)
         kept.append((space, items, found))
         return found
+
+    def _seconds(self, items: list, compute: Callable) -> float:
+        """Seconds to compute the rows of items, from those of SAMPLE of them."""
+        sample = items[:: max(1, len(items) // SAMPLE)][:SAMPLE]
+        compute(sample[:1])  # loads the model
+        started = self.clock()
+        compute(sample)
+        return (self.clock() - started) * len(items) / len(sample)
 
     def _stored(self, space, items, batch_size, dtype) -> np.ndarray | None:
         def refuse(_: list) -> np.ndarray:
@@ -220,7 +235,7 @@ class AskedAlone(Study):
         self.__dict__.update(study.__dict__)
         self.real, self.published, self.clock = study, None, clock
         self.home = self.outputs = folder
-        self._memo, self.built = {}, {}
+        self._memo, self.built, self.index_s = {}, {}, {}
         log = study.generation_log()
         records = [*read_records(log.path, lambda line: None).values(), *log.published.values()]
         self.known = GenerationLog(folder / "known.jsonl", log.model, records, lambda line: None)
@@ -233,7 +248,7 @@ class AskedAlone(Study):
         self._memo = {place: kept for place, kept in self._index().items() if place[0] in chunkings}
         self.profile = self.real.profile.replaced(CHANGES.get(name, {}))
         self.store = Store(folder, say=lambda line: None, published=StoredIndex(self.real.store))
-        self.cache, self.building = OwnRows(self.real.cache), [Built()]
+        self.cache, self.building = OwnRows(self.real.cache, self.clock, self.index_s), [Built()]
 
     def ask(self, question: pd.DataFrame, is_first: bool) -> None:
         """Turn to a question; the first of a method may use what is stored."""
@@ -304,12 +319,18 @@ def answer_seconds(study: AskedAlone, name: str) -> float:
 def index_seconds(study: AskedAlone, name: str, asked: Iterable[str]) -> float:
     """Seconds to index the filings for a method; NaN where the time of a stage was not stored.
 
-    They are those of the stages that its run asked for, given as ``stage/key``, when they were computed, of the texts
-    that a language model wrote of the filings, and of what is built in memory from chunks or pages, such as BM25.
+    They are those of the stages that its run asked for, given as ``stage/key``, of the texts that a language model
+    wrote of the filings, and of what is built in memory from chunks or pages, such as BM25. Stages of vectors are
+    measured by a sample of their texts, as many vectors may have been known; others took what is stored.
     """
     real, inside = study.real, study.building[0].inside
     asked = [one for one in asked if not one.startswith(OF_QUESTIONS)]
-    stages = [record["wall_s"] if (record := real.store.record(one)) else np.nan for one in asked]
+
+    def seconds(stage: str) -> float:
+        record = real.store.record(stage)
+        return study.index_s.get(stage.rpartition("/")[0], record["wall_s"] if record else np.nan)
+
+    stages = [seconds(one) for one in asked]
     in_memory = [
         study.built[place].seconds
         for place in inside
