@@ -49,8 +49,8 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None
     """Run one chapter with changed parameters, beside the book's own run."""
     from lib.book import notebooks
     from lib.files import digest_of
+    from lib.frames import ARTIFACTS
     from lib.studies import OUTPUTS_VARIABLE
-    from lib.study import ARTIFACTS
 
     given = names._asdict()
     for key, value in parameters:

@@ -9,10 +9,11 @@ from pathlib import Path
 from lib.chunkings.table import CHUNKINGS
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
 from lib.files import ROOT, digest_of
+from lib.frames import ARTIFACTS
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.published import Published
-from lib.study import ARTIFACTS, Study
+from lib.study import Study
 from lib.words import StudyError
 
 OUTPUTS_VARIABLE = "RETRIEVAL_GAP_OUTPUTS"

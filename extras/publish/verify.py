@@ -21,6 +21,7 @@ from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.files import digest_of_file
+from lib.frames import ARTIFACTS
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.metrics.retrieval import retrieval_metrics
@@ -29,7 +30,7 @@ from lib.profile import load_profile
 from lib.published import Published
 from lib.runs import read_trec
 from lib.studies import OUTPUTS_VARIABLE, is_here
-from lib.study import ARTIFACTS, Study
+from lib.study import Study
 from lib.words import StudyError
 
 EXACT = 1e-9
