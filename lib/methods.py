@@ -34,7 +34,7 @@ from lib.retrievers import (
 )
 from lib.words import CONDITIONS, Condition, StudyError
 
-MAIN, MATCHED = "main", "matched"
+MAIN, MATCHED, ORDERED = "main", "matched", "ordered"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Method:
         changes: the method that the row is compared with, of which it changes one thing.
         version: raised when the scores change although nothing above does.
         is_trained: whether it learns from questions (in folds).
-        family: ``main``; ``matched`` for filings matched first; or the key of the sibling study that the row is from.
+        family: ``main``; ``matched`` for filings matched first; ``ordered`` for the page scorer with another stage two;
+            or the key of the sibling study that the row is from.
         conditions: those that it is measured under.
     """
 
@@ -115,16 +116,16 @@ _OWN = (
            {"first_stage": "multi_hyde"}),
     Method("page_then_chunk", "Page, then chunk", f"question → the untrained encoder {_BEST_PAGES}",
            "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "untrained"}),
-    Method("page_scorer_light", "Light page scorer",
+    Method("page_scorer_light", "Light page scorer, chunk order",
            f"question → a small map over frozen vectors, trained in folds by company, {_BEST_PAGES}",
            "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "light"}, is_trained=True),
-    Method("page_scorer_light_filing", "Light page scorer, folds by filing",
+    Method("page_scorer_light_filing", "Light page scorer, chunk order, folds by filing",
            f"question → a small map over frozen vectors, trained in folds by filing, {_BEST_PAGES}",
            "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "light", "by": "filing"}, is_trained=True),
-    Method("page_scorer", "Page scorer",
+    Method("page_scorer", "Page scorer (as published)",
            f"question → an encoder fine-tuned in folds by company {_BEST_PAGES}",
            "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, is_trained=True),
-    Method("page_scorer_filing", "Page scorer, folds by filing",
+    Method("page_scorer_filing", "Page scorer, folds by filing (as published)",
            f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}",
            "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, (), {"by": "filing"}, is_trained=True),
     Method("ahead", "Ahead", "question → identity and windows choose pages → linear ranker and boosted trees → "
@@ -133,17 +134,39 @@ _OWN = (
            inputs=ahead.inputs, is_trained=True),
 )
 
-#: Untrained rivals of the trained rows: a metadata match of filings before the search.
+
+
+def _match_first(row: Method, kind: str, family: str = MATCHED) -> Method:
+    """A row with a metadata match of filings, by ``records`` or ``covers``, before its search."""
+    what = {"records": "records", "covers": "cover pages"}[kind]
+    return Method(
+        f"{row.name}_{kind}", f"{row.title}, filings matched by {what}",
+        f"question → company, period and form → the filings whose {what} fit best → {row.title}; then all filings",
+        row.source if row.is_trained else "", matched.score, (), (row.name,),
+        {"method": row.name, "covers": kind == "covers"}, inputs=partial(matched.inputs, covers=kind == "covers"),
+        changes=row.name, is_trained=row.is_trained, family=family, conditions=("standard",))
+
+
+#: Untrained rivals of the trained rows.
 _MATCHED = tuple(
-    Method(f"{name}_{kind}", f"{title}, filings matched by {what}",
-           f"question → company, period and form → the filings whose {what} fit best → {title}; then all filings",
-           "", matched.score, (), (name,), {"method": name, "covers": kind == "covers"},
-           inputs=partial(matched.inputs, covers=kind == "covers"), changes=name, family=MATCHED,
-           conditions=("standard",))
-    for kind, what in (("records", "records"), ("covers", "cover pages"))
-    for name, title in (("dense", "Dense"), ("bm25", "BM25"), ("hybrid_rrf", "Hybrid RRF"),
-                        ("parent_child", "Parent-child"))
+    _match_first(row, kind) for kind in ("records", "covers")
+    for name in ("dense", "bm25", "hybrid_rrf", "parent_child") for row in _OWN if row.name == name
 )
+
+#: The page scorer with another stage two, and with filings matched first; folds by company.
+_PAGE_ORDER = tuple(
+    Method(f"{name}_{order if order == 'sum' else 'order'}", f"{title}, {ordered}",
+           f"question → {read}, trained in folds by company, ranks all pages → the chunks of the best P in {then}",
+           "kobeissi2026", pages.score, settings, options={"scorer": scorer, "order": order}, changes=name,
+           is_trained=True, family=ORDERED, conditions=("standard",))
+    for name, title, scorer, settings, read in (
+        ("page_scorer", "Page scorer", "full", _TUNED, "an encoder"),
+        ("page_scorer_light", "Light page scorer", "light", _FROZEN, "a small map over frozen vectors"))
+    for order, ordered, then in (
+        ("page", "page order", "the order of their pages"),
+        ("sum", "sum of scores", "the order of the sum of their page's score and their own, both standardised"))
+)
+_ORDERED = (*_PAGE_ORDER, *(_match_first(row, kind, ORDERED) for row in _PAGE_ORDER for kind in ("records", "covers")))
 
 #: What the rows of several sibling studies share: the conditions, and sections of the profile.
 _SEARCHED: tuple[Condition, ...] = ("standard", "oracle-document")
@@ -284,7 +307,9 @@ _YEPES = (
 
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")
-METHODS: dict[str, Method] = {row.name: row for row in (*_OWN, *_MATCHED, *_AKARSU, *_KIM, *_YEPES)}
+METHODS: dict[str, Method] = {
+    row.name: row for row in (*_OWN, *_MATCHED, *_ORDERED, *_AKARSU, *_KIM, *_YEPES)
+}
 
 
 def of_family(family: str = MAIN) -> list[str]:
@@ -319,12 +344,13 @@ def siblings(profile: Settings) -> list[str]:
     ``siblings.rows`` is ``all`` or a list of names; those of ``siblings.without`` are left out.
     """
     wanted, unwanted = profile.siblings.rows, profile.siblings.without
-    own = (MAIN, MATCHED)
+    own = (MAIN, MATCHED, ORDERED)
     names = [name for name, row in METHODS.items() if row.family not in own and name not in unwanted]
     return names if wanted == "all" else [name for name in names if name in wanted]
 
 
 def measured(profile: Settings) -> list[tuple[str, Condition]]:
     """Every run of a study under a profile: name and condition; none of ``siblings.without``."""
-    own = [name for name in (*of_family(), *of_family(MATCHED)) if name not in profile.siblings.without]
+    families = (MAIN, MATCHED, ORDERED)
+    own = [name for family in families for name in of_family(family) if name not in profile.siblings.without]
     return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]

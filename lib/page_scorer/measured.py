@@ -1,6 +1,7 @@
 """What chapter 04 measures beside the runs, as one long frame without any text, so that it can be published."""
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import pandas as pd
 from lib import runs
 from lib.metrics.frame import HEADLINE
 from lib.metrics.overlap import overlap_metrics
-from lib.metrics.retrieval import doc_recall, page_recall, retrieval_metrics
+from lib.metrics.retrieval import doc_recall, page_ranking, page_recall, retrieval_metrics
 from lib.page_scorer import full, light, mistakes
 from lib.page_scorer.pages import base_vectors, folds, load_records
-from lib.page_scorer.search import page_run, scorer_scores, search
+from lib.page_scorer.search import ORDERS, base_chunk_scores, page_run, scorer_scores, search
+from lib.retrievers import dense, matched
+from lib.store import FRAME, read_frame
 from lib.study import Study
 
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
@@ -26,6 +29,17 @@ SCORERS = {  # scorer and what its folds hold out: the row of the method table
     ("full", "filing"): "page_scorer_filing",
     ("full", "company"): "page_scorer",
 }
+TRAINED = [key for key in SCORERS if key[1]]
+#: How a set-up knows the filing, as tables name it.
+IDENTITIES = {"none": "Not matched", "covers": "Covers", "records": "Records", "given": "Filing given"}
+CHOSEN = "page_scorer_light_order_records"  # the row whose pages :func:`choices` takes
+CHOICES = {
+    "base": "the base encoder's best chunk",
+    "children": "the chunk with the best child",
+    "first": "the first chunk",
+    "all": "all chunks: what no choice can exceed",
+}
+EXPERIMENTS = "page_scorer/experiments"
 
 
 def measurements(study: Study, k: int = 5) -> pd.DataFrame:
@@ -84,6 +98,92 @@ def ablation(study: Study, k: int = 5) -> pd.DataFrame:
     return study.store.frame(f"page_scorer/ablation/{k}", params, make, public=True)
 
 
+def setups(study: Study, k: int = 5) -> pd.DataFrame:
+    """Document and page recall at k chunks of every set-up: question_id, metric, and a column for each of them.
+
+    A column is ``scorer/by/order/identity``, of TRAINED, ORDERS and IDENTITIES, such as ``light/company/page/none``.
+    """
+
+    def make() -> pd.DataFrame:
+        asked, shared = (study.questions, study.chunks, k), study.candidates("standard")
+        values = {}
+        for (scorer, by), order, identity in product(TRAINED, ORDERS, IDENTITIES):
+            scores = scorer_scores(study, scorer, by)
+
+            def rank(allowed: np.ndarray, scores: np.ndarray = scores, order: str = order) -> pd.DataFrame:
+                return runs.rank(search(study, scores, allowed, order=order), *asked)
+
+            if identity in ("none", "given"):
+                run = rank(shared if identity == "none" else study.candidates("oracle-document"))
+            else:
+                run = matched.run_within(study, shared, identity == "covers", rank)
+            both = [metric(run, study.questions, k) for metric in (doc_recall, page_recall)]
+            values["/".join((scorer, by, order, identity))] = pd.concat(
+                both, keys=["doc_recall", "page_recall"]
+            )
+        return pd.DataFrame(values).rename_axis(["metric", "question_id"]).reset_index()
+
+    identities = [study.inputs_digest(f"page_scorer_order_{kind}") for kind in ("covers", "records")]
+    params = _params(study, k) | {"identities": identities}
+    return study.store.frame(f"page_scorer/setups/{k}", params, make, public=True)
+
+
+def choices(study: Study, k: int = 5) -> pd.DataFrame:
+    """What one chunk from each of a question's first k pages (of CHOSEN) contains, by who chooses it.
+
+    Returns:
+        choice (of CHOICES), question_id, metric (``ctx_bleu`` or ``ctx_rouge_l``), k (1 or ``k`` pages), value; and for
+        the choice ``all`` the metric ``several``: the share of the k pages that have more than one chunk.
+    """
+
+    def make() -> pd.DataFrame:
+        chunks, asked, keys = study.chunks, study.questions, ["question_id", "doc_name", "page"]
+        pages = page_ranking(study.run(CHOSEN))[[*keys, "rank"]]
+        columns = chunks[["chunk_id", "doc_name", "page"]].assign(column=range(len(chunks)))
+        on = pages[pages["rank"] <= k].merge(columns, on=keys[1:])
+        row = pd.Index(asked["question_id"]).get_indexer(on["question_id"])
+        scores = {
+            "base": base_chunk_scores(study),
+            "children": dense.score_children(study, study.candidates("standard")),
+        }
+        scores = {name: part[row, on["column"]] for name, part in scores.items()}
+        scores |= {"first": -on["column"], "all": np.zeros(len(on))}
+        texts, parts = chunks.set_index("chunk_id")["text"].to_dict(), []
+        for name, values in scores.items():
+            read = on.assign(score=values).sort_values("score", ascending=False, kind="stable")
+            read = read if name == "all" else read.drop_duplicates(keys)
+            parts.append(
+                overlap_metrics(read, texts, asked, sorted({1, k}), study.cache.rows).assign(choice=name)
+            )
+        several = (
+            on.groupby(keys, sort=False)
+            .size()
+            .gt(1)
+            .groupby("question_id")
+            .mean()
+            .rename("value")
+            .reset_index()
+        )
+        table = pd.concat([*parts, several.assign(choice="all", metric="several", k=k)], ignore_index=True)
+        return table[["choice", "question_id", "metric", "k", "value"]].astype({"k": int})
+
+    params = {"k": k, "run": study.run_digest(CHOSEN), "evidence": study.digest("evidence")}
+    params |= {"settings": study.settings_of(("embedder", "parent_child"))}
+    return study.store.frame(f"page_scorer/choices/{k}", params, make, public=True)
+
+
+def experiments(study: Study) -> pd.DataFrame | None:
+    """What other ways of training give at stage one, where they were measured: a column per factor of the training, and
+    seed, question_id, metric, k (pages kept), value. Stored under EXPERIMENTS with :func:`experiment_params`."""
+    entry = study.store.find(EXPERIMENTS, experiment_params(study))
+    return entry and read_frame(entry.path / FRAME)
+
+
+def experiment_params(study: Study) -> dict:
+    """What the stored frame of :func:`experiments` depends on."""
+    return {name: study.digest(name) for name in ("pages", "questions")}
+
+
 def _params(study: Study, k: int) -> dict:
     inputs = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
     return {"k": k, **inputs, "settings": study.settings_of(("embedder", "page_scorer", "page_scorer_light"))}
@@ -111,7 +211,7 @@ def _recalls(study: Study, scorer: str, by: str, k: int) -> Iterable[tuple]:
     ranked = page_run(study, scores, everything, max(PAGES))
     rankings = [("pages", n_pages, ranked, n_pages) for n_pages in PAGES]
     for part, n_pages in [*(("ablation", n) for n in PAGES), ("page order", study.profile.page_scorer.pages)]:
-        found = search(study, scores, everything, n_pages, in_page_order=part == "page order")
+        found = search(study, scores, everything, n_pages, "page" if part == "page order" else "base")
         rankings.append((part, n_pages, runs.rank(found, study.questions, study.chunks, k), k))
     for part, n_pages, run, depth in rankings:
         for metric in (doc_recall, page_recall):

@@ -1,7 +1,8 @@
 """Pages first, then chunks: every page is ranked by a page scorer, and only the chunks of the best P are searched.
 
-Stage two is the base encoder's search of chunks as in ``dense``; only the choice of pages is learned. The scorer is
-trained in folds by company or by filing, fully or lightly, or not at all.
+As published, stage two is the base encoder's search of chunks as in ``dense``, which ranks the pages anew; it can also
+keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned. The scorer is trained in
+folds by company or by filing, fully or lightly, or not at all.
 """
 
 import numpy as np
@@ -11,6 +12,9 @@ from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
 from lib.study import Study
 from lib.words import StudyError
+
+#: What orders the chunks of the best pages.
+ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "sum of both scores"}
 
 
 def pages_of_chunks(study: Study) -> np.ndarray:
@@ -48,32 +52,70 @@ def search(
     page_scores: np.ndarray,
     candidates: np.ndarray,
     n_pages: int | None = None,
-    in_page_order: bool = False,
+    order: str = "base",
+    chunk_scores: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Both stages: the base scores of the chunks on the best pages, shape (n_questions, n_chunks), else ``-inf``.
+    """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
     Args:
         study, page_scores, candidates: see :func:`rank_pages`.
         n_pages: pages kept; by default the profile's ``page_scorer.pages``.
-        in_page_order: keep stage one's order: a score is minus the page's rank plus the base score brought to less
-            than 1, so that the base encoder only orders the chunks of a page.
+        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, so that chunk scores order the
+            chunks of a page alone; ``sum``: page score and chunk score, each brought to mean 0 and standard deviation 1
+            over the question's chunks on the kept pages.
+        chunk_scores: shape (n_questions, n_chunks), cosines; by default the base encoder's.
 
     Raises:
         StudyError: ``n_pages`` is less than one, or more than the pages whose scores are stored.
+        ValueError: ``order`` is none of ORDERS.
     """
     n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
     if not 1 <= n_pages <= KEPT:
         raise StudyError(f"pages is {n_pages}: choose a number from 1 to {KEPT}, as many as page scores keep")
-    base, pages = base_chunk_scores(study), pages_of_chunks(study)
+    if order not in ORDERS:
+        raise ValueError(f"order {order!r}: choose one of {', '.join(ORDERS)}")
+    pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
-    if not in_page_order:
-        return chunks_on_pages(base, ranked, pages)
-    scores = chunks_on_pages((base + 1) / 2.01, ranked, pages)
-    for row, rows in zip(scores, ranked, strict=True):
-        rank_of = np.zeros(len(study.pages), np.float32)
-        rank_of[rows] = np.arange(1, len(rows) + 1)
-        row -= rank_of[pages]
+    scores = chunks_on_pages(
+        base_chunk_scores(study) if chunk_scores is None else chunk_scores, ranked, pages
+    )
+    if order == "base":
+        return scores
+    for row, rows, of_page in zip(scores, ranked, page_scores, strict=True):
+        kept = np.flatnonzero(np.isfinite(row))
+        if order == "page":
+            rank_of = np.zeros(len(study.pages), np.float32)
+            rank_of[rows] = np.arange(1, len(rows) + 1)
+            row[kept] = (row[kept] + 1) / 2.01 - rank_of[pages[kept]]
+        else:
+            row[kept] = standardised(row[kept]) + standardised(of_page[pages[kept]])
     return scores
+
+
+def standardised(values: np.ndarray) -> np.ndarray:
+    """Values with mean 0 and standard deviation 1, zeros where all are equal; ``-inf`` is as the least other one."""
+    known = values[np.isfinite(values)]
+    if not len(known) or np.ptp(known) == 0:
+        return np.zeros_like(values)
+    values = np.maximum(values, known.min())
+    return (values - values.mean()) / values.std()
+
+
+def comparable(study: Study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Page scores, without those beyond a question's best KEPT where it may search several filings.
+
+    Stored are all scores of a question's own filing too, for the oracles. Beside the filings of which only the best
+    pages' are stored, they would give away which one is its own.
+    """
+    filing = study.chunks["doc_name"].factorize()[0]
+    first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
+    is_open = first.min(axis=1) < last.max(axis=1)
+    places = np.argsort(-page_scores[is_open], axis=1, kind="stable")[:, KEPT:]
+    kept = page_scores[is_open]
+    np.put_along_axis(kept, places, -np.inf, axis=1)
+    page_scores = page_scores.copy()
+    page_scores[is_open] = kept
+    return page_scores
 
 
 def base_chunk_scores(study: Study) -> np.ndarray:
@@ -110,6 +152,8 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     return study.memo(("page_scores", name, by), load)
 
 
-def score(study: Study, candidates: np.ndarray, scorer: str = "full", by: str = "company") -> np.ndarray:
-    """Both stages with a scorer of :func:`scorer_scores`, by default the fine-tuned one with folds by company."""
-    return search(study, scorer_scores(study, scorer, by), candidates)
+def score(
+    study: Study, candidates: np.ndarray, scorer: str = "full", by: str = "company", order: str = "base"
+) -> np.ndarray:
+    """Both stages with a scorer of :func:`scorer_scores` and an order of ORDERS, by default as published."""
+    return search(study, scorer_scores(study, scorer, by), candidates, order=order)

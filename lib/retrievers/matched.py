@@ -6,6 +6,8 @@ behind them stands what it finds elsewhere. A question that names no company is 
 the dataset's records of each filing, or from the text of its first pages alone, as in a folder of PDFs without records.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -37,18 +39,23 @@ def fits_best(questions: list[str], filed: list[Identity]) -> np.ndarray:
     return best | (found["company"].max(axis=1, keepdims=True) <= 0)
 
 
-def score(study: Study, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
-    """Minus the rank, shape (n_questions, n_chunks): ``method`` within the filings that fit best, then over all.
+def run_within(
+    study: Study, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
+) -> pd.DataFrame:
+    """A run: what ``rank`` finds among the candidates of the filings that fit best, then what it finds elsewhere.
 
-    Args:
-        method: name of the row that ranks.
-        covers: read identities from the first pages alone.
+    ``covers``: read identities from the first pages alone; ``rank`` makes a run of a matrix of candidates.
     """
     filed = study.memo(("identities", covers), lambda: identities(study, covers))
     best = fits_best(study.questions["question"].tolist(), filed)
     of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])
-    both, depth = (candidates & best[:, of_chunk], candidates), study.profile.run.depth
-    parts = [study.rank_method(method, allowed, depth) for allowed in both]
-    run = pd.concat(parts, ignore_index=True).drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
-    places = run.groupby("question_id", sort=False).cumcount() + 1
-    return runs.to_matrix(run, study.questions, study.chunks, -places.to_numpy(np.float32))
+    run = pd.concat([rank(candidates & best[:, of_chunk]), rank(candidates)], ignore_index=True)
+    run = run.drop_duplicates(["question_id", "chunk_id"], ignore_index=True)
+    return run.assign(rank=run.groupby("question_id", sort=False).cumcount() + 1)
+
+
+def score(study: Study, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
+    """Minus the rank, shape (n_questions, n_chunks), in :func:`run_within` by the row ``method``."""
+    depth = study.profile.run.depth
+    run = run_within(study, candidates, covers, lambda allowed: study.rank_method(method, allowed, depth))
+    return runs.to_matrix(run, study.questions, study.chunks, -run["rank"].to_numpy(np.float32))

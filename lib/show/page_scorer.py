@@ -1,20 +1,49 @@
 """The tables and figures of chapter 04, from its measurements and the runs' metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
+from itertools import product
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS
+from lib.metrics.frame import values_of
+from lib.page_scorer.measured import CHOICES, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
-from lib.show.display import Column, number, printed, with_interval
-from lib.show.tables import MEANS, REPORTED, reported_cell, reported_rows, title, values_of
-from lib.stats import Resampling
+from lib.page_scorer.search import ORDERS
+from lib.show.display import Column, number, p_value, printed, with_interval
+from lib.show.figures import COLOURS, DARK, bars
+from lib.show.tables import MEANS, REPORTED, reported_cell, reported_rows, title
+from lib.stats import Resampling, holm
 from lib.study import Study
+from lib.words import Condition
 
 UNTRAINED = "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
 NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned"}
+ASKED = "metrics-generated"  # the type of question of the published claim about the oracle
+#: Set-ups around which the differences between ours and the published one are measured: PARTS of each.
+PARTS = ("scorer", "by", "order", "identity")
+AROUND = {
+    "as published": ("full", "company", "base", "none"),
+    "repaired": ("light", "company", "page", "records"),
+}
+#: What differs between set-ups: the part, and its values without and with the difference.
+DIFFERENCES = {
+    "Chunks in page order": ("order", "base", "page"),
+    "Chunks by the sum of both scores": ("order", "base", "sum"),
+    "Filings matched by cover pages": ("identity", "none", "covers"),
+    "Filings matched by records": ("identity", "none", "records"),
+    "Filing given": ("identity", "none", "given"),
+    "A small map in place of fine-tuning": ("scorer", "full", "light"),
+    "Folds by filing: companies are known": ("by", "company", "filing"),
+}
+#: The dense search that knows as much of the filing as a set-up does: its method and condition.
+RIVALS: dict[str, tuple[str, Condition]] = {
+    "none": ("dense", "standard"),
+    "covers": ("dense_covers", "standard"),
+    "records": ("dense_records", "standard"),
+    "given": ("dense", "oracle-document"),
+}
 
 
 def _cells(study: Study, frame: pd.DataFrame, keys: list[str]) -> pd.Series:
@@ -150,23 +179,134 @@ def mistakes_takeaway(study: Study, frame: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def gains_table(
-    metrics: pd.DataFrame, questions: pd.DataFrame, method: str, baseline: str, k: int
-) -> pd.DataFrame:
-    """How many questions gain and lose page recall at k against a baseline, by question type and in all."""
-    first, second = (values_of(metrics, name, "standard", "page_recall", k) for name in (method, baseline))
-    difference, rows = first - second.reindex(first.index), []
-    kinds = questions.set_index("question_id")["question_type"].reindex(first.index)
-    for kind, own in [*difference.groupby(kinds), ("all", difference)]:
-        counts = {"Gains": (own > 0).sum(), "Same": (own == 0).sum(), "Loses": (own < 0).sum()}
-        mean = {"Mean difference": f"{own.mean():+.2f}", "n": len(own)}
-        rows.append({"Question type": kind} | counts | mean)
+def of_setup(frame: pd.DataFrame, *parts: str, metric: str = "page_recall") -> pd.Series:
+    """The values by question id of a set-up, given by its PARTS, in :func:`lib.page_scorer.measured.setups`."""
+    return frame[frame["metric"] == metric].set_index("question_id")["/".join(parts)]
+
+
+def setups_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    """Page recall, and in brackets document recall, by scorer, folds and stage two (rows) and by identity (columns)."""
+    rows = []
+    for (scorer, by), order in product(TRAINED, ORDERS):
+        row = {"Page scorer": NAMES[scorer], "Folds by": by, "Stage two": ORDERS[order]}
+        for identity, head in IDENTITIES.items():
+            means = [
+                of_setup(frame, scorer, by, order, identity, metric=one).mean()
+                for one in ("page_recall", "doc_recall")
+            ]
+            row[head] = "{:.2f} ({:.2f})".format(*means)
+        rows.append(row | {"n": len(study.questions)})
     return pd.DataFrame(rows)
 
 
-def gained_and_lost(metrics: pd.DataFrame, methods: Sequence[str], k: int) -> pd.DataFrame:
-    """question_id, page recall of two methods and their difference, where they differ, gains first."""
-    wide = pd.DataFrame({name: values_of(metrics, name, "standard", "page_recall", k) for name in methods})
-    wide["difference"] = wide[methods[0]] - wide[methods[1]]
-    wide = wide[wide["difference"] != 0].sort_values("difference", ascending=False, kind="stable")
-    return wide.reset_index()
+def setups_figure(
+    study: Study, frame: pd.DataFrame, metrics: pd.DataFrame, k: int, published: float
+) -> plt.Figure:
+    """Bars of page recall by identity and stage two, a panel per scorer with folds by company; marks show the dense
+    search that knows as much of the filing (RIVALS), and a line the ``published`` page recall, NaN for none."""
+    draws = Resampling.of(study)
+    drawn, panels = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True)
+    rivals = [values_of(metrics, *RIVALS[identity], "page_recall", k).mean() for identity in IDENTITIES]
+    for axes, scorer in zip(panels, ("full", "light"), strict=True):
+        parts = {}
+        for order, name in ORDERS.items():
+            found = [draws.interval(of_setup(frame, scorer, "company", order, one)) for one in IDENTITIES]
+            parts[name] = pd.DataFrame(found)
+        bars(axes, parts, [*IDENTITIES.values()], COLOURS)
+        axes.plot(rivals, range(len(rivals)), "D", ms=6, color=DARK, zorder=4, label="dense, same filings")
+        axes.axvline(published, color=DARK, ls="--", lw=1, label="published (folds by filing)")
+        axes.set(title=NAMES[scorer], xlabel=f"page recall@{k}", xlim=(0, 1))
+    drawn.legend(
+        *panels[0].get_legend_handles_labels(), ncols=5, loc="upper center", bbox_to_anchor=(0.5, 1.05)
+    )
+    drawn.tight_layout()
+    return drawn
+
+
+def differences(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    """What each of DIFFERENCES changes in page recall around each set-up of AROUND, all else equal: difference, around,
+    without, with, low, high, p, p_holm (over all of them) and n."""
+    draws, rows = Resampling.of(study), []
+    for (name, (part, *values)), (around, own) in product(DIFFERENCES.items(), AROUND.items()):
+        setup = dict(zip(PARTS, own, strict=True))
+        without, changed = (of_setup(frame, *(setup | {part: value}).values()) for value in values)
+        found = draws.difference(changed, without)
+        rows.append([name, around, without.mean(), changed.mean(), *found[:4], draws.p(changed, without)])
+    columns = ["name", "around", "without", "with", "difference", "low", "high", "n", "p"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(p_holm=holm(table["p"]))
+
+
+def differences_table(table: pd.DataFrame) -> pd.DataFrame:
+    """:func:`differences` as printed, one row per difference."""
+    shown = pd.DataFrame({"Difference in set-up": table["name"].unique()})
+    for around in AROUND:
+        own = table[table["around"] == around]
+        shown[f"Recall {around}"] = [
+            f"{a:.2f} → {b:.2f}" for a, b in zip(own["without"], own["with"], strict=True)
+        ]
+        shown[f"Difference {around}"] = [*map(with_interval, own["difference"], own["low"], own["high"])]
+        shown[f"p (Holm), {around}"] = [*map(p_value, own["p_holm"])]
+    return shown.assign(n=table["n"].iloc[0])
+
+
+def rivals_table(
+    study: Study, metrics: pd.DataFrame, rivals: Mapping[str, list[tuple[str, Condition]]], k: int
+) -> pd.DataFrame:
+    """Each method against its rivals, which are methods and conditions: differences in page recall at k over all
+    questions and over those of type ASKED, with Holm's correction over the table."""
+    draws, kinds, rows, p_values = (
+        Resampling.of(study),
+        study.questions.set_index("question_id")["question_type"],
+        [],
+        [],
+    )
+    for method, others in rivals.items():
+        own = values_of(metrics, method, "standard", "page_recall", k)
+        for other, condition in others:
+            values = values_of(metrics, other, condition, "page_recall", k)
+            row = {
+                "Method": title(method),
+                "Rival": title(other) + ("" if condition == "standard" else ", filing given"),
+            }
+            for head, part in (("all", own), ("metrics", own[kinds.reindex(own.index) == ASKED])):
+                row |= {
+                    f"Mean, {head}": number(part.mean()),
+                    f"Difference, {head}": "–",
+                    f"p (Holm), {head}": "–",
+                }
+                if len(part):
+                    row[f"Difference, {head}"] = with_interval(*draws.difference(part, values)[:3])
+                    p_values.append(
+                        (len(rows), f"p (Holm), {head}", draws.p(part, values.reindex(part.index)))
+                    )
+            rows.append(row | {"n": len(own)})
+    table = pd.DataFrame(rows)
+    for (row, head, _), adjusted in zip(p_values, holm([p for *_, p in p_values]), strict=True):
+        table.loc[row, head] = p_value(adjusted)
+    return table
+
+
+def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
+    """:func:`lib.page_scorer.measured.choices` by who chooses the chunk, at the first page and at the first k."""
+    found = frame[frame["metric"] != "several"].rename(columns={"question_id": "item"})
+    cells, rows = _cells(study, found, ["choice", "metric", "k"]), []
+    for choice, name in CHOICES.items():
+        heads = {
+            f"{head}, pages {'1' if at == 1 else f'1 to {at}'}": (metric, at)
+            for at in sorted({1, k})
+            for metric, head in (("ctx_bleu", "BLEU"), ("ctx_rouge_l", "ROUGE-L"))
+        }
+        rows.append({"From each page": name} | {head: cells[choice, *key] for head, key in heads.items()})
+    return pd.DataFrame(rows).assign(n=found["item"].nunique())
+
+
+def experiments_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.page_scorer.measured.experiments`: page recall of stage one by the training's factors (rows) and the
+    pages kept (columns), means over seeds with intervals over companies."""
+    factors = [name for name in frame if name not in ("seed", "question_id", "metric", "k", "value")]
+    own = frame[frame["metric"] == "page_recall"].rename(columns={"question_id": "item"})
+    n_seeds = own.groupby(factors, sort=False)["seed"].nunique()
+    means = own.groupby([*factors, "k", "item"], sort=False)["value"].mean().reset_index()
+    table = _cells(study, means, [*factors, "k"]).unstack("k").add_prefix("P = ")
+    return table.loc[n_seeds.index].assign(Seeds=n_seeds, n=own["item"].nunique()).reset_index()

@@ -1,13 +1,33 @@
 """Chapter 04's measurements on a tiny study, and the tables made of them."""
 
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.metrics.frame import HEADLINE
+from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import mistakes
-from lib.page_scorer.measured import MISTAKE, PAGES, SCORERS, ablation, measurements
+from lib.page_scorer.measured import (
+    CHOICES,
+    EXPERIMENTS,
+    IDENTITIES,
+    MISTAKE,
+    PAGES,
+    SCORERS,
+    TRAINED,
+    ablation,
+    choices,
+    experiment_params,
+    experiments,
+    measurements,
+    setups,
+)
+from lib.page_scorer.search import ORDERS
 from lib.show import page_scorer as report
+from lib.show.page_scorer import RIVALS
 
 QUESTIONS = [f"q{n}" for n in range(4)]
 
@@ -110,16 +130,122 @@ def test_the_ablation_has_the_recall_of_the_measurements_and_table_6_beside_it(m
     assert table[report.REPORTED].tolist() == ["0.92 / 0.48 / – / –", "–", "–", "–"]
 
 
+@pytest.fixture(scope="module")
+def every_setup(measured):
+    study, _ = measured
+    return study, setups(study, k=3)
+
+
+def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(every_setup):
+    study, frame = every_setup
+    assert len(frame.columns) == 2 + len(TRAINED) * len(ORDERS) * len(IDENTITIES)
+    for method, parts in {
+        "page_scorer": ("full", "company", "base", "none"),
+        "page_scorer_sum": ("full", "company", "sum", "none"),
+        "page_scorer_light_order_covers": ("light", "company", "page", "covers"),
+        "page_scorer_light_sum_records": ("light", "company", "sum", "records"),
+        "page_scorer_filing": ("full", "filing", "base", "none"),
+    }.items():
+        for metric in (doc_recall, page_recall):
+            wanted = metric(study.run(method), study.questions, 3)
+            found = report.of_setup(frame, *parts, metric=metric.__name__)
+            assert found.to_dict() == pytest.approx(wanted.to_dict(), abs=1e-6), method
+    given = [name for name in frame if name.endswith("/given")]
+    assert (frame.loc[frame["metric"] == "doc_recall", given] == 1).all(axis=None)
+
+
+def test_every_set_up_is_shown_with_page_and_document_recall(every_setup):
+    study, frame = every_setup
+    table = report.setups_table(study, frame)
+    assert len(table) == len(TRAINED) * len(ORDERS)
+    assert table["Filing given"].str.endswith(" (1.00)").all()
+
+
+def test_a_difference_changes_one_part_of_a_set_up(every_setup):
+    study, frame = every_setup
+    table = report.differences(study, frame)
+    assert len(table) == 2 * len(report.DIFFERENCES)
+    rows = table.set_index(["name", "around"])
+    page, base = (
+        report.of_setup(frame, "full", "company", order, "none").mean() for order in ("page", "base")
+    )
+    assert rows.loc[("Chunks in page order", "as published"), ["without", "with"]].tolist() == [base, page]
+    np.testing.assert_allclose(table["difference"], table["with"] - table["without"])
+    assert report.differences_table(table)["n"].tolist() == [12] * len(report.DIFFERENCES)
+
+
+def test_one_chunk_of_each_page_never_exceeds_all_of_them(measured):
+    study, _ = measured
+    found = choices(study, k=3)
+    several = found[found["metric"] == "several"]
+    assert len(several) == 12
+    assert several["value"].between(0, 1).all()
+    table = (
+        found[found["metric"] != "several"]
+        .set_index(["metric", "k", "question_id", "choice"])["value"]
+        .unstack()
+    )
+    assert set(table) == {*CHOICES}
+    assert (table.drop(columns="all").le(table["all"] + 1e-9, axis=0)).all(axis=None)
+    assert report.choices_table(study, found, 3)["n"].tolist() == [12] * len(CHOICES)
+
+
+def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_questions(measured):
+    profile, questions = measured[0].profile, measured[0].questions
+    kinds = ["metrics-generated"] * 2 + ["other"] * 10
+    study = SimpleNamespace(profile=profile, questions=questions.assign(question_type=kinds))
+    asked = questions["question_id"]
+    rows = [
+        (name, condition, q, "page_recall", 5, value)
+        for name, condition, values in (
+            ("dense", "standard", [1, 0] * 6),
+            ("bm25", "standard", [0] * 12),
+            ("bm25", "oracle-document", [1, 0] * 6),
+        )
+        for q, value in zip(asked, values, strict=True)
+    ]
+    metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+    rivals = {"dense": [("bm25", "standard"), ("bm25", "oracle-document")]}
+    table = report.rivals_table(study, metrics, rivals, 5)
+    assert table["Rival"].tolist() == ["BM25", "BM25, filing given"]
+    assert table["Mean, metrics"].tolist() == ["0.50", "0.50"]
+    assert table["Difference, all"].str[:4].tolist() == ["0.50", "0.00"]
+    assert table["p (Holm), metrics"].iloc[1] == "1.000"
+
+
+def test_experiments_are_shown_by_the_factors_of_the_training(measured):
+    study, _ = measured
+    assert experiments(study) is None
+    asked = study.questions["question_id"]
+    rows = [
+        (tokens, seed, q, "page_recall", 20, tokens / 512)
+        for tokens in (128, 256)
+        for seed in (1, 2)
+        for q in asked
+    ]
+    frame = pd.DataFrame(rows, columns=["tokens", "seed", "question_id", "metric", "k", "value"])
+    study.store.frame(EXPERIMENTS, experiment_params(study), lambda: frame, public=True)
+    table = report.experiments_table(study, experiments(study))
+    assert table[["tokens", "Seeds", "n"]].to_numpy().tolist() == [[128, 2, 12], [256, 2, 12]]
+    assert table["P = 20"].str[:4].tolist() == ["0.25", "0.50"]
+
+
+def test_the_figure_has_a_mark_for_each_rival(every_setup):
+    study, frame = every_setup
+    rows = [
+        (*RIVALS[identity], q, "page_recall", 3, 0.25 * place)
+        for place, identity in enumerate(IDENTITIES)
+        for q in study.questions["question_id"]
+    ]
+    metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+    drawn = report.setups_figure(study, frame, metrics, 3, 0.55)
+    assert [line.get_xdata().tolist() for line in drawn.axes[0].lines if line.get_marker() == "D"] == [
+        [0, 0.25, 0.5, 0.75]
+    ]
+    plt.close(drawn)
+
+
 def test_folds_have_a_mean_and_a_spread():
     frame = pd.DataFrame({"part": "fold", "by": "company", "item": QUESTIONS, "value": [0, 0, 1, 1]})
     row = report.folds_table(frame, metrics_of(dense=[1, 0, 1, 1]), {"dense": "company"}, k=5).iloc[0]
     assert row[["Fold 0", "Fold 1", "Mean", "SD", "n"]].tolist() == ["0.50", "1.00", "0.75", "0.35", 4]
-
-
-def test_gains_and_losses_are_counted_by_question_type():
-    metrics = metrics_of(dense=[1, 0, 0.5, 0], bm25=[0, 0, 1, 0])
-    questions = pd.DataFrame({"question_id": QUESTIONS, "question_type": ["a", "a", "b", "b"]})
-    table = report.gains_table(metrics, questions, "dense", "bm25", k=5).set_index("Question type")
-    assert table.loc["all", ["Gains", "Same", "Loses", "n"]].tolist() == [1, 2, 1, 4]
-    assert table["Mean difference"].tolist() == ["+0.50", "-0.25", "+0.12"]
-    assert report.gained_and_lost(metrics, ["dense", "bm25"], k=5)["question_id"].tolist() == ["q0", "q2"]

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from lib import runs
+from lib.methods import METHODS, ORDERED, of_family
 from lib.page_scorer import pages
+from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
-from lib.page_scorer.search import page_run, rank_pages, scorer_scores, search
+from lib.page_scorer.search import comparable, page_run, rank_pages, scorer_scores, search, standardised
 from lib.retrievers import dense
 from lib.words import StudyError
 
@@ -59,13 +61,64 @@ def test_stage_two_searches_only_the_kept_pages_with_the_base_encoder(study, sco
 def test_in_page_order_chunks_follow_their_pages(study, scored):
     everything = study.candidates("standard")
     ranked = page_run(study, scored, everything, study.profile.page_scorer.pages)
-    scores = search(study, scored, everything, in_page_order=True)
+    scores = search(study, scored, everything, order="page")
     found = runs.rank(scores, study.questions, study.chunks, 50)
     columns = ["question_id", "doc_name", "page"]
     assert found.drop_duplicates(columns)[columns].values.tolist() == ranked[columns].values.tolist()
     base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))
     both = found.merge(base, on=["question_id", "chunk_id"], suffixes=("", "_base"))
     assert all(part["rank_base"].is_monotonic_increasing for _, part in both.groupby(columns, sort=False))
+
+
+def test_scores_are_standardised_and_unknown_ones_are_the_least():
+    found = standardised(np.array([1, 3, -np.inf, 3], np.float32))
+    assert found.tolist() == [-1, 1, -1, 1]  # mean 2, standard deviation 1
+    assert standardised(np.array([0.3, 0.3], np.float32)).tolist() == [0, 0]
+    assert standardised(np.full(2, -np.inf, np.float32)).tolist() == [0, 0]
+
+
+def test_the_sum_adds_the_standardised_scores_of_chunk_and_page(study, scored):
+    everything, pages_of = study.candidates("standard"), pages_first.pages_of_chunks(study)
+    found = search(study, scored, everything, n_pages=3, order="sum")
+    base = search(study, scored, everything, n_pages=3)
+    for row, own, of_page in zip(found, base, scored, strict=True):
+        kept = np.isfinite(own)
+        assert (np.isfinite(row) == kept).all()
+        page = of_page[pages_of[kept]]
+        wanted = (own[kept] - own[kept].mean()) / own[kept].std() + (page - page.mean()) / page.std()
+        np.testing.assert_allclose(row[kept], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_an_unknown_order_lists_the_known(study, scored):
+    with pytest.raises(ValueError, match="order 'best': choose one of base, page, sum"):
+        search(study, scored, study.candidates("standard"), order="best")
+
+
+def test_the_stored_scores_of_the_own_filing_do_not_count_beside_other_filings(study, scored, monkeypatch):
+    monkeypatch.setattr(pages_first, "KEPT", 5)
+    beside = comparable(study, scored, study.candidates("standard"))
+    assert np.isfinite(beside).sum(axis=1).tolist() == [5] * len(scored)
+    assert (np.argsort(-beside, axis=1)[:, :5] == np.argsort(-scored, axis=1)[:, :5]).all()
+    alone = comparable(study, scored, study.candidates("oracle-document"))
+    assert (alone == scored).all()
+
+
+def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_that_does():
+    rows = [METHODS[name] for name in of_family(ORDERED)]
+    scorers = [
+        f"{scorer}_{order}" for scorer in ("page_scorer", "page_scorer_light") for order in ("order", "sum")
+    ]
+    assert {row.name for row in rows} == {
+        f"{name}{kind}" for name in scorers for kind in ("", "_records", "_covers")
+    }
+    for row in rows:
+        assert row.is_trained
+        if row.uses:
+            assert row.options == {"method": row.changes, "covers": row.name.endswith("_covers")}
+            assert row.uses == (row.changes,)
+        else:
+            assert row.settings == METHODS[row.changes].settings
+            assert row.options["scorer"] == ("light" if "light" in row.name else "full")
 
 
 def test_under_an_oracle_only_its_pages_are_ranked(study):
