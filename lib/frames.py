@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
-from lib.data.dataset import check_gold, extract_pages
 from lib.data.layout import Dataset
+from lib.data.pages import check_gold, extract_pages
 from lib.files import ROOT, aside, digest_of, write_atomically
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings

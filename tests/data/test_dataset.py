@@ -5,7 +5,8 @@ import json
 import pymupdf
 import pytest
 
-from lib.data.dataset import check_gold, extract_pages, read_dataset, read_questions
+from lib.data.dataset import read_dataset, read_questions
+from lib.data.pages import check_gold, extract_pages
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")

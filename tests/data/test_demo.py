@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi
 
-from lib.data.dataset import extract_pages
 from lib.data.locate import DEMO, RESULTS, open_dataset
+from lib.data.pages import extract_pages
 from tools.demo.draw import differences, write_demo
 
 TYPES = {"metrics-generated": 14, "domain-relevant": 13, "novel-generated": 14}

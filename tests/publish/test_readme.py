@@ -17,8 +17,9 @@ from lib import methods
 from lib.__main__ import commands as command_line
 from lib.book import notebooks
 from lib.book.pages import methods_page
-from lib.data.dataset import extract_pages, read_dataset
+from lib.data.dataset import read_dataset
 from lib.data.locate import financebench_root
+from lib.data.pages import extract_pages
 from lib.evaluation import evaluate_all
 from lib.methods import Method, of_family
 from lib.show.tables import results_table, summary_at
