@@ -9,7 +9,7 @@ import pandas as pd
 from lib.files import digest_of, exclusively
 from lib.metrics import METRICS, overlap, retrieval
 from lib.metrics.frame import HEADLINE, at_depth
-from lib.published import METRICS_FILE, metrics_csv
+from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.stats import Resampling
 from lib.study import Study
 from lib.words import CONDITIONS, Condition
@@ -17,6 +17,7 @@ from lib.words import CONDITIONS, Condition
 VERSION = 2
 FILE = "metrics.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
+ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "value"]
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]
 TYPES = {"question_id": str, "k": "Int64"}
 
@@ -61,7 +62,7 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """A file of METRIC_COLUMNS."""
+    """A file of METRIC_COLUMNS or ANSWER_COLUMNS."""
     return pd.read_csv(path, dtype=TYPES)
 
 
@@ -95,15 +96,25 @@ def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> 
     Returns:
         All metrics of the outputs.
     """
-    path = study.outputs / METRICS_FILE
+    same = ["metric"] if is_whole else [*METRIC_COLUMNS[:2], "metric"]
+    return _merged(study, METRICS_FILE, fresh.astype({"k": "Int64", "value": float}), same)
+
+
+def merge_answers(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:
+    """Add ANSWER_COLUMNS to ``answers.csv.gz``: rows of the same context, prompt, generator and metric are replaced."""
+    return _merged(study, ANSWERS_FILE, fresh.astype({"value": float}), [*ANSWER_COLUMNS[:3], "metric"])
+
+
+def _merged(study: Study, name: str, fresh: pd.DataFrame, same: list[str]) -> pd.DataFrame:
+    """All rows of a file of the outputs, once ``fresh`` ones replaced those with the same values in some columns."""
+    path, table = study.outputs / name, fresh
     with exclusively(path, study.store.say):
-        table = fresh.astype({"k": "Int64", "value": float})
         if path.is_file():
-            old, names = read_metrics(path), ["metric"] if is_whole else [*METRIC_COLUMNS[:2], "metric"]
-            replaced = pd.MultiIndex.from_frame(old[names]).isin(pd.MultiIndex.from_frame(fresh[names]))
+            old = read_metrics(path)
+            replaced = pd.MultiIndex.from_frame(old[same]).isin(pd.MultiIndex.from_frame(fresh[same]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
-        table = table.sort_values(METRIC_COLUMNS[:5], kind="stable", ignore_index=True)
-        study.write(METRICS_FILE, gzip.compress(metrics_csv(table), mtime=0))
+        table = table.sort_values([*table.columns[:5]], kind="stable", ignore_index=True)
+        study.write(name, gzip.compress(metrics_csv(table), mtime=0))
     return table
 
 

@@ -20,6 +20,7 @@ from lib.words import StudyError
 
 RESULTS = ROOT / "book" / "results"
 METRICS_FILE = "metrics.csv.gz"
+ANSWERS_FILE = "answers.csv.gz"
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 

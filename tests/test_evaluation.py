@@ -5,8 +5,16 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.evaluation import METRIC_COLUMNS, in_order, merge_metrics, read_metrics, summarise
-from lib.published import METRICS_FILE, metrics_csv
+from lib.evaluation import (
+    ANSWER_COLUMNS,
+    METRIC_COLUMNS,
+    in_order,
+    merge_answers,
+    merge_metrics,
+    read_metrics,
+    summarise,
+)
+from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.stats import Resampling
 
 QUESTIONS = pd.DataFrame({"question_id": ["q10", "q2", "q1"], "company": ["Acme", "Acme", "Bolt"]})
@@ -70,6 +78,23 @@ def test_the_whole_of_a_metric_replaces_what_other_methods_had_of_it(study):
     merge_metrics(study, other)
     merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)), is_whole=True)
     assert merged[["method", "metric"]].to_numpy().tolist() == [["bm25", "mrr"], ["gone", "exact"]]
+
+
+def test_answers_are_merged_by_context_prompt_generator_and_metric(study):
+    rows = [
+        ("none", "plain", "small", "q1", "answer_right", 0.0),
+        ("none", "plain", "small", "q1", "refusal", 1.0),
+    ]
+    first = pd.DataFrame(rows, columns=ANSWER_COLUMNS)
+    merge_answers(study, first)
+    merge_answers(study, first[:1].assign(generator="large", value=1.0))
+    merged = merge_answers(study, first[:1].assign(value=0.5))
+    assert merged.to_numpy().tolist() == [
+        ["none", "plain", "large", "q1", "answer_right", 1.0],
+        ["none", "plain", "small", "q1", "answer_right", 0.5],
+        ["none", "plain", "small", "q1", "refusal", 1.0],
+    ]
+    pd.testing.assert_frame_equal(read_metrics(study.outputs / ANSWERS_FILE), merged)
 
 
 def test_merging_again_gives_the_same_bytes(study):

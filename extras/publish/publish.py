@@ -23,16 +23,16 @@ from lib.evaluation import read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.metrics import METRICS as ALL_METRICS
-from lib.metrics import answers
+from lib.metrics import answers, right
 from lib.models.written import read_records
-from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
+from lib.published import ANSWERS_FILE, METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study
 from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
-MEASURED = sorted(set(ALL_METRICS) - {metric.name for metric in answers.METRICS})
+MEASURED = sorted(set(ALL_METRICS) - {metric.name for metric in (*answers.METRICS, *right.METRICS)})
 
 
 def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
@@ -57,9 +57,9 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside.mkdir(parents=True)
     for name in (METRICS_FILE, "summary.csv"):
         shutil.copyfile(study.outputs / name, aside / name)
-    for name in (BENCHMARKS, TIMES):
-        if (study.home / name).is_file():
-            shutil.copyfile(study.home / name, aside / name)
+    for path in (study.outputs / ANSWERS_FILE, study.home / BENCHMARKS, study.home / TIMES):
+        if path.is_file():
+            shutil.copyfile(path, aside / path.name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
     study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)

@@ -5,14 +5,16 @@ The prompt has the reproduced study's layout: a system line, then Context, Quest
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
-from lib.evaluation import METRIC_COLUMNS
+from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.methods import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import at_depth, long_frame
+from lib.metrics.right import right_metrics
 from lib.models.encoders import Encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
@@ -27,6 +29,7 @@ SYSTEM = (
 TEMPLATE = "Context:\n{context}\n\nQuestion: {question}\n\nAnswer:"
 NO_SEGMENTS = "(no document segments)"
 ANSWER_METRICS = (
+    "answer_right",
     "answer_rouge_l",
     "token_f1",
     "numeric_match",
@@ -34,6 +37,9 @@ ANSWER_METRICS = (
     "bert_score",
     "refusal",
 )
+
+
+Measure = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -90,11 +96,11 @@ def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
     return Answers(wanted, filled.texts, filled)
 
 
-def score(study: Study, written: Answers) -> pd.DataFrame:
+def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> pd.DataFrame:
     """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all."""
     questions = asked(study)[["question_id", "question", "answer", "question_type"]]
     frame = questions.assign(prediction=questions["question_id"].map(written.texts).fillna(""))
-    table = answer_metrics(frame)
+    table = measure(frame)
     table.loc[~table["question_id"].isin(written.texts), "value"] = 0.0
     return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
 
@@ -143,9 +149,21 @@ def kept(
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """The metrics of the answers of several contexts (METRIC_COLUMNS); a StudyError where questions lack answers."""
     study.need_answers("scoring what a model writes")
-    stages = {"answers/metrics": score, "answers/bert-score": bert_scores}
+    right = partial(score, measure=right_metrics)
+    stages = {"answers/right": right, "answers/metrics": score, "answers/bert-score": bert_scores}
     parts = [kept(study, stage, one, make) for stage, make in stages.items() for one in wanted]
     return pd.concat(parts, ignore_index=True)
+
+
+def answer_rows(
+    study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = "plain"
+) -> pd.DataFrame:
+    """The :func:`scores` of several contexts as ANSWER_COLUMNS: by the context's name, the prompt's and the model's."""
+    names = pd.DataFrame([(one.name, one.method, one.condition) for one in wanted])
+    table = scored.merge(
+        names.set_axis(["context", "method", "condition"], axis=1), on=["method", "condition"]
+    )
+    return table.assign(prompt=prompt, generator=study.profile.generator.weights)[ANSWER_COLUMNS]
 
 
 def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:

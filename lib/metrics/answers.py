@@ -88,18 +88,34 @@ def quantities(text: str, question: str | None = None) -> list[Quantity]:
         text = re.sub(rf"(?<![\w$.,]){re.escape(name)}\b", " ", text)
     found = []
     for match in _QUANTITY.finditer(_NOT_QUANTITY.sub(" ; ", text)):
-        part = {name: (value or "").strip() for name, value in match.groupdict().items()}
-        scale = (part["word"] or part["letter"] or part["capital"]).lower()
-        is_bare = not (part["currency"] or part["percent"] or scale)
-        if is_bare and re.fullmatch("19[0-9]{2}|20[0-9]{2}|2100", part["digits"]):
-            continue
-        is_open = part["open"] == "(" or part["inner"] == "("
-        is_bracketed = is_open and bool(part["close"] or (part["late"] and not scale))
-        is_negative = is_bracketed or bool(part["sign"]) or part["inner"] not in ("", "(")
-        value = float(part["digits"].replace(",", "")) * 10.0 ** _POWERS.get(scale, 0)
-        value = -value if is_negative else value
-        found.append(Quantity(value, bool(part["percent"]), bool(scale), bool(part["currency"])))
+        quantity = _quantity(match)
+        is_bare = not (quantity.is_money or quantity.is_percent or quantity.is_scaled)
+        if not (is_bare and re.fullmatch("19[0-9]{2}|20[0-9]{2}|2100", match["digits"])):
+            found.append(quantity)
     return found
+
+
+def _quantity(match: re.Match) -> Quantity:
+    part = {name: (value or "").strip() for name, value in match.groupdict().items()}
+    scale = (part["word"] or part["letter"] or part["capital"]).lower()
+    is_open = part["open"] == "(" or part["inner"] == "("
+    is_bracketed = is_open and bool(part["close"] or (part["late"] and not scale))
+    is_negative = is_bracketed or bool(part["sign"]) or part["inner"] not in ("", "(")
+    value = float(part["digits"].replace(",", "")) * 10.0 ** _POWERS.get(scale, 0)
+    value = -value if is_negative else value
+    return Quantity(value, bool(part["percent"]), bool(scale), bool(part["currency"]))
+
+
+def one_quantity(text: str) -> tuple[Quantity, str] | None:
+    """The quantity that a whole text is, and its digits as written; None for any other text."""
+    match = _QUANTITY.fullmatch(text.strip())
+    return (_quantity(match), match["digits"]) if match else None
+
+
+def asked_unit(question: str | None) -> float:
+    """The unit that a question names, as in "in USD millions", in ones; 1 where it names none."""
+    asked = _ASKED_UNIT.search(question or "")
+    return 10.0 ** _POWERS[asked[1].lower()] if asked else 1.0
 
 
 def numeric_match_strict(prediction: str, answer: str, question: str | None = None) -> bool:
@@ -114,8 +130,7 @@ def numeric_match_strict(prediction: str, answer: str, question: str | None = No
     A percentage equals the fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number
     may be either; a percentage never equals an amount of money.
     """
-    asked = _ASKED_UNIT.search(question or "")
-    unit = 10.0 ** _POWERS[asked[1].lower()] if asked else 1.0
+    unit = asked_unit(question)
     pairs = ((p, g) for g in quantities(answer, question) for p in quantities(prediction, question))
     return any(_is_same(predicted, gold, unit) for predicted, gold in pairs)
 

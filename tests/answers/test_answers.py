@@ -14,6 +14,7 @@ from lib.answers import prompt_context as contexts
 from lib.answers.answers import (
     ANSWER_METRICS,
     Answers,
+    answer_rows,
     answers,
     bert_scores,
     best_baseline,
@@ -24,6 +25,7 @@ from lib.answers.answers import (
 )
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
 from lib.metrics.frame import long_frame
+from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import Filled, GenerationLog, Model
 from lib.profile import Settings
@@ -187,10 +189,18 @@ def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_
     study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
     table = score(study, Answers(Context("dense", "dense"), {"q1": "It was $7."}, Filled()))
     values = table.set_index(["question_id", "metric"])["value"]
-    assert {*table["metric"], "bert_score"} == set(ANSWER_METRICS)
+    assert {*table["metric"], "answer_right", "bert_score"} == set(ANSWER_METRICS)
     assert values["q1", "numeric_match_strict"] == 1
     assert (values["q2"] == 0).all()
     assert table["k"].isna().all()
+
+
+def test_answers_are_rows_by_context_prompt_and_generator(tmp_path, tokenizer_folder):
+    study, wanted = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder), Context("dense", "dense")
+    study.questions["answer"], study.profile["generator"] = ["$7", "seven"], Settings({"weights": "small"})
+    table = score(study, Answers(wanted, {"q1": "It was $7."}, Filled()), right_metrics)
+    rows = answer_rows(study, pd.concat([table, table.assign(method="bm25")]), [wanted])
+    assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", "answer_right", 1.0]]
 
 
 class Letters:

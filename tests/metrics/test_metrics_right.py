@@ -1,0 +1,119 @@
+"""Whether an answer concludes with the reference's figure, on answers one can read."""
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lib.metrics import right as m
+
+MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions) for Acme?"
+BILLIONS = "What is the year end FY2018 net PPNE for Acme? Answer in USD billions."
+DERIVED = (
+    "The ratio is assets over debt. Assets were $303 million, debt $404 million. So it is 303 / 404 = 0.75."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "expected"),
+    [
+        ("$1577.00", MILLIONS, (1577, 1, 1e6, False, True)),  # zeros behind the point are no digits
+        ("$8.70", BILLIONS, (8.7, 0.1, 1e9, False, True)),
+        ("65.4%", None, (65.4, 0.1, 1, True, False)),
+        ("-0.02", None, (-0.02, 0.01, 1, False, False)),
+        ("$1.5 billion", MILLIONS, (1.5, 0.1, 1e9, False, True)),  # its own scale goes before the question's
+        ("2018", None, (2018, 1, 1, False, False)),
+        ("0", None, (0, 1, 1, False, False)),
+        ("Yes, 5%", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_figure_that_a_gold_answer_is(answer, question, expected):
+    found = m.figure(answer, question)
+    assert found == (expected and pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer", "question", "expected"),
+    [
+        ("Capex was $1,577 million.", "$1577.00", MILLIONS, True),
+        ("Capex was $1,578 million.", "$1577.00", MILLIONS, True),  # another last digit
+        ("Capex was $1,584 million.", "$1577.00", MILLIONS, True),  # 7 is within 0.5 %, 7.885
+        ("Capex was $1,585 million.", "$1577.00", MILLIONS, False),
+        ("Capex was $1.58 billion.", "$1577.00", MILLIONS, True),
+        ("Capex was $1,577,300 as stated.", "$1577.00", MILLIONS, True),  # the statement is in thousands
+        ("Capex was $1,577 thousand.", "$1577.00", MILLIONS, False),  # said, and wrong
+        ("-$1,577 million", "$1577.00", MILLIONS, False),
+        ("It was (1,577) million.", "$-1577.00", MILLIONS, True),
+        ("1577%", "$1577.00", MILLIONS, False),
+        ("PPNE is $8,738 million.", "$8.70", BILLIONS, True),
+        ("PPNE is $8,838 million.", "$8.70", BILLIONS, False),
+        ("0.654", "65.4%", None, True),
+        ("65.3 percent", "65.4%", None, True),
+        ("65%", "65.4%", None, False),
+        ("an increase of 6540 bps", "65.4%", None, True),
+        ("0.65 or 65%", "0.66", None, True),
+        (DERIVED, "0.75", None, True),
+        (DERIVED, "404", None, False),  # an operand
+        ("Assets were $303 million. It is $\\frac{303}{404} \\approx 0.75$.", "0.75", None, True),
+        ("Assets were $303 million. It is $\\frac{303}{404} \\approx 0.75$.", "303", None, False),
+        ("The result is\n\n\\[ 0.75 \\]\n\nfor FY2018.", "0.75", None, True),  # a year is no figure
+        ("I cannot determine it. Assets were 0.75.", "0.75", None, False),
+        ("The context does not state it. However, 303 / 404 gives 0.75.", "0.75", None, True),
+        ("", "0", None, False),
+    ],
+)
+def test_an_answer_is_right_by_the_figure_it_concludes_with(prediction, answer, question, expected):
+    assert m.answer_right(prediction, answer, question) is expected
+
+
+def test_each_place_reads_other_figures():
+    places = {place: m.Reading(place, (0.5, 0.0)) for place in m.PLACES}
+    text = "It was 7 after all. Costs were 3. So 4 of 5."
+    of = lambda answer: [name for name, by in places.items() if m.answer_right(text, answer, None, by)]  # noqa: E731
+    assert of("7") == ["any sentence", "opening sentence"]
+    assert of("3") == ["any sentence"]
+    assert of("4") == ["closing sentence", "any sentence"]
+    assert of("5") == ["closing sentence", "last figure", "any sentence"]
+
+
+def test_the_reading_in_use_is_one_of_those_that_are_compared():
+    assert m.READING in m.READINGS
+    assert len(set(m.READINGS)) == len(m.PLACES) * len(m.TOLERANCES)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.text(max_size=60), st.integers(-99_999, 99_999), st.sampled_from(["", " million", "%"]))
+def test_any_text_can_be_read_and_a_figure_is_right_by_itself(text, value, scale):
+    answer = f"{value:,}{scale}"
+    m.answer_right(text, answer, MILLIONS)
+    is_year = not scale and 1900 <= abs(value) <= 2100 and "," not in answer
+    assert m.answer_right(f"It is {answer}.", answer, MILLIONS) is not is_year
+
+
+def test_texts_without_a_figure_are_not_measured():
+    with pytest.raises(ValueError, match="'Yes' is no bare number"):
+        m.answer_right("7", "Yes")
+    rows = [("q1", MILLIONS, "$1577.00", "$1.577 billion"), ("q2", "Did it grow?", "Yes, by 5%", "5%")]
+    frame = pd.DataFrame(rows, columns=["question_id", "question", "answer", "prediction"])
+    found = m.right_metrics(frame)
+    assert found[["question_id", "metric", "value"]].to_numpy().tolist() == [["q1", "answer_right", 1.0]]
+    assert found["k"].isna().all()
+    assert m.right_metrics(frame[1:]).empty
+
+
+@pytest.mark.parametrize(
+    ("prediction", "answer", "expected"),
+    [
+        ("Yes, it grew.", "Yes. Sales rose by 5%.", True),
+        ("**No**, it did not.", "No", True),
+        ("Acme is not capital intensive. It owns little.", "No, the ratio is low.", True),
+        ("Acme grew. It did not shrink.", "Yes", True),
+        ("Northern sales grew.", "Yes", True),
+        ("Yes, though margins did not.", "No", False),
+        ("I cannot determine whether it grew.", "No", False),
+        ("", "No", False),
+    ],
+)
+def test_yes_and_no(prediction, answer, expected):
+    assert m.same_side(prediction, answer) is expected
