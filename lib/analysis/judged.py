@@ -73,7 +73,8 @@ def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
     """How often the judge gives each label, and the chunk is on a gold page: by label n, share, n_gold, gold_share."""
     gold = is_gold(judged, study.questions)
     table = gold.groupby(judged["label"]).agg(["size", "sum"]).set_axis(["n", "n_gold"], axis=1)
-    return table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"])
+    table = table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"])
+    return table.reset_index()
 
 
 def kappa_of(tables: np.ndarray) -> np.ndarray:

@@ -473,7 +473,7 @@ def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def before_and_after(board: pd.DataFrame) -> pd.DataFrame:
-    """The claims that commit 5a4d4cd had a verdict on: index ``claim``, ``before`` in its words, and ``verdict``."""
-    before = {claim.id: claim.before for claim in claims() if claim.before}
-    now = board["verdict"].reindex(list(before))
-    return pd.DataFrame({"before": before, "verdict": now}).rename_axis("claim")
+    """The claims that commit 5a4d4cd had a verdict on: ``claim`` (its id), ``said`` (its text), ``before`` in the
+    commit's words, and ``verdict``."""
+    rows = [(one.id, one.claim, one.before, board.at[one.id, "verdict"]) for one in claims() if one.before]
+    return pd.DataFrame(rows, columns=["claim", "said", "before", "verdict"])

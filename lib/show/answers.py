@@ -12,7 +12,7 @@ from lib.analysis.facts import facts
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
 from lib.answers.prompt_context import NONE, Context
 from lib.metrics import METRIC_TITLES
-from lib.show.display import TESTED, Column, interval, number, printed, wide, with_interval
+from lib.show.display import Column, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
 from lib.show.tables import reported_rows
 from lib.study import Study
@@ -66,18 +66,6 @@ def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
     )
 
 
-def compared_table(found: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """:func:`lib.analysis.answered.compared` as it is printed."""
-    return printed(
-        found,
-        Column("Metric", "metric", TITLES.get),
-        Column("Context", "context", titles.get),
-        Column("n", "n"),
-        interval("Difference", "difference", "low", "high"),
-        *TESTED,
-    )
-
-
 def answer_bars(summary: pd.DataFrame, titles: Mapping[str, str], metrics: Sequence[str]) -> plt.Figure:
     """A panel per metric, a bar per context (name to title, in order) with its 95 % interval."""
     n_rows = -(-len(metrics) // 3)
@@ -105,16 +93,6 @@ def split_table(split: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
         shown[head.capitalize()] = part["cell"].fillna("–").tolist()
         shown[f"n ({head})"] = part["n"].fillna(0).astype(int).tolist()
     return pd.DataFrame(shown)
-
-
-def correlations_table(found: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.answered.correlations` as they are printed."""
-    return printed(
-        found,
-        Column("Metric of the answers", "metric", TITLES.get),
-        interval("Spearman's ρ with page recall"),
-        Column("n (question, context)", "n"),
-    )
 
 
 def contradictions() -> tuple[int, int]:

@@ -59,11 +59,6 @@ def interval(title: str, *names: str) -> Column:
 
 
 MEAN = interval("Mean")
-#: What a paired comparison (:meth:`lib.stats.Resampling.compare`) prints beside its difference.
-TESTED = (
-    Column("p (Holm)", "p_holm", p_value),
-    Column("Told apart", "distinguishable", {True: "yes", False: "no"}.get),
-)
 
 
 def printed(frame: pd.DataFrame, *columns: Column) -> pd.DataFrame:

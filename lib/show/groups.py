@@ -10,7 +10,7 @@ from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.show.display import TESTED, Column, escape, interval, number, percent, printed, wide
+from lib.show.display import Column, escape, number, printed, wide
 from lib.show.figures import COLOURS, bars, label_rows
 from lib.show.pictures import draw_page
 from lib.show.tables import reported_rows, title
@@ -18,15 +18,6 @@ from lib.study import Study
 
 STEP_COLOURS = {"found": "#009E73", "chunk": "#F0E442", "page": "#E69F00", "document": "#B0413E"}
 STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
-#: What is printed of :func:`lib.analysis.failures.failed_questions`.
-FAILED = (
-    Column("Kind", "kind"),
-    Column("Rule", "rule"),
-    Column("First kind that holds", "primary"),
-    Column("Of failures (%)", "share_failed", percent),
-    Column("Of found (%)", "share_found", percent),
-    Column("n", "n_failed"),
-)
 ORACLE_MARKS = {"oracle-document": "D", "oracle-page": "^"}
 #: A row of the main study's breakdowns: the run here that stands beside it.
 REPORTED_RUNS = {
@@ -116,12 +107,6 @@ def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]
     drawn.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=len(seen), fontsize=8.5)
     drawn.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
     return drawn
-
-
-def differences_table(frame: pd.DataFrame, head: str, first: Seen, second: Seen) -> pd.DataFrame:
-    """:func:`lib.analysis.breakdowns.differences` as they are printed; ``head``: what the groups are."""
-    difference = interval(f"{second.title} − {first.title}", "difference", "low", "high")
-    return printed(frame, Column(head, "group"), Column("n", "n"), difference, *TESTED)
 
 
 def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from lib.analysis.claims import claims, sources
 from lib.analysis.question_sets import Kind
-from lib.show.display import Column, interval, number, percent, printed, with_interval
+from lib.show.display import Column, interval, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, N, title
 from lib.stats import Resampling
@@ -20,34 +20,13 @@ FEATURE_TITLES = {
     "asks_figure": "asks for a figure",
     "length": "length (log2 of the number of words)",
 }
-#: What is printed of the results of :mod:`lib.analysis.question_sets`.
-TRANSFER = (
-    Column("Fitted on", "fitted"),
-    Column("Tested on", "tested"),
-    Column("Features", "features"),
-    interval("Rank correlation", "correlation", "correlation_low", "correlation_high"),
-    interval("Mean predicted", "predicted", "predicted_low", "predicted_high"),
-    interval("Mean observed", "observed", "observed_low", "observed_high"),
-    Column("Without features", "without", number),
-    N,
-)
-GAIN, SET, THIRD = interval("BM25 − dense"), Column("Set", "set"), Column("Third", "third")
-OVERLAP = SET, THIRD, Column("Overlap", "overlap", number), Column("BM25", "bm25", number)
-OVERLAP += Column("Dense", "dense", number), GAIN, N
-CALIBRATION = SET, THIRD, Column("Predicted", "predicted", number), GAIN, N
-EXPECTED = (
-    METHOD,
-    Column("Expected page recall", "recall", number),
-    interval("Against dense", "gain", "low", "high"),
-)
-EXPECTED += (Column("Error between sets", "error", number),)
 
 
 def described_table(means: pd.DataFrame) -> pd.DataFrame:
     """The means of features (columns) by set (index), shares in percent."""
     titles = {name: f"{head} (%)" for name, head in FEATURE_TITLES.items() if name != "length"}
     columns = [Column(head[0].upper() + head[1:], name, percent) for name, head in titles.items()]
-    return printed(means.rename_axis("set").reset_index(), SET, *columns, N)
+    return printed(means.rename_axis("set").reset_index(), Column("Set", "set"), *columns, N)
 
 
 def leaderboards(

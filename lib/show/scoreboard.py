@@ -3,7 +3,6 @@
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import chain
 
 import matplotlib.pyplot as plt
@@ -24,9 +23,9 @@ from lib.analysis.scoreboard import (
 )
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.show.display import Column, escape_cell, number, p_value, percent, printed, with_interval
+from lib.show.display import escape_cell, p_value, with_interval
 from lib.show.figures import COLOURS, DARK, label_rows
-from lib.show.tables import METHOD, title
+from lib.show.tables import as_table, title
 from lib.study import Study
 
 OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
@@ -36,7 +35,7 @@ SHORT |= {"table_failure": "share of the kind"}
 #: What the board has of each difference in the picture.
 FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
-FAMILY_NAMES["matched"] = "metadata match"
+FAMILY_NAMES |= {"matched": "metadata match", "ordered": "page scorer, other orders"}
 FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
 
@@ -150,13 +149,6 @@ def takeaway(board: pd.DataFrame) -> str:
     return f"Of {counts.sum()} claims: {listed}."
 
 
-def before_table(changes: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.scoreboard.before_and_after` as printed."""
-    by_id = {claim.id: claim for claim in claims()}
-    shown = changes.assign(claim=[by_id[name].claim for name in changes.index])
-    return printed(shown, Column("Claim", "claim"), Column("Before", "before"), Column("Now", "verdict"))
-
-
 def agreement_in_words(study: Study, metrics: pd.DataFrame) -> str:
     """The judge's agreement with the gold pages (κ) with its interval; a dash where it judges nothing."""
     found = judge_agreement(study, judge_labels(study, set(metrics["method"])))
@@ -167,16 +159,9 @@ def failures_table(failed: pd.DataFrame) -> pd.DataFrame:
     """The kinds of failed questions that Akarsu et al. report, in percent, beside ours by rules
     (:func:`lib.analysis.failures.failed_questions`)."""
     theirs = pd.Series(facts("akarsu2026").table("Table IV"))
-    shown = failed[: len(theirs)].assign(theirs=theirs.to_numpy(), name=theirs.index)
-    return printed(
-        shown.assign(share_first=shown["primary"] / shown["n_failed"]),
-        Column("Kind here", "kind"),
-        Column("Theirs (%)", "theirs", partial(number, digits=0)),
-        Column("Ours, first kind (%)", "share_first", percent),
-        Column("Ours, any (%)", "share_failed", percent),
-        Column("Of found questions (%)", "share_found", percent),
-        Column("Kind there", "name", lambda name: name.removesuffix("_pct").replace("_", " ")),
-    )
+    shown = failed[: len(theirs)].assign(theirs=theirs.to_numpy())
+    shown["name"] = theirs.index.str.removesuffix("_pct").str.replace("_", " ")
+    return as_table(shown.assign(share_first=shown["primary"] / shown["n_failed"]), "failed_beside_reported")
 
 
 def forest(board: pd.DataFrame) -> plt.Figure:
@@ -201,28 +186,6 @@ def forest(board: pd.DataFrame) -> plt.Figure:
     handles += [plt.Line2D([], [], label="as claimed", **claimed)]
     axes.legend(handles=handles, loc="lower center", ncols=3, bbox_to_anchor=(0.3, 1.0))
     return drawn
-
-
-def costs_table(costs: pd.DataFrame, quality: str) -> pd.DataFrame:
-    """:func:`lib.analysis.frontier.costs` as they are printed, the best first; a dash where nothing was timed."""
-
-    def count(value: float) -> str:
-        return f"{value:,.0f}" if value else "–"
-
-    mark = {True: "yes", False: "–"}.get
-    return printed(
-        costs.sort_values("quality", ascending=False),
-        METHOD,
-        Column(quality, "quality", number),
-        Column("Per question (s)", ("question_s", "low_s", "high_s"), "{:.3f} [{:.3f}, {:.3f}]".format),
-        Column("Tokens written", "tokens_written", count),
-        Column("Tokens read", "tokens_read", count),
-        Column("Pairs scored", "pairs_scored", count),
-        Column("On its frontier", "is_best", mark),
-        Column("Index (s)", "index_s", partial(number, digits=0)),
-        Column("On that one", "is_best_index", mark),
-        Column("n", "n_questions"),
-    )
 
 
 def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:

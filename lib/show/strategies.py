@@ -11,35 +11,15 @@ from lib.analysis.scoreboard import judge_agreement
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
-from lib.show.display import Column, interval, number, p_value, percent, printed, wide
+from lib.show.display import Column, number, printed, wide
 from lib.show.figures import COLOURS, DARK, bars
-from lib.show.tables import N, methods_table, title
+from lib.show.tables import N, as_table, methods_table, title
 from lib.stats import Resampling
 from lib.study import Study
 
-DIFFERENCE = (
-    interval("Page recall: difference", "difference", "low", "high"),
-    Column("from", "reference", title),
-    Column("p (Holm)", "p_holm", p_value),
-)
 PRECISION = ("Judged by the model", "Judged by gold pages")
 RELEVANCE = ("Answer relevance", "ROUGE-L with the gold answer")
-#: What is printed of :func:`lib.analysis.siblings.ways_to_weigh`, and of :func:`lib.analysis.judged.agreement`.
 NORMALISED = {"min_max": "brought to 0..1", "softmax": "softmax, first 100 by dense"}
-WEIGHTS = (
-    Column("Scores", "normalisation", NORMALISED.get),
-    Column("Weight of dense", "what"),
-    Column("α", "alpha"),
-    *(Column(head, metric, number) for metric, head in siblings.SWEPT.items()),
-    N,
-)
-AGREEMENT = (
-    Column("Labelling", "labelling"),
-    Column("Read by hand as", "hand"),
-    interval("Agreement", "accuracy", "accuracy_low", "accuracy_high"),
-    interval("Cohen's κ", "kappa", "kappa_low", "kappa_high"),
-    N,
-)
 
 
 def left_out(family: str, run: Sequence[str]) -> str:
@@ -73,7 +53,7 @@ def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
     """The means of :mod:`lib.analysis.siblings`, and page recall ``against_reference``, the row that a row changes."""
     heads = numbers["metric"].map(lambda name: METRICS[name].title) + "@" + numbers["k"].astype(str)
     shown = wide(numbers.assign(metric=heads), ["method"])
-    differences = printed(tested, *DIFFERENCE).set_index(tested.index)
+    differences = as_table(tested, "against_reference").set_index(tested.index)
     shown = shown[[*heads.unique()]].join(differences).fillna("–").assign(n=shown["n"])
     return shown.rename(index=title).rename_axis("Method").reset_index()
 
@@ -137,18 +117,6 @@ def chunk_sizes(table: pd.DataFrame) -> plt.Figure:
     axes.set(xlabel="mean over questions")
     axes.legend(loc="lower center", ncols=len(parts), bbox_to_anchor=(0.4, 1.0))
     return drawn
-
-
-def labels_table(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
-    """How often the judge gives each label, and how often the chunk then is on a gold page."""
-    return printed(
-        judged.judge_measured(study, pairs).reset_index(),
-        Column("Label", "label", str.lower),
-        Column("Pairs", "n"),
-        Column("Of all pairs (%)", "share", percent),
-        Column("On a gold page", "n_gold"),
-        Column("On a gold page (%)", "gold_share", lambda share: percent(share, 1)),
-    )
 
 
 def judged_table(found: pd.DataFrame, first: str, heads: Sequence[str]) -> pd.DataFrame:

@@ -1,10 +1,13 @@
 """The tables of retrieval: our numbers with n and intervals, beside what is reported, and step by step."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lib.analysis.experiments import VARIANTS
 from lib.analysis.facts import MAIN, Rows, facts
@@ -13,7 +16,7 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best, values_of
 from lib.metrics.retrieval import page_recall
-from lib.show.display import TESTED, Column, interval, number, p_value, printed, wide, with_interval
+from lib.show.display import Column, number, p_value, percent, printed, wide, with_interval
 from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import Condition
@@ -50,6 +53,33 @@ def title(method: str) -> str:
 METHOD, N = Column("Method", "method", title), Column("n", "n")
 MEAN_ALONE = Column("Mean", "mean", number)
 MEANS = tuple(Column(METRIC_TITLES[metric], metric) for metric in HEADLINE)
+#: What makes a cell of the columns that ``tables.yaml`` names.
+FORMS = {
+    "number": number,
+    "signed": "{:+.2f}".format,
+    "whole": partial(number, digits=0),
+    "count": lambda value: f"{value:,.0f}" if value else "–",
+    "percent": percent,
+    "percent_1": partial(percent, digits=1),
+    "p": p_value,
+    "interval": with_interval,
+    "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
+    "is": {True: "yes", False: "no"}.get,
+    "mark": {True: "yes", False: "–"}.get,
+    "method": title,
+    "metric": METRIC_TITLES.get,
+    "lower": str.lower,
+}
+TABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+
+
+def as_table(frame: pd.DataFrame, name: str, **heads: str) -> pd.DataFrame:
+    """A frame as the table of this name in ``tables.yaml`` is printed; ``heads`` fill in its headings."""
+    columns = []
+    for head, given in TABLES[name].items():
+        form, *names = given if isinstance(given, list) else (None, given)
+        columns.append(Column(head.format(**heads), tuple(names), form and FORMS[form]))
+    return printed(frame, *columns)
 
 
 def metric_cells(part: pd.DataFrame) -> dict[str, str]:
@@ -89,32 +119,13 @@ def conditions_table(
     return printed(shown.reset_index(), METHOD, condition, *MEANS, *reported, N)
 
 
-def agreement_table(found: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.facts.agreement` as it is printed."""
-    return printed(
-        found,
-        Column("Metric", "metric", METRIC_TITLES.get),
-        Column("Spearman's ρ", "spearman", number),
-        Column("Ours − theirs, mean", "mean_gap", "{:+.2f}".format),
-        Column("Farthest in rank", "farthest", title),
-        Column("ρ without it", "spearman_without", number),
-        Column("Methods", "n"),
-    )
-
-
 def comparison_table(
     study: Study, metrics: pd.DataFrame, reference: str, others: Sequence[str], metric: str, k: int = 5
 ) -> pd.DataFrame:
     """Each method against a reference: difference with interval, Holm's p, and whether they can be told apart."""
     first, *values = (values_of(metrics, name, "standard", metric, k) for name in (reference, *others))
-    return printed(
-        Resampling.of(study).compare(first, dict(zip(others, values, strict=True))).reset_index(),
-        METHOD,
-        Column(METRIC_TITLES[metric], "mean", number),
-        interval(f"Difference from {title(reference)}", "difference", "low", "high"),
-        *TESTED,
-        N,
-    )
+    found = Resampling.of(study).compare(first, dict(zip(others, values, strict=True))).reset_index()
+    return as_table(found, "compared", metric=METRIC_TITLES[metric], reference=title(reference))
 
 
 def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
@@ -171,7 +182,7 @@ def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -
 def steps(
     study: Study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
 ) -> pd.DataFrame:
-    """Each step with its interval and its difference from another step, as :func:`steps_table` reads them.
+    """Each step with its interval and its difference from another step, as the table ``steps`` reads them.
 
     ``pages`` and ``docs`` map a step's title to page and document recall by question id, in the order of the table;
     ``against`` has for each step the title that it is compared with, or None.
@@ -187,16 +198,3 @@ def steps(
     tested = frame["p"].notna()
     frame.loc[tested, "p_holm"] = holm(frame.loc[tested, "p"])
     return frame
-
-
-def steps_table(frame: pd.DataFrame, compared: str) -> pd.DataFrame:
-    """:func:`steps` as printed, with the heading of the column of differences."""
-    return printed(
-        frame,
-        Column("Step", "title"),
-        Column("Document recall", "doc_recall", number),
-        interval("Page recall", "page_recall", "low", "high"),
-        interval(compared, "difference", "difference_low", "difference_high"),
-        Column("p (Holm)", "p_holm", p_value),
-        Column("n", "n"),
-    )

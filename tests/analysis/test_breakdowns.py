@@ -20,7 +20,8 @@ from lib.analysis.breakdowns import (
 )
 from lib.metrics.frame import long_frame
 from lib.profile import Settings
-from lib.show.groups import differences_table, group_table, spread
+from lib.show.groups import group_table, spread
+from lib.show.tables import as_table
 from lib.stats import Resampling, wilson
 
 N = 40
@@ -135,7 +136,8 @@ def test_differences_are_paired_and_leave_small_groups_out():
     assert found["group"].tolist() == ["a"]
     assert found.loc[0, "difference"] == 0.5
     assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
-    printed = differences_table(found, "Type", *SEEN)
+    heads = dict(zip(("first", "second"), (run.title for run in SEEN), strict=True))
+    printed = as_table(found, "differences", head="Type", **heads)
     assert list(printed) == ["Type", "n", "Dense, oracle-document − Dense", "p (Holm)", "Told apart"]
     assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
 

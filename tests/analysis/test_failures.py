@@ -25,8 +25,8 @@ from lib.analysis.failures import (
     term_share,
     typology,
 )
-from lib.show.display import printed
-from lib.show.groups import FAILED, caption
+from lib.show.groups import caption
+from lib.show.tables import as_table
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
 BALANCE = f"ACME Consolidated Balance Sheets 2018 2017 Total assets {NUMBERS}"
@@ -332,7 +332,7 @@ def test_a_run_without_failures_has_an_empty_table():
     table = failed_questions(asked_of(run_of(("ACME_2018_10K", 5))), "dense")
     assert table["any"].tolist() == [0] * len(OF_QUESTIONS)
     assert table["share_found"].notna().sum() == 3
-    assert printed(table, *FAILED)["Of failures (%)"].tolist() == ["–"] * len(OF_QUESTIONS)
+    assert as_table(table, "failed")["Of failures (%)"].tolist() == ["–"] * len(OF_QUESTIONS)
 
 
 # --- the sorts of what is still missed ---

@@ -12,7 +12,8 @@ from matplotlib.text import Text
 
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs, on_frontier
 from lib.methods import METHODS
-from lib.show.scoreboard import cost_and_quality, costs_table, spread_labels
+from lib.show.scoreboard import cost_and_quality, spread_labels
+from lib.show.tables import as_table
 
 QUALITY = {"dense": 0.40, "bm25": 0.30, "query_expansion": 0.42, "hyde": 0.10}
 
@@ -98,8 +99,9 @@ def test_costs_are_read_where_they_were_published(study, tmp_path):
 
 
 def test_the_table_prints_quartiles_counts_and_what_is_not_known(study):
-    shown = costs_table(costs(study, METRICS, QUALITY, "page_recall", 5), "Page recall@5").set_index("Method")
-    assert shown.index[0] == "Query expansion"
+    table = costs(study, METRICS, QUALITY, "page_recall", 5)
+    shown = as_table(table, "costs", quality="Page recall@5").set_index("Method")
+    assert shown.loc["Query expansion", "Page recall@5"] == "0.42"
     hyde, bm25 = shown.loc["HyDE"], shown.loc["BM25"]
     assert hyde["Per question (s)"] == "5.000 [4.500, 5.500]"
     assert (hyde["Tokens written"], hyde["Tokens read"], hyde["Pairs scored"]) == ("67", "101", "–")

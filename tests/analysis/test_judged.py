@@ -15,6 +15,7 @@ from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.profile import Settings, load_profile
 from lib.show import display, strategies
+from lib.show.tables import as_table
 from lib.stats import Resampling
 
 QUESTIONS = pd.DataFrame(
@@ -73,7 +74,7 @@ def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
     profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
     table = judged.agreement(SimpleNamespace(questions=QUESTIONS, profile=profile), labelled)
     accuracy = table.set_index(["labelling", "hand"])["accuracy"].to_dict()
-    printed = display.printed(table, *strategies.AGREEMENT)
+    printed = as_table(table, "judge")
     assert list(printed) == ["Labelling", "Read by hand as", "Agreement", "Cohen's κ", "n"]
     assert accuracy == {
         ("judge", "useful"): 2 / 4,
@@ -85,7 +86,7 @@ def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
 
 def test_the_judge_s_labels_are_counted_and_held_against_gold_pages():
     labelled = pairs().assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
-    table = judged.judge_measured(SimpleNamespace(questions=QUESTIONS), labelled)
+    table = judged.judge_measured(SimpleNamespace(questions=QUESTIONS), labelled).set_index("label")
     assert table.loc["RELEVANT"].to_dict() == {"n": 4, "n_gold": 2, "share": 0.2, "gold_share": 0.5}
     assert table.loc["IRRELEVANT", "n_gold"] == 1
 
@@ -120,7 +121,8 @@ def test_labels_are_counted_beside_gold_pages():
     questions = pd.DataFrame({"question_id": ["q0"], "doc_name": ["A"], "gold_pages": [[0]]})
     pairs = pd.DataFrame({"question_id": "q0", "doc_name": "A", "page": [0, 1, 2], "chunk_id": list("abc")})
     labelled = pairs.assign(label=["RELEVANT", "RELEVANT", "IRRELEVANT"])
-    table = strategies.labels_table(SimpleNamespace(questions=questions), labelled).set_index("Label")
+    found = judged.judge_measured(SimpleNamespace(questions=questions), labelled)
+    table = as_table(found, "labels").set_index("Label")
     assert table.loc["relevant"].tolist() == [2, "67", 1, "50.0"]
     assert table.loc["irrelevant", "On a gold page"] == 0
 

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from lib.show.display import (
-    TESTED,
     Column,
     figure,
     glue,
@@ -18,6 +17,7 @@ from lib.show.display import (
     note,
     number,
     only_with_filings,
+    p_value,
     printed,
     shown_if,
     table,
@@ -75,11 +75,13 @@ def test_a_table_without_rows_is_still_a_table(study, frame, body):
 
 def test_columns_are_printed_by_their_formats():
     data = {"method": ["a", "b"], "mean": [0.456, 0.5], "low": [0.4, 0.2], "high": [0.5, 0.9]}
-    frame = pd.DataFrame(data | {"p_holm": [0.0123, np.nan], "distinguishable": [True, False]})
-    shown = printed(frame, Column("Method", "method", str.upper), interval("Mean"), *TESTED)
+    frame = pd.DataFrame(data | {"p_holm": [0.0123, np.nan]})
+    shown = printed(
+        frame, Column("Method", "method", str.upper), interval("Mean"), Column("p", "p_holm", p_value)
+    )
     assert shown.to_numpy().tolist() == [
-        ["A", "0.46 [0.40, 0.50]", "0.012", "yes"],
-        ["B", "0.50 [0.20, 0.90]", "–", "no"],
+        ["A", "0.46 [0.40, 0.50]", "0.012"],
+        ["B", "0.50 [0.20, 0.90]", "–"],
     ]
     assert printed(frame, Column("M", "mean", number))["M"].tolist() == ["0.46", "0.50"]
     assert printed(frame, Column("n", "mean"))["n"].dtype == float

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.profile import load_profile
-from lib.show.tables import steps, steps_table
+from lib.show.tables import as_table, steps
 
 
 def test_each_step_is_compared_with_the_one_it_names():
@@ -17,6 +17,6 @@ def test_each_step_is_compared_with_the_one_it_names():
     assert frame["page_recall"].tolist() == [0.25, 0.75]
     assert np.isnan(frame["difference"].iloc[0])
     assert frame["difference"].iloc[1] == 0.5
-    table = steps_table(frame, "Difference")
+    table = as_table(frame, "steps", compared="Difference")
     assert table["Difference"].tolist() == ["–", "0.50 [-0.16, 1.00]"]  # no spread: Wilson's interval
     assert table["Step"].tolist() == ["a", "b"]

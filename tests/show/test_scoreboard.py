@@ -18,7 +18,6 @@ from lib.analysis.scoreboard import (
     before_and_after,
 )
 from lib.show.scoreboard import (
-    before_table,
     compared,
     counts_table,
     failures_table,
@@ -29,6 +28,7 @@ from lib.show.scoreboard import (
     takeaway,
     verdict_text,
 )
+from lib.show.tables import as_table
 
 BY_ID = {claim.id: claim for claim in claims()}
 NUMBERS = {"estimate": 0.1, "low": 0.02, "high": 0.18, "n": 150, "bound": 0.0, "p": 0.004, "p_holm": 0.04}
@@ -114,7 +114,7 @@ def test_failures_stand_beside_those_reported():
 
 
 def test_before_and_now():
-    shown = before_table(before_and_after(BOARD_SHOWN)).set_index("Claim")
+    shown = as_table(before_and_after(BOARD_SHOWN), "before").set_index("Claim")
     assert len(shown) == 23
     claim = BY_ID["kobeissi2026/scorer-best"].claim
     assert shown.loc[claim].tolist() == ["cannot tell", SMALLER]

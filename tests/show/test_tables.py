@@ -5,8 +5,17 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from lib.analysis.breakdowns import DIFFERENCES
 from lib.metrics.frame import HEADLINE, at_depth, best, values_of
-from lib.show.tables import agreement_table, conditions_table, pool_table, reported_runs, results_table
+from lib.show.tables import (
+    FORMS,
+    TABLES,
+    as_table,
+    conditions_table,
+    pool_table,
+    reported_runs,
+    results_table,
+)
 from lib.words import StudyError
 
 RUNS = (("dense", "standard", 0.5), ("page_scorer", "standard", 0.7), ("dense", "oracle-page", 1.0))
@@ -54,7 +63,7 @@ def test_conditions_stand_below_each_other():
 
 def test_agreement_names_the_method_that_is_farthest():
     found = pd.DataFrame([("page_recall", 11, 0.664, -0.086, "parent_child", 0.927)], columns=AGREEMENT)
-    assert agreement_table(found).iloc[0].tolist() == [
+    assert as_table(found, "agreement").iloc[0].tolist() == [
         "Page recall",
         "0.66",
         "-0.09",
@@ -62,6 +71,18 @@ def test_agreement_names_the_method_that_is_farthest():
         "0.93",
         11,
     ]
+
+
+def test_every_table_names_known_forms():
+    cells = [given for columns in TABLES.values() for given in columns.values()]
+    assert {given[0] for given in cells if isinstance(given, list)} == set(FORMS)
+
+
+def test_a_heading_is_filled_in_and_a_cell_has_its_form():
+    found = pd.DataFrame([("10-K", 12, 0.25, 0.1, 0.4, 0.012, True)], columns=DIFFERENCES)
+    shown = as_table(found, "differences", head="Filing type", first="Dense", second="Ahead")
+    row = {"Filing type": "10-K", "n": 12, "Ahead − Dense": "0.25 [0.10, 0.40]"}
+    assert shown.iloc[0].to_dict() == row | {"p (Holm)": "0.012", "Told apart": "yes"}
 
 
 def test_a_pool_s_losses_are_misses_and_inversions():
