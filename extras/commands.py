@@ -1,5 +1,7 @@
 """Commands beside the book, a part of ``python -m lib``."""
 
+from pathlib import Path
+
 import click
 
 from lib.options import Names, study_options
@@ -80,6 +82,19 @@ def mistakes(names: Names, k: int) -> None:
 
 @click.command()
 @study_options
+@click.option("--cells", default="", help="such as '128-all-header 256-batch'; by default the profile's grid")
+@click.option("--seed", "seeds", type=int, multiple=True, help="by default the profile's seeds")
+@click.option("--fold", type=click.IntRange(min=0), help="only the fold with this number")
+def scorer_experiments(names: Names, cells: str, seeds: tuple[int, ...], fold: int | None) -> None:
+    """Train the page scorer by other recipes, cell by cell and fold by fold; resumed where it stopped."""
+    from extras.page_scorer.train import train_cells
+
+    for line in train_cells(names.open("04_page_scorer"), cells.split(), seeds, fold):
+        click.echo(line)
+
+
+@click.command()
+@study_options
 @click.option("--target", type=click.Path(file_okay=False), required=True, help="directory of the model")
 def export_scorer(names: Names, target: str) -> None:
     """Train the page scorer on every question and write it with its card."""
@@ -155,6 +170,20 @@ def preflight(names: Names) -> None:
     preflight(names.open())
 
 
+@click.command()
+@study_options
+@click.option(
+    "--pages", type=click.Path(path_type=Path), required=True, help="page text of filings, as parquet"
+)
+@click.option("--seed", default=0, show_default=True, help="of every draw")
+def silver(names: Names, pages: Path, seed: int) -> None:
+    """Make training questions by rule from filings that no question is about."""
+    from extras.silver.questions import write_silver
+
+    made = write_silver(names.open(), pages, seed)
+    click.echo(f"{len(made.questions)} questions about {len(made.filings)} filings")
+
+
 COMMANDS = (
     measure,
     publish,
@@ -166,7 +195,9 @@ COMMANDS = (
     train_ahead,
     page_scorer,
     mistakes,
+    scorer_experiments,
     export_scorer,
     benchmark,
     time_methods,
+    silver,
 )

@@ -12,6 +12,7 @@ COMMANDS = command_line.commands.commands
 NEEDED = {
     "answers": ["--context", "none"],
     "export-scorer": ["--target", "nowhere"],
+    "silver": ["--pages", "nowhere.parquet"],
 }
 OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify"})
 
