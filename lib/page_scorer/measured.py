@@ -15,7 +15,6 @@ from lib.page_scorer import full, light, mistakes
 from lib.page_scorer.pages import base_vectors, folds, load_records
 from lib.page_scorer.search import ORDERS, base_chunk_scores, page_run, scorer_scores, search
 from lib.retrievers import dense, matched
-from lib.store import FRAME, read_frame
 from lib.study import Study
 
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
@@ -39,7 +38,6 @@ CHOICES = {
     "first": "the first chunk",
     "all": "all chunks: what no choice can exceed",
 }
-EXPERIMENTS = "page_scorer/experiments"
 
 
 def measurements(study: Study, k: int = 5) -> pd.DataFrame:
@@ -170,18 +168,6 @@ def choices(study: Study, k: int = 5) -> pd.DataFrame:
     params = {"k": k, "run": study.run_digest(CHOSEN), "evidence": study.digest("evidence")}
     params |= {"settings": study.settings_of(("embedder", "parent_child"))}
     return study.store.frame(f"page_scorer/choices/{k}", params, make, public=True)
-
-
-def experiments(study: Study) -> pd.DataFrame | None:
-    """What other ways of training give at stage one, where they were measured: a column per factor of the training, and
-    seed, question_id, metric, k (pages kept), value. Stored under EXPERIMENTS with :func:`experiment_params`."""
-    entry = study.store.find(EXPERIMENTS, experiment_params(study))
-    return entry and read_frame(entry.path / FRAME)
-
-
-def experiment_params(study: Study) -> dict:
-    """What the stored frame of :func:`experiments` depends on."""
-    return {name: study.digest(name) for name in ("pages", "questions")}
 
 
 def _params(study: Study, k: int) -> dict:

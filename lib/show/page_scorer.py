@@ -5,6 +5,7 @@ from functools import partial
 from itertools import product
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from lib.metrics.frame import values_of
@@ -21,6 +22,7 @@ from lib.words import Condition
 UNTRAINED = "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
 NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned"}
 ASKED = "metrics-generated"  # the type of question of the published claim about the oracle
+ASKED_HEAD = ", metrics"
 #: Set-ups around which the differences between ours and the published one are measured: PARTS of each.
 PARTS = ("scorer", "by", "order", "identity")
 AROUND = {
@@ -37,6 +39,7 @@ DIFFERENCES = {
     "A small map in place of fine-tuning": ("scorer", "full", "light"),
     "Folds by filing: companies are known": ("by", "company", "filing"),
 }
+SHOWN, ROUTES = (5, 20), {"none": "All filings", "records": "Records first"}  # of the experiments
 #: The dense search that knows as much of the filing as a set-up does: its method and condition.
 RIVALS: dict[str, tuple[str, Condition]] = {
     "none": ("dense", "standard"),
@@ -213,7 +216,10 @@ def setups_figure(
             found = [draws.interval(of_setup(frame, scorer, "company", order, one)) for one in IDENTITIES]
             parts[name] = pd.DataFrame(found)
         bars(axes, parts, [*IDENTITIES.values()], COLOURS)
-        axes.plot(rivals, range(len(rivals)), "D", ms=6, color=DARK, zorder=4, label="dense, same filings")
+        places = np.arange(len(rivals))
+        axes.vlines(
+            rivals, places - 0.42, places + 0.42, color=DARK, lw=2.5, label="dense, filings known likewise"
+        )
         axes.axvline(published, color=DARK, ls="--", lw=1, label="published (folds by filing)")
         axes.set(title=NAMES[scorer], xlabel=f"page recall@{k}", xlim=(0, 1))
     drawn.legend(
@@ -253,38 +259,59 @@ def differences_table(table: pd.DataFrame) -> pd.DataFrame:
 def rivals_table(
     study: Study, metrics: pd.DataFrame, rivals: Mapping[str, list[tuple[str, Condition]]], k: int
 ) -> pd.DataFrame:
-    """Each method against its rivals, which are methods and conditions: differences in page recall at k over all
-    questions and over those of type ASKED, with Holm's correction over the table."""
-    draws, kinds, rows, p_values = (
-        Resampling.of(study),
-        study.questions.set_index("question_id")["question_type"],
-        [],
-        [],
-    )
+    """Each method against its rivals, which are methods and conditions: page recall at k over all questions and over
+    those of type ASKED, differences, and p with Holm's correction over each column."""
+    rows = []
     for method, others in rivals.items():
         own = values_of(metrics, method, "standard", "page_recall", k)
         for other, condition in others:
             values = values_of(metrics, other, condition, "page_recall", k)
-            row = {
-                "Method": title(method),
-                "Rival": title(other) + ("" if condition == "standard" else ", filing given"),
-            }
-            for head, part in (("all", own), ("metrics", own[kinds.reindex(own.index) == ASKED])):
-                row |= {
-                    f"Mean, {head}": number(part.mean()),
-                    f"Difference, {head}": "–",
-                    f"p (Holm), {head}": "–",
-                }
-                if len(part):
-                    row[f"Difference, {head}"] = with_interval(*draws.difference(part, values)[:3])
-                    p_values.append(
-                        (len(rows), f"p (Holm), {head}", draws.p(part, values.reindex(part.index)))
-                    )
-            rows.append(row | {"n": len(own)})
-    table = pd.DataFrame(rows)
-    for (row, head, _), adjusted in zip(p_values, holm([p for *_, p in p_values]), strict=True):
-        table.loc[row, head] = p_value(adjusted)
-    return table
+            rival = title(other) + ("" if condition == "standard" else ", filing given")
+            rows.append(
+                {"Method": title(method), "Rival": rival} | _against(study, own, values) | {"n": len(own)}
+            )
+    return _corrected(pd.DataFrame(rows))
+
+
+def metrics_table(study: Study, frame: pd.DataFrame, told: pd.Series) -> pd.DataFrame:
+    """Set-ups with filings unmatched and matched by records against ``told``, on questions of type ASKED."""
+    rows = []
+    for (scorer, by), order, identity in product(TRAINED, ORDERS, ("none", "records")):
+        names = {
+            "Page scorer": NAMES[scorer],
+            "Folds by": by,
+            "Stage two": ORDERS[order],
+            "Filing": IDENTITIES[identity],
+        }
+        tested = _against(study, of_setup(frame, scorer, by, order, identity), told)
+        rows.append(names | {head: cell for head, cell in tested.items() if head.endswith(ASKED_HEAD)})
+    kinds = study.questions["question_type"]
+    return _corrected(pd.DataFrame(rows)).assign(n=int((kinds == ASKED).sum()))
+
+
+def _against(study: Study, own: pd.Series, other: pd.Series) -> dict[str, object]:
+    """The mean of values, their difference from others, and p, over all questions and those of type ASKED."""
+    draws, kinds, cells = Resampling.of(study), study.questions.set_index("question_id")["question_type"], {}
+    for head, part in (("", own), (ASKED_HEAD, own[kinds.reindex(own.index) == ASKED])):
+        found = draws.difference(part, other)[:3] if len(part) else [np.nan] * 3
+        p = draws.p(part, other) if len(part) else np.nan
+        cells |= {
+            f"Mean{head}": number(part.mean()),
+            f"Difference{head}": with_interval(*found),
+            f"p (Holm){head}": p,
+        }
+    return cells
+
+
+def _corrected(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with its columns of p corrected by Holm, each for itself, and printed."""
+    columns = [name for name in table if name.startswith("p (Holm)")]
+    return table.assign(
+        **{
+            name: [*map(p_value, holm(table[name]) if table[name].notna().all() else table[name])]
+            for name in columns
+        }
+    )
 
 
 def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -301,12 +328,20 @@ def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(n=found["item"].nunique())
 
 
-def experiments_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.page_scorer.measured.experiments`: page recall of stage one by the training's factors (rows) and the
-    pages kept (columns), means over seeds with intervals over companies."""
-    factors = [name for name in frame if name not in ("seed", "question_id", "metric", "k", "value")]
-    own = frame[frame["metric"] == "page_recall"].rename(columns={"question_id": "item"})
-    n_seeds = own.groupby(factors, sort=False)["seed"].nunique()
-    means = own.groupby([*factors, "k", "item"], sort=False)["value"].mean().reset_index()
-    table = _cells(study, means, [*factors, "k"]).unstack("k").add_prefix("P = ")
-    return table.loc[n_seeds.index].assign(Seeds=n_seeds, n=own["item"].nunique()).reset_index()
+def experiments_table(study: Study, recalls: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.page_scorer.experiments.recalls` of the trained cells, all pages ranked: page recall of stage one by
+    cell (rows), and by the filings that come first and pages kept (columns); means over seeds, with intervals."""
+    own = recalls[(recalls["metric"] == "page_recall") & (recalls["pool"] == "all")]
+    own = own[own["epoch"] == own.groupby(["cell", "seed"])["epoch"].transform("max")]
+    own = own.rename(columns={"question_id": "item"})
+    means = own.groupby(["cell", "route", "k", "item"], sort=False)["value"].mean().reset_index()
+    cells = _cells(study, means[means["k"].isin(SHOWN) & means["route"].isin(ROUTES)], ["cell", "route", "k"])
+    shown = pd.DataFrame(
+        {
+            f"{head}, P = {k}": cells.xs((route, k), level=("route", "k"))
+            for route, head in ROUTES.items()
+            for k in SHOWN
+        }
+    )
+    seeds = own.groupby("cell", sort=False)["seed"].nunique()
+    return shown.assign(Seeds=seeds, n=own["item"].nunique()).reset_index(names="Tokens, negatives, header")

@@ -1,5 +1,6 @@
 """Chapter 04's measurements on a tiny study, and the tables made of them."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -12,7 +13,6 @@ from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import mistakes
 from lib.page_scorer.measured import (
     CHOICES,
-    EXPERIMENTS,
     IDENTITIES,
     MISTAKE,
     PAGES,
@@ -20,8 +20,6 @@ from lib.page_scorer.measured import (
     TRAINED,
     ablation,
     choices,
-    experiment_params,
-    experiments,
     measurements,
     setups,
 )
@@ -209,25 +207,38 @@ def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_question
     table = report.rivals_table(study, metrics, rivals, 5)
     assert table["Rival"].tolist() == ["BM25", "BM25, filing given"]
     assert table["Mean, metrics"].tolist() == ["0.50", "0.50"]
-    assert table["Difference, all"].str[:4].tolist() == ["0.50", "0.00"]
+    assert table["Difference"].str[:4].tolist() == ["0.50", "0.00"]
     assert table["p (Holm), metrics"].iloc[1] == "1.000"
 
 
-def test_experiments_are_shown_by_the_factors_of_the_training(measured):
+def test_the_claim_about_metrics_questions_is_tested_for_every_set_up(every_setup):
+    study, frame = every_setup
+    kinds = ["metrics-generated"] * 2 + ["other"] * 10
+    small = SimpleNamespace(profile=study.profile, questions=study.questions.assign(question_type=kinds))
+    table = report.metrics_table(small, frame, pd.Series(0.0, study.questions["question_id"]))
+    assert table["n"].tolist() == [2] * len(TRAINED) * len(ORDERS) * 2
+    first = report.of_setup(frame, "light", "filing", "base", "none").iloc[:2].mean()
+    assert table["Difference, metrics"].iloc[0].startswith(f"{first:.2f} [")
+    none = report.metrics_table(study, frame, pd.Series(0.0, study.questions["question_id"]))
+    assert set(none["p (Holm), metrics"]) == {"–"}  # no question of the type
+
+
+def test_experiments_are_shown_by_cell_at_their_last_epoch(measured):
     study, _ = measured
-    assert experiments(study) is None
     asked = study.questions["question_id"]
     rows = [
-        (tokens, seed, q, "page_recall", 20, tokens / 512)
-        for tokens in (128, 256)
-        for seed in (1, 2)
+        (cell, seed, epoch, "all", route, q, "page_recall", k, epoch * gain)
+        for cell, gain in (("128-batch", 0.25), ("512-all-header", 0.5))
+        for seed, epoch, route, k in product((1, 2), (0, 1), ("none", "records", "filing"), (1, 5, 20))
         for q in asked
     ]
-    frame = pd.DataFrame(rows, columns=["tokens", "seed", "question_id", "metric", "k", "value"])
-    study.store.frame(EXPERIMENTS, experiment_params(study), lambda: frame, public=True)
-    table = report.experiments_table(study, experiments(study))
-    assert table[["tokens", "Seeds", "n"]].to_numpy().tolist() == [[128, 2, 12], [256, 2, 12]]
-    assert table["P = 20"].str[:4].tolist() == ["0.25", "0.50"]
+    columns = ["cell", "seed", "epoch", "pool", "route", "question_id", "metric", "k", "value"]
+    table = report.experiments_table(study, pd.DataFrame(rows, columns=columns))
+    assert table[["Tokens, negatives, header", "Seeds", "n"]].to_numpy().tolist() == [
+        ["128-batch", 2, 12],
+        ["512-all-header", 2, 12],
+    ]
+    assert table["Records first, P = 20"].str[:4].tolist() == ["0.25", "0.50"]
 
 
 def test_the_figure_has_a_mark_for_each_rival(every_setup):
@@ -239,9 +250,8 @@ def test_the_figure_has_a_mark_for_each_rival(every_setup):
     ]
     metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
     drawn = report.setups_figure(study, frame, metrics, 3, 0.55)
-    assert [line.get_xdata().tolist() for line in drawn.axes[0].lines if line.get_marker() == "D"] == [
-        [0, 0.25, 0.5, 0.75]
-    ]
+    (marks,) = (part for part in drawn.axes[0].collections if part.get_label().startswith("dense"))
+    assert [segment[0][0] for segment in marks.get_segments()] == [0, 0.25, 0.5, 0.75]
     plt.close(drawn)
 
 
