@@ -20,6 +20,7 @@ from lib import runs
 from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
+from lib.frames import Frames
 from lib.profile import Settings, load_profile
 from lib.store import Store
 from lib.study import Study
@@ -189,6 +190,8 @@ class FakeStudy:
         self.store = Store(root / "store", say=lambda line: None)
         self.scores, self.kept = scores, {}
         self.cache, self.chunking = Cache(root / "cache.sqlite"), ""
+
+    tokenizer = Frames.tokenizer
 
     @property
     def original(self):

@@ -17,6 +17,7 @@ from scipy import sparse
 from lib.ahead.pages import FilingGroups, Pages, kinds, page_strengths, standardised
 from lib.ahead.queries import queries, terms, topic_terms
 from lib.files import digest_of
+from lib.frames import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers.bm25 import BM25, FORMS
@@ -70,9 +71,10 @@ class PageIndex:
             return Pages(study.pages, self.identities, **arrays)
 
 
+@remembered
 def page_index(study: Study) -> PageIndex:
     """The study's pages, described once a process."""
-    return study.memo("ahead_index", lambda: PageIndex(study))
+    return PageIndex(study)
 
 
 def signals(study: Study, questions: Sequence[str]) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ from lib.ahead.pages import kinds
 from lib.ahead.pool import Pool, page_pool
 from lib.files import digest_of
 from lib.folds import Fold, LeakError, assign_folds, make_folds
+from lib.frames import remembered
 from lib.page_scorer.pages import page_rows
 from lib.profile import Settings
 from lib.study import Study
@@ -53,21 +54,18 @@ class Task:
         return [self.company_of[self.gold_filings[row]] for row in questions]
 
 
+@remembered
 def task_of(study: Study) -> Task:
     """The study's questions over all pages, as training data."""
-
-    def make() -> Task:
-        questions, row_of = study.questions, page_rows(study)
-        pool = page_pool(study, questions["question"].tolist())
-        gold = np.zeros((len(questions), len(study.pages)), bool)
-        for row, question in zip(gold, questions.itertuples(), strict=True):
-            row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
-        filings = questions["doc_name"].to_numpy(), study.pages["doc_name"].to_numpy()
-        company_of = study.filings.set_index("doc_name")["company"].to_dict()
-        pool = dataclasses.replace(pool, gold=gold[pool.rows, pool.columns])
-        return Task(pool, gold.sum(axis=1), *filings, company_of)
-
-    return study.memo("ahead_task", make)
+    questions, row_of = study.questions, page_rows(study)
+    pool = page_pool(study, questions["question"].tolist())
+    gold = np.zeros((len(questions), len(study.pages)), bool)
+    for row, question in zip(gold, questions.itertuples(), strict=True):
+        row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
+    filings = questions["doc_name"].to_numpy(), study.pages["doc_name"].to_numpy()
+    company_of = study.filings.set_index("doc_name")["company"].to_dict()
+    pool = dataclasses.replace(pool, gold=gold[pool.rows, pool.columns])
+    return Task(pool, gold.sum(axis=1), *filings, company_of)
 
 
 def ndcg(task: Task, scores: np.ndarray, depth: int = 10) -> np.ndarray:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lib.data.chunks import load_tokenizer, split_chunks
+from lib.data.chunks import split_chunks
+from lib.frames import remembered
 from lib.methods import METHODS
-from lib.models.weights import fetch
 from lib.retrievers.bm25 import tokenize
 from lib.study import Study
 from lib.words import CONDITIONS, Condition, StudyError
@@ -110,26 +110,21 @@ def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     return top.assign(text=top["chunk_id"].map(texts))[COLUMNS]
 
 
+@remembered
 def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
     """What the model reads of each retrieved chunk: COLUMNS, best rank first."""
-    settings = study.profile.answers
-
-    def compute() -> pd.DataFrame:
-        if (top := chunks_retrieved(study, wanted)).empty:
-            return top
-        tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
-        segments = (
-            split_chunks(top[["text"]], tokenizer, settings.segment, 0).groupby("chunk")["text"].agg(list)
-        )
-        asked, parts = study.questions.set_index("question_id")["question"], []
-        for question_id, part in top.groupby("question_id", sort=False):
-            given = asked[question_id], segments[part.index].tolist()
-            filled = fill(*given, settings.context_tokens, tokenizer)
-            rows = part.iloc[[number for number, _ in filled]]
-            parts.append(rows.assign(text=[text for _, text in filled]))
-        return pd.concat(parts, ignore_index=True)
-
-    return study.memo(("segments_read", wanted), compute)
+    if (top := chunks_retrieved(study, wanted)).empty:
+        return top
+    settings, tokenizer = study.profile.answers, study.tokenizer
+    cut = split_chunks(top[["text"]], tokenizer, settings.segment, 0)
+    segments = cut.groupby("chunk")["text"].agg(list)
+    asked, parts = study.questions.set_index("question_id")["question"], []
+    for question_id, part in top.groupby("question_id", sort=False):
+        given = asked[question_id], segments[part.index].tolist()
+        filled = fill(*given, settings.context_tokens, tokenizer)
+        rows = part.iloc[[number for number, _ in filled]]
+        parts.append(rows.assign(text=[text for _, text in filled]))
+    return pd.concat(parts, ignore_index=True)
 
 
 def contexts(study: Study, wanted: Context) -> dict[str, str]:

@@ -24,6 +24,7 @@ from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
 from lib.data.chunks import chunk_key
+from lib.frames import remembered
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, chunk_id
 
@@ -113,6 +114,7 @@ def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
     return gap < -2 or gap > PARAGRAPH_GAP * height or bool(MARKER.fullmatch(row.cells[0].text))
 
 
+@remembered
 def elements(study: Study) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page of a study, in order.
 
@@ -131,7 +133,7 @@ def elements(study: Study) -> pd.DataFrame:
             rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
         return pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
 
-    return study.memo("elements", lambda: joined_tables(study.store.frame("elements", params, make, VERSION)))
+    return joined_tables(study.store.frame("elements", params, make, VERSION))
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from lib.chunkings.elements import elements
 from lib.chunkings.grid import Grid, grid_of
-from lib.chunkings.sizes import joined, split, tokenizer_of
+from lib.chunkings.sizes import joined, split
 from lib.data.chunks import split_pages
 from lib.study import Study
 
@@ -26,7 +26,7 @@ def table(study: Study, name: str) -> pd.DataFrame:
     found, settings = elements(study), study.profile.chunks
     if name == "tables_only":
         tables = found[found["kind"] == "table"]
-        return joined([split(tables, tokenizer_of(study), settings.size, settings.overlap)])
+        return joined([split(tables, study.tokenizer, settings.size, settings.overlap)])
     write = {"markdown": as_markdown, "annotated_tables": annotated}[name]
     texts = [
         write(one.kind, one.text, grid_of(json.loads(one.rows)) if one.rows and one.is_placed else None)
@@ -64,7 +64,7 @@ def _with_new_pages(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     pages = pages[pages["text"] != pages["new"]]
     kept = study.chunks[_place(study.chunks, pages) < 0]
     settings, new = study.profile.chunks, pages.assign(text=pages["new"])
-    new = split_pages(new, tokenizer_of(study), settings.size, settings.overlap).assign(start=-1, end=-1)
+    new = split_pages(new, study.tokenizer, settings.size, settings.overlap).assign(start=-1, end=-1)
     chunks = pd.concat([kept, new], ignore_index=True)
     return chunks.iloc[np.argsort(_place(chunks, study.pages), kind="stable")].reset_index(drop=True)
 

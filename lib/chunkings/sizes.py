@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from lib.data.chunks import chunk_key, load_tokenizer, split_chunks, split_pages
+from lib.data.chunks import chunk_key, split_chunks, split_pages
+from lib.frames import remembered
 from lib.models.index import encode_texts
-from lib.models.weights import fetch
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, chunk_id
 
@@ -23,14 +23,9 @@ from lib.words import CHUNK_COLUMNS, chunk_id
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
 
 
-def tokenizer_of(study: Study) -> Tokenizer:
-    """The tokenizer of the study's encoder."""
-    return load_tokenizer(fetch(study.profile.embedder.weights))
-
-
 def table(study: Study, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the chunks of one size, a name of :data:`SIZES`."""
-    return joined([split(study.chunks, tokenizer_of(study), *SIZES[name])])
+    return joined([split(study.chunks, study.tokenizer, *SIZES[name])])
 
 
 def split(spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
@@ -68,20 +63,14 @@ def aggregate(study: Study) -> pd.DataFrame:
     return joined([chunks[is_first]])
 
 
+@remembered
 def children(study: Study) -> pd.DataFrame:
     """The small spans that parent-child retrieval searches: chunk (row of the parent) and text, in order."""
     settings = study.profile.parent_child
-
-    def cut() -> pd.DataFrame:
-        return split_chunks(study.chunks, tokenizer_of(study), settings.size, settings.overlap)
-
-    return study.memo("children", cut)
+    return split_chunks(study.chunks, study.tokenizer, settings.size, settings.overlap)
 
 
+@remembered
 def child_vectors(study: Study) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
-
-    def encode() -> np.ndarray:
-        return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)
-
-    return study.memo("child_vectors", encode)
+    return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)

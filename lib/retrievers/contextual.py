@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from lib.data.chunks import load_tokenizer, split_chunks
+from lib.data.chunks import split_chunks
 from lib.data.identity import sentences
+from lib.frames import remembered
 from lib.models.index import SPECIAL_TOKENS, encode_texts
 from lib.models.prompts import Prompt, Sampling
-from lib.models.weights import fetch
 from lib.models.written import Filled, Item
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
@@ -68,6 +68,7 @@ def prompt(company: str, header: str, pages: Sequence[str]) -> Prompt:
     return Prompt(TEMPLATES["filing_context"].format(**given))
 
 
+@remembered
 def written(study: Study) -> Filled:
     """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`."""
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
@@ -85,7 +86,7 @@ def contexts(study: Study, kind: Context) -> dict[str, str]:
     reports what is missing.
     """
     found = sentences(study.filings)
-    texts = study.memo("filing_contexts", lambda: written(study).texts) if kind == "written" else {}
+    texts = written(study).texts if kind == "written" else {}
     for doc_name, text in texts.items():
         line = " ".join(text.split())
         last = max((match.end() for match in re.finditer(r"[.!?](?=\s|$)", line)), default=0)
@@ -99,7 +100,7 @@ def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
     Columns are chunk (row of the chunk) and text (context, newline, window).
     """
     settings, parts = study.profile.embedder, []
-    tokenizer, given = load_tokenizer(fetch(settings.weights)), contexts(study, context)
+    tokenizer, given = study.tokenizer, contexts(study, context)
     for doc_name, rows in study.chunks.groupby("doc_name", sort=False).groups.items():
         offsets = tokenizer.encode(given[doc_name], add_special_tokens=False).offsets
         end = offsets[MAX_PREFIX - 1][1] if len(offsets) > MAX_PREFIX else None
@@ -112,24 +113,18 @@ def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).sort_values("chunk", kind="stable", ignore_index=True)
 
 
+@remembered
 def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
-
-    def load() -> tuple[np.ndarray, np.ndarray]:
-        table, stage = prefixed_windows(study, context), f"embeddings/contextual-{context}"
-        return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
-
-    return study.memo(("contextual_vectors", context), load)
+    table, stage = prefixed_windows(study, context), f"embeddings/contextual-{context}"
+    return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
 
 
+@remembered
 def bm25_index(study: Study, context: Context) -> BM25:
     """BM25 over the chunks, each with its filing's context before it, built once a process."""
-
-    def build() -> BM25:
-        texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
-        return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
-
-    return study.memo(("contextual_bm25", context), build)
+    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
+    return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
 
 
 def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from lib.chunkings.elements import elements, is_furniture
+from lib.frames import remembered
 from lib.models.index import text_vectors
 from lib.retrievers.dense import question_vectors
 from lib.study import Study
@@ -85,6 +86,7 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
     return named
 
 
+@remembered
 def represent(study: Study) -> pd.DataFrame:
     """The three :data:`KINDS` of text of each element chunk, which its own text replaces where one is empty."""
     texts = study.chunks["text"].tolist()
@@ -99,7 +101,7 @@ def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.n
 
     Shape (n_questions, n_chunks); ``kinds`` are of :data:`KINDS`.
     """
-    texts, asked = study.memo("represented", lambda: represent(study)), question_vectors(study)
+    texts, asked = represent(study), question_vectors(study)
     cosines = []
     for kind in kinds:
         encode = partial(text_vectors, study, f"embeddings/element_{kind}", texts[kind])

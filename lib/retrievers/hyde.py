@@ -7,6 +7,7 @@ with numbers, at temperature 0; the wording of that prompt is chosen here.
 
 import numpy as np
 
+from lib.frames import remembered
 from lib.models.index import encode_texts
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
@@ -22,7 +23,8 @@ def prompt(question: str, kind: str = "hyde") -> Prompt:
     return Prompt(TEMPLATES[kind].format(question=question))
 
 
-def passages(study: Study, kind: str = "hyde") -> Filled:
+@remembered
+def passages(study: Study, kind: str) -> Filled:
     """The ``n_passages`` passages of a kind for every question, from the log or written now.
 
     Returns:
@@ -46,7 +48,7 @@ def written_passages(study: Study, kind: str = "hyde") -> list[list[str]]:
 
     The log reports what is missing question by question, and the manifest's log of stages counts it.
     """
-    texts = study.memo(kind, lambda: passages(study, kind).texts)
+    texts = passages(study, kind).texts
     numbers = range(settings_of(study, kind).n_passages)
     ids = {asked: [f"{asked}/{number}" for number in numbers] for asked in study.questions["question_id"]}
     return [

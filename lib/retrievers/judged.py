@@ -21,10 +21,8 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.data.chunks import load_tokenizer
 from lib.files import digest_of
 from lib.models.prompts import Prompt, Sampling
-from lib.models.weights import fetch
 from lib.models.written import Item
 from lib.retrievers.prompts import TEMPLATES
 from lib.retrievers.rewritten import hybrid_scores, one_line, questions_of, write
@@ -50,7 +48,7 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
 
 def beginnings(study: Study, chunk_ids: Iterable[str], n_tokens: int) -> list[str]:
     """The first ``n_tokens`` tokens, of the embedder, of chunks; white space made single."""
-    tokenizer = load_tokenizer(fetch(study.profile.embedder.weights))
+    tokenizer = study.tokenizer
     chunks = study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]
     texts = [" ".join(text.split()) for text in chunks]
     ends = [tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens] for text in texts]

@@ -24,6 +24,7 @@ from lib.answers.answers import (
     score,
 )
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
+from lib.data.chunks import load_tokenizer
 from lib.metrics.frame import long_frame
 from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
@@ -88,6 +89,7 @@ def study_of(texts: dict[str, list[str]], tmp_path, tokenizer_folder) -> SimpleN
         ),
         run=lambda method, condition: run,
         memo=lambda key, compute: compute(),
+        tokenizer=load_tokenizer(tokenizer_folder),
         generation_log=lambda: GenerationLog(tmp_path / "log.jsonl", Model("m", "0"), say=lambda line: None),
         make_generator=lambda: writer,
         writer=writer,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lib.chunkings.elements import ELEMENT_COLUMNS, elements, groups_of, is_furniture, merge
 from lib.chunkings.grid import grid_of, joined_tables
 from lib.chunkings.restructured import annotated, as_markdown
-from lib.chunkings.sizes import SIZES, children, tokenizer_of
+from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
 from lib.data.chunks import count_tokens
 from lib.models.index import window_vectors, windows
@@ -249,7 +249,7 @@ def test_fixed_sizes_are_the_children_the_windows_and_longer(study, sizes):
     assert small == children(study)["text"].tolist()
     assert middle == windows(study)["text"].tolist()
     assert len(middle) > len(large) > len(study.chunks)
-    assert max(count_tokens(large, tokenizer_of(study))) in range(65, 129)
+    assert max(count_tokens(large, study.tokenizer)) in range(65, 129)
 
 
 def test_sizes_in_one_index_hold_every_text_of_a_page_once(study, sizes):

@@ -83,7 +83,7 @@ def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(study_of):
 
 def test_a_missing_passage_has_a_reason_and_a_question_without_any_is_searched_as_it_is(study_of):
     failing = Echo(fails=("What is CAPEX?", 13))
-    assert passages(study_of(2, failing)).missing == {"q0/0": "it died"}
+    assert passages(study_of(2, failing), "hyde").missing == {"q0/0": "it died"}
     assert written_passages(study_of(2, failing))[0] == ["What is CAPEX? 14"]
     assert written_passages(study_of(1, failing)) == [["What is CAPEX?"], ["What were sales? 13"]]
 
