@@ -8,16 +8,19 @@ import pandas as pd
 
 from lib.analysis.answered import contexts_held
 from lib.analysis.breakdowns import MARK
+from lib.analysis.calibration import ALL, BLEU, COSINE, NUMBER, YES_OR_NO
 from lib.analysis.facts import facts
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
 from lib.answers.prompt_context import NONE, Context
-from lib.metrics import METRIC_TITLES
-from lib.show.display import Column, number, printed, wide, with_interval
+from lib.metrics import METRIC_TITLES, METRICS
+from lib.show.display import Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
 from lib.show.tables import reported_rows
 from lib.study import Study
 
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
+#: Metrics that are beside people's labels alone.
+CALIBRATED = METRIC_TITLES | {BLEU: "BLEU", YES_OR_NO: "Yes or no", COSINE: "Cosine (encoder)"}
 PARTS = ("retrieved", "read")
 #: The two versions of the main study, and their tables of answers.
 VERSIONS = {
@@ -28,10 +31,15 @@ HELD = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_
 
 
 def answers_table(
-    study: Study, summary: pd.DataFrame, contexts: Sequence[Context], n_missing: Mapping[str, int]
+    study: Study,
+    summary: pd.DataFrame,
+    contexts: Sequence[Context],
+    n_missing: Mapping[str, int],
+    agreed: pd.DataFrame,
 ) -> pd.DataFrame:
     """One row per context: every metric with its interval, what both versions of the main study report (ROUGE-L /
-    numeric match), and answers that are missing."""
+    numeric match), and answers that are missing; and a last row with each metric's agreement with people (``agreed``
+    of :func:`lib.analysis.calibration.agreement`)."""
     name, reported = study.dataset.name, []
     for head, (source, table) in VERSIONS.items():
         known = reported_rows(name, table, source)
@@ -40,13 +48,61 @@ def answers_table(
         reported += (
             [Column(head, "context", lambda context, cells=cells: cells.get(context, "–"))] if known else []
         )
-    return printed(
+    shown = printed(
         wide(summary, ["context"]).loc[[one.name for one in contexts]].reset_index(),
         Column("Context", "context", {one.name: one.title for one in contexts}.get),
         *(Column(head, metric) for metric, head in TITLES.items()),
         *reported,
-        Column("Missing", "context", lambda context: n_missing.get(context, 0)),
+        Column("Missing", "context", lambda context: str(n_missing.get(context, 0))),
     )
+    kinds = {metric: NUMBER if METRICS[metric].is_numeric else ALL for metric in TITLES}
+    last = {TITLES[metric]: kappa(agreed, metric, kind) for metric, kind in kinds.items()}
+    row = pd.DataFrame([{"Context": "κ with people"} | last], columns=shown.columns).fillna("–")
+    return pd.concat([shown, row], ignore_index=True) if len(agreed) else shown
+
+
+def agreement_table(agreed: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.calibration.agreement`: a row for each metric, and kappa by kind of question, with its n."""
+    if agreed.empty:
+        return pd.DataFrame(columns=["Metric"])
+    cell = interval("κ", "kappa", "kappa_low", "kappa_high")
+    heads = {kind: f"{kind} (n = {part['n'].iloc[0]:,})" for kind, part in agreed.groupby("kind")}
+    shown = wide(agreed.assign(kind=agreed["kind"].map(heads)), ["metric"], cell, "kind").reset_index()
+    columns = [heads[kind] for kind in agreed["kind"].unique()]
+    return shown.assign(Metric=shown["metric"].map(CALIBRATED))[["Metric", *columns]].fillna("–")
+
+
+def best_metrics(agreed: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :func:`lib.analysis.calibration.agreement` with the highest kappa of their kind, metrics by title."""
+    best = agreed.sort_values("kappa", ascending=False, kind="stable").drop_duplicates("kind").sort_index()
+    return best.assign(metric=best["metric"].map(CALIBRATED))
+
+
+def kappa(agreed: pd.DataFrame, metric: str, kind: str) -> str:
+    """A metric's kappa with people on one kind of question; a dash where it is not known."""
+    return number(agreed.set_index(["metric", "kind"])["kappa"].get((metric, kind)))
+
+
+def systems_table(systems: pd.DataFrame, summary: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """The labelled systems, by people and by the measure, and below them our answers, by the measure alone."""
+    by = {kind: part.set_index("system") for kind, part in systems.groupby("kind")}
+    rows = [
+        (f"`{name}`", number(row.people), number(row.measure), number(by[ALL]["people"][name]), str(row.n))
+        for name, row in (by[NUMBER].sort_values("people").iterrows() if by else ())
+    ]
+    ours = summary[summary["metric"] == "answer_right"].set_index("context").loc[[*titles]]
+    for name, row in ours.iterrows():
+        rows.append(
+            (
+                f"this study: {titles[name]}",
+                "–",
+                with_interval(row["mean"], row.low, row.high),
+                "–",
+                str(row.n),
+            )
+        )
+    heads = ["System", "Right by people", "Right by the measure", "Of all questions, by people", "Numbers"]
+    return pd.DataFrame(rows, columns=heads)
 
 
 def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
@@ -95,11 +151,15 @@ def split_table(split: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def contradictions() -> tuple[int, int]:
-    """Cells of the two versions' tables of answers that differ, and how many there are."""
-    one, other = (facts(source).table(table) for source, table in VERSIONS.values())
-    differs = [value != other[row][metric] for row, cells in one.items() for metric, value in cells.items()]
-    return sum(differs), len(differs)
+def conflict() -> dict[str, float]:
+    """How far the two versions' tables of answers differ: ``cells``, those that are ``differing``; and by numeric
+    match, on ``n`` questions, the ``least`` and the ``most`` by which the French is above the English in a context."""
+    (source, id), other = VERSIONS.values()
+    tables = [pd.DataFrame(facts(name).table(table)).T for name, table in ((source, id), other)]
+    above = (tables[1] - tables[0])["numeric_match"]
+    n = next(table["n"]["numeric_match"] for table in facts(source).tables if table["id"] == id)
+    found = {"cells": tables[0].size, "differing": int((tables[0] != tables[1]).sum().sum()), "n": n}
+    return found | {"least": above.min(), "most": above.max()}
 
 
 def examples(study: Study, contexts: Sequence[Context], question_ids: Sequence[str]) -> pd.DataFrame:

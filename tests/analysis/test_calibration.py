@@ -1,0 +1,163 @@
+"""Metrics of answers beside labels by people: reading them, choosing in folds, and why the two differ."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis import calibration
+from lib.analysis.calibration import ALL, NUMBER, TEXT, YES_NO
+from lib.data.labelled import REFUSED, RIGHT, WRONG, labelled_answers, labels_digest
+from lib.profile import Settings
+from lib.show.answers import agreement_table, best_metrics, kappa, systems_table
+from lib.store import Store
+from lib.words import DatasetError
+
+MILLIONS = "What were the sales, in USD millions?"
+QUESTIONS = pd.DataFrame(
+    [
+        ("q1", MILLIONS, "$1577.00", "Acme"),
+        ("q2", "Did sales grow?", "No, they fell.", "Bolt"),
+        ("q3", "What was the margin?", "2.5%", "Bolt"),
+    ],
+    columns=["question_id", "question", "answer", "company"],
+)
+ANSWERS = {
+    "first": [("q1", "Sales were $1,577 million.", RIGHT), ("q2", "No.", RIGHT), ("q3", "2.5%", RIGHT)],
+    "second": [("q1", "Sales were $1,577 million.", WRONG), ("q2", "Yes.", WRONG), ("q3", "1.5%", WRONG)],
+    "third": [
+        ("q1", "It is not stated in the filing. Sales were $1,577 million.", RIGHT),
+        ("q2", None, REFUSED),
+    ],
+}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Three questions of two companies, and the answers of three systems."""
+    (tmp_path / "results").mkdir()
+    for system, rows in ANSWERS.items():
+        names = ("financebench_id", "model_answer", "label")
+        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in [*rows, ("other", "No.", RIGHT)]]
+        (tmp_path / "results" / f"{system}.jsonl").write_text("\n".join(lines))
+    dataset = SimpleNamespace(root=tmp_path, has_text=True, questions=QUESTIONS, fingerprint="f")
+    settings = Settings(
+        {"significance": Settings({"n_draws": 50, "seed": 0}), "embedder": Settings(weights="tiny")}
+    )
+    return SimpleNamespace(
+        dataset=dataset,
+        questions=QUESTIONS,
+        profile=settings,
+        store=Store(tmp_path / "store", on_use=lambda *_: None),
+        settings_of=lambda names: {name: settings[name] for name in names},
+    )
+
+
+@pytest.fixture(autouse=True)
+def without_models(monkeypatch):
+    monkeypatch.setattr(calibration, "weights_hash", lambda weights: weights)
+    monkeypatch.setattr(calibration, "text_vectors", lambda study, stage, texts: np.eye(len(texts)))
+    monkeypatch.setattr(calibration, "_bert_scores", lambda study, table: np.zeros(len(table)))
+
+
+def test_labelled_answers_are_those_of_the_dataset_s_questions(study):
+    table = labelled_answers(study.dataset)
+    assert table["question_id"].tolist() == ["q1", "q2", "q3", "q1", "q2", "q3", "q1", "q2"]
+    assert table.iloc[7].tolist() == ["third", "q2", "", REFUSED]
+    before = labels_digest(study.dataset)
+    (study.dataset.root / "results" / "third.jsonl").unlink()
+    assert labels_digest(study.dataset) not in (before, "")
+    assert labels_digest(SimpleNamespace(root=study.dataset.root / "data", has_text=True)) == ""
+
+
+def test_every_line_that_is_no_labelled_answer_is_named(study):
+    broken = [{"financebench_id": "q1", "model_answer": "1", "label": "Good"}, {"label": RIGHT}]
+    (study.dataset.root / "results" / "third.jsonl").write_text("\n".join(map(json.dumps, broken)))
+    with pytest.raises(DatasetError, match=r"(?s)third.jsonl line 1: .*third.jsonl line 2: "):
+        labelled_answers(study.dataset)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("$1577.00", NUMBER),
+        ("2.5%", NUMBER),
+        ("Yes", YES_NO),
+        ("No, it fell.", YES_NO),
+        ("Northern sales", TEXT),
+    ],
+)
+def test_kinds_of_gold_answers(answer, kind):
+    assert calibration.kind_of(answer, MILLIONS) == kind
+
+
+def test_kappas_of_several_choices_by_hand():
+    is_right = np.array([1, 1, 0, 0], bool)
+    said = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 1, 1]], bool)
+    # the third agrees on 3 of 4; chance is 3/4 * 1/2 + 1/4 * 1/2 = 1/2
+    assert calibration.kappas(said, is_right) == pytest.approx([1, 0, (0.75 - 0.5) / (1 - 0.5), -1])
+
+
+def test_a_choice_is_made_without_the_fold_that_it_is_judged_on():
+    groups = pd.Series(["a", "a", "b", "b"])
+    is_right = np.array([1, 0, 1, 0], bool)
+    # the first choice is right on a alone, the second on b alone: each is chosen where it has seen its group
+    said = np.array([[1, 0, 0, 1], [0, 1, 1, 0]], bool)
+    assert calibration.held_out(said, is_right, groups, 0).tolist() == [False, True, False, True]
+
+
+def test_metrics_agree_with_people_as_far_as_counted(study):
+    agreed = calibration.agreement(study).set_index(["metric", "kind"])
+    assert agreed.loc[("numeric_match", ALL), "n"] == 8
+    loose = agreed.loc[
+        ("numeric_match", NUMBER)
+    ]  # right are the first, third and fourth of five, it takes four for right
+    assert (loose["n"], loose["choice"], loose["precision"], loose["recall"]) == (5, "–", 3 / 4, 1)
+    assert loose["kappa"] == pytest.approx((4 / 5 - 14 / 25) / (1 - 14 / 25))  # chance: 4/5 * 3/5 + 1/5 * 2/5
+    assert ("yes_or_no", NUMBER) not in agreed.index
+    assert ("yes_or_no", YES_NO) not in agreed.index  # of one company, so nothing could be held out
+
+
+def test_where_the_measure_and_people_differ_is_sorted(study):
+    assert calibration.apart(study).to_numpy().tolist() == [
+        [RIGHT, calibration.BOTH_WAYS, 1],
+        [WRONG, calibration.BOTH_WAYS, 1],
+    ]
+    edge = SimpleNamespace(is_disputed=False, label=WRONG, prediction="It is 7.", measure=True)
+    assert calibration.reason(edge) == "as far off as is allowed"
+    elsewhere = SimpleNamespace(is_disputed=False, label=RIGHT, prediction="It is 7.", measure=False)
+    assert "not in the sentence" in calibration.reason(elsewhere)
+
+
+def test_systems_by_people_and_by_the_measure(study):
+    found = calibration.systems(study).set_index(["system", "kind"])
+    assert found.loc[("third", NUMBER)].tolist() == [1, 1, 0, 0]  # the measure takes it for a refusal
+    assert found.loc[("third", ALL), ["n", "people", "declined"]].tolist() == [2, 0.5, 0.5]
+    summary = pd.DataFrame(
+        [("none", "answer_right", 0.5, 0.0, 1.0, 1)],
+        columns=["context", "metric", "mean", "low", "high", "n"],
+    )
+    table = systems_table(calibration.systems(study), summary, {"none": "no context"})
+    assert table["System"].tolist() == ["`second`", "`first`", "`third`", "this study: no context"]
+    assert table.iloc[-1].tolist() == ["this study: no context", "–", "0.50 [0.00, 1.00]", "–", "1"]
+
+
+def test_without_answers_what_was_published_is_shown_or_nothing(study):
+    agreed = calibration.agreement(study)
+    study.dataset.has_text = False
+    pd.testing.assert_frame_equal(calibration.agreement(study), agreed)
+    study.dataset.fingerprint = "another"
+    empty = calibration.agreement(study)
+    assert empty.empty
+    assert agreement_table(empty).empty
+    assert best_metrics(empty).empty
+    assert kappa(empty, "answer_right", NUMBER) == "–"
+    assert systems_table(calibration.systems(study), pd.DataFrame({"metric": [], "context": []}), {}).empty
+
+
+def test_the_table_of_agreement_has_kappa_by_kind(study):
+    table = agreement_table(calibration.agreement(study))
+    assert [*table] == ["Metric", "number (n = 5)", "all (n = 8)"]
+    assert table.set_index("Metric").loc["Right", "all (n = 8)"] == "–"
