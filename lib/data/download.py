@@ -1,5 +1,6 @@
 """FinanceBench from its public repository: the questions, and the PDFs of the filings that they ask about."""
 
+import hashlib
 import json
 import os
 import time
@@ -10,7 +11,7 @@ import requests
 from tqdm.auto import tqdm
 
 from lib.data.layout import is_safe_name
-from lib.files import digest_of_file
+from lib.files import digest_of_file, write_atomically
 from lib.words import DatasetError
 
 BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"
@@ -21,7 +22,6 @@ UNREACHABLE = """{} cannot be reached. Connect to the network, put the dataset i
 RETRIEVAL_GAP_DATA to a folder that contains financebench/, or take DATASET=demo."""
 WAITS_S = (0, 1, 3, 9)
 TIMEOUTS_S = (10, 60)
-PIECE = 1 << 16
 
 
 def checksums() -> dict[str, str]:
@@ -32,8 +32,9 @@ def checksums() -> dict[str, str]:
 def download_financebench(target: Path, say=print) -> Path:
     """Download the questions and their filings, about 150 MB, to ``target``, which is returned.
 
-    They come from ``$FINANCEBENCH_URL``, else from GitHub; a broken download is resumed. The questions take their place
-    last, so that a folder with questions is whole. A file without a known checksum is taken as it comes, which is said.
+    They come from ``$FINANCEBENCH_URL``, else from GitHub; files that are here and sound are not received again. The
+    questions take their place last, so that a folder with questions is whole. A file without a known checksum is taken
+    as it comes, which is said.
 
     Raises:
         DatasetError: no network, a file that is not there, or one with another checksum than the known.
@@ -70,41 +71,27 @@ def _download(session: requests.Session, url: str, path: Path, sha256: str | Non
     """Put one file at ``path``: the one that is there, if it is sound, else a download."""
     if path.is_file() and sha256 in (None, digest_of_file(path)):
         return
-    part = path.with_name(f"{path.name}.part")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    for left, wait_s in zip(reversed(range(len(WAITS_S))), WAITS_S, strict=True):
+    content = _received(session, url)
+    if sha256 not in (None, hashlib.sha256(content).hexdigest()):
+        wrong = f"does not hash to what {CHECKSUMS.name} says; try again, or remove its line there to accept the file"
+        raise DatasetError(f"{url} {wrong}")
+    if sha256 is None and url.endswith(".pdf") and not content.startswith(b"%PDF-"):
+        raise DatasetError(f"{url} is no PDF; look at it in a browser")
+    write_atomically(path, content)
+
+
+def _received(session: requests.Session, url: str) -> bytes:
+    """The content of a file; a connection that breaks off is tried again."""
+    for wait_s in WAITS_S:
         time.sleep(wait_s)
         try:
-            _receive(session, url, part)
-            break
-        except OSError as error:  # of requests or of the disk
-            if left:
-                continue
-            reason = f"{url} failed ({error}). Try again; what was received is kept."
+            response = session.get(url, timeout=TIMEOUTS_S)
+            if response.status_code == 404:
+                raise DatasetError(f"{url} does not exist; is FINANCEBENCH_URL right?")
+            response.raise_for_status()
+            return response.content
+        except requests.RequestException as error:
+            reason = f"{url} failed ({error}). Try again; the files that were received are kept."
             if isinstance(error, requests.ConnectionError | requests.Timeout):
                 reason = UNREACHABLE.format(urlsplit(url).netloc)
-            raise DatasetError(f"FinanceBench cannot be downloaded: {reason}") from None
-    wrong = ""
-    if sha256 and digest_of_file(part) != sha256:
-        wrong = f"does not hash to what {CHECKSUMS.name} says; try again, or remove its line there to accept the file"
-    elif url.endswith(".pdf") and part.read_bytes()[:5] != b"%PDF-":
-        wrong = "is no PDF; look at it in a browser"
-    if wrong:
-        part.unlink()
-        raise DatasetError(f"{url} {wrong}")
-    part.replace(path)
-
-
-def _receive(session: requests.Session, url: str, part: Path) -> None:
-    """Append to ``part`` what it lacks; start anew where the server does not go on."""
-    have = part.stat().st_size if part.is_file() else 0
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
-    with session.get(url, headers=headers, stream=True, timeout=TIMEOUTS_S) as response:
-        if response.status_code == 404:
-            raise DatasetError(f"{url} does not exist; is FINANCEBENCH_URL right?")
-        if response.status_code == 416:
-            part.unlink()
-        response.raise_for_status()
-        with part.open("ab" if response.status_code == 206 else "wb") as file:
-            for piece in response.iter_content(PIECE):
-                file.write(piece)
+    raise DatasetError(f"FinanceBench cannot be downloaded: {reason}")

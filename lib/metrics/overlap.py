@@ -17,7 +17,6 @@ from rapidfuzz.distance import LCSseq
 from sacrebleu.metrics.bleu import BLEU
 
 from lib.metrics.frame import Metric, long_frame
-from lib.metrics.retrieval import DEPTHS
 
 _BLEU = BLEU(effective_order=True)
 _rouge_words = re.compile("[a-z0-9]+").findall
@@ -72,12 +71,12 @@ NAMES = [metric.name for metric in METRICS]
 VERSION = 1
 
 
-def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable | None = None) -> np.ndarray:
+def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable) -> np.ndarray:
     """BLEU and ROUGE-L of (evidence, chunk) pairs, shape (n_pairs, 2).
 
     Args:
         pairs: texts.
-        rows: :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up; None scores all.
+        rows: :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up.
     """
 
     def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -86,8 +85,6 @@ def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable | None = None) 
         scored = [(reference.bleu(chunk), reference.rouge_l(chunk)) for reference, chunk in both]
         return np.array(scored, float).reshape(-1, len(NAMES))
 
-    if rows is None:
-        return compute(pairs)
     space = {"metrics": NAMES, "version": VERSION, "bleu": bleu_signature()}
     return rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
 
@@ -96,8 +93,8 @@ def overlap_metrics(
     run: pd.DataFrame,
     chunk_texts: Mapping[str, str],
     questions: pd.DataFrame,
-    ks: Sequence[int] = DEPTHS,
-    rows: Callable | None = None,
+    ks: Sequence[int],
+    rows: Callable,
 ) -> pd.DataFrame:
     """``ctx_bleu`` and ``ctx_rouge_l`` of the best of the top k chunks, for every question.
 

@@ -9,7 +9,7 @@ Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, or of disti
 its first chunk stands.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import ir_measures
 import pandas as pd
@@ -59,8 +59,8 @@ def _refuse(why: str, question_ids: pd.Series) -> None:
         raise ValueError(f"{why}: {', '.join(sorted(set(question_ids.astype(str))))}")
 
 
-def _first_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
-    """The gold pages with ``rank``: the best rank at which a chunk of the page is seen, NaN if never."""
+def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
+    """:func:`gold_pages` with ``rank``, the best one at which a chunk of the page is seen; NaN if none is."""
     keys = ["question_id", "doc_name", "page"]
     seen = run[[*keys, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types
     return gold_pages(questions).merge(seen.groupby(keys, as_index=False).min(), on=keys, how="left")
@@ -82,7 +82,7 @@ def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
 
 def page_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
     """|gold pages among the pages of the top k chunks| / |gold pages|; indexed by question_id."""
-    first = _first_ranks(run, questions)
+    first = gold_ranks(run, questions)
     return (first["rank"] <= k).groupby(first["question_id"], sort=False).mean().rename("page_recall")
 
 
@@ -111,15 +111,14 @@ def _page_ids(pages: pd.DataFrame) -> list[str]:
 
 
 def rank_measures(
-    run: pd.DataFrame, questions: pd.DataFrame, measures: Iterable[Measure | str] = PAGE_MEASURES
+    run: pd.DataFrame, questions: pd.DataFrame, measures: Sequence[Measure] = PAGE_MEASURES
 ) -> pd.DataFrame:
-    """Measures of ``ir_measures`` (such as ``"RR@10"``) over the ranking of pages, gold pages being relevant.
+    """Measures of ``ir_measures`` over the ranking of pages, gold pages being relevant.
 
     Returns:
         Long frame question_id, metric, k (the cutoff), value: nDCG is ``ndcg``, RR is ``mrr``, AP is ``map``, R is
-        ``recall`` (over distinct pages, where ``page_recall`` counts chunks), others keep their name in lower case.
+        ``recall`` (over distinct pages, where ``page_recall`` counts chunks).
     """
-    measures = [ir_measures.parse_measure(m) if isinstance(m, str) else m for m in measures]
     gold = gold_pages(questions)
     qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
     pages = page_ranking(run[run["question_id"].isin(questions["question_id"])])
@@ -128,14 +127,8 @@ def rank_measures(
     parts = []
     for measure in measures:
         values = pd.Series({q: found.get((measure, q), 0.0) for q in questions["question_id"]}, dtype=float)
-        parts.append(long_frame(values, *_name_and_cutoff(measure)))
+        parts.append(long_frame(values, _NAMES[measure.NAME], measure["cutoff"]))
     return pd.concat(parts, ignore_index=True)
-
-
-def _name_and_cutoff(measure: Measure) -> tuple[str, int | None]:
-    cutoff = measure["cutoff"] if "cutoff" in measure.SUPPORTED_PARAMS else None
-    name = _NAMES.get(measure.NAME, measure.NAME.lower())
-    return name, cutoff if isinstance(cutoff, int) else None
 
 
 def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[int] = DEPTHS) -> pd.DataFrame:

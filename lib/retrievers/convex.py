@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from ir_measures import nDCG
 
 from lib import runs
 from lib.folds import Fold, make_folds
@@ -98,7 +99,7 @@ def alpha_values(
         both, asked, parts = scaled(study, candidates, normalisation), study.questions, []
         for alpha in ALPHAS:
             run = runs.rank(mix(*both, alpha), asked, study.chunks, study.profile.run.depth)
-            ndcg = rank_measures(run, asked, ["nDCG@10"]).set_index("question_id")["value"]
+            ndcg = rank_measures(run, asked, [nDCG @ 10]).set_index("question_id")["value"]
             recalls = [metric(run, asked, RECALL_K) for metric in (doc_recall, page_recall)]
             values = pd.concat([*recalls, ndcg.rename(CHOSEN_BY)], axis=1).reset_index()
             parts.append(values.assign(alpha=alpha))

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,24 +20,23 @@ FILES = {
     f"/{DOCUMENTS}": b'{"doc_name": "3M_2018_10K"}\n',
     **{f"/pdfs/{name}.pdf": content for name, content in PDF.items()},
 }
-BREAK = 3 * download.PIECE
+BREAK = 200_000
 KNOWN = {name.strip("/"): hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
 
 
 class Server:
-    """Gives files, with ranges; notes what was asked.
+    """Gives files; notes what was asked.
 
     Attributes:
         files: path to bytes.
         breaks: paths that break off after so many bytes, once.
         errors: paths that answer with a status, so many times.
-        has_ranges: whether a range is heeded.
-        asked: (path, range or None) of every request.
+        asked: the path of every request.
     """
 
     def __init__(self):
         self.files, self.breaks, self.errors = dict(FILES), {}, {}
-        self.has_ranges, self.asked = True, []
+        self.asked = []
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -53,28 +51,19 @@ class Server:
         threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        wanted = request.headers.get("Range")
-        self.asked.append((request.path, wanted))
+        self.asked.append(request.path)
         status, times = self.errors.get(request.path, (0, 0))
         if times:
             self.errors[request.path] = (status, times - 1)
             return request.send_error(status)
         if request.path not in self.files:
             return request.send_error(404)
-        content, start = self.files[request.path], 0
-        if wanted and self.has_ranges:
-            start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1])
-            if start >= len(content):
-                return request.send_error(416)
-        request.send_response(206 if start else 200)
-        request.send_header("Content-Length", str(len(content) - start))
+        content = self.files[request.path]
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(content)))
         request.end_headers()
-        end = self.breaks.pop(request.path, len(content))
-        request.wfile.write(content[start:end])
+        request.wfile.write(content[: self.breaks.pop(request.path, len(content))])
         return None
-
-    def ranges(self, path: str) -> list[str | None]:
-        return [wanted for asked, wanted in self.asked if asked == path]
 
 
 @pytest.fixture
@@ -110,41 +99,26 @@ PDF_PATH = "/pdfs/3M_2018_10K.pdf"
 
 def test_the_folder_holds_the_questions_and_each_filing_they_use(fetch, server):
     assert fetch() == FILES
-    assert sorted(path for path, _ in server.asked) == sorted(FILES)
+    assert sorted(server.asked) == sorted(FILES)
     assert not (fetch.root / "downloading").exists()
 
 
-def test_a_connection_that_breaks_off_goes_on_where_it_was(fetch, server):
+def test_a_connection_that_breaks_off_is_tried_again(fetch, server):
     server.breaks[PDF_PATH] = BREAK
     assert fetch() == FILES
-    assert server.ranges(PDF_PATH) == [None, f"bytes={BREAK}-"]
+    assert server.asked.count(PDF_PATH) == 2
 
 
-def test_a_server_without_ranges_starts_anew(fetch, server):
-    server.breaks[PDF_PATH], server.has_ranges = BREAK, False
-    assert fetch() == FILES
-    assert server.ranges(PDF_PATH) == [None, f"bytes={BREAK}-"]
-
-
-def test_a_download_that_was_killed_goes_on_where_it_was(fetch, server, monkeypatch):
-    server.breaks[PDF_PATH] = BREAK
+def test_a_download_that_was_stopped_receives_what_is_missing(fetch, server, monkeypatch):
+    server.breaks["/pdfs/ADOBE_2015_10K.pdf"] = BREAK
     monkeypatch.setattr(download, "WAITS_S", (0,))
     with pytest.raises(DatasetError):
         fetch()
-    assert fetch.folder()[f"{PDF_PATH}.part"] == FILES[PDF_PATH][:BREAK]
+    assert fetch.folder()[PDF_PATH] == FILES[PDF_PATH]
     assert not is_dataset(fetch.root)
     server.asked.clear()
     assert fetch() == FILES
-    assert server.ranges(PDF_PATH) == [f"bytes={BREAK}-"]
-    assert server.ranges(f"/{QUESTIONS}") == []
-
-
-def test_a_part_that_is_longer_than_the_file_starts_anew(fetch, server):
-    part = fetch.root / f"{PDF_PATH.strip('/')}.part"
-    part.parent.mkdir(parents=True)
-    part.write_bytes(b"x" * 600_000)
-    assert len(FILES[PDF_PATH]) <= 600_000
-    assert fetch() == FILES
+    assert server.asked == ["/pdfs/ADOBE_2015_10K.pdf"]
 
 
 def test_what_is_there_and_sound_is_not_asked_for_again(fetch, server):
@@ -153,8 +127,8 @@ def test_what_is_there_and_sound_is_not_asked_for_again(fetch, server):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if name.startswith("3M") else b"%PDF- damaged")
     assert fetch() == FILES
-    assert server.ranges(PDF_PATH) == []
-    assert len(server.ranges("/pdfs/ADOBE_2015_10K.pdf")) == 1
+    assert PDF_PATH not in server.asked
+    assert server.asked.count("/pdfs/ADOBE_2015_10K.pdf") == 1
 
 
 def test_a_file_with_another_checksum_is_refused_and_not_kept(fetch, server):
@@ -184,7 +158,7 @@ def test_a_file_that_does_not_exist(fetch, server):
     del server.files[PDF_PATH]
     with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf does not exist; is FINANCEBENCH_URL right\?"):
         fetch()
-    assert server.ranges(PDF_PATH) == [None]
+    assert server.asked.count(PDF_PATH) == 1
 
 
 def test_a_server_that_is_busy_is_asked_again(fetch, server):
@@ -198,7 +172,7 @@ def test_a_server_that_stays_busy_is_given_up_and_what_came_is_kept(fetch, serve
         DatasetError, match=r"cannot be downloaded: .*3M_2018_10K\.pdf failed \(503 .*received"
     ):
         fetch()
-    assert len(server.ranges(PDF_PATH)) == 3
+    assert server.asked.count(PDF_PATH) == 3
 
 
 @pytest.mark.parametrize("name", ["../../x", "/etc/passwd"])

@@ -139,8 +139,15 @@ def value(frame: pd.DataFrame, question: str, metric: str, k: int) -> float:
     return frame.loc[is_row, "value"].item()
 
 
+def computed(space, pairs, compute, **_):
+    """Rows of a cache that keeps nothing."""
+    return compute(pairs)
+
+
 def test_overlap_is_that_of_the_best_chunk_so_far():
-    frame = overlap.overlap_metrics(run_of(q1=["c1", "c2", "c3"], q2=["c2"]), TEXTS, QUESTIONS, ks=(1, 2, 3))
+    frame = overlap.overlap_metrics(
+        run_of(q1=["c1", "c2", "c3"], q2=["c2"]), TEXTS, QUESTIONS, (1, 2, 3), computed
+    )
     assert [value(frame, "q1", "ctx_rouge_l", k) for k in (1, 2, 3)] == [0.0, pytest.approx(2 / 3), 1.0]
     assert [value(frame, "q2", "ctx_rouge_l", k) for k in (1, 2, 3)] == [0.0, 0.0, 0.0]
     assert [value(frame, "q1", "ctx_bleu", k) for k in (2, 3)] == [
@@ -151,26 +158,27 @@ def test_overlap_is_that_of_the_best_chunk_so_far():
 
 def test_unanswered_questions_score_zero_and_other_questions_are_ignored():
     run = run_of(q1=["c3"], other=["unknown chunk"])
-    frame = overlap.overlap_metrics(run, TEXTS, QUESTIONS, ks=(1,))
+    frame = overlap.overlap_metrics(run, TEXTS, QUESTIONS, (1,), computed)
     assert len(frame) == 3 * 2
     assert value(frame, "q3", "ctx_bleu", 1) == 0.0
-    empty = overlap.overlap_metrics(run.iloc[:0], TEXTS, QUESTIONS, ks=(1, 5))
+    empty = overlap.overlap_metrics(run.iloc[:0], TEXTS, QUESTIONS, (1, 5), computed)
     assert empty["value"].eq(0.0).all()
     assert len(empty) == 3 * 2 * 2
 
 
 def test_a_chunk_without_text_is_an_error():
     with pytest.raises(KeyError, match="c9"):
-        overlap.overlap_metrics(run_of(q1=["c9"]), TEXTS, QUESTIONS)
+        overlap.overlap_metrics(run_of(q1=["c9"]), TEXTS, QUESTIONS, (1,), computed)
 
 
 def test_pairs_are_scored_once_across_methods_and_a_changed_chunk_is_a_new_pair(tmp_path, monkeypatch):
     scored = []
     monkeypatch.setattr(overlap.Reference, "bleu", lambda self, chunk: scored.append(chunk) or 0.5)
     rows = Cache(tmp_path / "cache.sqlite").rows
-    overlap.overlap_metrics(run_of(q1=["c1", "c2"]), TEXTS, QUESTIONS, rows=rows)
-    again = overlap.overlap_metrics(run_of(q1=["c2", "c3"]), TEXTS, QUESTIONS, rows=rows)
+    overlap.overlap_metrics(run_of(q1=["c1", "c2"]), TEXTS, QUESTIONS, (1, 5), rows)
+    again = overlap.overlap_metrics(run_of(q1=["c2", "c3"]), TEXTS, QUESTIONS, (1, 5), rows)
     assert sorted(scored) == sorted(TEXTS.values())
-    pd.testing.assert_frame_equal(again, overlap.overlap_metrics(run_of(q1=["c2", "c3"]), TEXTS, QUESTIONS))
-    changed = overlap.overlap_metrics(run_of(q1=["c1"]), {"c1": "a b c d"}, QUESTIONS, ks=(1,), rows=rows)
+    alone = overlap.overlap_metrics(run_of(q1=["c2", "c3"]), TEXTS, QUESTIONS, (1, 5), computed)
+    pd.testing.assert_frame_equal(again, alone)
+    changed = overlap.overlap_metrics(run_of(q1=["c1"]), {"c1": "a b c d"}, QUESTIONS, (1,), rows)
     assert value(changed, "q1", "ctx_rouge_l", 1) == 1.0
