@@ -19,7 +19,7 @@ FOCUS = {
         r"(?<= )(?!(?:19|20)\d\d )\d[\d,]*(?:\.\d+)?(?: (?:thousand|million|billion))?(?= (?P<noun>[a-z]{4,}s)\b)"
     ),
     "name": re.compile(
-        r"(?<=[a-z,] )(?!(?:The|Table|Part|Item|Note|Form|Our|We) )(?:[A-Z][a-z]+ ){1,3}[A-Z][a-z]+"
+        r"(?<=[a-z,] )(?!(?:The|Table|Part|Item|Note|Form|Our|We) )(?:[A-Z][a-z]+ ){1,3}[A-Z][a-z]+(?= [a-z]|[,.])"
     ),
 }
 SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Z“])")
@@ -29,7 +29,7 @@ PARTS = re.compile(
 SPOKEN = {"we": "the company", "our": "its", "us": "the company", "ours": "its"}
 WORDS, N_NUMBERS, LETTERS = (12, 45), 6, 0.72
 LEAST_KEPT, LONG = 5, 4  # words of more letters than this
-NOT_PROSE = re.compile(r"\$ |\d \d|\.{3}|\([a-z]\)|\bundersigned\b|[●•]")
+NOT_PROSE = re.compile(r"\$ |\d \d|\.{3}|\([a-z]\)|\bundersigned\b|[●•“]|: |\bin (?:m|th|b)[a-z]+s\)")
 KEEP = 0.75  # chance of each part
 HEADING_WORDS = 8  # a line of so few words without a full stop, before a capital, is a heading
 HEADING = re.compile(

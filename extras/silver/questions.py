@@ -27,6 +27,10 @@ NAMELESS = 0.05  # share of questions that say "the company"
 SHARE_OF_SENTENCES = 0.2  # that are tried: drawing is cheap, writing them all is not
 FIRST_CLEAR_MONTH = 3  # a fiscal year that ends before it may be named after the last calendar year
 LABEL_WORDS = 3, 10
+#: A row of a cash flow statement without such a word is a change of a balance, which its label does not say.
+FLOW = re.compile(
+    r"purchase|proceed|sale|pa(?:y|id)|acqui|dividend|maturit|issu|gain|loss|amortiz|impair|expense|charge"
+)
 VAGUE = re.compile(
     r"other|total|share|beginning|end of|year|month|less|add|basic|diluted|^(net )?(increase|decrease)"
 )
@@ -153,6 +157,7 @@ def figures(filing: Filing) -> tuple[dict[str, Figure], dict[str, Figure]]:
         for row in statement.rows:
             label, shown = plain(row.label), " ".join(NOTES.sub(" ", row.label).split())
             is_plain = LABEL_WORDS[0] <= len(label.split()) <= LABEL_WORDS[1] and not VAGUE.search(label)
+            is_plain = is_plain and (statement.kind != "cash_flow" or FLOW.search(label))
             if is_plain and written[label] == 1 and row.label not in taken:
                 others[label] = _figure(statement, row, shown[0].lower() + shown[1:])
     return with_tax_signed(items), {label: figure for label, figure in others.items() if figure.value}

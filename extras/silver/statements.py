@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import yaml
 
+_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 SIGN = r"[—–-]"
 VALUE = re.compile(rf"\(\s*\d[\d,]*(?:\.\d+)?\s*\)?|\d[\d,]*(?:\.\d+)?|{SIGN}")
 VALUES = re.compile(rf"(?:{VALUE.pattern}|\s|\))+")
@@ -22,6 +23,7 @@ YEAR_LINE = re.compile(r"(?:(?:\w+\.? \d{1,2}, *)?(?:19|20)\d\d\W*)+")
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 NOTES = re.compile(r"\([^()]*\)|\bnotes? \d+[a-z]?|\bsee note.*", re.I)
 OTHER_STATEMENTS = re.compile(r"parenthetical|schedule i|pro forma|condensed (financial|consolidating)", re.I)
+UNFINISHED = re.compile(rf"(?:^|\b(?:{_MONTH}|of|and|at|as of|to))$", re.I)  # a date or amount within a label
 HEAD_CHARACTERS, HEAD_LINES = 500, 40
 LEAST_ITEMS = 5
 NEARLY = 0.8  # of the items of the fullest page: the first such page is the registrant's own statement
@@ -98,7 +100,7 @@ def rows_of(text: str) -> list[Row]:
                 f"{label} {words}" if goes_on else words,
                 VALUE.findall(inline[2]) if inline else [],
             )
-    return [row for row in [*rows, _row(label, values)] if row.label and row.values]
+    return [row for row in [*rows, _row(label, values)] if row.values and not UNFINISHED.search(row.label)]
 
 
 def _row(label: str, values: Sequence[str]) -> Row:
