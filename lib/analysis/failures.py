@@ -21,7 +21,7 @@ import yaml
 
 from lib.ahead.queries import terms, topic_terms
 from lib.metrics.answers import quantities
-from lib.metrics.retrieval import gold_pages, page_hit
+from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
 
 HEAD_CHARACTERS = 300
@@ -221,14 +221,13 @@ def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
     The filings give the median number of pages.
     """
     found = known["is_found"]
-    usual = known.loc[found, "term_share"].median() if found.any() else known["term_share"].median()
-    is_long = known["n_pages"] > filings["n_pages"].median()
+    usual = known.loc[found if found.any() else slice(None), "term_share"].median()
     held = (
         known["figure_share"] >= FIGURE_SHARE,
         ~known["stands_in"].astype(bool),
         known["term_share"] < usual,
         known["has_twin"].astype(bool) & ~found,
-        known["has_filing"] & is_long & ~found,
+        known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
     )
     table = pd.DataFrame(dict(zip(OF_QUESTIONS, held, strict=False)))
     table["none of these"] = ~table.any(axis=1)
@@ -249,15 +248,14 @@ def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
         kind, rule, primary (failures of which it is the first), any (failures that have it), share_failed (of the
         failures), share_found (of the found questions; missing where the rule is about what came instead), n_failed.
     """
-    held = kinds_by_question(study, name, k)
-    found = held["is_found"]
-    failed, rows = held[~found], []
-    for kind, rule in OF_QUESTIONS.items():
-        counts = int((failed["primary"] == kind).sum()), int(failed[kind].sum())
-        share_found = held.loc[found, kind].mean() if rule.step == "question" else np.nan
-        rows.append((kind, rule.says, *counts, failed[kind].mean(), share_found, len(failed)))
-    columns = ["kind", "rule", "primary", "any", "share_failed", "share_found", "n_failed"]
-    return pd.DataFrame(rows, columns=columns)
+    held, kinds = kinds_by_question(study, name, k), [*OF_QUESTIONS]
+    failed, found = held[~held["is_found"]], held.loc[held["is_found"], kinds]
+    table = pd.DataFrame([(kind, rule.says) for kind, rule in OF_QUESTIONS.items()], kinds, ["kind", "rule"])
+    primary = failed["primary"].value_counts().reindex(kinds, fill_value=0)
+    table = table.assign(primary=primary, any=failed[kinds].sum(), share_failed=failed[kinds].mean())
+    is_known = [rule.step == "question" for rule in OF_QUESTIONS.values()]
+    table["share_found"] = found.mean().where(is_known)
+    return table.assign(n_failed=len(failed)).reset_index(drop=True)
 
 
 def figures(text: str) -> set[str]:
@@ -279,14 +277,11 @@ def missed(study: Study, name: str, k: int = 5) -> pd.DataFrame:
 
 def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     """What :func:`missed` stores, of any run."""
-    pages = ["question_id", "doc_name", "page"]
-    ranks = run.groupby(pages)["rank"].min().rename("best_rank").astype("Int64")
-    gold = gold_pages(study.questions).merge(ranks, how="left", on=pages)
-    is_found = gold["best_rank"].le(k).fillna(False).astype(bool)
-    gold = gold.assign(found=is_found, best_rank=gold["best_rank"].mask(is_found)).groupby("question_id")
-    counts = gold.agg(n_gold=("page", "size"), n_found=("found", "sum"), best_rank=("best_rank", "min"))
-    columns = ["question_id", "question_type", "doc_type", "doc_name", "answer"]
-    lost = study.questions[columns].merge(counts[counts["n_found"] < counts["n_gold"]], on="question_id")
+    gold = gold_ranks(run, study.questions).astype({"rank": "Int64"})
+    is_found = gold["rank"].le(k).fillna(False).astype(bool)
+    gold = gold.assign(found=is_found, rank=gold["rank"].mask(is_found)).groupby("question_id")
+    counts = gold.agg(n_gold=("page", "size"), n_found=("found", "sum"), best_rank=("rank", "min"))
+    lost = study.questions.merge(counts[counts["n_found"] < counts["n_gold"]], on="question_id")
     shown = run[run["rank"] <= k].merge(study.pages, on=["doc_name", "page"])
     sorts = []
     for question in lost.itertuples():
@@ -299,4 +294,5 @@ def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
             True,
         )
         sorts.append(SORTS[holds.index(True)])
-    return lost.drop(columns=["doc_name", "answer"]).assign(sort=sorts)
+    columns = ["question_id", "question_type", "doc_type", *counts]
+    return lost[columns].assign(sort=sorts)

@@ -71,7 +71,6 @@ class Finding:
     p_opposite: float  # of its opposite
     amount: float | None = None  # what was claimed, in the same measure
     spread: float = math.nan  # s² · deff; NaN where no n follows from it
-    sides: int = 1
     changed: float = math.nan  # share of questions whose first ranks the treatment changes
 
 
@@ -87,7 +86,7 @@ def spread_of(values: pd.Series, clusters: pd.Series) -> float:
     return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / n)
 
 
-def questions_needed(effect: float, spread: float, sides: int = 1) -> float:
+def questions_needed(effect: float, spread: float) -> float:
     """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
 
     ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``, if further companies bring as many questions each as these; NaN where
@@ -97,7 +96,7 @@ def questions_needed(effect: float, spread: float, sides: int = 1) -> float:
         return math.nan
     if effect == 0:
         return math.inf
-    return float(math.ceil((norm.ppf(1 - ALPHA / sides) + norm.ppf(POWER)) ** 2 * spread / effect**2))
+    return float(math.ceil((norm.ppf(1 - ALPHA) + norm.ppf(POWER)) ** 2 * spread / effect**2))
 
 
 def verdict(tested: Finding, p_holm: float, p_opposite: float) -> str:
@@ -119,7 +118,7 @@ def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFr
     for column, into in (("p", "p_holm"), ("p_opposite", "p_opposite")):
         table[into] = table[column].groupby(families, sort=False).transform(lambda part: holm(part))
     table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
-    needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"], table["sides"])
+    needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"])
     table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
     return table.astype({"amount": float})[DECIDED]
 
@@ -157,8 +156,7 @@ def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic
     if claim.says == "!=":
         p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
     n_clusters = draws.company.reindex(values.index).nunique()
-    numbers = estimate, *interval, len(values), n_clusters, claim.bound, p, p_opposite, claim.amount
-    return Finding(*numbers, sides=2 if claim.says == "!=" else 1)
+    return Finding(estimate, *interval, len(values), n_clusters, claim.bound, p, p_opposite, claim.amount)
 
 
 def tail_p(draws: np.ndarray, bound: float, is_above: bool) -> float:
@@ -307,7 +305,7 @@ class Scoreboard:
             tested = statistic_test(self.draws, *self._statistic(claim), claim)
             is_defined = not math.isnan(tested.low)
             return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
-        tests, pairs = {}, {pair_name(claim, *pair): pair for pair in pairs_of(claim)}
+        tests, pairs = {}, pairs_of(claim)
         for name, (left, right) in pairs.items():
             a, b = self._mean(claim, left), self._mean(claim, right) if right else None
             tests[name] = difference(self.draws, a, b, claim)
@@ -378,22 +376,17 @@ def in_words(one: Entry) -> str:
     return f"{one.metric}{depth} of {one.row}{under}"
 
 
-def pair_name(claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> str:
-    """Which pair of a claim about several this is, such as ``dense − bm25``."""
-    if claim.kind == "difference":
-        return ""
-    pair = [
-        (one.row, "" if one.condition == "standard" else f" ({one.condition})") for one in (*left, *right)
-    ]
-    return " − ".join(map("".join, pair)) + (f", {left[0].metric}" if claim.kind == "pairs" else "")
-
-
-def pairs_of(claim: Claim) -> Iterable[tuple[Sequence[Entry], Sequence[Entry]]]:
-    """The two sides of each pair that a claim compares."""
-    if claim.kind == "difference":
-        return [(claim.a, claim.b)]
-    pairs = product(claim.a, claim.b) if claim.kind == "every" else zip(claim.a, claim.b, strict=True)
-    return [((a,), (b,)) for a, b in pairs]
+def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]:
+    """The two sides of each pair that a claim compares, by its name, such as ``dense − bm25``; of a claim about one
+    pair it is empty."""
+    if claim.kind not in ("every", "pairs"):
+        return {"": (claim.a, claim.b)}
+    found = {}
+    for pair in product(claim.a, claim.b) if claim.kind == "every" else zip(claim.a, claim.b, strict=True):
+        rows = (one.row + f" ({one.condition})" * (one.condition != "standard") for one in pair)
+        name = " − ".join(rows) + f", {pair[0].metric}" * (claim.kind == "pairs")
+        found[name] = pair[:1], pair[1:]
+    return found
 
 
 def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -410,11 +403,8 @@ def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = 
     def add(values: pd.Series, method: str, metric: str) -> None:
         rows.append(long_frame(values.astype(float), metric).assign(method=method, condition="standard"))
 
-    if {"hybrid_rrf", "bm25", "dense"} <= there:
-        of = {
-            row: values_of(metrics, row, "standard", "doc_recall") for row in ("hybrid_rrf", "bm25", "dense")
-        }
-        fused, *both = of.values()
+    if there >= {*(of := ("hybrid_rrf", "bm25", "dense"))}:
+        fused, *both = (values_of(metrics, row, "standard", "doc_recall") for row in of)
         add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
         if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
             failed = kinds[~kinds["is_found"]].set_index("question_id")["primary"]
@@ -467,9 +457,8 @@ def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None 
 
 def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The verdict on each claim (index ``claim``, without variants) on each question set, a column by its name."""
-    ids = [claim.id for claim in claims() if not claim.variant]
-    verdicts = {name: board["verdict"].reindex(ids) for name, board in boards.items()}
-    return pd.DataFrame(verdicts).rename_axis("claim")
+    verdicts = pd.DataFrame({name: board["verdict"] for name, board in boards.items()})
+    return verdicts.reindex([claim.id for claim in claims() if not claim.variant]).rename_axis("claim")
 
 
 def before_and_after(board: pd.DataFrame) -> pd.DataFrame:

@@ -13,8 +13,8 @@ import pandas as pd
 from lib.book.manifest import read_summary
 from lib.files import digest_of
 from lib.methods import of_family
+from lib.metrics import retrieval
 from lib.metrics.frame import best
-from lib.metrics.retrieval import gold_pages
 from lib.models.written import read_records
 from lib.show.pictures import page_raster
 from lib.show.tables import title
@@ -82,9 +82,7 @@ def explorer_data(study: Study) -> dict:
 
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
     """For each question, for each of its gold pages in order, the rank of the page's first chunk; 0 for none."""
-    keys = ["question_id", "doc_name", "page"]
-    first = run.groupby(keys, as_index=False)["rank"].min()
-    found = gold_pages(questions).merge(first, on=keys, how="left").fillna({"rank": 0}).astype({"rank": int})
+    found = retrieval.gold_ranks(run, questions).fillna({"rank": 0}).astype({"rank": int})
     return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
 
 

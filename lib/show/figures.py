@@ -67,29 +67,6 @@ def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def pipeline() -> plt.Figure:
-    """The steps of the study as boxes: what goes in, what is shared, where the evidence can get lost."""
-    boxes = {
-        "Filings\n(PDF)": "pages",
-        "Chunks\nof a page": "1024 tokens",
-        "Shared index\ndense, BM25, sparse": "every method",
-        "Candidates\nby condition": "standard, oracles",
-        "Run\ntop k chunks": "for each question",
-        "Metrics\ndocument, page, chunk": "against the gold",
-    }
-    drawn, axes = plt.subplots(figsize=(11, 1.9))
-    box = {"boxstyle": "round,pad=0.5", "fc": "#e8f1f8", "ec": COLOURS[0]}
-    arrow = {"arrowstyle": "->", "color": "#444444"}
-    for place, (text, below) in enumerate(boxes.items()):
-        axes.text(place, 0.6, text, ha="center", va="center", fontsize=9.5, bbox=box)
-        axes.text(place, 0.02, below, ha="center", va="center", fontsize=8.5, color="#444444")
-        if place:
-            axes.annotate("", (place - 0.42, 0.6), (place - 0.58, 0.6), arrowprops=arrow)
-    axes.set(xlim=(-0.6, len(boxes) - 0.4), ylim=(-0.15, 1.1))
-    axes.axis("off")
-    return drawn
-
-
 def histogram(values: pd.Series, xlabel: str, ylabel: str) -> plt.Figure:
     """A histogram with its median marked."""
     drawn, axes = plt.subplots(figsize=(7, 3))

@@ -10,17 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
+from lib.analysis import scoreboard as rules
 from lib.analysis.claims import Claim, Entry, claims, entry
 from lib.analysis.facts import facts
-from lib.analysis.scoreboard import (
-    NOT_MEASURED,
-    NOT_TESTED,
-    VERDICTS,
-    judge_agreement,
-    judge_labels,
-    pair_name,
-    pairs_of,
-)
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.show.display import escape_cell, p_value, with_interval
@@ -29,7 +21,7 @@ from lib.show.tables import as_table, title
 from lib.study import Study
 
 OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
-VERDICT_COLOURS = dict(zip(VERDICTS, OF_VERDICTS, strict=False))
+VERDICT_COLOURS = dict(zip(rules.VERDICTS, OF_VERDICTS, strict=False))
 SHORT = {"corrected": "share corrected", "missed_by_both": "share missed by both"}
 SHORT |= {"table_failure": "share of the kind"}
 #: What the board has of each difference in the picture.
@@ -62,8 +54,7 @@ def compared(claim: Claim, rival: str = "") -> str:
     if claim.kind == "correlation":
         two = " and ".join(measure_name(side[0]) for side in (claim.b, claim.a))
         return f"correlation of {two}, {len(claim.a)} runs"
-    pairs = {pair_name(claim, *pair): pair for pair in pairs_of(claim)} if claim.kind != "groups" else {}
-    left, right = pairs.get(rival, (claim.a, claim.b))
+    left, right = rules.pairs_of(claim).get(rival, (claim.a, claim.b))
     asked = " and ".join(map(str, chain(*claim.only.values())))
     if claim.against:
         asked += f" less {' and '.join(map(str, chain(*claim.against.values())))}"
@@ -78,22 +69,21 @@ def scoreboard_table(board: pd.DataFrame, source: str) -> pd.DataFrame:
     rows = []
     for claim in claims():
         row = board.loc[claim.id]
-        if claim.source != source or row["verdict"] == NOT_MEASURED:
+        if claim.source != source or row["verdict"] == rules.NOT_MEASURED:
             continue
         sign = "" if claim.kind in ("argmax", "correlation") or not claim.b else "+"
         ours = f"{row['estimate']:{sign}.3f} [{row['low']:{sign}.3f}, {row['high']:{sign}.3f}]"
         here = f"{ours} ({compared(claim, row['rival'])})" + (f"; {claim.note}" if claim.note else "")
-        is_below = (
-            claim.variant and board.loc[claim.id.removesuffix(f"/{claim.variant}"), "verdict"] != NOT_MEASURED
-        )
-        said = f"– {claim.variant}" if claim.variant else f"{claim.claim} ({claim.place})"
-        said = said if is_below or not claim.variant else f"{claim.claim} ({claim.place}), {claim.variant}"
+        whole = claim.id.removesuffix(f"/{claim.variant}")
+        is_below = claim.variant and board.at[whole, "verdict"] != rules.NOT_MEASURED
+        said = f"{claim.claim} ({claim.place})" + (f", {claim.variant}" if claim.variant else "")
         second = "–"
         if not math.isnan(row["also_estimate"]):
             second = f"{measure_name(entry('any', claim.also))} {row['also_estimate']:+.3f}, p {p_value(row['also_p'])}"
-        texts = map(escape_cell, (said, "" if is_below else claim.numbers, here, second))
-        tests = p_value(row["p"]), p_value(row["p_holm"])
-        rows.append((*texts, *tests, verdict_text(row), needed_text(row["n_needed"]), f"{row['n']:.0f}"))
+        texts = f"– {claim.variant}" if is_below else said, "" if is_below else claim.numbers, here, second
+        both = p_value(row["p"]), p_value(row["p_holm"])
+        rest = verdict_text(row), needed_text(row["n_needed"]), f"{row['n']:.0f}"
+        rows.append((*map(escape_cell, texts), *both, *rest))
     heads = [
         "Claim",
         "Their numbers",
@@ -110,7 +100,7 @@ def scoreboard_table(board: pd.DataFrame, source: str) -> pd.DataFrame:
 
 def verdict_text(row: pd.Series) -> str:
     """The verdict, with the reason where a claim was not tested."""
-    return f"**{row['verdict']}**" + (f": {row['missing']}" if row["verdict"] == NOT_TESTED else "")
+    return f"**{row['verdict']}**" + (f": {row['missing']}" if row["verdict"] == rules.NOT_TESTED else "")
 
 
 def needed_text(needed: float) -> str:
@@ -126,7 +116,9 @@ def needed_text(needed: float) -> str:
 def not_measured_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """The claims that are not measured, variants left out, with the reason; cells are markup."""
     rows = []
-    for claim in (one for one in claims() if not one.variant and board.at[one.id, "verdict"] == NOT_MEASURED):
+    for claim in (
+        one for one in claims() if not one.variant and board.at[one.id, "verdict"] == rules.NOT_MEASURED
+    ):
         reason = claim.not_measured or escape_cell(board.at[claim.id, "missing"])
         said = map(escape_cell, (f"{claim.claim} ({claim.place})", claim.numbers))
         rows.append((names[claim.source]["name"], *said, reason))
@@ -137,7 +129,7 @@ def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) ->
     """How many claims of each source have each verdict; variants are not counted."""
     source = pd.Series({claim.id: claim.source for claim in claims() if not claim.variant})
     table = pd.crosstab(source, board["verdict"].reindex(source.index))
-    table = table.reindex(index=list(names), columns=list(VERDICTS), fill_value=0)
+    table = table.reindex(index=list(names), columns=list(rules.VERDICTS), fill_value=0)
     table.insert(0, "Claims", table.sum(axis=1))
     return table.rename(index=lambda key: names[key]["name"]).rename_axis("Source").reset_index()
 
@@ -145,13 +137,13 @@ def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) ->
 def takeaway(board: pd.DataFrame) -> str:
     """How many claims have each verdict, in one sentence."""
     counts = board["verdict"].reindex([claim.id for claim in claims() if not claim.variant]).value_counts()
-    listed = ", ".join(f"{counts.get(name, 0)} {name}" for name in VERDICTS)
+    listed = ", ".join(f"{counts.get(name, 0)} {name}" for name in rules.VERDICTS)
     return f"Of {counts.sum()} claims: {listed}."
 
 
 def agreement_in_words(study: Study, metrics: pd.DataFrame) -> str:
     """The judge's agreement with the gold pages (κ) with its interval; a dash where it judges nothing."""
-    found = judge_agreement(study, judge_labels(study, set(metrics["method"])))
+    found = rules.judge_agreement(study, rules.judge_labels(study, set(metrics["method"])))
     return with_interval(found["kappa"], found["kappa_low"], found["kappa_high"])
 
 
@@ -168,7 +160,7 @@ def forest(board: pd.DataFrame) -> plt.Figure:
     """Every measured difference with its interval, coloured by verdict, and a mark where the source put it."""
     drawn_kinds = "difference", "every", "pairs"
     texts = {one.id: one for one in claims() if one.kind in drawn_kinds and not one.variant}
-    part = board[board.index.isin(texts) & (board["verdict"] != NOT_MEASURED)]
+    part = board[board.index.isin(texts) & (board["verdict"] != rules.NOT_MEASURED)]
     drawn, axes = plt.subplots(figsize=(9, 0.42 * len(part) + 1.4))
     claimed = {"ls": "", "marker": "D", "mfc": "white", "mec": DARK}
     for place, (_, row) in enumerate(part.iterrows()):

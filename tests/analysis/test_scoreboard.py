@@ -358,7 +358,7 @@ def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
     assert statistic_test(*frame(noise, 500), argmax_of(GRID), claim).p > 0.05
     both = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), argmax_of(GRID), replace(claim, says="!="))
     assert both.p == pytest.approx(2 / 501)
-    assert (both.p_opposite, both.sides) == (1.0, 2)
+    assert both.p_opposite == 1.0
 
 
 # --- how many questions would decide ---
@@ -381,9 +381,9 @@ def test_one_company_tells_nothing_of_the_spread():
 
 
 def test_questions_needed_is_the_textbook_formula():
-    # (1.64485 + 0.84162)² / 0.1² = 618.3 for unit spread; two-sided (1.95996 + 0.84162)² / 0.1² = 784.9
+    # (1.64485 + 0.84162)² / 0.1² = 618.3 for unit spread
     assert questions_needed(0.1, 1.0) == 619
-    assert questions_needed(-0.1, 1.0, sides=2) == 785
+    assert questions_needed(-0.1, 1.0) == 619
     assert questions_needed(0.0, 1.0) == math.inf
     assert math.isnan(questions_needed(0.1, 0.0))  # every question says the same: none is known to be typical
 
