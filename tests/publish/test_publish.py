@@ -11,9 +11,9 @@ from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs
 from lib.book import manifest
 from lib.book.manifest import write_results
 from lib.data.layout import Dataset
-from lib.evaluation import read_metrics
+from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.models.written import append_records
-from lib.published import METRICS_FILE, from_pieces
+from lib.published import ANSWERS_FILE, METRICS_FILE, from_pieces
 from lib.words import NeedsFilings, StudyError
 from tests.small import ECHO, QUESTIONS, generation, write_whole
 
@@ -47,6 +47,15 @@ def test_published_files_hold_ids_and_numbers_but_no_text(results):
     assert list(table) == ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
     assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
     assert not [path for path in results.root.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_answers_are_published_where_there_are_some(study, results, publish_study):
+    assert ANSWERS_FILE not in results.manifest["files"]
+    rows = [("none", "plain", "small", "q1", "answer_right", 1.0)]
+    merge_answers(study, pd.DataFrame(rows, columns=ANSWER_COLUMNS))
+    again = publish_study(study)
+    assert pd.read_csv(again.root / ANSWERS_FILE).to_numpy().tolist() == [[*row] for row in rows]
+    assert ANSWERS_FILE in again.manifest["files"]
 
 
 def test_the_manifest_lists_every_file_and_where_each_public_result_lies(results):
