@@ -24,7 +24,7 @@ STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 	@echo
-	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | paper | smoke | a .yaml file;"
+	@echo "Variables: DATASET= financebench | demo | a folder; PROFILE= default | base | paper | smoke | a .yaml file;"
 	@echo "QUESTIONS= another question set over the dataset's filings, a folder or the name of a published one;"
 	@echo "RESULTS= published | fresh; JOBS= chapters at the same time (0 decides)."
 	@echo "Example: make notebook NB=03_baselines PARAMS='-p methods \"[bm25]\"'"

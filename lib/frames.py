@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ARTIFACTS = ROOT / "artifacts"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
+LATER = {"engine": "torch"}  # settings that were added later: with these values they are no part of a key
 QUESTION_IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
 QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")
 
@@ -292,4 +293,5 @@ def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
     hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    return {key: hashed.get(key) or _with_hashes(value) for key, value in settings.items()}
+    kept = {key: value for key, value in settings.items() if LATER.get(key) != value}
+    return {key: hashed.get(key) or _with_hashes(value) for key, value in kept.items()}

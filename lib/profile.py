@@ -84,7 +84,7 @@ def _dotted(settings: dict, prefix: str = "") -> list[str]:
 
 
 def load_profile(name: str) -> Settings:
-    """Read a profile by name (``default``, ``smoke``, ``paper``) or by the path of a YAML file.
+    """Read a profile by name (``default``, ``base``, ``paper``) or by the path of a YAML file.
 
     A profile may say ``extends: default`` and then lists only what differs; a setting that the extended profile
     does not have is an error, so that a misspelt name cannot pass. Its ``sets`` are added to the extended profile's.
@@ -108,4 +108,6 @@ def load_profile(name: str) -> Settings:
     changes = {dotted: reduce(getitem, dotted.split("."), read) for dotted in _dotted(read)} if base else {}
     settings = load_profile(base).replaced(changes) if base else _settings(read)
     settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
+    if base:
+        settings["extends"] = base
     return settings

@@ -4,6 +4,7 @@ This is what notebooks and retrievers hold. Beside the frames (:mod:`lib.frames`
 and what keys depend on. :func:`lib.studies.open_study` opens one by name.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -112,15 +113,20 @@ class Study(Frames):
         return self._copy(profile=self.profile.only(sections, name), _whole=self._whole or self)
 
     def generation_log(self) -> GenerationLog:
-        """What language models wrote for this study, and for its collection about filings; shared by all reruns."""
-        of_filings = self.home.parents[1] / self.dataset.collection / self.home.name / GENERATIONS
-        if self.has_text and of_filings.is_file() and self.dataset.collection != self.dataset.name:
-            doc_names = set(self.filings["doc_name"])
-            self.memo("texts of filings", lambda: take_over(of_filings, self.home / GENERATIONS, doc_names))
+        """What a language model wrote for this study, for its collection about filings, and for the profile that this
+        one extends; shared by all reruns.
+        """
         weights = self.profile.generator.weights
+        model = Model(weights, weights_hash(weights))
+        whole = (self._whole or self).profile
+        of_filings = self.home.parents[1] / self.dataset.collection / self.home.name
+        for folder in (of_filings, self.home.with_name(whole.get("extends", self.home.name))):
+            if self.has_text and folder != self.home and (folder / GENERATIONS).is_file():
+                about = {*self.filings["doc_name"], *self.questions["question_id"]}
+                take = partial(take_over, folder / GENERATIONS, self.home / GENERATIONS, about, model)
+                self.memo(("texts of", folder), take)
         read = lambda: self.published.generations(self.questions)  # noqa: E731
         published = self.published and self.memo("generations", read)
-        model = Model(weights, weights_hash(weights))
         return GenerationLog(self.home / GENERATIONS, model, published, self.store.say)
 
     def make_generator(self) -> Generator:

@@ -27,7 +27,7 @@ def test_every_profile_of_the_repository_loads(name):
 def test_an_extending_profile_changes_what_it_names_and_nothing_else(write):
     mine, base = load_profile(write("extends: default\nbm25: {k1: 0.9}")), load_profile("default")
     assert mine.bm25 == {"k1": 0.9, "b": base.bm25.b}
-    assert dict(mine) | {"name": "default", "bm25": base.bm25} == base
+    assert dict(mine) | {"name": "default", "bm25": base.bm25} == base | {"extends": "default"}
 
 
 def test_smoke_is_default_with_smaller_chunks():
@@ -63,7 +63,7 @@ def test_attribute_that_is_not_there_lists_those_that_are():
 
 def test_unknown_profile_lists_the_known():
     with pytest.raises(
-        StudyError, match="no profile 'big': say one of default, .*smoke, or the path of a .yaml file"
+        StudyError, match="no profile 'big': say one of base, default, .*smoke, or the path of a .yaml file"
     ):
         load_profile("big")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lib.data.chunks import load_tokenizer, spans_of
-from lib.models.encoders import automatic_precision, in_batches_that_fit
+from lib.models.encoders import automatic_precision, in_batches_that_fit, onnx_session, run_onnx
 from lib.words import StudyError
 
 VERSION = 1  # raised when the same weights give other scores
@@ -24,12 +24,7 @@ class OnnxCrossEncoder:
     """
 
     def __init__(self, weights: Path, window: int):
-        import onnxruntime
-
-        options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
-        options.intra_op_num_threads = 1  # threads that share a pair stall when another program takes a core
-        self.session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
-        self.inputs = {entry.name for entry in self.session.get_inputs()}
+        self.session, self.inputs = onnx_session(weights)
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")
 
@@ -37,13 +32,8 @@ class OnnxCrossEncoder:
         """One score per pair, shape (n_pairs,)."""
         encoded = self.tokenizer.encode_batch(list(pairs))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return np.array(list(pool.map(self._score, encoded)), np.float32)
-
-    def _score(self, encoded) -> float:
-        given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
-        given |= {"token_type_ids": encoded.type_ids}
-        feed = {name: np.array([value], np.int64) for name, value in given.items() if name in self.inputs}
-        return self.session.run(None, feed)[0].ravel()[0]
+            scores = pool.map(lambda one: run_onnx(self.session, self.inputs, one).ravel()[0], encoded)
+            return np.array(list(scores), np.float32)
 
 
 class TorchCrossEncoder:

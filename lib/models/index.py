@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.data.chunks import load_tokenizer, split_chunks
+from lib.data.chunks import split_chunks
 from lib.files import digest_of
-from lib.models.encoders import VERSION, Encoder, Role
+from lib.frames import remembered
+from lib.models.encoders import ENGINES, VERSION, Role
 from lib.models.weights import fetch, weights_hash
+from lib.profile import Settings
 from lib.study import Study
 from lib.words import StudyError
 
@@ -18,6 +20,7 @@ SPECIAL_TOKENS = 2
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
 
+@remembered
 def windows(study: Study) -> pd.DataFrame:
     """The windows that represent each chunk: ``chunk`` (row of the chunk) and ``text``.
 
@@ -26,10 +29,8 @@ def windows(study: Study) -> pd.DataFrame:
     settings = study.profile.embedder
 
     def split() -> pd.DataFrame:
-        tokenizer = load_tokenizer(fetch(settings.weights))
-        table = split_chunks(
-            study.chunks, tokenizer, settings.window - SPECIAL_TOKENS, settings.window_overlap
-        )
+        size = settings.window - SPECIAL_TOKENS
+        table = split_chunks(study.chunks, study.tokenizer, size, settings.window_overlap)
         if settings.long_chunks == "truncate":
             return table.groupby("chunk", as_index=False).first()
         if settings.long_chunks != "windows":
@@ -38,7 +39,19 @@ def windows(study: Study) -> pd.DataFrame:
 
     read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
     params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
-    return study.memo("windows", lambda: study.store.frame("windows", params, split, WINDOWS_VERSION))
+    return study.store.frame("windows", params, split, WINDOWS_VERSION)
+
+
+def arithmetic(settings: Settings) -> dict[str, str]:
+    """How an embedder's settings say that its vectors are computed, for keys: precision, and engine if it is not torch.
+
+    Raises:
+        StudyError: an engine that there is not.
+    """
+    engine = settings.get("engine", "torch")
+    if engine not in ENGINES:
+        raise StudyError(f"embedder.engine is {engine!r}: say one of {', '.join(ENGINES)}")
+    return {"precision": settings.precision} | ({"engine": engine} if engine != "torch" else {})
 
 
 def encode_with(
@@ -62,11 +75,12 @@ def encode_with(
     """
     settings, listed = study.profile.embedder, digest_of(list(texts))
     space = {"model": digest, "version": VERSION, "window": window, "role": role}
-    space["precision"] = settings.precision
+    space |= arithmetic(settings)
 
     @cache
-    def encoder() -> Encoder:
-        make = partial(Encoder, weights(), window, settings.precision, settings.batch_size)
+    def encoder() -> object:
+        engine = ENGINES[settings.get("engine", "torch")]
+        make = partial(engine, weights(), window, settings.precision, settings.batch_size)
         return study.original.memo(("encoder", digest, window), make)
 
     def encode(items: list) -> np.ndarray:
@@ -108,17 +122,15 @@ def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | N
     return encode_texts(study, stage, different.tolist(), window=window)[rows]
 
 
+@remembered
 def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
-
-    def load() -> tuple[np.ndarray, np.ndarray]:
-        table = windows(study)
-        stage = f"embeddings/{study.chunking or 'windows'}"
-        if not study.chunking:
-            return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
-        return table["chunk"].to_numpy(), text_vectors(study, stage, table["text"])
-
-    return study.memo("window_vectors", load)
+    table = windows(study)
+    if study.chunking:
+        vectors = text_vectors(study, f"embeddings/{study.chunking}", table["text"])
+    else:
+        vectors = encode_texts(study, "embeddings/windows", table["text"].tolist())
+    return table["chunk"].to_numpy(), vectors
 
 
 def encode_queries(study: Study, texts: Sequence[str]) -> np.ndarray:

@@ -212,12 +212,12 @@ def read_records(path: Path, say: Callable[[str], None], with_copies: bool = Tru
     return by_key
 
 
-def take_over(source: Path, target: Path, question_ids: set[str]) -> None:
-    """Add to a log those records of another that are about some questions or filings, and that it does not contain."""
+def take_over(source: Path, target: Path, question_ids: set[str], model: Model) -> None:
+    """Add to a log the records of another by a model about some questions or filings, if it does not contain them."""
     here = read_records(target, lambda _: None)
     records = read_records(source, lambda _: None).items()
     about = [one for key, one in records if one["question_id"] in question_ids and key not in here]
-    append_records(target, about)
+    append_records(target, [one for one in about if one["model"]["sha256"] == model.sha256])
 
 
 def _parsed(line: bytes) -> dict | None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lib.models import index
+from lib.models.encoders import ENGINES
 from lib.words import StudyError
 
 LONG = " ".join(f"w{n}" for n in range(20))
@@ -25,7 +26,7 @@ def make(fake_study, tokenizer_folder, monkeypatch):
         settings |= {"long_chunks": "windows", "precision": "float32"}
         made = fake_study(["?"], texts, {"embedder": settings | embedder})
         made.encoder = CountingEncoder()
-        monkeypatch.setattr(index, "Encoder", lambda *args: made.encoder)
+        monkeypatch.setitem(ENGINES, "torch", lambda *args: made.encoder)
         return made
 
     return study
@@ -69,7 +70,7 @@ def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
 
 def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, monkeypatch):
     study, windows = make(["net"]), []
-    monkeypatch.setattr(index, "Encoder", lambda weights, window, *_: windows.append(window) or study.encoder)
+    monkeypatch.setitem(ENGINES, "torch", lambda weights, window, *_: windows.append(window) or study.encoder)
     vectors = index.text_vectors(study, "embeddings/test", ["net", "cash flow", "net"], 40)
     assert vectors[:, 0].tolist() == [3, 9, 3]
     assert study.encoder.seen == ["net", "cash flow"]

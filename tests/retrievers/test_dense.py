@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.chunkings.sizes import children
+from lib.models.encoders import ENGINES
 from lib.retrievers import dense
 from lib.retrievers.dense import best_window_scores
 
@@ -117,7 +118,7 @@ def study_with_children(fake_study, tokenizer_folder, monkeypatch):
     texts = ["net sales in the year cash flow rose", "net cash", "profit"]
     made = fake_study(["cash flow", "profit"], texts, profile)
     made.encoder = CountingEncoder()
-    monkeypatch.setattr("lib.models.index.Encoder", lambda *args: made.encoder)
+    monkeypatch.setitem(ENGINES, "torch", lambda *args: made.encoder)
     return made
 
 
