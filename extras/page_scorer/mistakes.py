@@ -3,26 +3,22 @@
 They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed; chapter 04 looks them up.
 """
 
-import json
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
-from safetensors.torch import load_model, save_model
-from sentence_transformers.base.sampler import DefaultBatchSampler
-from transformers import TrainerCallback
 
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, fold_model, score_fold, trained, training_settings
+from lib.page_scorer.full import checked_pairs, fold_model, score_fold, trained
+from lib.page_scorer.layers import Trainee
 from lib.page_scorer.measured import measured_mistakes
 from lib.page_scorer.mistakes import HONEST, Vectors, mistake_values
 from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
 from lib.page_scorer.search import scorer_scores
+from lib.page_scorer.training import Recipe
 from lib.store import Entry
 from lib.study import Study
 
@@ -36,7 +32,7 @@ def measure(study: Study, k: int) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
     scores = {HONEST: scorer_scores(study, "full")}
     for mistake, model in MODELS.items():
-        params, score = training_settings(study) | {"mistake": mistake}, partial(score_fold, model=model)
+        params, score = _recipe(study).params() | {"mistake": mistake}, partial(score_fold, model=model)
         entry = scores_in_folds(study, "page_scorer/slips/scores", "company", score, params)
         scores[mistake] = load_scores(study, entry)
     return mistake_values(study, scores, {}, _encoded, k)
@@ -53,27 +49,24 @@ def _without_page_zero(study: Study, fold: Fold) -> Entry:
     return _trained(study, fold, "page-zero", pairs[pairs["page"] != 0].reset_index(drop=True), {})
 
 
-class RepeatedBatches(DefaultBatchSampler):
-    """Batches drawn with replacement, as many as an honest epoch has: a pair meets itself and its question's others.
+def _recipe(study: Study) -> Recipe:
+    return Recipe.of(study.profile.page_scorer)
 
-    Args:
-        n_pairs: pairs there are.
-        batch_size: pairs per batch.
-        seed: the batches of epoch ``e`` are those of ``seed + e``.
-    """
+
+class RepeatedBatches:
+    """Batches drawn with replacement, as many as an honest epoch has: a pair meets itself and its question's others."""
 
     def __init__(self, n_pairs: int, batch_size: int, seed: int):
-        super().__init__(range(n_pairs), batch_size=batch_size, drop_last=False, seed=seed)
-        self.n_pairs = n_pairs
+        self.n_pairs, self.batch_size, self.seed = n_pairs, batch_size, seed
 
     def __len__(self) -> int:
         return -(-self.n_pairs // self.batch_size)
 
-    def __iter__(self) -> Iterator[list[int]]:
-        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+    def of_epoch(self, epoch: int) -> list[list[int]]:
+        """The batches of an epoch from 0, by the generator of ``seed + epoch``."""
+        generator = torch.Generator().manual_seed(self.seed + epoch)
         size = (min(self.batch_size, self.n_pairs),)
-        for _ in range(len(self)):
-            yield torch.randint(self.n_pairs, size, generator=generator).tolist()
+        return [torch.randint(self.n_pairs, size, generator=generator).tolist() for _ in range(len(self))]
 
 
 def _with_repeats(study: Study, fold: Fold) -> Entry:
@@ -83,39 +76,34 @@ def _with_repeats(study: Study, fold: Fold) -> Entry:
     return _trained(study, fold, "repeats", pairs, {"slip": "repeats"}, batches=batches)
 
 
-class KeepBest(TrainerCallback):
+class KeepBest:
     """Keeps the epoch with the best mean reciprocal rank of test questions, and ends with that model.
 
     To be affordable the gold pages are ranked among every question's gold pages, as an evaluator over the pairs does;
-    the chosen model is then scored on all pages as any other.
+    the chosen model is then scored on all pages as any other. The epochs before a training was resumed do not count.
 
     Args:
         questions: the test questions.
         pages: texts of the pages to rank.
         gold: which page is gold, boolean, shape (n_questions, n_pages).
+        n_epochs: after which the training ends.
     """
 
-    def __init__(self, questions: list[str], pages: list[str], gold: np.ndarray):
-        self.questions, self.pages, self.gold = questions, pages, gold
+    def __init__(self, questions: list[str], pages: list[str], gold: np.ndarray, n_epochs: int):
+        self.questions, self.pages, self.gold, self.n_epochs = questions, pages, gold, n_epochs
+        self.best = 0, -1.0, {}
 
-    def on_epoch_end(self, args, state, control, model=None, **_):
-        encode = partial(
-            model.encode, normalize_embeddings=True, show_progress_bar=False, convert_to_tensor=True
-        )
-        with torch.autocast(model.device.type, torch.bfloat16, enabled=args.bf16):
-            questions, pages = encode(self.questions), encode(self.pages)
-        cosines = (questions.float() @ pages.float().T).cpu().numpy()  # autocast would multiply in bfloat16
-        model.train()
+    def __call__(self, trainee: Trainee, epoch: int) -> None:
+        """Measure the model after an epoch."""
+        texts = self.questions, self.pages
+        questions, pages = (trainee.encode(trainee.inputs(part), range(len(part))) for part in texts)
+        cosines = questions @ pages.T
         best_gold = np.where(self.gold, cosines, -np.inf).max(axis=1, keepdims=True)
         mrr = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())
-        kept = Path(args.output_dir) / "best.json"
-        if not kept.is_file() or mrr > json.loads(kept.read_text())["mrr"]:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            save_model(model, str(kept.with_suffix(".safetensors")))
-            kept.write_text(json.dumps({"mrr": mrr, "epoch": round(state.epoch)}))
-
-    def on_train_end(self, args, state, control, model=None, **_):
-        load_model(model, str(Path(args.output_dir) / "best.safetensors"))
+        if mrr > self.best[1]:
+            self.best = epoch, mrr, trainee.state()
+        if epoch == self.n_epochs:
+            trainee.load(self.best[-1])
 
 
 def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
@@ -127,8 +115,8 @@ def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
     gold = np.array([[page in gold_texts[row] for page in pages] for row in fold.test])
     questions = study.questions["question"].iloc[list(fold.test)].tolist()
     params = {"slip": "epoch", "test": digest_of(questions)}
-    keep_best = KeepBest(questions, pages, gold)
-    return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], params, callbacks=[keep_best])
+    keep_best = KeepBest(questions, pages, gold, _recipe(study).epochs)
+    return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], params, after_epoch=keep_best)
 
 
 MODELS = {"page-zero": _without_page_zero, "repeats": _with_repeats, "epoch": _with_the_best_epoch}

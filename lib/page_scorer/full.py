@@ -15,14 +15,17 @@ import pandas as pd
 
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
-from lib.models.weights import weights_hash
+from lib.models.weights import fetch, weights_hash
+from lib.page_scorer.layers import Trainee
 from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.reading import Corpus, fold_pairs, fold_reading, pairs_alone, training_pairs
+from lib.page_scorer.training import Reading, Recipe, train
 from lib.store import Entry
 from lib.study import Study
 
 VERSION = 1
 MIN_COMPANIES, MIN_QUESTIONS = 3, 10
-TRAINING = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
+SECTION = "page_scorer"  # of the profile: the published recipe
 
 
 def untrainable(study: Study) -> str:
@@ -42,18 +45,6 @@ def untrainable(study: Study) -> str:
     return ""
 
 
-def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
-    """Every gold page of the questions in the given rows, page 0 included: one row per question and gold page.
-
-    The columns are question_id, question, doc_name, page, text (as in :func:`lib.page_scorer.pages.page_texts`).
-    """
-    text_of = text_by_page(study)
-    pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
-    pairs = pairs.explode("gold_pages").rename(columns={"gold_pages": "page"}).astype({"page": int})
-    where = zip(pairs["doc_name"], pairs["page"], strict=True)
-    return pairs.assign(text=[text_of[key] for key in where]).reset_index(drop=True)
-
-
 def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     """A fold's training pairs, and the record of the check that they contain nothing of its test questions.
 
@@ -64,35 +55,59 @@ def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
 
 
-def fold_model(study: Study, fold: Fold) -> Entry:
-    """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
+def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
+    """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`.
+
+    ``section`` of the profile contains the recipe.
+    """
     pairs, record = checked_pairs(study, fold)
-    return trained(study, "page_scorer/model", pairs, record, f"fold {fold.number} by {fold.by}", {})
+    recipe, title = Recipe.of(study.profile[section]), f"fold {fold.number} by {fold.by}"
+    if recipe.sources == ("gold",) and recipe.negatives == "batch" and not recipe.header:
+        return trained(study, "page_scorer/model", pairs, record, title, {}, recipe)
+    corpus = Corpus(study, recipe)
+    parts = fold_pairs(study, fold, recipe, corpus)
+    params = {"fold": [sorted(fold.test_filings), list(fold.test)], "pages": study.digest("pages")}
+    params |= {"silver": corpus.silver.digest} if corpus.silver else {}
+    read = lambda trainee: fold_reading(study, fold, recipe, corpus, trainee)  # noqa: E731
+    pairs = pd.concat(parts.values(), ignore_index=True)
+    return trained(study, f"{section}/model", pairs, record, title, params, recipe, read)
 
 
 def trained(
-    study: Study, stage: str, pairs: pd.DataFrame, record: dict, title: str, params: dict, **changes
+    study: Study,
+    stage: str,
+    pairs: pd.DataFrame,
+    record: dict,
+    title: str,
+    params: dict,
+    recipe: Recipe | None = None,
+    read: Callable[[Trainee], Reading] | None = None,
+    **changes,
 ) -> Entry:
     """A model trained on pairs, from the store or now.
 
     Args:
         study, stage: where it is stored.
-        pairs, title, changes: see :func:`lib.page_scorer.training.train`.
+        pairs: question and text of each.
         record: written beside the model.
-        params: what the model depends on besides pairs, base encoder and training settings.
+        title, changes: see :func:`lib.page_scorer.training.train`.
+        params: what the model depends on besides pairs, base encoder and recipe.
+        recipe: by default the published one.
+        read: what training reads, by default the texts of the pairs alone.
 
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    weights, read = study.profile.embedder.weights, digest_of(pairs[["question", "text"]].values.tolist())
-    params = params | training_settings(study) | {"weights": weights_hash(weights), "pairs": read}
+    recipe = recipe or Recipe.of(study.profile[SECTION])
+    weights, digest = study.profile.embedder.weights, digest_of(pairs[["question", "text"]].values.tolist())
+    params = params | recipe.params() | {"weights": weights_hash(weights), "pairs": digest}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
-        from lib.page_scorer.training import train
-
-        model, curve = train(study, pairs, checkpoints, title, **changes)
-        model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
+        trainee = recipe.trainee(fetch(weights))
+        reading = read(trainee) if read else pairs_alone(pairs, recipe, trainee)
+        curve = train(trainee, recipe, reading, checkpoints, title, **changes)
+        trainee.whole().save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1))
         (target / "fold.json").write_text(json.dumps(record, indent=1))
 
@@ -101,22 +116,17 @@ def trained(
     return entry
 
 
-def training_settings(study: Study) -> dict:
-    """The settings that a trained model depends on."""
-    return {name: study.profile.page_scorer[name] for name in TRAINING}
-
-
-def scores_of_model(study: Study, entry: Entry, rows: Sequence[int]) -> np.ndarray:
+def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
     """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
-    window = study.profile.page_scorer.max_tokens
-    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, window)
+    recipe = Recipe.of(study.profile[section])
+    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, recipe.max_tokens)
     questions = study.questions["question"].iloc[list(rows)].tolist()
     queries = encode("page_scorer/questions", questions, "query")
-    return queries @ encode("page_scorer/pages", page_texts(study), "document").T
+    return queries @ encode("page_scorer/pages", page_texts(study, recipe.header), "document").T
 
 
 def score_fold(
-    study: Study, fold: Fold, model: Callable[[Study, Fold], Entry] = fold_model
+    study: Study, fold: Fold, model: Callable[[Study, Fold], Entry] = fold_model, section: str = SECTION
 ) -> tuple[np.ndarray, dict]:
     """The scores of every page for a fold's test questions by its model, and the model's record.
 
@@ -127,10 +137,12 @@ def score_fold(
     curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
     losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
     record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
-    return scores_of_model(study, entry, fold.test), record
+    return scores_of_model(study, entry, fold.test, section), record
 
 
-def scores_entry(study: Study, by: By) -> Entry:
-    """The stored scores and records of all folds, trained and computed if they are missing."""
-    stage = f"page_scorer/scores/{by}"
-    return scores_in_folds(study, stage, by, score_fold, training_settings(study), public=True)
+def scores_entry(study: Study, by: By, section: str = SECTION) -> Entry:
+    """The stored scores and records of all folds by the recipe of a section, trained and computed if missing."""
+    score, params = partial(score_fold, section=section), Recipe.of(study.profile[section]).params()
+    if section != SECTION:
+        score = partial(score, model=partial(fold_model, section=section))
+    return scores_in_folds(study, f"{section}/scores/{by}", by, score, params, public=True)

@@ -5,16 +5,19 @@ text, so they are published: fewer pages can be searched without training again.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from lib.folds import By, Fold, make_folds
 from lib.models.encoders import Role
 from lib.models.index import encode_with
 from lib.models.weights import fetch, weights_hash
+from lib.retrievers import matched
+from lib.retrievers.identity import Identity
 from lib.store import Entry
 from lib.study import Study
 
@@ -25,11 +28,30 @@ Weights = Callable[[], Path]
 ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
 
 
-def page_texts(study: Study) -> list[str]:
-    """Every page with whitespace collapsed, cut at ``page_scorer.max_characters`` (M = 2000 in the published study)."""
+def normalised(texts: Iterable[str], limit: int) -> list[str]:
+    """Texts with whitespace collapsed, cut at ``limit`` characters."""
+    return [" ".join(text.split())[:limit] for text in texts]
+
+
+def page_texts(study: Study, header: bool = False) -> list[str]:
+    """Every page, normalised and cut at ``page_scorer.max_characters`` (M = 2000 in the published study).
+
+    With ``header`` company, period and form stand before a page's text, from its filing's record.
+    """
     limit = study.profile.page_scorer.max_characters
-    texts = study.pages["text"]
-    return study.memo(("page_texts", limit), lambda: [" ".join(text.split())[:limit] for text in texts])
+    if not header:
+        return study.memo(("page_texts", limit), lambda: normalised(study.pages["text"], limit))
+    pages = study.pages.assign(text=page_texts(study))
+    return study.memo(
+        ("headed", limit), lambda: headed(pages, matched.identities(study, is_from_covers=False))
+    )
+
+
+def headed(pages: pd.DataFrame, identities: Iterable[Identity]) -> list[str]:
+    """The texts of pages (doc_name, text) behind the headers of their filings; a page without text stays so."""
+    header_of = {identity.doc_name: identity.header for identity in identities}
+    pages = zip(pages["doc_name"], pages["text"], strict=True)
+    return [text and f"{header_of[doc_name]}. {text}" for doc_name, text in pages]
 
 
 def page_rows(study: Study) -> dict[PageKey, int]:

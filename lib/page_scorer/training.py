@@ -1,57 +1,142 @@
-"""Fine-tuning a bi-encoder on (question, gold page) pairs: batches without false negatives, checkpoints, a curve.
+"""Fine-tuning a bi-encoder on (question, gold page) pairs: one loop for the published recipe and for others.
 
-Multiple negatives ranking (Henderson et al., 2017) with in-batch negatives, trained by sentence-transformers' trainer.
+As published: multiple negatives ranking (Henderson et al., 2017) with the batch's other pages as negatives. Beside them
+a step may encode hard negatives of each question (Karpukhin et al., 2020), or those of *all* training pages that the
+model now ranks highest (Xiong et al., 2021), while vectors from earlier steps stand for the rest (Wang et al., 2020).
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 import torch
-from datasets import Dataset
-from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
-from sentence_transformers import SentenceTransformerTrainingArguments as TrainingArguments
-from sentence_transformers.base.sampler import DefaultBatchSampler
-from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-from sentence_transformers.util import cos_sim
 from tqdm.auto import tqdm
-from transformers import PrinterCallback, TrainerCallback, set_seed
 
-from lib.models.encoders import has_fast_bfloat16
-from lib.models.weights import fetch
-from lib.study import Study
+from lib.page_scorer.layers import Inputs, Trainee
+from lib.profile import Settings
 
+SCALE = 20.0
+NEGATIVES = ("batch", "filing", "all")
 EPOCHS_BETWEEN_CHECKPOINTS = 5
 CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
+PUBLISHED = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
 
 
-def false_negatives(pairs: pd.DataFrame) -> np.ndarray:
-    """Which pairs must not meet in a batch, since one's page is (or reads as) a gold page of the other's question.
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How an encoder is trained. What has a default is as published by default.
 
-    The matrix (n_pairs, n_pairs) is boolean, symmetric, and false on the diagonal.
+    Attributes:
+        epochs: passes over the pairs, of each source.
+        max_tokens: read of a page and of a question.
+        learning_rate, batch_size, warmup, seed: AdamW's highest rate, pairs a step, share of the steps before it.
+        train_precision: ``bfloat16``, ``float32`` or ``auto``.
+        negatives: ``batch``; ``filing``: drawn from the gold page's filing and from the same page of other years too;
+            ``all``: every page that training may read.
+        n_negatives: pages encoded for each pair of a batch beside its gold page, unless ``negatives`` is ``batch``.
+        header: whether company, period and form stand before a page's text.
+        frozen_layers: see :class:`lib.page_scorer.layers.Trainee`.
+        dropout: likewise.
+        sources: ``gold`` or ``silver`` questions, or both, one after the other.
+        silver_epochs: passes over the silver pairs.
     """
-    texts_of = pairs.groupby("question")["text"].agg(set)
-    clash = np.array(
-        [[text in texts_of[question] for text in pairs["text"]] for question in pairs["question"]]
-    )
-    clash |= clash.T
-    np.fill_diagonal(clash, False)
-    return clash
+
+    epochs: int
+    max_tokens: int
+    learning_rate: float
+    batch_size: int
+    warmup: float
+    seed: int
+    train_precision: str
+    negatives: str = "batch"
+    n_negatives: int = 0
+    header: bool = False
+    frozen_layers: int = 0
+    dropout: bool = True
+    sources: tuple[str, ...] = ("gold",)
+    silver_epochs: int = 1
+
+    def __post_init__(self):
+        for value, known in (
+            (self.negatives, NEGATIVES),
+            *((one, ("gold", "silver")) for one in self.sources),
+        ):
+            if value not in known:
+                raise ValueError(f"{value!r} in a recipe: choose one of {', '.join(known)}")
+
+    @classmethod
+    def of(cls, section: Settings, **changes: object) -> Self:
+        """The recipe of a section of the profile, which may lack what has a default."""
+        given = {one.name: section[one.name] for one in fields(cls) if one.name in section} | changes
+        return cls(**given | {"sources": tuple(given.get("sources", ("gold",)))})
+
+    def params(self) -> dict:
+        """What a trained model depends on, JSON-able; the published recipe has no other settings than PUBLISHED."""
+        defaults = {one.name: one.default for one in fields(self) if one.name not in PUBLISHED}
+        given = asdict(self) | {"sources": list(self.sources)}
+        return {name: given[name] for name in given if getattr(self, name) != defaults.get(name)}
+
+    def trainee(self, weights: Path) -> Trainee:
+        """The encoder of a directory, to be trained so."""
+        return Trainee(weights, self.max_tokens, self.train_precision, self.frozen_layers, self.dropout)
 
 
-class GoldAwareBatches(DefaultBatchSampler):
+class Phase(NamedTuple):
+    """The pairs of one source. Pages are rows of the texts that training reads.
+
+    Attributes:
+        questions: of each pair.
+        pages: the gold page of each pair, shape (n_pairs,).
+        gold: all pages that are gold for the pair's question.
+        negatives: pages that may be drawn as its negatives.
+        epochs: passes over the pairs.
+    """
+
+    questions: list[str]
+    pages: np.ndarray
+    gold: list[frozenset[int]]
+    negatives: list[np.ndarray]
+    epochs: int
+
+    def clashes(self) -> np.ndarray:
+        """Which pairs must not meet in a batch, since one's page is gold for the other's question.
+
+        The matrix (n_pairs, n_pairs) is boolean, symmetric, and false on the diagonal.
+        """
+        clash = np.array([np.isin(self.pages, list(gold)) for gold in self.gold])
+        clash |= clash.T
+        np.fill_diagonal(clash, False)
+        return clash
+
+
+class Reading(NamedTuple):
+    """All that a training reads.
+
+    Attributes:
+        pages: the texts of pages.
+        phases: the pairs, source by source.
+        known: rows of the pages that negatives ``all`` are from, and their vectors (n_known, d) before training.
+    """
+
+    pages: Inputs
+    phases: list[Phase]
+    known: tuple[np.ndarray, np.ndarray] | None = None
+
+
+class GoldAwareBatches:
     """Batches without false negatives: each epoch contains every pair once, in batches as equal as can be.
 
     Pairs that clash with others are placed first, each into the emptiest batch that contains none of the others. The
     number of batches is such that this always succeeds: at most a pair's clashes' batches and the full ones are closed
-    to it. The size of an epoch therefore never changes, which the trainer's schedule relies on. The batches of epoch
-    ``e`` are those of ``seed + e``.
+    to it. The size of an epoch therefore never changes, which the learning rate relies on.
     """
 
     def __init__(self, clash: np.ndarray, batch_size: int, seed: int = 0):
-        super().__init__(range(len(clash)), batch_size=batch_size, drop_last=False, seed=seed)
-        self.clash = clash
+        self.clash, self.batch_size, self.seed = clash, batch_size, seed
         degrees = clash.sum(axis=1)
         n_clashing = int((degrees > 0).sum())
         closed = int(degrees.max()) + 1 + max(n_clashing - 1, 0) // batch_size if n_clashing else 0
@@ -60,119 +145,170 @@ class GoldAwareBatches(DefaultBatchSampler):
     def __len__(self) -> int:
         return self.n_batches
 
-    def __iter__(self) -> Iterator[list[int]]:
-        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+    def of_epoch(self, epoch: int) -> list[list[int]]:
+        """The batches of an epoch from 0, by the generator of ``seed + epoch``."""
+        generator = torch.Generator().manual_seed(self.seed + epoch)
         order = torch.randperm(len(self.clash), generator=generator).numpy()
         order = order[np.argsort(~self.clash.any(axis=1)[order], kind="stable")]
         batches: list[list[int]] = [[] for _ in range(self.n_batches)]
         for pair in order.tolist():
             open_ones = [b for b in batches if len(b) < self.batch_size and not self.clash[pair, b].any()]
             min(open_ones, key=len).append(pair)
-        for index in torch.randperm(self.n_batches, generator=generator).tolist():
-            yield batches[index]
+        return [batches[index] for index in torch.randperm(self.n_batches, generator=generator).tolist()]
+
+
+class Drawer:
+    """Chooses the pages that a step encodes beside its gold pages, and remembers vectors of the others.
+
+    ``columns`` are the rows of the pages that a step's questions are scored against.
+    """
+
+    def __init__(self, recipe: Recipe, known: tuple[np.ndarray, np.ndarray] | None):
+        self.recipe, self.rows, self.vectors = recipe, None, None
+        if recipe.negatives == "all":
+            self.rows, vectors = known
+            self.vectors = torch.from_numpy(np.array(vectors, np.float32))
+
+    def draw(self, questions: torch.Tensor, batch: list[int], phase: Phase, generator) -> np.ndarray:
+        """The rows of the pages to encode now, the batch's gold pages among them; once each where there are others."""
+        gold, n = phase.pages[batch], self.recipe.n_negatives
+        if self.recipe.negatives == "batch":
+            return gold
+        if self.recipe.negatives == "filing":
+            drawn = [generator.permutation(phase.negatives[pair])[:n] for pair in batch]
+            return np.unique(np.concatenate([gold, *drawn]).astype(int))
+        logits = SCALE * questions.detach().cpu() @ self.vectors.T
+        is_gold = torch.from_numpy(np.array([np.isin(self.rows, list(phase.gold[pair])) for pair in batch]))
+        shares = logits.masked_fill(is_gold, -torch.inf).softmax(dim=1).sum(dim=0)
+        hardest = shares.topk(min(n * len(batch), len(self.rows))).indices.numpy()
+        return np.union1d(gold, self.rows[hardest])
+
+    def scores(self, questions: torch.Tensor, rows: np.ndarray, pages: torch.Tensor) -> tuple:
+        """The cosines of questions with the pages encoded now and the remembered ones, and the columns' rows."""
+        if self.rows is None:
+            return questions @ pages.T, rows
+        others = ~np.isin(self.rows, rows)
+        remembered = self.vectors[others].to(questions.device)
+        known, place = np.isin(rows, self.rows), np.searchsorted(self.rows, rows)
+        self.vectors[place[known]] = pages.detach().cpu()[known]
+        return torch.cat([questions @ pages.T, questions @ remembered.T], 1), np.append(
+            rows, self.rows[others]
+        )
+
+
+def contrastive_loss(scores: torch.Tensor, own: torch.Tensor, gold: torch.Tensor) -> torch.Tensor:
+    """The mean of ``-log softmax`` of each question's own page, its other gold pages left out.
+
+    Args:
+        scores: cosines, shape (n_questions, n_pages).
+        own: the column of each question's own page, shape (n_questions,).
+        gold: which pages are gold for it, boolean, shape (n_questions, n_pages).
+    """
+    others = gold.scatter(1, own[:, None], False)
+    return torch.nn.functional.cross_entropy((SCALE * scores).masked_fill(others, -torch.inf), own)
+
+
+def rate(step: int, n_steps: int, warmup: float) -> float:
+    """The share of the highest learning rate at a step from 0: rises over the warm-up, then falls to 0, linearly."""
+    n_warm = math.ceil(n_steps * warmup)
+    return step / n_warm if step < n_warm else max(0.0, (n_steps - step) / max(1, n_steps - n_warm))
 
 
 def train(
-    study: Study,
-    pairs: pd.DataFrame,
+    trainee: Trainee,
+    recipe: Recipe,
+    reading: Reading,
     checkpoints: Path,
     title: str,
-    batches: DefaultBatchSampler | None = None,
-    callbacks: Sequence[TrainerCallback] = (),
-) -> tuple[SentenceTransformer, list[dict]]:
-    """Fine-tune the embedder on pairs, for the profile's number of epochs.
+    batches: GoldAwareBatches | None = None,
+    after_epoch: Callable[[Trainee, int], None] = lambda trainee, epoch: None,
+) -> list[dict]:
+    """Train an encoder; it reads what ``reading`` contains and nothing else.
 
     Args:
-        study, pairs: the settings, and question and text of each pair.
-        checkpoints: directory for checkpoints; training resumes from the last whole one in it.
+        trainee, recipe, reading: what is trained, how and on what.
+        checkpoints: directory for checkpoints; training resumes from the last one in it, on the same device.
         title: shown beside the progress.
-        batches, callbacks: rows of the pairs, by default without false negatives, and the trainer's further callbacks.
+        batches: rows of the pairs, by default without false negatives.
+        after_epoch: called with the trainee and the number of epochs done.
 
     Returns:
-        The SentenceTransformer in float32, and its curve: step, epoch, loss, learning_rate and grad_norm of each step.
+        The curve: CURVE of each step.
     """
-    settings = study.profile.page_scorer
-    set_seed(settings.seed)
-    model = SentenceTransformer(str(fetch(study.profile.embedder.weights)), local_files_only=True)
-    model.max_seq_length = settings.max_tokens
-    if batches is None:
-        batches = GoldAwareBatches(false_negatives(pairs), settings.batch_size, settings.seed)
-    columns = {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
-    trainer = PairTrainer(
-        model=model,
-        args=_arguments(settings, checkpoints, len(batches)),
-        train_dataset=Dataset.from_dict(columns),
-        loss=MultipleNegativesRankingLoss(model, scale=20.0, similarity_fct=cosines),
-        callbacks=[Progress(title), *callbacks],
+    done, drawer = _last_checkpoint(checkpoints), Drawer(recipe, reading.known)
+    curve, n_done = (done["curve"], done["epochs"]) if done else ([], 0)
+    if done:
+        trainee.load(done["state"])
+        drawer.vectors = done["known"]
+    ends = np.cumsum([0, *(phase.epochs for phase in reading.phases)]).tolist()
+    samplers = [
+        batches or GoldAwareBatches(phase.clashes(), recipe.batch_size, recipe.seed)
+        for phase in reading.phases
+    ]
+    n_steps = sum(
+        phase.epochs * len(sampler) for phase, sampler in zip(reading.phases, samplers, strict=True)
     )
-    trainer.batches = batches
-    trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
-    curve = [{name: log[name] for name in CURVE} for log in trainer.state.log_history if "loss" in log]
-    return model.eval(), curve
+    with tqdm(total=n_steps, initial=len(curve), desc=title, unit="step", mininterval=5) as bar:
+        for phase, sampler, (start, end) in zip(reading.phases, samplers, pairwise(ends), strict=True):
+            optimizer = torch.optim.AdamW(trainee.parameters, lr=recipe.learning_rate, weight_decay=0.0)
+            if start < n_done < end:
+                optimizer.load_state_dict(done["optimizer"])
+            questions = trainee.inputs(phase.questions)
+            for epoch in range(max(start, n_done), end):
+                torch.manual_seed(recipe.seed + epoch)  # of dropout
+                generator = np.random.default_rng([recipe.seed, epoch])
+                for number, batch in enumerate(sampler.of_epoch(epoch - start)):
+                    step = (epoch - start) * len(sampler) + number
+                    share = rate(step, phase.epochs * len(sampler), recipe.warmup)
+                    optimizer.param_groups[0]["lr"] = recipe.learning_rate * share
+                    loss, norm = _step(
+                        trainee, optimizer, drawer, reading.pages, questions, phase, batch, generator
+                    )
+                    progress = epoch + (number + 1) / len(sampler), loss, recipe.learning_rate * share, norm
+                    curve.append(dict(zip(CURVE, (len(curve) + 1, *progress), strict=True)))
+                    bar.update()
+                    bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+                after_epoch(trainee, epoch + 1)
+                if (epoch + 1) % EPOCHS_BETWEEN_CHECKPOINTS == 0:
+                    state = {
+                        "state": trainee.state(),
+                        "optimizer": optimizer.state_dict(),
+                        "known": drawer.vectors,
+                    }
+                    _save_checkpoint(checkpoints, state | {"curve": curve, "epochs": epoch + 1})
+    return curve
 
 
-def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Cosines in float32 also under autocast, as bfloat16 has three digits and the loss multiplies by 20."""
-    with torch.autocast(first.device.type, enabled=False):
-        return cos_sim(first.float(), second.float())
+def _step(trainee, optimizer, drawer, pages, questions, phase: Phase, batch: list[int], generator) -> tuple:
+    """One step on a batch: the loss and the norm of its gradient."""
+    trainee.model.train()
+    asked = trainee.vectors(questions, batch)
+    rows = drawer.draw(asked, batch, phase, generator)
+    scores, columns = drawer.scores(asked, rows, trainee.vectors(pages, rows))
+    place = {row: column for column, row in enumerate(columns.tolist())}
+    gold = np.zeros(scores.shape, bool)
+    for of_pair, pair in zip(gold, batch, strict=True) if drawer.recipe.negatives != "batch" else ():
+        of_pair[[place[row] for row in phase.gold[pair] if row in place]] = True
+    own = torch.tensor([place[row] for row in phase.pages[batch].tolist()])
+    loss = contrastive_loss(scores, own.to(scores.device), torch.from_numpy(gold).to(scores.device))
+    loss.backward()
+    norm = torch.nn.utils.clip_grad_norm_(trainee.parameters, 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item(), norm.item()
 
 
-class PairTrainer(SentenceTransformerTrainer):
-    """The trainer with given ``batches`` of each epoch."""
-
-    batches: DefaultBatchSampler
-
-    def get_batch_sampler(self, *_, **__) -> DefaultBatchSampler:
-        return self.batches
-
-    def add_model_card_callback(self, *_) -> None:
-        """None: its card would quote training texts, which are the dataset's."""
+def _save_checkpoint(folder: Path, state: dict) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"checkpoint-{state['epochs']}.pt"
+    torch.save(state, target.with_suffix(".part"))
+    target.with_suffix(".part").replace(target)
+    for older in folder.glob("checkpoint-*.pt"):
+        if older != target:
+            older.unlink()
 
 
-def _arguments(settings, checkpoints: Path, steps_an_epoch: int) -> TrainingArguments:
-    precision = settings.train_precision
-    return TrainingArguments(
-        output_dir=str(checkpoints),
-        num_train_epochs=settings.epochs,
-        per_device_train_batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        warmup_steps=settings.warmup,
-        bf16=precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16()),
-        use_cpu=not torch.cuda.is_available(),
-        seed=settings.seed,
-        save_strategy="steps",
-        save_steps=EPOCHS_BETWEEN_CHECKPOINTS * steps_an_epoch,
-        save_total_limit=1,
-        logging_steps=1,
-        report_to="none",
-        disable_tqdm=True,
-    )
-
-
-def last_checkpoint(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end, or None; a killed training can leave a part of one."""
-    states = folder.glob("checkpoint-*/trainer_state.json")
-    whole = [path.parent for path in states if path.read_text().rstrip().endswith("}")]
-    return str(max(whole, key=lambda path: int(path.name.split("-")[1]))) if whole else None
-
-
-class Progress(TrainerCallback):
-    """A progress bar of one training, with the loss."""
-
-    def __init__(self, title: str):
-        self.title = title
-
-    def on_train_begin(self, args, state, control, **_):
-        done = state.global_step
-        self.bar = tqdm(total=state.max_steps, initial=done, desc=self.title, unit="step", mininterval=5)
-
-    def on_log(self, args, state, control, logs=None, **_):
-        if logs and "loss" in logs:
-            self.bar.set_postfix(loss=f"{logs['loss']:.3f}", refresh=False)
-
-    def on_step_end(self, args, state, control, **_):
-        self.bar.update(1)
-
-    def on_train_end(self, args, state, control, **_):
-        self.bar.close()
+def _last_checkpoint(folder: Path) -> dict | None:
+    """The newest checkpoint or None; one that a killed training left a part of has another name."""
+    found = sorted(folder.glob("checkpoint-*.pt"), key=lambda path: path.stat().st_mtime)
+    return torch.load(found[-1], weights_only=True) if found else None
