@@ -15,7 +15,7 @@ from lib.page_scorer.search import ORDERS
 from lib.show.display import Column, number, p_value, printed, with_interval
 from lib.show.figures import COLOURS, DARK, bars
 from lib.show.tables import MEANS, REPORTED, reported_cell, reported_rows, title
-from lib.stats import Resampling, holm
+from lib.stats import LEVEL, Resampling, holm
 from lib.study import Study
 from lib.words import Condition
 
@@ -220,7 +220,8 @@ def setups_figure(
         axes.vlines(
             rivals, places - 0.42, places + 0.42, color=DARK, lw=2.5, label="dense, filings known likewise"
         )
-        axes.axvline(published, color=DARK, ls="--", lw=1, label="published (folds by filing)")
+        if not np.isnan(published):
+            axes.axvline(published, color=DARK, ls="--", lw=1, label="published (folds by filing)")
         axes.set(title=NAMES[scorer], xlabel=f"page recall@{k}", xlim=(0, 1))
     drawn.legend(
         *panels[0].get_legend_handles_labels(), ncols=5, loc="upper center", bbox_to_anchor=(0.5, 1.05)
@@ -256,11 +257,11 @@ def differences_table(table: pd.DataFrame) -> pd.DataFrame:
     return shown.assign(n=table["n"].iloc[0])
 
 
-def rivals_table(
+def rivals_tests(
     study: Study, metrics: pd.DataFrame, rivals: Mapping[str, list[tuple[str, Condition]]], k: int
 ) -> pd.DataFrame:
     """Each method against its rivals, which are methods and conditions: page recall at k over all questions and over
-    those of type ASKED, differences, and p with Holm's correction over each column."""
+    those of type ASKED, differences, and p, corrected by Holm over each column; printed but for the p."""
     rows = []
     for method, others in rivals.items():
         own = values_of(metrics, method, "standard", "page_recall", k)
@@ -286,7 +287,7 @@ def metrics_table(study: Study, frame: pd.DataFrame, told: pd.Series) -> pd.Data
         tested = _against(study, of_setup(frame, scorer, by, order, identity), told)
         rows.append(names | {head: cell for head, cell in tested.items() if head.endswith(ASKED_HEAD)})
     kinds = study.questions["question_type"]
-    return _corrected(pd.DataFrame(rows)).assign(n=int((kinds == ASKED).sum()))
+    return tests_table(_corrected(pd.DataFrame(rows))).assign(n=int((kinds == ASKED).sum()))
 
 
 def _against(study: Study, own: pd.Series, other: pd.Series) -> dict[str, object]:
@@ -304,14 +305,24 @@ def _against(study: Study, own: pd.Series, other: pd.Series) -> dict[str, object
 
 
 def _corrected(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with its columns of p corrected by Holm, each for itself, and printed."""
-    columns = [name for name in table if name.startswith("p (Holm)")]
-    return table.assign(
-        **{
-            name: [*map(p_value, holm(table[name]) if table[name].notna().all() else table[name])]
-            for name in columns
-        }
+    """A table with its columns of p corrected by Holm, each for itself, if there are any."""
+    columns = [name for name in table if name.startswith("p (Holm)") and table[name].notna().all()]
+    return table.assign(**{name: holm(table[name]) for name in columns})
+
+
+def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
+    """Tests with their columns of p printed."""
+    return tests.assign(
+        **{name: [*map(p_value, tests[name])] for name in tests if name.startswith("p (Holm)")}
     )
+
+
+def told_apart(tests: pd.DataFrame) -> dict[str, int]:
+    """How many of :func:`rivals_tests` are below the level: over ``all`` questions and over ``metrics`` questions."""
+    n_all, n_metrics = (
+        int((tests[f"p (Holm){head}"] < round(1 - LEVEL, 12)).sum()) for head in ("", ASKED_HEAD)
+    )
+    return {"all": n_all, "metrics": n_metrics, "pairs": len(tests)}
 
 
 def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -320,7 +331,7 @@ def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
     cells, rows = _cells(study, found, ["choice", "metric", "k"]), []
     for choice, name in CHOICES.items():
         heads = {
-            f"{head}, pages {'1' if at == 1 else f'1 to {at}'}": (metric, at)
+            f"{head}, {'page 1' if at == 1 else f'pages 1 to {at}'}": (metric, at)
             for at in sorted({1, k})
             for metric, head in (("ctx_bleu", "BLEU"), ("ctx_rouge_l", "ROUGE-L"))
         }

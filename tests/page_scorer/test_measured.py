@@ -204,7 +204,13 @@ def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_question
     ]
     metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
     rivals = {"dense": [("bm25", "standard"), ("bm25", "oracle-document")]}
-    table = report.rivals_table(study, metrics, rivals, 5)
+    tests = report.rivals_tests(study, metrics, rivals, 5)
+    assert report.told_apart(tests.assign(**{"p (Holm)": [0.049, 0.051]})) == {
+        "all": 1,
+        "metrics": 0,
+        "pairs": 2,
+    }
+    table = report.tests_table(tests)
     assert table["Rival"].tolist() == ["BM25", "BM25, filing given"]
     assert table["Mean, metrics"].tolist() == ["0.50", "0.50"]
     assert table["Difference"].str[:4].tolist() == ["0.50", "0.00"]
