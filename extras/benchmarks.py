@@ -46,7 +46,6 @@ def bm25_rows(study: Study, n_questions: int = 10) -> list[tuple]:
 def sparse_rows(study: Study, n_questions: int = 10) -> list[tuple]:
     """Milliseconds a question: the sparse product, and a scan of the same vectors laid out densely."""
     from lib.models.sparse import sparse_vectors
-    from lib.retrievers.splade import dot_products
 
     documents = sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
     queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")[
@@ -58,7 +57,7 @@ def sparse_rows(study: Study, n_questions: int = 10) -> list[tuple]:
     asked = np.zeros((queries.shape[0], width), np.float32)
     asked[:, : queries.shape[1]] = queries.toarray()
     variants = (
-        ("sparse product (ours)", lambda: dot_products(queries, documents)),
+        ("sparse product (ours)", lambda: (queries @ documents.T).toarray()),
         ("dense scan", lambda: asked @ laid_out.T),
     )
     return [
@@ -102,41 +101,6 @@ def cross_encoder_rows(study: Study, n_pairs: int = 64) -> list[tuple]:
     return [("Reranking", name, len(pairs) / seconds(run, 1), "pairs a second") for name, run in variants]
 
 
-def embedding_rows(study: Study, n_texts: int = 128) -> list[tuple]:
-    """Tokens a second of the embedder at its full window, and the share of a matrix product.
-
-    A token costs two operations a weight of the layers, and four a layer, position and dimension for attention.
-    """
-    import torch
-
-    from lib.models.encoders import Encoder
-    from lib.models.index import windows
-
-    settings = study.profile.embedder
-    encoder = Encoder(fetch(settings.weights), settings.window, settings.precision, settings.batch_size)
-    texts = sorted(windows(study)["text"], key=len)[-n_texts:]
-    n_tokens = sum(int(encoder.model.preprocess([text])["attention_mask"].sum()) for text in texts)
-    rate = n_tokens / seconds(lambda: encoder.encode(texts), 1)
-    config = encoder.model[0].auto_model.config
-    layers = sum(
-        p.numel() for name, p in encoder.model[0].auto_model.named_parameters() if "encoder.layer" in name
-    )
-    attention = 4 * config.num_hidden_layers * config.hidden_size * n_tokens / len(texts)
-    dtype = getattr(torch, encoder.precision)
-    square = torch.randn(2048, 2048).to(dtype)
-    peak = 2 * 2048**3 / seconds(lambda: square @ square)
-    return [
-        (
-            "Embedding",
-            f"{settings.weights}, {encoder.precision}, {settings.window} tokens",
-            rate,
-            "tokens a second",
-        ),
-        ("Embedding", "matrix product of 2048 × 2048, the same precision", peak / 1e9, "GFLOP/s"),
-        ("Embedding", "share of that product's speed", 100 * rate * (2 * layers + attention) / peak, "%"),
-    ]
-
-
 def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
     """New tokens a second of the language model with 1, 2 and 4 slots, each a single-threaded process."""
     from lib.models.generator import open_generator
@@ -168,7 +132,7 @@ def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
 
 def run_all(study: Study) -> pd.DataFrame:
     """Every benchmark: COLUMNS."""
-    parts = (bm25_rows, sparse_rows, cross_encoder_rows, embedding_rows, generation_rows)
+    parts = (bm25_rows, sparse_rows, cross_encoder_rows, generation_rows)
     rows = [row for part in parts for row in part(study)]
     return pd.DataFrame(rows, columns=COLUMNS)
 

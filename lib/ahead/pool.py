@@ -5,18 +5,14 @@ It is given in several ways, as a ranker must first find the filing, then the pa
 standing, rank and gap within the filing; the filing's best; the better neighbour's.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from lib.ahead.pages import FilingGroups, Pages, kinds, page_strengths, standardised
+from lib.ahead.pages import FilingGroups, Pages, page_strengths, standardised
 from lib.ahead.queries import queries, terms, topic_terms
-from lib.files import digest_of
 from lib.frames import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
@@ -27,7 +23,7 @@ from lib.study import Study
 
 
 class PageIndex:
-    """What is known of every page before a question comes; what is expensive is stored.
+    """What is known of every page before a question comes; vectors are stored, the rest takes seconds.
 
     Heads are unit vectors of the beginning of each page behind its filing's identity, such as ``Oskarvale 2018 10-K``,
     which distinguishes a statement from those of other years at no cost. Words are BM25 over the terms of whole pages.
@@ -37,7 +33,8 @@ class PageIndex:
         self.identities = filing_identities(study.filings, study.pages)
         self.names = [name for identity in self.identities for name in identity.names]
         self.chunk_pages = pages_of_chunks(study)
-        self.heads, self.words, self.pages = self._heads(study), self._words(study), self._pages(study)
+        self.heads, self.words = self._heads(study), self._words(study)
+        self.pages = Pages(study.pages, self.identities, *page_strengths(study.pages["text"].tolist()))
 
     def _heads(self, study: Study) -> np.ndarray:
         header = {one.doc_name: one.header for one in self.identities}
@@ -47,28 +44,10 @@ class PageIndex:
         return index.encode_texts(study, "embeddings/ahead-heads", texts)
 
     def _words(self, study: Study) -> BM25:
-        settings = {name: study.profile.bm25[name] for name in ("k1", "b")}
-
-        def compute(target: Path) -> None:
-            model = BM25(
-                [terms(text) for text in study.pages["text"]], **settings, floor=FORMS["rank_bm25"].floor
-            )
-            sparse.save_npz(target / "weights.npz", sparse.csr_matrix(model.weights.astype(np.float32)))
-            (target / "vocabulary.json").write_text(json.dumps(list(model.vocabulary)))
-
-        path = study.store.get("ahead/words", {"pages": study.digest("pages")} | settings, compute).path
-        vocabulary = json.loads((path / "vocabulary.json").read_text())
-        weights = sparse.csr_array(sparse.load_npz(path / "weights.npz"))
-        return BM25.of_weights(weights, {term: row for row, term in enumerate(vocabulary)})
-
-    def _pages(self, study: Study) -> Pages:
-        def compute(target: Path) -> None:
-            titles, items = page_strengths(study.pages["text"].tolist())
-            np.savez(target / "kinds.npz", titles=titles, items=items)
-
-        params = {"pages": study.digest("pages"), "kinds": digest_of(kinds())}
-        with np.load(study.store.get("ahead/kinds", params, compute).path / "kinds.npz") as arrays:
-            return Pages(study.pages, self.identities, **arrays)
+        settings, texts = study.profile.bm25, study.pages["text"]
+        model = BM25(list(map(terms, texts)), settings.k1, settings.b, FORMS["rank_bm25"].floor)
+        model.weights = model.weights.astype(np.float32)
+        return model
 
 
 @remembered

@@ -24,6 +24,7 @@ from lib.study import Study
 
 SAVED = Path(__file__).with_name("model")
 MIN_COMPANIES, MIN_QUESTIONS = 5, 30
+NDCG_DEPTH = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,13 +69,13 @@ def task_of(study: Study) -> Task:
     return Task(pool, gold.sum(axis=1), *filings, company_of)
 
 
-def ndcg(task: Task, scores: np.ndarray, depth: int = 10) -> np.ndarray:
+def ndcg(task: Task, scores: np.ndarray) -> np.ndarray:
     """The nDCG of each question that has pairs, gold pages being relevant."""
-    discount, values = 1 / np.log2(np.arange(2, depth + 2)), []
+    discount, values = 1 / np.log2(np.arange(2, NDCG_DEPTH + 2)), []
     for row in task.questions:
         mine = task.pool.rows == row
-        found = task.pool.gold[mine][np.argsort(-scores[mine], kind="stable")[:depth]]
-        best = discount[: min(depth, task.n_gold[row])].sum()
+        found = task.pool.gold[mine][np.argsort(-scores[mine], kind="stable")[:NDCG_DEPTH]]
+        best = discount[: task.n_gold[row]].sum()
         values.append((found * discount[: len(found)]).sum() / best)
     return np.array(values)
 

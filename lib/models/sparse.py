@@ -13,6 +13,7 @@ from lib.models.weights import fetch, weights_hash
 from lib.study import Study
 
 VERSION = 1  # raised when the same weights give other terms
+N_TERMS = 1 << 16  # more than BERT's vocabulary has, which SPLADE weighs
 TERM = np.dtype([("term", np.int32), ("weight", np.float32)])
 
 
@@ -57,7 +58,6 @@ class SpladeEncoder:
                 max_first_pooling(module)
         self.model.to(getattr(torch, automatic_precision() if precision == "auto" else precision))
         self.batch_size, self.max_active_dims = batch_size, max_active_dims
-        self.n_terms = len(self.model.tokenizer)
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
         """The heaviest terms of texts: records (term, weight), shape (n_texts, max_active_dims), 0 where unused."""
@@ -77,11 +77,11 @@ class SpladeEncoder:
         return rows
 
 
-def to_matrix(rows: np.ndarray, n_terms: int) -> sparse.csr_array:
-    """Records of terms as a sparse matrix, shape (n_texts, n_terms)."""
+def to_matrix(rows: np.ndarray) -> sparse.csr_array:
+    """Records of terms as a sparse matrix, shape (n_texts, N_TERMS)."""
     n_texts, width = rows.shape
     where = np.repeat(np.arange(n_texts), width), rows["term"].ravel()
-    matrix = sparse.csr_array((rows["weight"].ravel(), where), shape=(n_texts, n_terms))
+    matrix = sparse.csr_array((rows["weight"].ravel(), where), shape=(n_texts, N_TERMS))
     matrix.eliminate_zeros()
     return matrix
 
@@ -89,7 +89,7 @@ def to_matrix(rows: np.ndarray, n_terms: int) -> sparse.csr_array:
 def sparse_vectors(
     study: Study, stage: str, texts: Sequence[str], role: Role = "document"
 ) -> sparse.csr_array:
-    """The sparse vectors of texts, stored, shape (n_texts, n_terms)."""
+    """The sparse vectors of texts, stored, shape (n_texts, N_TERMS)."""
     settings = study.profile.splade
     options = {name: settings[name] for name in ("window", "max_active_dims", "precision")}
     space = {"model": weights_hash(settings.weights), "version": VERSION, "role": role, **options}
@@ -102,5 +102,4 @@ def sparse_vectors(
 
     fill = partial(study.cache.rows, space, texts, encode, dtype=TERM, label=stage)
     study.store.value(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
-    rows = fill()
-    return to_matrix(rows, n_terms=int(rows["term"].max(initial=0)) + 1)
+    return to_matrix(fill())

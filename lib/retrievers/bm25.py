@@ -107,13 +107,6 @@ class BM25:
         model.tokens = FORMS[form].tokens
         return model
 
-    @classmethod
-    def of_weights(cls, weights: sparse.csr_array, vocabulary: dict[str, int]) -> "BM25":
-        """A model from stored weights, shape (n_terms, n_texts), and the row of each term."""
-        model = cls.__new__(cls)
-        model.weights, model.vocabulary = weights, vocabulary
-        return model
-
     def scores(self, query: Sequence[str]) -> np.ndarray:
         """The score of every text for a tokenised query, shape (n_texts,); a repeated term counts again."""
         rows = [self.vocabulary[term] for term in query if term in self.vocabulary]
