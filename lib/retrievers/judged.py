@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.files import digest_of
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Item
 from lib.retrievers.prompts import TEMPLATES
@@ -153,20 +152,10 @@ def corrected(study: Study, first: pd.DataFrame, candidates: np.ndarray) -> tupl
 
 
 def second_round(study: Study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFrame:
-    """The run of the rewritten questions, stored; nothing for a question whose query is empty."""
+    """The run of the rewritten questions; nothing for a question whose query is empty."""
     allowed = candidates & (queries != "").to_numpy()[:, None]
-    params = {
-        "queries": queries.tolist(),
-        "chunks": study.digest("chunks"),
-        "candidates": digest_of(np.packbits(allowed).tobytes().hex()),
-        "settings": study.settings_of(("hybrid_rrf", "embedder", "bm25", "run")),
-    }
-
-    def make() -> pd.DataFrame:
-        scores = hybrid_scores(study, queries.tolist(), allowed)
-        return runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
-
-    return study.store.frame("siblings/second_round", params, make, version=2)
+    scores = hybrid_scores(study, queries.tolist(), allowed)
+    return runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
 
 
 def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:
