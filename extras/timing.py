@@ -268,13 +268,13 @@ class AskedAlone(Study):
         return self.asked
 
     def digest(self, name: str) -> str:
-        """As :meth:`lib.study.Study.digest`; the question alone has a digest of its own."""
+        """As :meth:`lib.frames.Frames.digest`; the question alone has a digest of its own."""
         return (
             f"asked {self.questions['question_id'].tolist()}" if name == "questions" else super().digest(name)
         )
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
-        """As :meth:`lib.study.Study.memo`; notes what the value was made from."""
+        """As :meth:`lib.frames.Frames.memo`; notes what the value was made from."""
         place = (self.chunking, key)
         if place not in self._memo:
             built, started = Built(), self.clock()
