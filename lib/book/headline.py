@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 
+from lib.book.templates import filled
 from lib.methods import MATCHED, METHODS, TRAINED, baselines, of_family
 from lib.metrics.frame import HEADLINE, best
 from lib.show.display import escape, show_figure, table
@@ -50,47 +51,24 @@ def headline_table(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 
 def sentences(summary: pd.DataFrame) -> list[str]:
-    """What the headline table shows; each sentence compares a method with itself or names what differs."""
+    """What the headline table shows; each sentence compares a method with itself or names what differs.
+
+    Of ``ahead`` it is the mean over the draws of its folds, where they were measured.
+    """
     rows = headline_rows(summary)
-    found = {key: part.set_index("metric")["mean"] for key, part in rows.items()}
-    pages = {key: means["page_recall"] for key, means in found.items()}
-    first = next(iter(rows))
-    name, base = title(first[1]), found[first]
-    told = [
-        f"Among the first {K} chunks of the best baseline ({name}) is the right filing for "
-        f"{base['doc_recall']:.0%} of the questions, but only {base['page_recall']:.0%} of the gold pages."
-    ]
-    if (inside := pages.get(("filing given", first[1], "oracle-document"))) is not None:
-        told.append(
-            f"With the filing given, the same method finds {inside:.0%} of the gold pages: {1 - inside:.0%} are lost "
-            f"inside the right filing, against {1 - base['page_recall']:.0%} without it."
-        )
-    for label, method, _ in rows:
-        if label == "filings matched":
-            told.append(
-                f"{title(method)}, which first matches the question's company, year and form with the filings and "
-                f"learns nothing, finds {pages[label, method, 'standard']:.0%}. Both this row and the baseline are the "
-                "best of their kind on the very questions that they are measured on."
-            )
-    if (shown := pages.get(("trained", "ahead", "standard"))) is not None:
-        told.append(
-            f"{title('ahead')}, trained on other companies' questions, its features written by people who had read "
-            f"FinanceBench's, finds {_over_draws(summary, shown)}."
-        )
-    if (given := pages.get(("filing given", "ahead", "oracle-document"))) is not None:
-        told[-1] = f"{told[-1][:-1]}; with the filing given, {given:.0%}."
-    return told
-
-
-def _over_draws(summary: pd.DataFrame, shown: float) -> str:
-    """The page recall of ``ahead`` over the draws of its folds, where they were measured, and in the one shown."""
-    draws = summary[summary["metric"].str.startswith(OF_DRAW) & (summary["k"] == K)]["mean"]
-    if draws.empty:
-        return f"{shown:.0%} of the gold pages"
-    return (
-        f"{draws.mean():.0%} of the gold pages on average over {len(draws)} draws of its folds ({shown:.0%} in the "
-        "first, which the tables show)"
-    )
+    pages = {row: part.set_index("metric").at["page_recall", "mean"] for row, part in rows.items()}
+    base = next(iter(rows))[1]
+    known = {
+        "inside": pages.get(("filing given", base, "oracle-document")),
+        "ahead": pages.get(("trained", "ahead", "standard")),
+        "given": pages.get(("filing given", "ahead", "oracle-document")),
+    }
+    draws = summary[summary["metric"].str.startswith(OF_DRAW) & (summary["k"] == K)]["mean"].tolist()
+    matched = [(method, share) for (label, method, _), share in pages.items() if label == "filings matched"]
+    found = rows["best baseline", base, "standard"].set_index("metric")["mean"]
+    return filled(
+        "sentences", k=K, base=base, found=found, matched=matched, draws=draws, **known
+    ).splitlines()
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:

@@ -3,9 +3,8 @@
 import inspect
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 
 import pandas as pd
 import yaml
@@ -13,6 +12,7 @@ import yaml
 from lib.book.headline import headline, made_by
 from lib.book.manifest import licence_of, read_summary
 from lib.book.reported import reported_page
+from lib.book.templates import filled
 from lib.files import ROOT
 from lib.methods import METHODS, Method, of_family, siblings
 from lib.metrics import METRIC_TITLES
@@ -25,7 +25,6 @@ from lib.words import CONDITIONS
 
 K = 5
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
-CARD, APPENDIX = (Path(__file__).with_name(f"{name}.md").read_text() for name in ("card", "appendix"))
 
 
 def write_pages(study: Study, manifest: dict) -> None:
@@ -58,11 +57,9 @@ def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
     module = inspect.getmodule(method.score)
     sections = {section: study.profile[section] for section in ("chunks", *method.settings)}
     settings = json.loads(json.dumps(sections))  # as plain dictionaries
-    used = ", ".join(f"`{name}`" for name in method.uses)
-    return CARD.format(
+    return filled(
+        "card",
         method=method,
-        source=method.citation(),
-        uses=f" It reads the runs of {used}." if used else "",
         about=as_markdown(inspect.getdoc(module) or ""),
         numbers=numbers_table(study, method, summary),
         details=as_markdown(inspect.getdoc(method.score) or ""),
@@ -94,46 +91,10 @@ def as_markdown(docstring: str) -> str:
 
 def appendix(study: Study, manifest: dict) -> str:
     """What the numbers were made from, how long it took, whose licences apply, and how to cite."""
-    models = [
-        (f"`{role}`", escape(model["title"]), escape(model["licence"]), what_fixes(model))
-        for role, model in manifest["models"].items()
-    ]
-    packages = [
-        (name, escape(version), escape(manifest["licences"].get(name, "unknown")))
-        for name, version in manifest["packages"].items()
-    ]
-    tables = {
-        "facts": facts(manifest),
-        "models": _table("Role, Model, Licence, What fixes the weights (SHA-256)", models),
-        "locked": locked_models(),
-        "packages": _table("Package, Version, Licence", packages),
-        "pinned": pinned_packages(),
-        "stages": stages_table(manifest["stages"]),
-        "each_stage": stages_table(manifest["stages"], whole=True),
-    }
-    printed = {name: markdown_table(table, plain=True) for name, table in tables.items()}
-    return APPENDIX.format(provenance=study.provenance, citations=how_to_cite(), **printed)
-
-
-def facts(manifest: dict) -> pd.DataFrame:
-    """Dataset, profile, code, machine and seeds: What, Value."""
-    counts = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
-    rows = {
-        "dataset": f"{manifest['dataset']}, {manifest['n_questions']} questions",
-        "fingerprint of the dataset": f"`{manifest['fingerprint']}`",
-        "profile": f"`{manifest['profile']}`",
-        "code": f"commit `{manifest['commit']}`",
-        "date": manifest["date"],
-        "machine": escape(manifest["machine"]),
-        "Python": manifest["python"],
-        "seeds": ", ".join(f"`{name}` = {seed}" for name, seed in manifest["seeds"].items()),
-        "results of stages": ", ".join(f"{n} {one}" for one, n in counts.items()) or "nothing looked up",
-    }
-    return _table("What, Value", rows.items())
-
-
-def _table(columns: str, rows: Iterable[tuple[str, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(list(rows), columns=columns.split(", "))
+    origins = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
+    given = {"provenance": study.provenance, "manifest": manifest, "origins": origins, "locked": lock()}
+    makers = {"what_fixes": what_fixes, "stages_table": stages_table}
+    return filled("appendix", **given, **makers, pinned=pinned_packages(), citations=citations())
 
 
 def what_fixes(model: dict) -> str:
@@ -152,13 +113,7 @@ def breakable(sha256: str) -> str:
     return f"<code>{'<wbr>'.join(re.findall('.{1,16}', sha256))}</code>"
 
 
-def locked_models() -> pd.DataFrame:
-    """Every model that a profile may name, with its licence."""
-    rows = [(f"`{name}`", escape(row["title"]), escape(row["licence"])) for name, row in lock().items()]
-    return _table("Name, Model, Licence", rows)
-
-
-def pinned_packages() -> pd.DataFrame:
+def pinned_packages() -> list[tuple[str, str, str]]:
     """Every package of ``requirements.txt``: name, version, and licence where the package is installed."""
     text, rows = (ROOT / "requirements.txt").read_text(), []
     for name, extra, version in re.findall(r"^([^\s#=\[]+)(\[[^]]*\])?==([^\s;#]+)", text, flags=re.M):
@@ -166,8 +121,8 @@ def pinned_packages() -> pd.DataFrame:
             licence = licence_of(name)
         except PackageNotFoundError:
             licence = "not installed here"
-        rows.append((escape(name + extra), escape(version), escape(licence)))
-    return _table("Package, Version, Licence", rows)
+        rows.append((name + extra, version, licence))
+    return rows
 
 
 def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
@@ -183,19 +138,17 @@ def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
     return found.reset_index()
 
 
-def how_to_cite() -> str:
-    """Citations of this study, the study that it reproduces, and the dataset, from ``CITATION.cff``."""
+def citations() -> list[tuple[str, str, dict[str, str]]]:
+    """Kind, key and fields of BibTeX by ``CITATION.cff``: this study, the one that it reproduces, and the dataset."""
     about = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    works = [("software", "retrievalgap", about | {"year": str(about["date-released"])[:4]})]
-    for work in about["references"]:
-        works.append(("misc", work["authors"][0]["family-names"].lower() + str(work["year"]), work))
-    entries = []
-    for kind, key, work in works:
+    works, entries = [about | {"year": str(about["date-released"])[:4]}, *about["references"]], []
+    for work in works:
         people = [
             f"{{{one['name']}}}" if "name" in one else f"{one['family-names']}, {one['given-names']}"
             for one in work["authors"]
         ]
-        given = {"author": " and ".join(people)} | {name: work.get(name) for name in ("title", "year", "url")}
-        fields = ",\n  ".join(f"{name} = {{{value}}}" for name, value in given.items() if value)
-        entries.append(f"@{kind}{{{key},\n  {fields}\n}}")
-    return "```bibtex\n" + "\n".join(entries) + "\n```"
+        known = {"author": " and ".join(people)} | {name: work.get(name) for name in ("title", "year", "url")}
+        fields = {name: value for name, value in known.items() if value}
+        key = f"{work['authors'][0].get('family-names', '').lower()}{work['year']}"
+        entries.append(("misc", key, fields) if entries else ("software", "retrievalgap", fields))
+    return entries

@@ -2,63 +2,41 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
 
 from lib.analysis.facts import SOURCES, Facts, facts
+from lib.book.templates import filled
 from lib.metrics import METRIC_TITLES
 from lib.metrics.overlap import bleu_signature
-from lib.show.display import escape, markdown_table
 from lib.study import Study
 
 NOT_STATED = "not stated"
 AT_DEPTH = re.compile(r"^(ndcg|nDCG|MRR|mrr|R)(\d+)$")  # a measure with its depth, in the names of columns
 #: What a source states beside its tables; its data are on the page, too.
 STATED = ("data", "models", "settings", "metrics")
-HEAD = Path(__file__).with_name("reported.md").read_text()
 
 
 def reported_page(study: Study) -> str:
     """The page as MyST, the same for every dataset but for the profile's own choices."""
-    parts = [HEAD.replace("{profile}", study.profile.name)]
-    for source in SOURCES:
-        known = facts(source)
-        about = f"{{cite:t}}`{known.source['bibliography']}`: {escape(known.source['title'])}. {_asked(known.data)}"
-        marks = "".join(f"\n- {mark}: {escape(text)}" for mark, text in (known.marks or {}).items())
-        marks = (
-            marks and f"\n\nNot all of it could be read in the paper itself. The marks of its facts:\n{marks}"
-        )
-        parts.append(f"\n## {escape(known.source['name'])}\n\n{about}{marks}\n")
-        parts += [paper_table(known, table) for table in known.tables]
-        contradictions = "\n".join(f"- {escape(text)}" for text in known.inconsistencies)
-        parts.append(f"\n:::{{dropdown}} What contradicts itself\n{contradictions}\n:::\n")
-        stated = markdown_table(settings_table(study, known))
-        parts.append(f"\n:::{{dropdown}} Data, models, settings and metrics\n{stated}\n:::\n")
-    return "\n".join(parts)
+    made_by = {"asked": asked, "caption": caption, "rows_table": rows_table, "settings_table": settings_table}
+    return filled("reported", study=study, sources=[facts(source) for source in SOURCES], **made_by)
 
 
-def _asked(data: dict) -> str:
+def asked(data: dict) -> str:
+    """Of what a source asks its questions, and how much of it there is, where it states that."""
     counts = (
         f"{data[name]:,} {name[2:]}" for name in ("n_questions", "n_documents", "n_pages") if data.get(name)
     )
-    return f"{escape('; '.join([data.get('dataset') or data['benchmark'], *counts]))}."
+    return "; ".join([data.get("dataset") or data["benchmark"], *counts])
 
 
-def paper_table(known: Facts, table: dict) -> str:
-    """One table of a paper with its number, n, depth and conditions; these alone where it prints no number.
-
-    It has no number of this book, which would stand beside the paper's own.
-    """
+def caption(table: dict) -> str:
+    """What a table of a paper has, with its n, depth and conditions."""
     forms = {"n": "n = {}", "depth": "depth {}", "conditions": "{}", "from": "read in {}"}
     about = [form.format(_words(table[name])) for name, form in forms.items() if table.get(name)]
-    text = f"{'; '.join([table['what'], *about])}."
-    text = f"{text} {table['note'][0].upper()}{table['note'][1:]}." if "note" in table else text
-    head = f"\n**{escape(table['id'])}**: {escape(text)}\n"
-    if not table["rows"]:
-        return head
-    shown = markdown_table(rows_table(known, table["rows"]))
-    return f"{head}\n:::{{container}} study-table\n{shown}\n:::\n"
+    note = f" {table['note'][0].upper()}{table['note'][1:]}." if "note" in table else ""
+    return f"{'; '.join([table['what'], *about])}.{note}"
 
 
 def rows_table(known: Facts, rows: dict) -> pd.DataFrame:

@@ -1,0 +1,29 @@
+"""The templates of the pages that the build writes: Jinja, ``*.md`` beside this module."""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from lib.show.display import escape, markdown_table
+from lib.show.tables import title
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+_TEMPLATES.filters |= {"escape": escape, "table": markdown_table, "method": title, "share": "{:.0%}".format}
+
+
+def filled(name: str, **values: object) -> str:
+    """A template with its values.
+
+    Its filters: ``escape`` and ``table`` make text and frames MyST, ``method`` gives a method's title, ``share`` a
+    percentage.
+
+    Raises:
+        jinja2.UndefinedError: the template needs a value that it is not given.
+    """
+    return _TEMPLATES.get_template(f"{name}.md").render(values)
