@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from lib.study import Study
 
 
+RESULTS = ("published", "fresh")
+
+
 class Names(NamedTuple):
     """The names of a study, see :func:`lib.studies.open_study`."""
 
@@ -28,18 +31,12 @@ class Names(NamedTuple):
 def study_options(function: Callable) -> Callable:
     """The options that name a study; the command gets them as its first argument, Names."""
 
+    @click.option("--dataset", default="", help="financebench, demo or a folder; else what is available")
+    @click.option("--profile", default="default", show_default=True, help="a name or a .yaml file")
+    @click.option("--results", type=click.Choice(RESULTS), default=RESULTS[0], show_default=True)
+    @click.option("--questions", default="", help="another set over the dataset: a folder or a published one")
     @wraps(function)
     def command(dataset: str, profile: str, results: str, questions: str, **others: object) -> None:
         function(Names(dataset, profile, results, questions), **others)
 
-    which = click.Choice(["published", "fresh"])
-    for option in (
-        click.option(
-            "--questions", default="", help="another set over the dataset: a folder or a published one"
-        ),
-        click.option("--results", type=which, default="published", show_default=True),
-        click.option("--profile", default="default", show_default=True, help="a name or a .yaml file"),
-        click.option("--dataset", default="", help="financebench, demo or a folder; else what is available"),
-    ):
-        command = option(command)
     return command

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.data.identity import years_named
 from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import values_of
 from lib.stats import Interval, Resampling, corrected, wilson
@@ -23,7 +24,6 @@ MIN_COMPANIES = 5
 MARK = "°"  # of a small group, in print
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
 DIFFERENCES = ["group", "n", "difference", "low", "high", "p_holm", "distinguishable"]
-YEAR = re.compile(r"\b(?:19|20)\d\d\b|\bFY\s?['’]?\d\d", re.IGNORECASE)
 THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
@@ -75,7 +75,7 @@ def named(study: Study) -> pd.Series:
         asked = study.questions
         pairs = zip(asked["question"], asked["company"], strict=True)
         has_company = np.array([names_company(*pair) for pair in pairs], bool)
-        has_year = asked["question"].str.contains(YEAR).to_numpy(bool)
+        has_year = asked["question"].map(years_named).to_numpy(bool)
         label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
         return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
@@ -93,13 +93,18 @@ def labels(study: Study) -> pd.DataFrame:
     questions = study.questions.set_index("question_id")
     n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
     depth = 100 * questions["gold_pages"].map(min) / n_pages
-    third = (3 * (depth.rank() - 0.5) / len(depth)).astype(int)
+    third = third_of(depth)
     span = depth.groupby(third).agg(["min", "max"])
     between = {n: f"{THIRDS[n]} ({row['min']:.0f} to {row['max']:.0f} %)" for n, row in span.iterrows()}
     return questions[["question_type", "doc_type", "company"]].assign(
         n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
         depth=pd.Categorical(third.map(between), list(between.values()), ordered=True),
     )
+
+
+def third_of(values: pd.Series) -> pd.Series:
+    """In which third, from 0, each value lies; equal values together."""
+    return (3 * (values.rank() - 0.5) / len(values)).astype(int)
 
 
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:

@@ -106,15 +106,6 @@ def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k
     return pd.DataFrame(split).astype(float).groupby(gold["question_id"], sort=False).mean()
 
 
-def recovery_table(study: Study, methods: Iterable[str], k: int) -> pd.DataFrame:
-    """The means of :func:`recovery` for several methods: method and its four columns."""
-    rows = []
-    for method in methods:
-        runs = study.run(method), study.run(method, "oracle-document")
-        rows.append({"method": method} | recovery(*runs, study.questions, k).mean().to_dict())
-    return pd.DataFrame(rows)
-
-
 def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd.Series:
     wanted, there = (pd.MultiIndex.from_frame(part[columns].astype(str)) for part in (frame, other))
     return pd.Series(wanted.isin(there), frame.index, dtype=bool)

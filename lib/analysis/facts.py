@@ -19,36 +19,27 @@ Rows = dict[str, dict]
 
 @dataclass(frozen=True)
 class Facts:
-    """One source; units as printed, see ``metrics``.
+    """One source; units as printed, see ``metrics``; null where something is not stated."""
 
-    Attributes:
-        source: key, name, title, authors, year, and ``bibliography``, its key there.
-        data, models, settings, metrics: as stated, null where they are not.
-        tables: each with id, what, rows, and n, depth and conditions where the paper states them.
-        methods: a table's row → our row of the method table that measures the same.
-        chosen_here: dotted place of what is not stated → what this study takes; a form of ``profile`` and ``bleu``.
-        claims: each with id, where, claim, numbers, table and significance (whether a test was made).
-        inconsistencies: text against table, version against version, paper against code.
-        marks, marked: where a fact was read that was not read in the paper, for Yepes et al.
-        systems, from_code: what was built, and what the published code does.
-        differs: where our rows depart from what is stated: rows, paper, here (a form of the profile's sections).
-    """
-
-    source: dict
+    source: dict  # key, name, title, authors, year, and ``bibliography``, its key there
     data: dict
     models: dict
     settings: dict
     metrics: dict
-    tables: list[dict]
-    methods: dict[str, str]
-    chosen_here: dict[str, object]
-    claims: list[dict]
-    inconsistencies: list[str]
-    marks: dict[str, str] | None = None
+    tables: list[dict]  # each with id, what, rows, and n, depth and conditions where the paper states them
+    methods: dict[str, str]  # a table's row → our row of the method table that measures the same
+    chosen_here: dict[str, object]  # dotted place → what this study takes: a form of ``profile`` and ``bleu``
+    claims: list[
+        dict
+    ]  # each with id, where, claim, numbers, table and significance (whether a test was made)
+    inconsistencies: list[str]  # text against table, version against version, paper against code
+    marks: dict[str, str] | None = None  # where a fact was read that was not read in the paper (Yepes et al.)
     marked: dict[str, str] | None = None
-    systems: dict | None = None
-    from_code: dict | None = None
-    differs: list[dict] | None = None
+    systems: dict | None = None  # what was built
+    from_code: dict | None = None  # what the published code does
+    differs: list[dict] | None = (
+        None  # where our rows depart: rows, paper, here (a form of the profile's sections)
+    )
 
     def table(self, id: str) -> Rows:
         """The rows of a table as printed, such as ``table("Table 3")["dense"]["page_recall"]``.

@@ -21,7 +21,7 @@ TIME_COLUMNS += ["tokens_written", "tokens_read", "pairs_scored", "index_s", "ma
 INDEX_FACTOR = 2.0
 
 
-def _table(study: Study, name: str) -> pd.DataFrame | None:
+def known_table(study: Study, name: str) -> pd.DataFrame | None:
     """A table of the study's own folder, or else of what was published; None where there is none."""
     places = [study.home] + ([study.published.root] if study.published else [])
     return next((pd.read_csv(place / name) for place in places if (place / name).is_file()), None)
@@ -29,7 +29,7 @@ def _table(study: Study, name: str) -> pd.DataFrame | None:
 
 def benchmarks(study: Study) -> pd.DataFrame | None:
     """How fast the parts are, here or as published: part, variant, value, unit; None where that was not measured."""
-    return _table(study, BENCHMARKS)
+    return known_table(study, BENCHMARKS)
 
 
 def costs(study: Study, metrics: pd.DataFrame, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def costs(study: Study, metrics: pd.DataFrame, methods: Iterable[str], metric: s
     Columns are TIME_COLUMNS, ``quality``, and whether a row is on the frontier of seconds per question
     (``is_best``) and of seconds to index (``is_best_index``). There are no rows where nothing was timed.
     """
-    known = _table(study, TIMES)
+    known = known_table(study, TIMES)
     table = (
         pd.DataFrame(columns=TIME_COLUMNS) if known is None else known[known["method"].isin(list(methods))]
     )

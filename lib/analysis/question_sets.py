@@ -15,11 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
-from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, YEAR, names_company
+from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_of
 from lib.analysis.failures import STATEMENTS, page_kind
+from lib.analysis.frontier import known_table
 from lib.analysis.scoreboard import correlation_of
+from lib.data.identity import years_named
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
@@ -100,7 +103,7 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
             "gold_is_statement": max((page_kind(texts[page]) in STATEMENTS for page in gold), default=np.nan),
             "best_overlap": shares[0],
             "names_company": any(names_company(question, company) for company in named),
-            "names_year": bool(YEAR.search(question)),
+            "names_year": bool(years_named(question)),
             "asks_figure": asks_figure(question),
             "length": np.log2(max(1, len(question.split()))),
         }
@@ -140,10 +143,8 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     Another set's runs are not computed here, except those of ROWS, as that may take long.
     """
     wanted, found = measured(study.profile), [(name, "standard") for name in ROWS]
-    places = [study.home] + ([study.published.root] if study.published else [])
-    for path in [place / METRICS_FILE for place in places if (place / METRICS_FILE).is_file()][:1]:
-        known = pd.read_csv(path, usecols=["method", "condition"]).drop_duplicates()
-        found += known.itertuples(index=False, name=None)
+    if (known := known_table(study, METRICS_FILE)) is not None:
+        found += known[["method", "condition"]].drop_duplicates().itertuples(index=False, name=None)
     return wanted if is_own else [run for run in wanted if run in found]
 
 
@@ -201,14 +202,13 @@ def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> In
 
     Companies are drawn in each table by itself. ``n`` counts rows, ``n_clusters`` the companies of both.
     """
-
-    n, apart = tables[0].shape[1], [replace(one, seed=one.seed + place) for place, one in enumerate(draws)]
-    drawn = [one.means(table) for one, table in zip(apart, tables, strict=True)]
-    means = [table.mean().to_numpy()[None] for table in tables]
-    ranks = (np.hstack([rankdata(values, axis=1) for values in of]) for of in (means, drawn))
-    found, drawn = map(correlation_of(n), ranks)
-    companies = (one.company.reindex(table.index).nunique() for one, table in zip(draws, tables, strict=True))
-    return Interval(float(found[0]), *percentiles(drawn), n, sum(companies))
+    n, means, n_companies = tables[0].shape[1], [], 0
+    for place, (table, one) in enumerate(zip(tables, draws, strict=True)):
+        drawn = replace(one, seed=one.seed + place).means(table)
+        means.append(rankdata(np.vstack([table.mean().to_numpy(), drawn]), axis=1))
+        n_companies += one.company.reindex(table.index).nunique()
+    found = correlation_of(n)(np.hstack(means))
+    return Interval(float(found[0]), *percentiles(found[1:]), n, n_companies)
 
 
 class Fit(NamedTuple):
@@ -229,9 +229,9 @@ class Fit(NamedTuple):
 
     def coefficients(self) -> pd.DataFrame:
         """feature, mean (its coefficient), low, high; no row where every feature was left out."""
-        ends = np.array([percentiles(drawn) for drawn in self.draws.T[1:]]).reshape(-1, 2)
-        found = {"mean": self.values[1:], "low": ends[:, 0], "high": ends[:, 1]}
-        return pd.DataFrame({"feature": self.names} | found)
+        drawn = zip(self.names, self.values[1:], map(percentiles, self.draws.T[1:]), strict=True)
+        rows = [(name, value, *ends) for name, value, ends in drawn]
+        return pd.DataFrame(rows, columns=["feature", "mean", "low", "high"])
 
 
 def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
@@ -272,8 +272,8 @@ def transfer(
     """
     model, draws = fit([fitted], outcome, names), Resampling(tested["company"])
     correlation = draws.rank_correlation(model.predict(tested), tested[outcome])[:3]
-    means = {"predicted": model.mean(tested), "observed": draws.interval(tested[outcome])[:3]}
-    triples = {"correlation": correlation} | means
+    triples = {"correlation": correlation, "predicted": model.mean(tested)}
+    triples["observed"] = draws.interval(tested[outcome])[:3]
     found = {name + end: value for name, of in triples.items() for end, value in zip(ENDS, of, strict=True)}
     return found | {"without": float(fitted[outcome].mean()), "n": len(tested)}
 
@@ -284,12 +284,8 @@ def thirds(table: pd.DataFrame, by: str, means: Sequence[str], outcome: str) -> 
     Returns:
         third, the means of ``means``, and the outcome's Interval.
     """
-    number, draws, rows = (
-        (3 * (table[by].rank() - 0.5) / len(table)).astype(int),
-        Resampling(table["company"]),
-        [],
-    )
-    for third, part in table.groupby(number):
+    draws, rows = Resampling(table["company"]), []
+    for third, part in table.groupby(third_of(table[by])):
         means_of = {"third": THIRDS[third]} | part[list(means)].mean().to_dict()
         rows.append(means_of | draws.interval(part[outcome])._asdict())
     return pd.DataFrame(rows)
@@ -376,8 +372,5 @@ def question_kind(
 def _distance(table: pd.DataFrame, part: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
     """How far questions are from the middle of a known set, in its own deviations (Mahalanobis), shape (n,)."""
     x, known = (one[list(names)].to_numpy(float) for one in (table, part))
-    inverse, apart = (
-        np.linalg.inv(np.cov(known, rowvar=False) + RIDGE * np.eye(len(names))),
-        x - known.mean(axis=0),
-    )
-    return np.sqrt(((apart @ inverse) * apart).sum(axis=1))
+    inverse = np.linalg.inv(np.cov(known, rowvar=False) + RIDGE * np.eye(len(names)))
+    return cdist(x, known.mean(axis=0, keepdims=True), "mahalanobis", VI=inverse)[:, 0]

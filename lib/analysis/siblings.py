@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from lib.folds import Fold, make_folds
+from lib.folds import Fold
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
@@ -82,11 +82,6 @@ def best_interval(draws: Resampling, values: pd.DataFrame) -> tuple[float, float
     """Where the best ``alpha`` of :func:`sweep` lies: the interval of its bootstrap by company; of ties the first."""
     table = by_weight(values)
     return percentiles(table.columns.to_numpy(float)[draws.means(table).round(12).argmax(axis=1)])
-
-
-def folds_of(study: Study, n_folds: int, seed: int) -> list[Fold]:
-    """The folds by company that the choice is made in."""
-    return make_folds(study.questions, study.filings, "company", n_folds, seed)
 
 
 def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -> pd.DataFrame:

@@ -15,10 +15,9 @@ from lib.analysis.claims import Claim, Entry, claims, entry
 from lib.analysis.facts import facts
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.show.display import escape_cell, p_value, with_interval
+from lib.show.display import escape_cell, p_value
 from lib.show.figures import COLOURS, DARK, label_rows
 from lib.show.tables import as_table, title
-from lib.study import Study
 
 OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
 VERDICT_COLOURS = dict(zip(rules.VERDICTS, OF_VERDICTS, strict=False))
@@ -139,12 +138,6 @@ def takeaway(board: pd.DataFrame) -> str:
     counts = board["verdict"].reindex([claim.id for claim in claims() if not claim.variant]).value_counts()
     listed = ", ".join(f"{counts.get(name, 0)} {name}" for name in rules.VERDICTS)
     return f"Of {counts.sum()} claims: {listed}."
-
-
-def agreement_in_words(study: Study, metrics: pd.DataFrame) -> str:
-    """The judge's agreement with the gold pages (κ) with its interval; a dash where it judges nothing."""
-    found = rules.judge_agreement(study, rules.judge_labels(study, set(metrics["method"])))
-    return with_interval(found["kappa"], found["kappa_low"], found["kappa_high"])
 
 
 def failures_table(failed: pd.DataFrame) -> pd.DataFrame:

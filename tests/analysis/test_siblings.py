@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from lib.analysis import siblings
-from lib.analysis.siblings import best_interval, folds_of, held_out, ways_to_weigh
+from lib.analysis.siblings import best_interval, held_out, ways_to_weigh
+from lib.folds import make_folds
 from lib.methods import METHODS, Method
 from lib.metrics.frame import long_frame
 from lib.profile import Settings
@@ -82,6 +83,7 @@ DRAWS = Resampling(pd.Series(["Acme", "Acme", "Bolt", "Bolt"], FOUR), 500, 13)
 SPLIT = SimpleNamespace(
     questions=QUESTIONS, filings=pd.DataFrame({"doc_name": ["A", "B"], "company": ["Acme", "Bolt"]})
 )
+FOLDS = make_folds(QUESTIONS, SPLIT.filings, "company", 2, 13)
 
 
 def swept(**by_question) -> pd.DataFrame:
@@ -98,7 +100,7 @@ VALUES = swept(a0=(0.0, 0.5, 1.0), a1=(0.0, 0.5, 1.0), b0=(1.0, 0.8, 0.0), b1=(1
 
 
 def test_the_held_out_value_is_that_of_the_weight_the_other_company_chose():
-    chosen = held_out(VALUES, folds_of(SPLIT, 2, 13), QUESTIONS)
+    chosen = held_out(VALUES, FOLDS, QUESTIONS)
     assert chosen["question_id"].tolist() == FOUR
     assert chosen["alpha"].tolist() == [0, 0, 1, 1]
     assert chosen["ndcg"].tolist() == [0, 0, 0, 0]
@@ -106,7 +108,7 @@ def test_the_held_out_value_is_that_of_the_weight_the_other_company_chose():
 
 
 def test_the_peek_stands_beside_what_is_held_out():
-    ways = ways_to_weigh(VALUES, held_out(VALUES, folds_of(SPLIT, 2, 13), QUESTIONS))
+    ways = ways_to_weigh(VALUES, held_out(VALUES, FOLDS, QUESTIONS))
     assert ways["alpha"].tolist() == ["0", "1", "0.5", "0 to 1"]
     assert ways["ndcg"].tolist() == pytest.approx([0.5, 0.5, 0.65, 0])
     assert set(ways["n"]) == {4}
