@@ -12,6 +12,7 @@ from lib.analysis.calibration import ALL, NUMBER, TEXT, YES_NO
 from lib.data.labelled import REFUSED, RIGHT, WRONG, labelled_answers, labels_digest
 from lib.profile import Settings
 from lib.show.answers import agreement_table, best_metrics, kappa, systems_table
+from lib.show.tables import as_table
 from lib.store import Store
 from lib.words import DatasetError
 
@@ -157,7 +158,12 @@ def test_without_answers_what_was_published_is_shown_or_nothing(study):
     assert systems_table(calibration.systems(study), pd.DataFrame({"metric": [], "context": []}), {}).empty
 
 
-def test_the_table_of_agreement_has_kappa_by_kind(study):
+def test_the_tables_of_agreement_have_kappa_by_kind_and_the_best_of_each(study):
+    best = as_table(best_metrics(calibration.agreement(study)), "answers_best").set_index("Gold answer")
+    assert (
+        best["Metric"]["number"] == "Numeric match"
+    )  # the strict match and it agree alike, and it comes first
+    assert as_table(calibration.apart(study), "answers_apart")["n"].tolist() == [1, 1]
     table = agreement_table(calibration.agreement(study))
     assert [*table] == ["Metric", "number (n = 5)", "all (n = 8)"]
     assert table.set_index("Metric").loc["Right", "all (n = 8)"] == "–"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.analysis.answered import held, summarise_answers, word_share
+from lib.analysis.facts import facts
 from lib.answers import answers as generation
 from lib.answers import prompt_context as contexts
 from lib.answers.answers import (
@@ -25,12 +26,13 @@ from lib.answers.answers import (
 )
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
 from lib.data.chunks import load_tokenizer
+from lib.metrics.answers import answer_metrics
 from lib.metrics.frame import long_frame
 from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import Filled, GenerationLog, Model
 from lib.profile import Settings
-from lib.show.answers import answers_table
+from lib.show.answers import VERSIONS, answers_table, conflict
 from lib.words import StudyError
 
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
@@ -226,7 +228,7 @@ def test_bert_score_of_an_answer_and_of_a_missing_one(tmp_path, tokenizer_folder
     assert table[["metric", "method"]].drop_duplicates().to_numpy().tolist() == [["bert_score", "dense"]]
 
 
-@pytest.mark.parametrize(("texts", "n_stored"), [(["$7", "$8"], 2), (["$7", "fail"], 0)])
+@pytest.mark.parametrize(("texts", "n_stored"), [(["$7", "$8"], 3), (["$7", "fail"], 0)])
 def test_scores_are_stored_when_no_answer_is_missing(
     texts, n_stored, tmp_path, tokenizer_folder, monkeypatch
 ):
@@ -262,16 +264,43 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
-    scored = pd.concat([score(study, Answers(one, {"q1": "$7"}, Filled())) for one in chosen])
+    written = [Answers(one, {"q1": "$7"}, Filled()) for one in chosen]
+    scored = pd.concat(
+        [score(study, one, measure) for one in written for measure in (answer_metrics, right_metrics)]
+    )
     scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
-    shown = answers_table(study, summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1})
-    assert shown["Missing"].tolist() == [1, 0]
+    agreed = pd.DataFrame(
+        [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)],
+        columns=["metric", "kind", "kappa"],
+    )
+    given = study, summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1}
+    assert len(answers_table(*given, agreed[:0])) == len(chosen)
+    shown = answers_table(*given, agreed)
+    people = shown.iloc[-1]
+    shown = shown[:-1]
+    assert people[["Context", "Right", "Numeric match"]].tolist() == ["κ with people", "0.90", "0.80"]
+    assert people[["Token F1", "ROUGE-L"]].tolist() == ["0.20", "–"]
+    assert shown["Missing"].tolist() == ["1", "0"]
     assert shown["Context"].tolist() == ["best-baseline (Dense)", "oracle-page (BM25)"]
     if name == "financebench":
         assert shown["Reported R / N, English (Table 5)"].tolist() == ["0.07 / 0.12", "0.20 / 0.34"]
         assert shown["Reported R / N, French (Table 6)"].tolist() == ["0.12 / 0.38", "0.16 / 0.70"]
     else:
         assert not [column for column in shown if "Reported" in column]
+
+
+def test_the_two_versions_of_the_main_study_conflict_in_amount_and_order_the_contexts_alike():
+    found = conflict()
+    assert {name: round(float(value), 2) for name, value in found.items()} == {
+        "cells": 8,
+        "differing": 7,
+        "n": 50,
+        "least": 0.18,  # oracle document, 0.44 - 0.26
+        "most": 0.36,  # oracle page, 0.70 - 0.34
+    }
+    tables = [facts(source).table(table) for source, table in VERSIONS.values()]
+    one, other = (sorted(table, key=lambda row: table[row]["numeric_match"]) for table in tables)
+    assert one == other
 
 
 def test_words_of_the_evidence_count_as_often_as_they_are_there():
