@@ -113,6 +113,15 @@ def benchmark(names: Names) -> None:
     click.echo(run_and_keep(names.open("benchmarks")).to_string())
 
 
+@click.command()
+@study_options
+def speed(names: Names) -> None:
+    """Measure encoders on each engine, and what a lower precision changes."""
+    from extras.speed import measure_again
+
+    click.echo(measure_again(names._replace(results="fresh").open("benchmarks")).to_string())
+
+
 @click.command("time")
 @study_options
 @click.option("--methods", help="names, such as 'bm25 dense'; by default every row of the profile")
@@ -198,6 +207,7 @@ COMMANDS = (
     scorer_experiments,
     export_scorer,
     benchmark,
+    speed,
     time_methods,
     silver,
 )

@@ -1,0 +1,97 @@
+"""How fast encoders are on each engine, and what a lower precision changes: ``python -m lib speed``.
+
+onnxruntime runs only the weights that are published as a graph: exporting others takes packages that the study lacks.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lib.analysis.speed import COLUMNS, MODELS, STAGE, VERSION, speed_params, speeds
+from lib.book.manifest import processor
+from lib.models.encoders import ENGINES
+from lib.models.weights import fetch
+from lib.study import Study
+
+N_TEXTS, N_QUESTIONS, N_TIMED, SEED = 96, 50, 8, 13
+REPEATS = 4
+DEPTH = 20
+CHARACTERS = 4000  # of a text that is longer than every window
+BATCH_SIZES = {"torch": 16, "openvino": 8, "onnx": 1}
+
+
+def measure_again(study: Study) -> pd.DataFrame:
+    """Measure every model and keep the result in place of an earlier one: COLUMNS.
+
+    Args:
+        study: opened without published results; its filings are here.
+    """
+    shutil.rmtree(study.store.root / STAGE / study.store.key(STAGE, speed_params(study), VERSION), True)
+    chunks = study.chunks["text"][study.chunks["text"].str.len() > CHARACTERS]
+    texts = chunks.sample(N_TEXTS, random_state=SEED).tolist()
+    questions = study.questions["question"].tolist()[:N_QUESTIONS]
+    return speeds(study, lambda: pd.concat([rows_of(*model, texts, questions) for model in MODELS.items()]))
+
+
+def rows_of(name: str, window: int, texts: list[str], questions: list[str]) -> pd.DataFrame:
+    """One model on every engine that runs it (COLUMNS); float32 comes first, as what others are compared with.
+
+    The seconds are the best of several repeats, since other programs may take the processor meanwhile.
+    """
+    weights, rows, exact = fetch(name), [], None
+    pairs = [(engine, kind) for kind in ("float32", "bfloat16") for engine in ("torch", "openvino")]
+    for engine, precision in [("onnx", "int8")] if (weights / "model.onnx").is_file() else pairs:
+        encoder = ENGINES[engine](weights, window, precision, BATCH_SIZES[engine])
+        scores = encoder.encode(questions, "query") @ encoder.encode(texts).T
+        texts_s = N_TIMED / best_seconds(partial(encoder.encode, texts[:N_TIMED]))
+        share = texts_s * operations(weights, window) / matrix_rate(precision)
+        changed = changes(scores, exact) if exact is not None else (np.nan,) * 4
+        exact = scores if precision == "float32" and exact is None else exact
+        rows.append((name, window, engine, precision, texts_s, share, *changed, processor()))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def changes(scores: np.ndarray, exact: np.ndarray) -> tuple[float, float, float, float]:
+    """What differs between two score matrices (n_questions, n_texts): the four columns of COLUMNS on changes."""
+    change = np.abs(scores - exact)
+    first, wanted = (np.argsort(-one, axis=1, kind="stable")[:, :DEPTH] for one in (scores, exact))
+    kept = [len(set(a) & set(b)) / len(b) for a, b in zip(first, wanted, strict=True)]
+    return change.max(), change.mean(), float(np.mean(kept)), float((first == wanted).all(axis=1).mean())
+
+
+def operations(weights: Path, window: int) -> float:
+    """Floating-point operations of encoding one text of ``window`` tokens by a BERT of a directory.
+
+    Two per weight of the layers and token, and four per layer, dimension and pair of tokens for attention.
+    """
+    config = json.loads((weights / "config.json").read_text())
+    size, layers = config["hidden_size"], config["num_hidden_layers"]
+    per_layer = 2 * (4 * size**2 + 2 * size * config["intermediate_size"]) * window + 4 * size * window**2
+    return float(layers * per_layer)
+
+
+def matrix_rate(precision: str) -> float:
+    """Operations per second of a product of 2048 × 2048 matrices in torch; NaN for a precision without one."""
+    import torch
+
+    if precision == "int8":
+        return np.nan
+    square = torch.randn(2048, 2048).to(getattr(torch, precision))
+    return 2 * 2048**3 / best_seconds(lambda: square @ square, repeats=4 * REPEATS)
+
+
+def best_seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
+    """The shortest wall time of ``run`` after one run that does not count, in seconds."""
+    run()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - started)
+    return min(times)

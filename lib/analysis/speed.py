@@ -1,0 +1,31 @@
+"""How fast encoders are on each engine, and what a lower precision changes: as measured here or as published."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from lib.models.weights import weights_hash
+from lib.study import Study
+
+STAGE, VERSION = "speed/encoders", 1
+#: The encoders that are measured, and the tokens that each reads of a text.
+MODELS = {"minilm": 256, "mpnet": 384, "bge-small-int8": 256}
+#: Texts per second; share of the speed of a matrix product in the same precision, from 0 to 1; change of the cosines of
+#: questions and texts against float32; share of a question's first 20 texts that stay, and of questions for which all
+#: 20 stay in their order. NaN where there is no such product, or no float32 form of the weights.
+COLUMNS = ["model", "window", "engine", "precision", "texts_s", "share", "largest_change", "mean_change"]
+COLUMNS += ["kept_20", "same_order_20", "machine"]
+
+
+def speed_params(study: Study) -> dict:
+    """What the measured texts and models are."""
+    models = {weights_hash(name): window for name, window in MODELS.items()}
+    return {"models": models, "chunks": study.digest("chunks"), "questions": study.digest("questions")}
+
+
+def speeds(study: Study, measure: Callable[[], pd.DataFrame] | None = None) -> pd.DataFrame | None:
+    """COLUMNS of every model, engine and precision; None where that was not measured and ``measure`` is not given."""
+    params = speed_params(study)
+    if measure is None and study.store.find(STAGE, params, VERSION) is None:
+        return None
+    return study.store.frame(STAGE, params, measure, VERSION, public=True)

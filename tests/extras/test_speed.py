@@ -1,0 +1,47 @@
+"""The speed of encoders: what changes between two score matrices, operations counted by hand, and what is stored."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from extras.speed import DEPTH, best_seconds, changes, operations
+from lib.analysis.speed import COLUMNS, speeds
+
+
+def test_changes_are_those_of_cosines_and_of_the_first_twenty():
+    exact = np.tile(np.linspace(1, 0, 30), (2, 1))
+    swapped = exact.copy()
+    swapped[0, [0, 1]] = exact[0, [1, 0]]  # the order changes inside the first 20
+    swapped[1, [19, 20]] = exact[1, [20, 19]]  # one of the 20 goes
+    largest, mean, kept, same = changes(swapped, exact)
+    assert largest == pytest.approx(1 / 29)
+    assert mean == pytest.approx(4 / 29 / 60)
+    assert (kept, same) == (pytest.approx((1 + (DEPTH - 1) / DEPTH) / 2), 0)
+    assert changes(exact, exact) == (0, 0, 1, 1)
+
+
+def test_operations_of_one_layer_by_hand(tmp_path):
+    config = {"hidden_size": 2, "num_hidden_layers": 3, "intermediate_size": 8}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    weights = 4 * 2 * 2 + 2 * 2 * 8  # four projections, two layers of the network behind them
+    assert operations(tmp_path, window=5) == 3 * (2 * weights * 5 + 4 * 2 * 5 * 5)
+
+
+def test_the_shortest_repeat_counts_and_the_first_does_not():
+    lasts, runs = iter([9, 5, 1, 3]), []
+    clock = iter(np.cumsum([0, 5, 0, 1, 0, 3]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("extras.speed.time.perf_counter", lambda: next(clock))
+        assert best_seconds(lambda: runs.append(next(lasts)), repeats=3) == 1
+    assert runs == [9, 5, 1, 3]
+
+
+def test_speeds_are_none_until_they_are_measured(fake_study):
+    study = fake_study(["?"], ["net sales"], {})
+    study.digest = lambda name: name
+    assert speeds(study) is None
+    row = ("minilm", 256, "torch", "float32", 28.0, 0.5, *[np.nan] * 4, "two cores")
+    measured = speeds(study, lambda: pd.DataFrame([row], columns=COLUMNS))
+    pd.testing.assert_frame_equal(speeds(study), measured)
