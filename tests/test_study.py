@@ -16,7 +16,8 @@ from lib.evaluation import evaluate
 from lib.files import digest_of
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
-from lib.models.weights import fetch
+from lib.models.weights import fetch, weights_hash
+from lib.models.written import append_records, key_of, read_records
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
@@ -352,3 +353,29 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
     assert json.loads(text) == params
     assert "lib." not in text
     assert len({digest_of(one) for one in params[: -len(CHUNKINGS)]}) == len(params) - len(CHUNKINGS)
+
+
+def test_torch_is_no_part_of_a_key_and_another_engine_is():
+    dataset = type("Data", (), {"name": "any"})()
+    study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
+    known = study.settings_of(("embedder",))["embedder"]
+    assert known["precision"] == "auto"
+    assert "engine" not in known
+    other = study.with_changes({"embedder.engine": "openvino"}).settings_of(("embedder",))["embedder"]
+    assert other == known | {"engine": "openvino"}
+
+
+def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
+    about = {"name": "any", "collection": "any", "has_text": True}
+    about |= {"questions": pd.DataFrame({"question_id": ["q1"]})}
+    about["filings"] = pd.DataFrame({"doc_name": ["ACME"], "n_pages": [3]})
+    study = Study(type("Data", (), about)(), load_profile("smoke"), METHODS, CHUNKINGS, tmp_path)
+    ours, records = weights_hash(study.profile.generator.weights), []
+    for question_id, model in (("q1", ours), ("ACME", ours), ("q1", "another"), ("q9", ours)):
+        known = {"model": {"name": "m", "sha256": model}, "prompt_sha": question_id, "params": {}, "seed": 1}
+        given = {"kind": "hyde", "question_id": question_id, "text": "words", "finish_reason": "stop"}
+        records.append({"key": key_of(known)} | known | given)
+    append_records(study.home.with_name("default") / "generations.jsonl", records)
+    study._for("hyde").generation_log()
+    taken = read_records(study.home / "generations.jsonl", print)
+    assert list(taken.values()) == records[:2]

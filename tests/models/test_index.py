@@ -75,3 +75,15 @@ def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, 
     assert vectors[:, 0].tolist() == [3, 9, 3]
     assert study.encoder.seen == ["net", "cash flow"]
     assert windows == [40]
+
+
+def test_engines_do_not_share_vectors_and_an_unknown_one_lists_the_known(make, monkeypatch):
+    monkeypatch.setitem(ENGINES, "openvino", lambda *args: CountingEncoder())
+    used = []
+    for engine in ({}, {"engine": "torch"}, {"engine": "openvino"}):
+        study = make(["net"], **engine)
+        index.encode_texts(study, "embeddings/test", ["net"])
+        used += [[one for key, one in study.kept.items() if key[0] == "encoder"]]
+    assert [len(encoders) for encoders in used] == [1, 0, 1]  # without an engine it is torch
+    with pytest.raises(StudyError, match=r"embedder\.engine is 'jax': say one of torch, openvino, onnx"):
+        index.encode_texts(make(["net"], engine="jax"), "embeddings/test", ["net"])
