@@ -1,7 +1,7 @@
 """Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
 
-Three engines run them: torch, on any device; OpenVINO, on a processor about twice as fast in the same precision; and
-onnxruntime, for weights that are published as an 8-bit graph.
+Three engines run them: torch, on any device; OpenVINO, faster on a processor in the same precision; and onnxruntime,
+for weights that are published as an 8-bit graph.
 """
 
 import os
@@ -139,11 +139,11 @@ class OpenVinoEncoder:
         self.tokenizer, self.padding = load_tokenizer(weights), model.tokenizer.pad_token_id
         self.tokenizer.enable_truncation(window)
         # threads that share a batch stall when another program takes a core
-        options = {"INFERENCE_PRECISION_HINT": HINTS[precision], "NUM_STREAMS": os.cpu_count()}
-        network = core.compile_model(
-            _converted(model), "CPU", options | {"INFERENCE_NUM_THREADS": os.cpu_count()}
-        )
-        self.queue = openvino.AsyncInferQueue(network, os.cpu_count())
+        n_cores = os.cpu_count()
+        options = {"NUM_STREAMS": n_cores, "INFERENCE_NUM_THREADS": n_cores}
+        options |= {"INFERENCE_PRECISION_HINT": HINTS[precision]}
+        network = core.compile_model(_converted(model), "CPU", options)
+        self.queue = openvino.AsyncInferQueue(network, n_cores)
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
@@ -188,9 +188,7 @@ def _converted(model):
 
     example = torch.full((2, PADDED_TO), model.tokenizer.unk_token_id)
     traced = {"input_ids": example, "attention_mask": torch.ones_like(example)}
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # of branches that are traced one way: all of ours go that way
+    with warnings.catch_warnings(action="ignore"):  # of branches, which all texts take alike
         decoder = TorchScriptPythonDecoder(Sentences().eval(), example_input=traced)
     frontend = FrontEndManager().load_by_framework("pytorch")
     return frontend.convert(frontend.load(decoder))
