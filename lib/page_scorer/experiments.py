@@ -123,6 +123,24 @@ def recalls(ranks: pd.DataFrame, depths: Iterable[int] = DEPTHS) -> pd.DataFrame
     return pd.concat(parts, ignore_index=True)
 
 
+def chosen_elsewhere(ranks: pd.DataFrame, route: str, k: int = 5) -> pd.DataFrame:
+    """The final ranks of each fold by the cell that is best on the *other* folds' test questions, all seeds together.
+
+    So no question has a say in the recipe that it is measured by, as it would in the best cell of all.
+
+    Args:
+        ranks: of :func:`measured_cells`.
+        route, k: the cell with the highest mean page recall at k by this route is chosen.
+    """
+    final = ranks[(ranks["pool"] == "all") & (ranks["route"] == route)]
+    recall = recalls(final, [k]).query("metric == 'page_recall'")
+    chosen = {}
+    for fold in recall["fold"].unique():
+        means = recall[recall["fold"] != fold].groupby("cell", sort=False)["value"].mean()
+        chosen[fold] = means.idxmax()
+    return final[final["cell"] == final["fold"].map(chosen)].reset_index(drop=True)
+
+
 def _marks(study: Study, seed: int) -> list[int]:
     """The epochs after which a cell is measured: a learning curve for the first seed, the end alone for others."""
     grid = study.profile.page_scorer_experiments

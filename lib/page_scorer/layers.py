@@ -18,7 +18,8 @@ from lib.models.encoders import has_fast_bfloat16
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-TOKENS_AT_ONCE = 8192  # of texts that are encoded together
+TOKENS_AT_ONCE = 4096  # of texts that are encoded together: what they give stays in the processor's cache
+PLAIN_UP_TO = 256  # tokens: so far plain attention is faster than the fused one, where there is no dropout
 VALUES, STARTS = "activations.npy", "starts.npy"
 
 
@@ -81,13 +82,14 @@ class Trainee:
         max_tokens: read of a text.
         precision: ``bfloat16`` (autocast; parameters and sums stay float32), ``float32`` or ``auto``.
         frozen_layers: the embeddings and so many layers are not trained; 0 trains all parameters.
-        dropout: whether dropout is as in the encoder's configuration, or none, with which plain attention is faster.
+        dropout: whether dropout is as in the encoder's configuration, or none.
     """
 
     def __init__(self, weights: Path, max_tokens: int, precision: str, frozen_layers: int, dropout: bool):
         from sentence_transformers import SentenceTransformer  # takes seconds to load
 
-        attention = {} if dropout else {"model_kwargs": {"attn_implementation": "eager"}}
+        is_plain = not dropout and max_tokens <= PLAIN_UP_TO
+        attention = {"model_kwargs": {"attn_implementation": "eager"}} if is_plain else {}
         self.model = SentenceTransformer(str(weights), local_files_only=True, **attention)
         self.model.max_seq_length = max_tokens
         self.is_bfloat16 = precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16())

@@ -15,6 +15,8 @@ from lib.words import StudyError
 
 #: What orders the chunks of the best pages.
 ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "sum of both scores"}
+#: Fine-tuned scorers and the sections of the profile that contain their recipes.
+TUNED = {"full": "page_scorer", "best": "page_scorer_best"}
 
 
 def pages_of_chunks(study: Study) -> np.ndarray:
@@ -137,7 +139,8 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
 
     Args:
         study: where its questions cannot train a scorer, every name gives the untrained encoder.
-        name: ``full`` (fine-tuned), ``light`` (a map over frozen vectors) or ``untrained``.
+        name: ``full`` (fine-tuned as published), ``best`` (by the recipe of the profile's section
+            ``page_scorer_best``), ``light`` (a map over frozen vectors) or ``untrained``.
         by: what the folds hold out; without meaning for ``untrained``.
     """
 
@@ -145,9 +148,12 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
         from lib.page_scorer import full, light  # they load torch, which takes seconds
 
         if name == "untrained" or full.untrainable(study):
-            queries, pages = base_vectors(study, "page_scorer" if name == "full" else "page_scorer_light")
+            queries, pages = base_vectors(study, TUNED.get(name, "page_scorer_light"))
             return queries @ pages.T
-        return load_scores(study, {"full": full, "light": light}[name].scores_entry(study, by))
+        is_light = name == "light"
+        return load_scores(
+            study, light.scores_entry(study, by) if is_light else full.scores_entry(study, by, TUNED[name])
+        )
 
     return study.memo(("page_scores", name, by), load)
 

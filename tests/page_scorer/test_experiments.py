@@ -8,11 +8,19 @@ from lib import silver
 from lib.folds import LeakError
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import experiments
-from lib.page_scorer.experiments import cell_ranks, cells, fold_of_cell, measured_cells, recalls, recipe_of
+from lib.page_scorer.experiments import (
+    cell_ranks,
+    cells,
+    chosen_elsewhere,
+    fold_of_cell,
+    measured_cells,
+    recalls,
+    recipe_of,
+)
 from lib.page_scorer.full import scores_entry
-from lib.page_scorer.pages import folds, load_records, page_texts
+from lib.page_scorer.pages import folds, load_records, load_scores, page_texts
 from lib.page_scorer.reading import Corpus, fold_reading, readable
-from lib.page_scorer.search import page_run
+from lib.page_scorer.search import page_run, scorer_scores
 from lib.words import StudyError
 
 RECIPE = {
@@ -106,6 +114,19 @@ def test_recalls_are_those_of_a_ranking_of_pages(study, ranks, monkeypatch):
                 "value"
             ]
             assert ours.to_dict() == metric(run, study.questions, k).to_dict()
+
+
+def test_a_folds_recipe_is_chosen_on_the_other_folds():
+    ranks = {"a": [1, 9, 9], "b": [9, 1, 1]}  # of the gold page of each fold's question
+    rows = [
+        (fold, 2, "all", "none", f"q{fold}", "page", 0, float(rank), cell, 1)
+        for cell, of_folds in ranks.items()
+        for fold, rank in enumerate(of_folds)
+    ]
+    frame = pd.DataFrame(rows, columns=[*experiments.COLUMNS, "cell", "seed"])
+    chosen = chosen_elsewhere(frame, "none")
+    assert chosen.set_index("fold")["cell"].to_dict() == {0: "b", 1: "a", 2: "a"}  # of equals the first
+    assert chosen["value"].tolist() == [9, 9, 9]
 
 
 def test_a_cell_is_stored_and_resumes_fold_by_fold(study, ranks, monkeypatch):
@@ -218,7 +239,9 @@ def test_the_best_recipe_is_scored_in_folds_as_the_published_one(make_study):
         "frozen_layers": 1,
     }
     study = study._copy(profile=study.profile.updated({"page_scorer_best": best}), _memo={})
+    scores = scorer_scores(study, "best")
     entry = scores_entry(study, "company", "page_scorer_best")
+    assert (scores == load_scores(study, entry)).all()
     assert entry.stage == "page_scorer_best/scores/company"
     assert [record["fold"] for record in load_records(entry)] == [0, 1, 2]
     assert (study.outputs / "folds/page_scorer_best-company.json").is_file()
