@@ -122,18 +122,15 @@ def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
 
 def precision_of(verdicts: Sequence[bool]) -> float:
     """Context precision of verdicts v in order of rank: ``sum_j(precision@j * v_j) / sum_j(v_j)``, 0 without any."""
-    n_useful, total = 0, 0.0
-    for rank, is_useful in enumerate(verdicts, 1):
-        if is_useful:
-            n_useful += 1
-            total += n_useful / rank
-    return total / n_useful if n_useful else 0.0
+    is_useful = np.asarray(verdicts, float)
+    precision = is_useful.cumsum() / np.arange(1, len(is_useful) + 1)
+    return float((precision * is_useful).sum() / max(is_useful.sum(), 1.0))
 
 
 def context_precision(study: Study, top: pd.DataFrame, is_useful: pd.Series) -> pd.Series:
     """Context precision of a run's first ranks, each with a verdict, by question id; 0 where nothing was retrieved."""
     verdicts = top.assign(is_useful=is_useful.to_numpy(bool)).sort_values(["question_id", "rank"])
-    values = verdicts.groupby("question_id")["is_useful"].agg(lambda part: precision_of(part.tolist()))
+    values = verdicts.groupby("question_id")["is_useful"].agg(precision_of)
     return values.reindex(study.questions["question_id"], fill_value=0.0)
 
 

@@ -21,7 +21,7 @@ from scipy.stats import rankdata
 from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_of
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.frontier import known_table
-from lib.analysis.scoreboard import correlation_of
+from lib.analysis.statistic import correlation_of
 from lib.data.identity import years_named
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
@@ -202,13 +202,13 @@ def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> In
 
     Companies are drawn in each table by itself. ``n`` counts rows, ``n_clusters`` the companies of both.
     """
-    n, means, n_companies = tables[0].shape[1], [], 0
+    means, n_companies = [], 0
     for place, (table, one) in enumerate(zip(tables, draws, strict=True)):
         drawn = replace(one, seed=one.seed + place).means(table)
         means.append(rankdata(np.vstack([table.mean().to_numpy(), drawn]), axis=1))
         n_companies += one.company.reindex(table.index).nunique()
-    found = correlation_of(n)(np.hstack(means))
-    return Interval(float(found[0]), *percentiles(found[1:]), n, n_companies)
+    found = correlation_of(np.hstack(means))
+    return Interval(float(found[0]), *percentiles(found[1:]), tables[0].shape[1], n_companies)
 
 
 class Fit(NamedTuple):

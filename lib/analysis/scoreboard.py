@@ -1,11 +1,7 @@
 """The claims tested on the rows of the method table: what holds here, what is reversed, what nobody can say yet.
 
-A claim is about a number θ, most often a mean paired difference, ``mean(a) - mean(b)`` over questions, in a direction,
-so tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose signs are drawn by company. "Does not
-help" is tested against a margin, the smallest gain that would matter, by the share of bootstrap draws of companies at
-or above it (as in two one-sided tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0.
-Levels, correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too. Holm's
-correction is over the claims of a source, without those that are not tested; variants are a family of their own.
+How a claim is tested is in :mod:`lib.analysis.statistic`. Holm's correction is over the claims of a source, without
+those that are not tested; variants are a family of their own.
 
 * *not measured*: a row is missing, or the claim needs what this study does not have;
 * *not tested*: the treatment changes the first ranks of fewer questions than a stated share, or the judge that it
@@ -13,20 +9,20 @@ correction is over the claims of a source, without those that are not tested; va
 * *reversed*: the test of the opposite direction has a Holm p below 0.05;
 * *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
 * *holds*: the test of the claim has a Holm p below 0.05;
-* *undecided*: everything else, with the number of questions that would decide (:func:`questions_needed`, or
-  :func:`questions_until` for what is no mean of questions).
+* *undecided*: everything else, with the number of questions that would decide (``questions_needed``, or
+  ``questions_until`` for what is no mean of questions, there).
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
-from lib.analysis import judged
+from lib.analysis import judged, statistic
 from lib.analysis.claims import PATH, Claim, Entry, changed_least, claims, entry, margin
 from lib.analysis.failures import kinds_by_question
 from lib.analysis.siblings import CHOOSING, by_weight, sweep
@@ -36,79 +32,31 @@ from lib.files import digest_of, digest_of_file
 from lib.metrics.frame import long_frame, values_of
 from lib.metrics.retrieval import is_gold
 from lib.published import METRICS_FILE
-from lib.stats import EDGES as TWO_SIDED
-from lib.stats import Resampling, holm, percentiles
+from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings, StudyError
 
-Statistic = Callable[[np.ndarray], np.ndarray]
 HOLDS, REVERSED, SMALLER = "holds", "reversed", "smaller than claimed"
 UNDECIDED, NOT_TESTED, NOT_MEASURED = "undecided", "not tested", "not measured"
 VERDICTS = (HOLDS, SMALLER, REVERSED, UNDECIDED, NOT_TESTED, NOT_MEASURED)
 VERSION = 1
-ALPHA = 0.05
-POWER = 0.8
-MOST_TIMES = 64
 BEST = "best-baseline"
 AMOUNTS_OF = "financebench"  # amounts were claimed of its questions
 STATISTICS = ("argmax", "correlation", "groups")  # kinds that are no mean of questions
-EDGES = {"<=": (ALPHA, 1 - ALPHA)}  # of the interval, by what is said; else those of 95 %
 DECIDED = "estimate low high n n_clusters bound amount p p_holm p_opposite verdict n_needed changed".split()
 BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
 
 
-@dataclass
-class Finding:
-    """What the questions say about one claim."""
-
-    estimate: float  # θ, then its interval
-    low: float
-    high: float
-    n: int  # questions
-    n_clusters: int  # companies
-    bound: float
-    p: float  # of the claim
-    p_opposite: float  # of its opposite
-    amount: float | None = None  # what was claimed, in the same measure
-    spread: float = math.nan  # s² · deff; NaN where no n follows from it
-    changed: float = math.nan  # share of questions whose first ranks the treatment changes
-
-
-def spread_of(values: pd.Series, clusters: pd.Series) -> float:
-    """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered.
-
-    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` is linearised; ``deff`` is the design effect (Kish, 1965).
-    """
-    n, n_clusters = len(values), clusters.nunique()
-    if n_clusters < 2:
-        return math.nan
-    sums = (values - values.mean()).groupby(clusters.to_numpy()).sum()
-    return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / n)
-
-
-def questions_needed(effect: float, spread: float) -> float:
-    """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
-
-    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``, if further companies bring as many questions each as these; NaN where
-    the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
-    """
-    if math.isnan(spread) or (effect and spread < 1e-12):
-        return math.nan
-    if effect == 0:
-        return math.inf
-    return float(math.ceil((norm.ppf(1 - ALPHA) + norm.ppf(POWER)) ** 2 * spread / effect**2))
-
-
-def verdict(tested: Finding, p_holm: float, p_opposite: float) -> str:
+def verdict(tested: statistic.Finding, p_holm: float, p_opposite: float) -> str:
     """The verdict on a claim that was tested, by the rules above."""
-    if p_opposite < ALPHA:
+    if p_opposite < statistic.ALPHA:
         return REVERSED
     if tested.amount is not None and tested.high < tested.amount:
         return SMALLER
-    return HOLDS if p_holm < ALPHA else UNDECIDED
+    return HOLDS if p_holm < statistic.ALPHA else UNDECIDED
 
 
-def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:
+def decide(tests: Mapping[str, statistic.Finding], family: Mapping[str, str]) -> pd.DataFrame:
     """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
 
     ``n_needed`` is NaN unless the verdict is *undecided*.
@@ -118,108 +66,9 @@ def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFr
     for column, into in (("p", "p_holm"), ("p_opposite", "p_opposite")):
         table[into] = table[column].groupby(families, sort=False).transform(lambda part: holm(part))
     table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
-    needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"])
+    needed = map(statistic.questions_needed, table["estimate"] - table["bound"], table["spread"])
     table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
     return table.astype({"amount": float})[DECIDED]
-
-
-def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
-    """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
-    apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))
-    found = draws.interval(apart, EDGES.get(claim.says, TWO_SIDED), span)
-    none, means = apart * 0, draws.means(apart.to_frame())[:, 0]
-    narrow = draws.interval(apart, EDGES["<="], span)
-
-    def p_beyond(bound: float, is_above: bool) -> float:
-        if b is not None and bound == 0:
-            return draws.p(apart, none, True) if is_above else draws.p(none, apart, True)
-        if narrow.low <= bound <= narrow.high:  # which Wilson's may do where all draws are alike
-            return max(ALPHA, tail_p(means, bound, is_above))
-        return tail_p(means, bound, is_above)
-
-    above = claim.says == ">"
-    p = p_beyond(claim.bound, above), p_beyond(claim.opposite, not above)
-    spread = spread_of(apart, draws.company.reindex(apart.index))
-    return Finding(*found, claim.bound, *p, claim.amount, spread)
-
-
-def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic, claim: Claim) -> Finding:
-    """Test a statistic of the column means of questions × columns against the claim's bound.
-
-    The statistic takes means of shape (n_draws, n_columns) and is NaN where it is undefined; without an interval (NaN)
-    where that is so in every draw.
-    """
-    estimate = float(statistic(values.mean().to_numpy()[None])[0])
-    drawn = statistic(draws.means(values))
-    interval, drawn = percentiles(drawn), drawn[~np.isnan(drawn)]
-    p, p_opposite = (tail_p(drawn, claim.bound, is_above) for is_above in (True, False))
-    if claim.says == "!=":
-        p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
-    n_clusters = draws.company.reindex(values.index).nunique()
-    return Finding(estimate, *interval, len(values), n_clusters, claim.bound, p, p_opposite, claim.amount)
-
-
-def tail_p(draws: np.ndarray, bound: float, is_above: bool) -> float:
-    """P of θ being beyond a bound: the share of draws at it or on its other side, never 0."""
-    n_other = np.count_nonzero(draws <= bound if is_above else draws >= bound)
-    return (1 + n_other) / (1 + len(draws))
-
-
-def questions_until(draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float) -> float:
-    """The questions at which the statistic's one-sided interval leaves the bound; infinite after MOST_TIMES."""
-    for times in range(1, MOST_TIMES + 1):
-        low, high = percentiles(statistic(draws.means(values, times)), EDGES["<="])
-        if low > bound or high < bound:
-            return float(times * len(values))
-        if math.isnan(low):
-            break
-    return math.inf
-
-
-def argmax_of(grid: np.ndarray) -> Statistic:
-    """Where on a grid the means are highest; the middle of equal highest ones."""
-
-    def statistic(means: np.ndarray) -> np.ndarray:
-        is_best = means >= means.max(axis=1, keepdims=True) - 1e-12
-        return (is_best * np.asarray(grid, float)).sum(axis=1) / is_best.sum(axis=1)
-
-    return statistic
-
-
-def correlation_of(n_pairs: int) -> Statistic:
-    """Pearson's correlation of the first ``n_pairs`` means with the next ``n_pairs``; NaN where either is constant."""
-
-    def statistic(means: np.ndarray) -> np.ndarray:
-        parts = means[:, :n_pairs], means[:, n_pairs:]
-        left, right = (part - part.mean(axis=1, keepdims=True) for part in parts)
-        scale = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
-        return (left * right).sum(axis=1) / np.where(scale > 1e-12, scale, np.nan)
-
-    return statistic
-
-
-def between_groups(means: np.ndarray) -> np.ndarray:
-    """The mean of one group minus that of another.
-
-    Of the means of value · is_one, is_one, value · is_other, is_other; NaN where a draw has nobody of a group.
-    """
-    one, n_one, other, n_other = means.T
-    with np.errstate(invalid="ignore"):  # 0 / 0
-        return one / n_one - other / n_other
-
-
-def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
-    """The test that decides a claim about several pairs, the one that speaks most against it, and its name.
-
-    All have to hold, so the largest p counts (an intersection-union test, which needs no further correction; Berger,
-    1982). The pair that could reverse it was picked among several: its p is multiplied by their number.
-    """
-    sign = -1 if says == "<=" else 1
-    name = min(tests, key=lambda one: sign * tests[one].estimate)
-    decisive = tests[name]
-    decisive.p = max(tested.p for tested in tests.values())
-    decisive.p_opposite = min(1.0, decisive.p_opposite * len(tests))
-    return decisive, name
 
 
 class Scoreboard:
@@ -278,18 +127,18 @@ class Scoreboard:
             claim = by_id[name]
             board.loc[name, ["also_estimate", "also_p"]] = self._second(claim)
             if board.at[name, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
-                needed = questions_until(self.draws, *self._statistic(claim), claim.bound)
+                needed = statistic.questions_until(self.draws, *self._statistic(claim), claim.bound)
                 board.loc[name, "n_needed"] = needed
         return board
 
-    def _untested(self, claim: Claim, tested: Finding) -> str:
+    def _untested(self, claim: Claim, tested: statistic.Finding) -> str:
         """Why the treatment of a claim hardly happened; empty where it did."""
         if claim.judge and self.judge_low is not None and self.judge_low <= 0:
             return "the judge agrees with the gold pages no better than chance"
         few = tested.changed < changed_least()
         return f"the first ranks of {tested.changed:.0%} of the questions differ" if few else ""
 
-    def test(self, claim: Claim) -> tuple[Finding | None, str]:
+    def test(self, claim: Claim) -> tuple[statistic.Finding | None, str]:
         """A claim's test and the pair that decided it, or None and why it cannot be tested."""
         if not claim.kind:
             return None, claim.not_measured
@@ -302,14 +151,14 @@ class Scoreboard:
             types = map(str, [*claim.only.values(), *claim.against.values()])
             return None, f"no questions of type {', '.join(types)}"
         if claim.kind in STATISTICS:
-            tested = statistic_test(self.draws, *self._statistic(claim), claim)
+            tested = statistic.statistic_test(self.draws, *self._statistic(claim), claim)
             is_defined = not math.isnan(tested.low)
             return (tested, "") if is_defined else (None, "undefined here, as the rows are too much alike")
         tests, pairs = {}, pairs_of(claim)
         for name, (left, right) in pairs.items():
             a, b = self._mean(claim, left), self._mean(claim, right) if right else None
-            tests[name] = difference(self.draws, a, b, claim)
-        decisive, name = weakest(tests, claim.says)
+            tests[name] = statistic.difference(self.draws, a, b, claim)
+        decisive, name = statistic.weakest(tests, claim.says)
         return replace(decisive, changed=self._changed(claim, *pairs[name])), name
 
     def _changed(self, claim: Claim, left: Sequence[Entry], right: Sequence[Entry]) -> float:
@@ -356,17 +205,17 @@ class Scoreboard:
         tested, _ = self.test(replace(claim, **dict(zip("ab", map(tuple, sides), strict=True))))
         return (tested.estimate, tested.p) if tested else (math.nan, math.nan)
 
-    def _statistic(self, claim: Claim) -> tuple[pd.DataFrame, Statistic]:
+    def _statistic(self, claim: Claim) -> tuple[pd.DataFrame, statistic.Statistic]:
         if claim.kind == "argmax":
             values = self.sweeps[claim.a[0].row]
-            return values, argmax_of(values.columns.to_numpy(float))
+            return values, partial(statistic.argmax_of, grid=values.columns.to_numpy(float))
         if claim.kind == "correlation":
             parts = {one: self.values[self._key(one)] for one in claim.b + claim.a}
-            return pd.concat(parts.values(), axis=1, join="inner"), correlation_of(len(claim.a))
+            return pd.concat(parts.values(), axis=1, join="inner"), statistic.correlation_of
         apart = self._mean(claim, claim.a) - (self._mean(claim, claim.b) if claim.b else 0.0)
         groups = (self._ids(chosen).reindex(apart.index) for chosen in (claim.only, claim.against))
         columns = [column for is_one in groups for column in (apart * is_one, is_one.astype(float))]
-        return pd.concat(columns, axis=1), between_groups
+        return pd.concat(columns, axis=1), statistic.between_groups
 
 
 def in_words(one: Entry) -> str:

@@ -13,10 +13,7 @@ from lib.study import Study
 
 K = 5
 OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before the seed of the folds
-FIGURES = {
-    "decomposition": "Where the gold evidence is lost: the filing, the page inside it, the chunk of the page.",
-    "recall-at-k": "Document and page recall against the number of chunks that are read.",
-}
+FIGURE = "Where the gold evidence is lost: the filing, the page inside it, the chunk of the page."
 LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
 
 
@@ -82,20 +79,17 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     whole = headline_table(summary, study.dataset.name)
     shown = whole.drop(columns="n") if (whole["n"] == n_questions).all() else whole  # the caption gives n
     columns = [table(study, shown, "headline", caption, data=whole)]
-    drawn = [name for name in FIGURES if (study.outputs / "figures" / f"{name}.png").is_file()]
-    for name in drawn[:1]:
-        columns.append(show_figure(study, name, "headline", FIGURES[name], figure_alt(study, name)))
+    if (study.outputs / "figures" / "decomposition.png").is_file():
+        columns.append(show_figure(study, "decomposition", "headline", FIGURE, figure_alt(study)))
     items = "\n".join(f":::::{{grid-item}}\n{column.markdown}:::::" for column in columns)
     grid = f"::::::{{grid}} 1 1 1 {len(columns)}\n:class-container: headline\n:gutter: 3\n\n{items}\n::::::"
     found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
     return f"{found}\n\n{grid}\n\n{made_by(study)}\n"
 
 
-def figure_alt(study: Study, name: str) -> str:
+def figure_alt(study: Study) -> str:
     """The main figure in words: of the best and the worst method, what was found and where the rest was lost."""
-    if name != "decomposition":
-        return "Curves, one per method, of document and page recall; the numbers are in the CSV beside it."
-    frame = pd.read_csv(study.outputs / "figures" / f"{name}.csv").query("condition == 'standard'")
+    frame = pd.read_csv(study.outputs / "figures" / "decomposition.csv").query("condition == 'standard'")
     shares = frame.pivot(index="method", columns="metric", values="mean")
     ordered, in_words = shares.sort_values("evidence_found", kind="stable"), []
     for _, row in ordered.iloc[[-1, 0]].iterrows():

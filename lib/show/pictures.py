@@ -53,7 +53,7 @@ def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
     """One page of a PDF with its evidence marked, shape (height, width, 3)."""
     with pymupdf.open(source) as pdf:
         sheet = pdf[page]
-        for line in {line.strip() for line in evidence.splitlines() if len(line.strip()) > 3}:
+        for line in dict.fromkeys(line.strip() for line in evidence.splitlines() if len(line.strip()) > 3):
             for place in sheet.search_for(line)[:3]:
                 sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
         picture = sheet.get_pixmap(dpi=dpi, alpha=False)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from lib.analysis import scoreboard as board
+from lib.analysis import statistic
 from lib.analysis.claims import Claim, Entry, claims
 from lib.analysis.scoreboard import (
     HOLDS,
@@ -17,19 +19,21 @@ from lib.analysis.scoreboard import (
     REVERSED,
     SMALLER,
     UNDECIDED,
-    Finding,
     Scoreboard,
+    decide,
+    verdict,
+)
+from lib.analysis.statistic import (
+    Finding,
     argmax_of,
     between_groups,
     correlation_of,
-    decide,
     difference,
     questions_needed,
     questions_until,
     spread_of,
     statistic_test,
     tail_p,
-    verdict,
     weakest,
 )
 from lib.metrics.frame import long_frame
@@ -51,6 +55,7 @@ MANY = [("doc_recall", 5), ("page_recall", 5), ("ndcg", 10), ("page_hit", 10), (
 #: Values of which 40 of 60 questions are 1, in every company two of three; and those of a row that gains nothing.
 TWO_THIRDS = (np.arange(N) // 20 != 2).astype(float)
 GRID = np.array([0.0, 0.5, 1.0])
+HIGHEST = partial(argmax_of, grid=GRID)
 PLAIN = Claim("x", "s", "c", "p", "n", "page_recall@5", "difference")
 MARGIN = replace(PLAIN, says="<=", bound=0.05)
 
@@ -311,7 +316,7 @@ def test_no_gain_is_tested_by_the_upper_end_of_a_90_percent_interval():
     draws, values = frame(np.zeros((40, 1)), 2000)
     found = difference(draws, values[0], values[0] * 0, MARGIN)
     assert found.high == pytest.approx(wilson(0.0, 40, 0.9)[1])  # .063: 40 equal questions cannot exclude .05
-    assert found.p == board.ALPHA
+    assert found.p == statistic.ALPHA
     gain, values = frame(np.full((40, 1), 0.2), 2000)
     assert difference(gain, values[0], values[0] * 0, MARGIN).p_opposite == pytest.approx(1 / 2001, abs=1e-3)
 
@@ -333,15 +338,15 @@ def test_tail_p_counts_the_draws_at_the_bound_or_beyond():
 
 def test_argmax_and_its_ties():
     means = np.array([[0.1, 0.3, 0.2], [0.3, 0.1, 0.3]])
-    assert list(argmax_of(GRID)(means)) == [0.5, 0.5]
-    assert argmax_of(GRID)(np.array([[0.0, 0.3, 0.3]]))[0] == 0.75
+    assert list(argmax_of(means, GRID)) == [0.5, 0.5]
+    assert argmax_of(np.array([[0.0, 0.3, 0.3]]), GRID)[0] == 0.75
 
 
 def test_correlation_of_means_is_numpys():
     random = np.random.default_rng(2).random((5, 8))
     expected = [np.corrcoef(row[:4], row[4:])[0, 1] for row in random]
-    assert correlation_of(4)(random) == pytest.approx(expected)
-    assert math.isnan(correlation_of(2)(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
+    assert correlation_of(random) == pytest.approx(expected)
+    assert math.isnan(correlation_of(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
 
 
 def test_groups_are_means_of_their_own_questions():
@@ -352,11 +357,11 @@ def test_groups_are_means_of_their_own_questions():
 
 def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
     claim, noise = replace(PLAIN, bound=0.5), np.random.default_rng(3).normal(0, 0.05, (60, 3))
-    found = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), argmax_of(GRID), claim)
+    found = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, claim)
     assert (found.estimate, found.low, found.high) == (1.0, 1.0, 1.0)
     assert found.p == pytest.approx(1 / 501)
-    assert statistic_test(*frame(noise, 500), argmax_of(GRID), claim).p > 0.05
-    both = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), argmax_of(GRID), replace(claim, says="!="))
+    assert statistic_test(*frame(noise, 500), HIGHEST, claim).p > 0.05
+    both = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, replace(claim, says="!="))
     assert both.p == pytest.approx(2 / 501)
     assert both.p_opposite == 1.0
 
@@ -416,10 +421,10 @@ def test_questions_until_grows_with_the_noise():
     random = np.random.default_rng(4)
     effect = np.array([0.0, 0.0, 0.1])
     little, much = (frame(random.normal(0, sd, (40, 3)) + effect, 400) for sd in (0.1, 0.6))
-    few = questions_until(*little, argmax_of(GRID), 0.5)
+    few = questions_until(*little, HIGHEST, 0.5)
     assert few == 40
-    assert questions_until(*much, argmax_of(GRID), 0.5) > few
-    assert questions_until(*frame(np.zeros((40, 3)), 50), argmax_of(GRID), 0.5) == math.inf
+    assert questions_until(*much, HIGHEST, 0.5) > few
+    assert questions_until(*frame(np.zeros((40, 3)), 50), HIGHEST, 0.5) == math.inf
 
 
 # --- what is beside the metrics, and several sets ---

@@ -206,10 +206,9 @@ def test_the_figure_is_told_in_words(study):
     rows += [("bm25", "oracle-page", metric, 1.0) for metric in shares]
     table = pd.DataFrame(rows, columns=["method", "condition", "metric", "mean"])
     study.write("figures/decomposition.csv", table.to_csv(index=False))
-    assert "one for each of 1 methods" in figure_alt(study, "decomposition")
-    assert "BM25 finds 30% and loses 20% at the document, 50% at the page, 0% at the chunk" in figure_alt(
-        study, "decomposition"
-    )
+    text = figure_alt(study)
+    assert "one for each of 1 methods" in text
+    assert "BM25 finds 30% and loses 20% at the document, 50% at the page, 0% at the chunk" in text
 
 
 def test_a_readme_without_its_marks_is_refused(tmp_path, study):

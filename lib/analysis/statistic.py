@@ -1,0 +1,158 @@
+"""What the questions say about a claim: a mean difference or another statistic, its interval, tests and power.
+
+A claim is about a number θ, most often a mean paired difference, ``mean(a) - mean(b)`` over questions, in a direction,
+so tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose signs are drawn by company. "Does not
+help" is tested against a margin, the smallest gain that would matter, by the share of bootstrap draws of companies at
+or above it (as in two one-sided tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0.
+Levels, correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from lib.analysis.claims import Claim
+from lib.stats import EDGES as TWO_SIDED
+from lib.stats import Resampling, percentiles
+
+Statistic = Callable[[np.ndarray], np.ndarray]
+ALPHA = 0.05
+POWER = 0.8
+MOST_TIMES = 64
+EDGES = {"<=": (ALPHA, 1 - ALPHA)}  # of the interval, by what is said; else those of 95 %
+
+
+@dataclass
+class Finding:
+    """What the questions say about one claim."""
+
+    estimate: float  # θ, then its interval
+    low: float
+    high: float
+    n: int  # questions
+    n_clusters: int  # companies
+    bound: float
+    p: float  # of the claim
+    p_opposite: float  # of its opposite
+    amount: float | None = None  # what was claimed, in the same measure
+    spread: float = math.nan  # s² · deff; NaN where no n follows from it
+    changed: float = math.nan  # share of questions whose first ranks the treatment changes
+
+
+def spread_of(values: pd.Series, clusters: pd.Series) -> float:
+    """``s² · deff`` = ``n · SE²``: the variance of one question's worth of evidence, companies considered.
+
+    ``SE² = C / (C - 1) · Σ_c (Σ_i∈c (x_i - x̄))² / n²`` is linearised; ``deff`` is the design effect (Kish, 1965).
+    """
+    n, n_clusters = len(values), clusters.nunique()
+    if n_clusters < 2:
+        return math.nan
+    sums = (values - values.mean()).groupby(clusters.to_numpy()).sum()
+    return float(n_clusters / (n_clusters - 1) * (sums**2).sum() / n)
+
+
+def questions_needed(effect: float, spread: float) -> float:
+    """The number of questions at which a test at level ALPHA, not corrected, finds an effect; infinite for no effect.
+
+    ``((z_{1-α} + z_{0.8}) / δ)² · s² · deff``, if further companies bring as many questions each as these; NaN where
+    the ``spread`` of :func:`spread_of` is unknown or 0: where all questions score alike, none is typical.
+    """
+    if math.isnan(spread) or (effect and spread < 1e-12):
+        return math.nan
+    if effect == 0:
+        return math.inf
+    return float(math.ceil((norm.ppf(1 - ALPHA) + norm.ppf(POWER)) ** 2 * spread / effect**2))
+
+
+def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:
+    """Test the mean difference of ``a`` and ``b``, values by question_id, or the mean of ``a`` where ``b`` is None."""
+    apart, span = (a, (0.0, 1.0)) if b is None else (a - b, (-1.0, 1.0))
+    found = draws.interval(apart, EDGES.get(claim.says, TWO_SIDED), span)
+    none, means = apart * 0, draws.means(apart.to_frame())[:, 0]
+    narrow = draws.interval(apart, EDGES["<="], span)
+
+    def p_beyond(bound: float, is_above: bool) -> float:
+        if b is not None and bound == 0:
+            return draws.p(apart, none, True) if is_above else draws.p(none, apart, True)
+        if narrow.low <= bound <= narrow.high:  # which Wilson's may do where all draws are alike
+            return max(ALPHA, tail_p(means, bound, is_above))
+        return tail_p(means, bound, is_above)
+
+    above = claim.says == ">"
+    p = p_beyond(claim.bound, above), p_beyond(claim.opposite, not above)
+    spread = spread_of(apart, draws.company.reindex(apart.index))
+    return Finding(*found, claim.bound, *p, claim.amount, spread)
+
+
+def statistic_test(draws: Resampling, values: pd.DataFrame, statistic: Statistic, claim: Claim) -> Finding:
+    """Test a statistic of the column means of questions × columns against the claim's bound.
+
+    The statistic takes means of shape (n_draws, n_columns) and is NaN where it is undefined; without an interval (NaN)
+    where that is so in every draw.
+    """
+    estimate = float(statistic(values.mean().to_numpy()[None])[0])
+    drawn = statistic(draws.means(values))
+    interval, drawn = percentiles(drawn), drawn[~np.isnan(drawn)]
+    p, p_opposite = (tail_p(drawn, claim.bound, is_above) for is_above in (True, False))
+    if claim.says == "!=":
+        p, p_opposite = min(1.0, 2 * min(p, p_opposite)), 1.0
+    n_clusters = draws.company.reindex(values.index).nunique()
+    return Finding(estimate, *interval, len(values), n_clusters, claim.bound, p, p_opposite, claim.amount)
+
+
+def tail_p(draws: np.ndarray, bound: float, is_above: bool) -> float:
+    """P of θ being beyond a bound: the share of draws at it or on its other side, never 0."""
+    n_other = np.count_nonzero(draws <= bound if is_above else draws >= bound)
+    return (1 + n_other) / (1 + len(draws))
+
+
+def questions_until(draws: Resampling, values: pd.DataFrame, statistic: Statistic, bound: float) -> float:
+    """The questions at which the statistic's one-sided interval leaves the bound; infinite after MOST_TIMES."""
+    for times in range(1, MOST_TIMES + 1):
+        low, high = percentiles(statistic(draws.means(values, times)), EDGES["<="])
+        if low > bound or high < bound:
+            return float(times * len(values))
+        if math.isnan(low):
+            break
+    return math.inf
+
+
+def argmax_of(means: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Where on a grid the means are highest; the middle of equal highest ones."""
+    is_best = means >= means.max(axis=1, keepdims=True) - 1e-12
+    return (is_best * np.asarray(grid, float)).sum(axis=1) / is_best.sum(axis=1)
+
+
+def correlation_of(means: np.ndarray) -> np.ndarray:
+    """Pearson's correlation of the first half of the means with the second; NaN where either is constant."""
+    left, right = (part - part.mean(axis=1, keepdims=True) for part in np.split(means, 2, axis=1))
+    scale = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
+    return (left * right).sum(axis=1) / np.where(scale > 1e-12, scale, np.nan)
+
+
+def between_groups(means: np.ndarray) -> np.ndarray:
+    """The mean of one group minus that of another.
+
+    Of the means of value · is_one, is_one, value · is_other, is_other; NaN where a draw has nobody of a group.
+    """
+    one, n_one, other, n_other = means.T
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        return one / n_one - other / n_other
+
+
+def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str]:
+    """The test that decides a claim about several pairs, the one that speaks most against it, and its name.
+
+    All have to hold, so the largest p counts (an intersection-union test, which needs no further correction; Berger,
+    1982). The pair that could reverse it was picked among several: its p is multiplied by their number.
+    """
+    sign = -1 if says == "<=" else 1
+    name = min(tests, key=lambda one: sign * tests[one].estimate)
+    decisive = tests[name]
+    decisive.p = max(tested.p for tested in tests.values())
+    decisive.p_opposite = min(1.0, decisive.p_opposite * len(tests))
+    return decisive, name
