@@ -87,7 +87,7 @@ def mistakes(names: Names, k: int) -> None:
 @click.option("--fold", type=click.IntRange(min=0), help="only the fold with this number")
 def scorer_experiments(names: Names, cells: str, seeds: tuple[int, ...], fold: int | None) -> None:
     """Train the page scorer by other recipes, cell by cell and fold by fold; resumed where it stopped."""
-    from extras.page_scorer.train import train_cells
+    from extras.page_scorer.experiments import train_cells
 
     for line in train_cells(names.open("04_page_scorer"), cells.split(), seeds, fold):
         click.echo(line)

@@ -4,15 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from extras.page_scorer import experiments
+from extras.page_scorer.experiments import cell_ranks, fold_ranks, train_cells
 from lib import silver
 from lib.folds import LeakError
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.page_scorer import experiments
 from lib.page_scorer.experiments import (
-    cell_ranks,
+    COLUMNS,
+    ROUTES,
     cells,
     chosen_elsewhere,
-    fold_of_cell,
     measured_cells,
     recalls,
     recipe_of,
@@ -78,7 +79,7 @@ def test_a_cells_name_says_its_recipe(study):
 
 def test_every_question_has_ranks_by_every_route(study, ranks):
     last = ranks[(ranks["pool"] == "all") & (ranks["what"] == "page")]
-    assert len(last) == 18 * len(experiments.ROUTES)
+    assert len(last) == 18 * len(ROUTES)
     assert last["epoch"].unique() == [2]
     curve = ranks[ranks["pool"] == "held-out"]
     assert curve["epoch"].unique().tolist() == [0, 1]
@@ -123,7 +124,7 @@ def test_a_folds_recipe_is_chosen_on_the_other_folds():
         for cell, of_folds in ranks.items()
         for fold, rank in enumerate(of_folds)
     ]
-    frame = pd.DataFrame(rows, columns=[*experiments.COLUMNS, "cell", "seed"])
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "cell", "seed"])
     chosen = chosen_elsewhere(frame, "none")
     assert chosen.set_index("fold")["cell"].to_dict() == {0: "b", 1: "a", 2: "a"}  # of equals the first
     assert chosen["value"].tolist() == [9, 9, 9]
@@ -131,16 +132,23 @@ def test_a_folds_recipe_is_chosen_on_the_other_folds():
 
 def test_a_cell_is_stored_and_resumes_fold_by_fold(study, ranks, monkeypatch):
     assert not list(study.store.root.glob("page_scorer/experiments/folds/states-*"))
-    first = fold_of_cell(study, "32-all", 1, 0)
+    first = fold_ranks(study, "32-all", 1, folds(study, "company")[0])
     trained = []
     train = experiments.train
     monkeypatch.setattr(experiments, "train", lambda *a, **o: trained.append(a[4]) or train(*a, **o))
     whole = cell_ranks(study, "32-all", 1)
-    assert trained == ["fold 1, 32 all", "fold 2, 32 all"]
+    assert trained == ["fold 1 of 32-all, seed 1", "fold 2 of 32-all, seed 1"]
     pd.testing.assert_frame_equal(whole[whole["fold"] == 0].reset_index(drop=True), first)
     found = measured_cells(study, ["32-filing-header"])
     assert set(zip(found["cell"], found["seed"], strict=True)) >= {("32-all", 1), ("32-filing-header", 1)}
-    assert cell_ranks(study, "32-all", 2, is_wanted=False) is None
+    assert ("32-all", 2) not in set(zip(found["cell"], found["seed"], strict=True))
+
+
+def test_the_command_reports_a_line_per_cell_and_refuses_wrong_names_first(study, ranks):
+    [line] = train_cells(study, ["32-filing-header"], [1])
+    assert line.startswith("32-filing-header, seed 1: page recall by route: none @5 ")
+    with pytest.raises(StudyError, match="no cell '32-none'"):
+        next(train_cells(study, ["32-filing-header", "32-none"]))
 
 
 def test_test_questions_are_read_after_their_folds_states_are_kept(study, monkeypatch):
@@ -152,7 +160,7 @@ def test_test_questions_are_read_after_their_folds_states_are_kept(study, monkey
 
     monkeypatch.setattr(experiments, "_ranks", refuse)
     with pytest.raises(ReadError):
-        fold_of_cell(study, "32-filing", 2, 1)
+        fold_ranks(study, "32-filing", 2, folds(study, "company")[1])
     [states] = study.store.root.glob("page_scorer/experiments/folds/states-*")
     assert sorted(path.name for path in states.glob("epoch-*")) == ["epoch-0.pt", "epoch-2.pt"]
 
@@ -203,9 +211,11 @@ def test_silver_questions_are_trained_on_before_gold_ones(study):
     assert [len(phase.questions) for phase in reading.phases] == [3, 12]
     assert [phase.epochs for phase in reading.phases] == [1, 2]
     assert corpus.texts[reading.phases[0].pages[0]] == "gum 2019 10-K. gum_2019 page 1"
-    ranks = fold_of_cell(study, "32-all-header-both", 1, 0)
+    ranks = fold_ranks(study, "32-all-header-both", 1, fold)
     assert ranks.loc[ranks["what"] == "loss", "epoch"].tolist() == [1, 2, 3]
     assert ranks["epoch"].max() == 3
+    alone = fold_ranks(study, "32-batch-silver", 1, fold)
+    assert alone.loc[alone["what"] == "page", "epoch"].unique().tolist() == [0, 1]
 
 
 def test_silver_questions_about_a_tested_company_are_left_out_and_copies_refused(make_study):
@@ -218,7 +228,7 @@ def test_silver_questions_about_a_tested_company_are_left_out_and_copies_refused
         fold_reading(study, fold, recipe, Corpus(study, recipe), None)
     write_silver(study, [(tested["question"].upper(), "gum_2019", [1])])
     with pytest.raises(LeakError, match="near copy in training: .*; training was not started"):
-        fold_of_cell(study, "32-batch-silver", 1, 0)
+        fold_ranks(study, "32-batch-silver", 1, folds(study, "company")[0])
 
 
 @pytest.mark.parametrize("cell", ["32-all-header", "32-filing-full"])
