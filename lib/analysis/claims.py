@@ -15,8 +15,11 @@ import yaml
 
 from lib.analysis.facts import facts
 
-KINDS = ("difference", "every", "pairs", "groups", "argmax", "correlation")
 PATH = Path(__file__).with_name("claims.yaml")
+_FILE = yaml.safe_load(PATH.read_text())
+MARGIN = float(_FILE["margin"])  # the smallest gain that would matter
+#: The share of questions whose first ranks a treatment has to change, for a claim about it to be tested.
+CHANGED_LEAST = float(_FILE["changed_least"])
 
 
 class Entry(NamedTuple):
@@ -74,32 +77,17 @@ class Claim:
         return list(dict.fromkeys((one.row, one.condition) for one in self.a + self.b))
 
 
-@cache
-def _file() -> dict:
-    return yaml.safe_load(PATH.read_text())
-
-
 def sources() -> dict[str, dict[str, str]]:
     """Key of the bibliography to ``name`` and ``data`` of a source, in the order of the chapter."""
-    first = {key: facts(given["facts"][0]).source for key, given in _file()["sources"].items()}
-    data = {key: given["data"] for key, given in _file()["sources"].items()}
-    return {paper["bibliography"]: {"name": paper["name"], "data": data[key]} for key, paper in first.items()}
-
-
-def margin() -> float:
-    """The smallest gain that would matter."""
-    return float(_file()["margin"])
-
-
-def changed_least() -> float:
-    """The share of questions whose first ranks a treatment has to change, for a claim about it to be tested."""
-    return float(_file()["changed_least"])
+    given = _FILE["sources"].values()
+    papers = [(facts(one["facts"][0]).source, one["data"]) for one in given]
+    return {paper["bibliography"]: {"name": paper["name"], "data": data} for paper, data in papers}
 
 
 def stated(source: str) -> dict[str, dict[str, str]]:
     """What a source of ``claims.yaml`` states: id to ``claim``, ``place`` and ``numbers``, of all its versions."""
     found: dict[str, dict[str, str]] = {}
-    for version in _file()["sources"][source]["facts"]:
+    for version in _FILE["sources"][source]["facts"]:
         for record in facts(version).claims:
             numbers = record["numbers"] or "no numbers"
             place = "; ".join(dict.fromkeys(filter(None, (record["where"], record["table"]))))
@@ -118,8 +106,8 @@ def claims() -> tuple[Claim, ...]:
         ValueError: a claim of a paper has no row, a row no claim, or a field is not known.
     """
     found = []
-    for source, given in _file()["sources"].items():
-        known, rows = stated(source), _file()["claims"][source]
+    for source, given in _FILE["sources"].items():
+        known, rows = stated(source), _FILE["claims"][source]
         if known.keys() != rows.keys():
             raise ValueError(f"claims.yaml, {source}: not in both: {sorted(known.keys() ^ rows.keys())}")
         shared = {"metric": given["metric"], "also": given["also"]}
@@ -142,7 +130,7 @@ def _claim(name: str, spec: Mapping) -> Claim:
     if "with" in spec:
         sides["b"] = tuple(entry(text, spec["with"]) for text in spec["a"])
     says, bound = spec.get("says", ">"), spec.get("bound")
-    limits = {"bound": margin() if bound is None and says == "<=" else bound or 0.0, "opposite": bound or 0.0}
+    limits = {"bound": MARGIN if bound is None and says == "<=" else bound or 0.0, "opposite": bound or 0.0}
     rest = {key: value for key, value in spec.items() if key not in ("a", "b", "with", "bound")}
     rest["treatment"] = tuple(spec.get("treatment", ()))
     return Claim(id=name, **rest, **sides, **limits)

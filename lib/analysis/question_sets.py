@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
@@ -35,28 +37,17 @@ from lib.words import Condition, StudyError
 STAGE, VERSION = "analysis/question-features", 1
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
 ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
-WITHOUT_GOLD = ("best_overlap", "names_company", "names_year", "asks_figure", "length")
-WITH_GOLD = ("overlap", "gold_is_statement", *WITHOUT_GOLD[1:])
 GAINS = ("recall_gain", "rank_gain")  # BM25 minus dense: page recall, reciprocal rank of the first gold page
-NO_FIGURE = re.compile(
-    r"\s*(?:is|was|are|were|does|did|do|has|have|can|will|who|whom|why|where|which|describe|explain|list)\b",
-    re.I,
-)
-FIGURE = re.compile(
-    r"\b(?:how (?:much|many)|percent(?:age)?|USD|calculate|(?:amount|average|ratio|rate|margin|value|number|sum|total"
-    r"|balance|income|cash|cost|expense|revenue|sales|charge|tax|gain|loss|growth)s?)\b|[%$]",
-    re.I,
-)
 ENDS = ("", "_low", "_high")
 RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
 FAR = 0.975  # a question is unlike a set if it lies farther from its middle than this share of its questions
-#: Claims of two papers that contradict each other: what about, their ids, whether the contrary of the first
-#: is what the second says.
-CONTRADICTIONS = (
-    ("BM25 or dense", "akarsu2026/bm25-over-dense", "kobeissi2026/dense-over-sparse", True),
-    ("HyDE", "akarsu2026/hyde-hurts", "kobeissi2026/hyde-rerank-help-documents", True),
-    ("Weight of dense", "akarsu2026/alpha-half", "kim2025/alpha-financebench", False),
-)
+_FILE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+FEATURES, CONTRADICTIONS = _FILE["features"], _FILE["contradictions"]
+WITH_GOLD = tuple(FEATURES)
+WITHOUT_GOLD = ("best_overlap", *WITH_GOLD[2:])
+_FIGURES, _AMOUNTS, _OTHERS = ("|".join(_FILE[name]) for name in ("figure", "amount", "no_figure"))
+FIGURE = re.compile(rf"\b(?:{_FIGURES}|(?:{_AMOUNTS})s?)\b|[%$]", re.I)
+NO_FIGURE = re.compile(rf"\s*(?:{_OTHERS})\b", re.I)
 
 
 def asks_figure(question: str) -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis import judged, statistic
-from lib.analysis.claims import PATH, Claim, Entry, changed_least, claims, entry, margin
+from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
 from lib.analysis.failures import kinds_by_question
 from lib.analysis.siblings import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
@@ -135,7 +135,7 @@ class Scoreboard:
         """Why the treatment of a claim hardly happened; empty where it did."""
         if claim.judge and self.judge_low is not None and self.judge_low <= 0:
             return "the judge agrees with the gold pages no better than chance"
-        few = tested.changed < changed_least()
+        few = tested.changed < CHANGED_LEAST
         return f"the first ranks of {tested.changed:.0%} of the questions differ" if few else ""
 
     def test(self, claim: Claim) -> tuple[statistic.Finding | None, str]:
@@ -298,7 +298,7 @@ def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None 
     whole = pd.concat([metrics, beside(study, metrics, ablation)], ignore_index=True)
     sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in there}
     low = judge_agreement(study, judge_labels(study, there))["kappa_low"]
-    params = {"claims": digest_of_file(PATH), "margin": margin(), "judge": low, **study.profile.significance}
+    params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
     params["values"] = [digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole, *sweeps.values())]
     make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
     return study.store.frame("analysis/claims", params, make, VERSION, public=True).set_index("claim")

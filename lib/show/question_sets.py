@@ -6,25 +6,16 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from lib.analysis.claims import claims, sources
-from lib.analysis.question_sets import Kind
+from lib.analysis.question_sets import FEATURES, Kind
 from lib.show.display import Column, interval, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, N, title
 from lib.stats import Resampling
 
-FEATURE_TITLES = {
-    "overlap": "share of its rare words on a gold page",
-    "gold_is_statement": "gold page is a primary statement",
-    "names_company": "names its company",
-    "names_year": "names a year",
-    "asks_figure": "asks for a figure",
-    "length": "length (log2 of the number of words)",
-}
-
 
 def described_table(means: pd.DataFrame) -> pd.DataFrame:
     """The means of features (columns) by set (index), shares in percent."""
-    titles = {name: f"{head} (%)" for name, head in FEATURE_TITLES.items() if name != "length"}
+    titles = {name: f"{head} (%)" for name, head in FEATURES.items() if name != "length"}
     columns = [Column(head[0].upper() + head[1:], name, percent) for name, head in titles.items()]
     return printed(means.rename_axis("set").reset_index(), Column("Set", "set"), *columns, N)
 
@@ -80,10 +71,10 @@ def gains_by_overlap(found: pd.DataFrame) -> plt.Figure:
 
 def coefficients_table(fits: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The coefficients of several fits side by side; a dash where a feature was left out."""
-    shown = pd.DataFrame({"Feature": FEATURE_TITLES.values()})
+    shown = pd.DataFrame({"Feature": FEATURES.values()})
     for name, one in fits.items():
         column = interval(name)
-        shown[name] = printed(one.set_index("feature").reindex([*FEATURE_TITLES]), column)[name]
+        shown[name] = printed(one.set_index("feature").reindex([*FEATURES]), column)[name]
     return shown
 
 
