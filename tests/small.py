@@ -69,9 +69,9 @@ def write_dataset(root: Path) -> Path:
     return root
 
 
-def generation(question_id: str, text: str, kind: str = "answer") -> dict:
+def generation(question_id: str, text: str, kind: str = "answer", sha256: str = "00") -> dict:
     """A record of ``generations.jsonl`` with the key that follows from it."""
-    model = {"name": "tiny", "sha256": "00"}
+    model = {"name": "tiny", "sha256": sha256}
     identity = {"model": model, "prompt_sha": f"{kind} {question_id}", "params": {}, "seed": 1}
     about = {"key": key_of(identity), "kind": kind, "question_id": question_id}
     return about | identity | {"text": text, "finish_reason": "stop"}

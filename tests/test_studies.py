@@ -92,7 +92,7 @@ def test_a_question_set_that_is_not_there_is_one_sentence(opened):
 
 
 def test_a_profile_and_a_dataset_that_are_not_there_are_named(opened):
-    with pytest.raises(StudyError, match="no profile 'big': say one of default"):
+    with pytest.raises(StudyError, match="no profile 'big': say one of base, default"):
         opened(profile="big")
     with pytest.raises(StudyError, match="no/such/folder: no folder with data"):
         opened(dataset="no/such/folder")

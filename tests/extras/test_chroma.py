@@ -36,7 +36,7 @@ def indexed(make):
     queries = vectors[random.choice(3000, size=50, replace=False)] + random.normal(size=(50, 64)) / 2
     vectors, queries = (m / np.linalg.norm(m, axis=1, keepdims=True) for m in (vectors, queries))
     study = make([f"text {n}" for n in range(3000)])
-    study.kept["window_vectors"] = np.arange(3000), vectors.astype("f")
+    study.kept["lib.models.index.window_vectors",] = np.arange(3000), vectors.astype("f")
     return study, queries.astype("f")
 
 
@@ -59,10 +59,10 @@ def test_chroma_s_distance_is_one_less_the_cosine(indexed):
 
 def test_a_collection_that_was_left_short_is_filled_up(indexed, monkeypatch):
     study, queries = indexed
-    whole = study.kept["window_vectors"]
-    study.kept["window_vectors"] = whole[0][:1200], whole[1][:1200]
+    whole = study.kept["lib.models.index.window_vectors",]
+    study.kept["lib.models.index.window_vectors",] = whole[0][:1200], whole[1][:1200]
     assert chroma_collection(study).count() == 1200
-    study.kept["window_vectors"] = whole
+    study.kept["lib.models.index.window_vectors",] = whole
     collection = chroma_collection(study)
     assert collection.count() == 3000
     last = collection.get(ids=["DOC#p2999#c00#w00"], include=["embeddings", "metadatas"])
@@ -73,7 +73,7 @@ def test_a_collection_that_was_left_short_is_filled_up(indexed, monkeypatch):
 
 def test_windows_of_one_chunk_have_their_own_records(make):
     study = make(["a", "b"])
-    study.kept["window_vectors"] = np.array([0, 0, 1]), np.eye(3, dtype="f")
+    study.kept["lib.models.index.window_vectors",] = np.array([0, 0, 1]), np.eye(3, dtype="f")
     assert sorted(chroma_collection(study).get()["ids"]) == [
         "DOC#p0000#c00#w00",
         "DOC#p0000#c00#w01",

@@ -42,8 +42,11 @@ def measured_set(study, folder, repository) -> Study:
     """The set's study, measured."""
     dataset = read_questions(folder, "second", study.dataset)
     found = Study(dataset, study.profile, METHODS, {}, study.home.parents[1], chapter="measure")
-    about = [generation("ACME_2020_10K", "Acme makes anvils."), generation("q1", "Of another set.")]
-    append_records(study.home / "generations.jsonl", about)
+    sha256 = study.generation_log().model.sha256
+    texts = {"ACME_2020_10K": "Acme makes anvils.", "q1": "Of another set."}
+    about = [generation(name, text, sha256=sha256) for name, text in texts.items()]
+    others = generation("ACME_2020_10K", "By another model.", "filing_context")
+    append_records(study.home / "generations.jsonl", [*about, others])
     append_records(found.home / "generations.jsonl", [generation("s1", f"Twice: {TEXTS['s2']}", "hyde")])
     measure(found, say=lambda line: None)
     return found
