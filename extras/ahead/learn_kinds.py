@@ -5,6 +5,7 @@ rarity (Spärck Jones, 1972). The kinds are named afterwards by their own words;
 ``python -m extras.ahead.learn_kinds pages.parquet``.
 """
 
+import calendar
 import re
 import sys
 from collections import defaultdict
@@ -29,11 +30,18 @@ TARGET = Path(lib.ahead.__file__).with_name("learnt_kinds.yaml")
 PARTS = {"titles": 1.0, "rows": 1.0, "words": 0.7}  # how much each part of a page counts
 LEAST_FILINGS, LEAST_COMPANIES = 20, 8  # that contain a label, so that none is of a company
 LEAST_COMPANIES_OF_WORD = 20
-N_KINDS, N_PAGES, N_WORDS, N_SHOWN, SEED = 40, 15_000, 3000, 25, 0
+N_KINDS, N_WORDS, N_SHOWN, SEED = 40, 3000, 25, 0
+MOST_PAGES = 150  # of a filing, drawn: long exhibits weigh no more than statements
 LEAST_SHARE = 0.1  # of a label on a kind
 HEAD_LINES = 6
 TITLE = re.compile(r"(?=.*[a-z]{3}|.*[A-Z]{3})[A-Z“(][^\d$%|]{4,70}")
 WORD = re.compile(r"[a-z]{4,}")
+MAX_WORDS = 8
+MONTHS = [name.lower() for name in calendar.month_name[1:]]
+EMPTY = {
+    *"total none not applicable table of contents other year years ended months part i ii iii iv".split(),
+    *MONTHS,
+}
 SUBSIDIARIES = re.compile(r"\b(?:inc|corp|corporation|company|llc|plc|subsidiaries)\b", re.I)
 
 
@@ -41,21 +49,23 @@ def titles(text: str) -> list[str]:
     """The lines at a page's head that read as titles, plain."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
     head = [line for line in lines if line][:HEAD_LINES]
-    return [plain(line) for line in head if TITLE.fullmatch(line) and not SUBSIDIARIES.search(line)]
+    found = [plain(line) for line in head if TITLE.fullmatch(line) and not SUBSIDIARIES.search(line)]
+    return list(filter(says_something, found))
 
 
 def labels(text: str) -> list[str]:
-    """The labels of a page's rows, plain, at most eight words."""
-    return [
-        label
-        for row in rows_of(text)
-        if 1 <= len((label := plain(row.label)).split()) <= 8 and len(label) > 3
-    ]
+    """The labels of a page's rows, plain."""
+    return list(filter(says_something, (plain(row.label) for row in rows_of(text))))
+
+
+def says_something(label: str) -> bool:
+    """Whether a label has at most MAX_WORDS words, and not only those that stand on pages of every kind."""
+    return len(label) > 3 and len(label.split()) <= MAX_WORDS and not EMPTY.issuperset(label.split())
 
 
 def words(text: str) -> list[str]:
     """A page's words of four letters or more."""
-    return WORD.findall(text.lower())
+    return [word for word in WORD.findall(text.lower()) if word not in EMPTY]
 
 
 def common(
@@ -84,7 +94,12 @@ def learn(pages: pd.DataFrame) -> dict:
         share on each kind, by the kind's number; ``phrases``: the same for items and measures, as questions name them.
     """
     pages = pages.drop_duplicates("text")
-    pages = pages.sample(min(N_PAGES, len(pages)), random_state=SEED).reset_index(drop=True)
+    pages = (
+        pages.sample(frac=1, random_state=SEED)
+        .groupby("doc_name")
+        .head(MOST_PAGES)
+        .sort_values(["doc_name", "page"])
+    )
     places = [(name, END_OF_STEM.split(name)[0]) for name in pages["doc_name"]]
     blocks, vocabularies = [], {}
     for name, read in (("titles", titles), ("rows", labels), ("words", words)):
@@ -106,11 +121,12 @@ def learn(pages: pd.DataFrame) -> dict:
 
 def described(vocabularies: Mapping[str, Sequence[str]], strengths: Mapping[str, np.ndarray]) -> dict:
     """The kinds as plain data, of each part's vocabulary and strengths, (n_kinds, n_parts) each."""
-    made = []
+    made, typical = [], {name: found**2 / (found.sum(axis=0) + 1e-12) for name, found in strengths.items()}
     for number in range(N_KINDS):
         shown = {name: top(vocabularies[name], strengths[name][number]) for name in vocabularies}
-        names = [*[*shown["titles"]][:2], *[*shown["rows"]][:2], *[*shown["words"]][:2]]
-        made.append({"name": " · ".join(names), **shown})
+        own = {name: top(vocabularies[name], typical[name][number]) for name in vocabularies}
+        names = dict.fromkeys([*[*own["titles"]][:1], *[*own["rows"]][:1], *[*own["words"]][:2]])
+        made.append({"name": ", ".join(names), **shown})
     of_rows = strengths["rows"] / np.maximum(strengths["rows"].sum(axis=0), 1e-12)
     shares = {label: of_rows[:, column] for column, label in enumerate(vocabularies["rows"])}
     phrases = {phrase: mean for phrase, mean in phrase_shares(shares)}

@@ -15,9 +15,10 @@ import yaml
 
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 SIGN = r"[—–-]"
-VALUE = re.compile(rf"\(\s*\d[\d,]*(?:\.\d+)?\s*\)?|\d[\d,]*(?:\.\d+)?|{SIGN}")
-VALUES = re.compile(rf"(?:{VALUE.pattern}|\s|\))+")
-INLINE = re.compile(rf"(.*[A-Za-z:)].*?)\s((?:\s*(?:{VALUE.pattern})(?=\s|$)){{2,5}})\s*")
+#: Possessive, as a long number could be taken apart in exponentially many ways.
+VALUE = re.compile(rf"\(\s*+\d[\d,]*+(?:\.\d++)?+\s*+\)?+|\d[\d,]*+(?:\.\d++)?+|{SIGN}")
+VALUES = re.compile(rf"(?:{VALUE.pattern}|\s|\))++")
+INLINE_VALUES = range(2, 6)  # on a label's own line: one number alone may belong to the label
 UNIT = re.compile(r"\b(thousands|millions|billions)\b", re.I)
 YEAR_LINE = re.compile(r"(?:(?:\w+\.? \d{1,2}, *)?(?:19|20)\d\d\W*)+")
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -74,7 +75,9 @@ def item_of(kind: str, label: str) -> str | None:
 
 def plain(label: str) -> str:
     """A label in lower case without notes, parentheses and signs: ``Inventories, net (Note 3)``."""
-    words = re.sub(r"\((loss|benefit|deficit|used \w+|provision)\)", r"\1", label.lower().replace("&", "and"))
+    words = re.sub(
+        r"\((loss|benefit|deficit|used \w+|provision)\)", r"\1", label.lower().replace("&", " and ")
+    )
     return " ".join(re.sub(r"[^a-z ]", " ", re.sub(r"['’]", "", NOTES.sub(" ", words))).split())
 
 
@@ -88,19 +91,20 @@ def rows_of(text: str) -> list[Row]:
         elif line and line not in ".":
             if values:
                 rows.append(_row(label, values))
-            inline = INLINE.fullmatch(line)
-            words = inline[1] if inline else line
+            words, inline = split_values(line)
             goes_on = (
-                not values
-                and label
-                and not label.endswith((":", "."))
-                and (words[0].islower() or words[0] == "(")
+                not values and label and label[-1] not in ":." and (words[0].islower() or words[0] == "(")
             )
-            label, values = (
-                f"{label} {words}" if goes_on else words,
-                VALUE.findall(inline[2]) if inline else [],
-            )
+            label, values = f"{label} {words}" if goes_on else words, inline
     return [row for row in [*rows, _row(label, values)] if row.values and not UNFINISHED.search(row.label)]
+
+
+def split_values(line: str) -> tuple[str, list[str]]:
+    """A line's words, and the values at its end: ``Goodwill 5 6`` is ``Goodwill`` and two values."""
+    tokens, n = re.sub(r"\s+\)", ")", re.sub(r"\(\s+", "(", line)).split(), 0
+    while n < len(tokens) - 1 and VALUE.fullmatch(tokens[-1 - n]):
+        n += 1
+    return (" ".join(tokens[:-n]), tokens[-n:]) if n in INLINE_VALUES else (line, [])
 
 
 def _row(label: str, values: Sequence[str]) -> Row:

@@ -115,6 +115,10 @@ def test_rows_join_labels_over_lines_and_values_in_either_layout():
     ]
 
 
+def test_a_long_number_with_letters_is_read_at_once():
+    assert rows_of("1" * 5000 + "x\n5") == [("1" * 5000 + "x", (5,))]
+
+
 @pytest.mark.parametrize(
     ("text", "years"),
     [
