@@ -83,6 +83,9 @@ class Frames:
     ):
         self.dataset, self.profile, self.methods, self.chunkings = dataset, profile, methods, chunkings
         self.published, self.chapter, self.chunking = published, chapter, ""
+        self.uses_published = (
+            published is not None
+        )  # or texts that another profile's log has from its publication
         self.home = Path(artifacts) / dataset.name / profile.name
         self.outputs = Path(outputs or self.home)
         # the demo shows everything at work: of its published results only the language model's texts are used

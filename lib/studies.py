@@ -79,7 +79,7 @@ def open_study(
     home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
     study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
-    study.parameters = parameters
+    study.parameters, study.uses_published = parameters, results == "published"
     return study
 
 

@@ -126,7 +126,7 @@ class Study(Frames):
                 take = partial(take_over, folder / GENERATIONS, self.home / GENERATIONS, about, model)
                 self.memo(("texts of", folder), take)
         read = lambda: self.published.generations(self.questions)  # noqa: E731
-        published = self.published and self.memo("generations", read)
+        published = self.memo("generations", read) if self.published else [] if self.uses_published else None
         return GenerationLog(self.home / GENERATIONS, model, published, self.store.say)
 
     def make_generator(self) -> Generator:

@@ -376,6 +376,8 @@ def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp
         given = {"kind": "hyde", "question_id": question_id, "text": "words", "finish_reason": "stop"}
         records.append({"key": key_of(known)} | known | given)
     append_records(study.home.with_name("default") / "generations.jsonl", records)
-    study._for("hyde").generation_log()
+    assert not study.generation_log().uses_published
+    study.uses_published = True
+    assert study._for("hyde").generation_log().uses_published
     taken = read_records(study.home / "generations.jsonl", print)
     assert list(taken.values()) == records[:2]
