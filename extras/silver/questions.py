@@ -27,9 +27,10 @@ NAMELESS = 0.05  # share of questions that say "the company"
 SHARE_OF_SENTENCES = 0.2  # that are tried: drawing is cheap, writing them all is not
 FIRST_CLEAR_MONTH = 3  # a fiscal year that ends before it may be named after the last calendar year
 LABEL_WORDS = 3, 10
+TAX_TOLERANCE = 0.25  # of pre-tax income may stay unexplained, such as minority interests
 #: A row of a cash flow statement without such a word is a change of a balance, which its label does not say.
 FLOW = re.compile(
-    r"purchase|proceed|sale|pa(?:y|id)|acqui|dividend|maturit|issu|gain|loss|amortiz|impair|expense|charge"
+    r"purchase|proceed|sale|pa(?:yment|id)|acqui|dividend|maturit|issu|gain|loss|amortiz|impair|expense|charge"
 )
 VAGUE = re.compile(
     r"other|total|share|beginning|end of|year|month|less|add|basic|diluted|^(net )?(increase|decrease)"
@@ -157,10 +158,14 @@ def figures(filing: Filing) -> tuple[dict[str, Figure], dict[str, Figure]]:
         for row in statement.rows:
             label, shown = plain(row.label), " ".join(NOTES.sub(" ", row.label).split())
             is_plain = LABEL_WORDS[0] <= len(label.split()) <= LABEL_WORDS[1] and not VAGUE.search(label)
-            is_plain = is_plain and (statement.kind != "cash_flow" or FLOW.search(label))
+            is_plain = (
+                is_plain
+                and not re.search(r"\d", shown)
+                and (statement.kind != "cash_flow" or FLOW.search(label))
+            )
             if is_plain and written[label] == 1 and row.label not in taken:
                 others[label] = _figure(statement, row, shown[0].lower() + shown[1:])
-    return with_tax_signed(items), {label: figure for label, figure in others.items() if figure.value}
+    return with_tax_checked(items), {label: figure for label, figure in others.items() if figure.value}
 
 
 def _figure(
@@ -172,14 +177,17 @@ def _figure(
     return Figure(statement.page, statement.kind, "" if per_share else statement.unit, asked, value, before)
 
 
-def with_tax_signed(items: dict[str, Figure]) -> dict[str, Figure]:
-    """The items with income tax as an expense: its sign is the one that leads from pre-tax to net income."""
-    if {"income_tax", "pretax_income", "net_income"} <= set(items):
-        tax, pretax, net = (items[name].value for name in ("income_tax", "pretax_income", "net_income"))
-        if abs(pretax + tax - net) < abs(pretax - tax - net):
-            before = items["income_tax"].before
-            items["income_tax"] = items["income_tax"]._replace(value=-tax, before=before and -before)
-    return items
+def with_tax_checked(items: dict[str, Figure]) -> dict[str, Figure]:
+    """The items with income tax as an expense: signed so that it leads from pre-tax to net income, else left out."""
+    tax, *others = (items.get(name) for name in ("income_tax", "pretax_income", "net_income"))
+    kept = {name: figure for name, figure in items.items() if name != "income_tax"}
+    if tax and all(others):
+        pretax, net = (figure.value for figure in others)
+        left, sign = min((abs(pretax - sign * tax.value - net), sign) for sign in (1, -1))
+        if left <= TAX_TOLERANCE * abs(pretax):
+            before = None if tax.before is None else sign * tax.before
+            kept["income_tax"] = tax._replace(value=sign * tax.value, before=before)
+    return kept
 
 
 def questions_of(filing: Filing, seed: int) -> list[tuple]:

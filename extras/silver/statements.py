@@ -119,13 +119,13 @@ def _number(text: str) -> float | None:
 def column_years(text: str) -> tuple[int, ...]:
     """The years above a page's columns, left to right: those that stand on lines of their own, else those of its head.
 
-    Empty unless they are two to five successive years.
+    Empty unless they are two or three successive years, as a primary statement has.
     """
     lines = [" ".join(line.split()) for line in text.splitlines()][:HEAD_LINES]
     alone = [line for line in lines if YEAR_LINE.fullmatch(line)]
     for given in (alone, lines):
         years = tuple(dict.fromkeys(int(year) for line in given for year in YEAR.findall(line)))
-        if 2 <= len(years) <= 5 and {b - a for a, b in pairwise(years)} in ({-1}, {1}):
+        if 2 <= len(years) <= 3 and {b - a for a, b in pairwise(years)} in ({-1}, {1}):
             return years
     return ()
 

@@ -13,7 +13,7 @@ from extras.silver.questions import (
     make_questions,
     money,
     read_filing,
-    with_tax_signed,
+    with_tax_checked,
     write_silver,
 )
 from extras.silver.statements import column_years, plain, primary_statements, read_statement, rows_of
@@ -158,7 +158,9 @@ def test_figures_are_those_of_the_newest_year_and_the_year_before(filing):
 def test_a_tax_benefit_stays_negative(filing):
     items, _ = figures(filing)
     items["net_income"] = items["net_income"]._replace(value=140)
-    assert with_tax_signed(items)["income_tax"].value == -20  # 120 + 20 = 140
+    assert with_tax_checked(items)["income_tax"].value == -20  # 120 + 20 = 140
+    items["net_income"] = items["net_income"]._replace(value=300)
+    assert "income_tax" not in with_tax_checked(items)  # neither 100 nor 140 is near 300
 
 
 def test_the_year_of_a_filing_is_that_of_its_period(filing):
