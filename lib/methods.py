@@ -122,10 +122,10 @@ _OWN = (
     Method("page_scorer_light_filing", "Light page scorer, chunk order, folds by filing",
            f"question → a small map over frozen vectors, trained in folds by filing, {_BEST_PAGES}",
            "kobeissi2026", pages.score, _FROZEN, (), {"scorer": "light", "by": "filing"}, is_trained=True),
-    Method("page_scorer", "Page scorer (as published)",
+    Method("page_scorer", "Page scorer, as published",
            f"question → an encoder fine-tuned in folds by company {_BEST_PAGES}",
            "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, is_trained=True),
-    Method("page_scorer_filing", "Page scorer, folds by filing (as published)",
+    Method("page_scorer_filing", "Page scorer, as published, folds by filing",
            f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}",
            "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, (), {"by": "filing"}, is_trained=True),
     Method("ahead", "Ahead", "question → identity and windows choose pages → linear ranker and boosted trees → "

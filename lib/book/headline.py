@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from lib.book.templates import filled
-from lib.methods import MATCHED, METHODS, TRAINED, baselines, of_family
+from lib.methods import MATCHED, METHODS, ORDERED, TRAINED, baselines, of_family
 from lib.metrics.frame import HEADLINE, best
 from lib.show.display import escape, show_figure, table
 from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_runs, title
@@ -18,8 +18,8 @@ LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
-    """The best baseline, the best one with matched filings, the page scorer with both kinds of folds and ``ahead``,
-    where they were run; then the best baseline and ``ahead`` with the filing given.
+    """The best baseline, the best one with matched filings, the best page order, the page scorer as published with both
+    kinds of folds and ``ahead``, where they were run; then the best baseline and ``ahead`` with the filing given.
 
     Returns:
         (label, method, condition) to the run's rows of the summary (SUMMARY_COLUMNS) at K chunks.
@@ -28,9 +28,10 @@ def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFr
     runs = dict(list(at_k.groupby(["method", "condition"])))
     base = best(at_k[at_k["method"].isin(baselines())])["method"]
     wanted = [("best baseline", base, "standard")]
-    matched = at_k[at_k["method"].isin(of_family(MATCHED)) & (at_k["condition"] == "standard")]
-    wanted += [("filings matched", best(matched)["method"], "standard")] if len(matched) else []
     trained = [name for one in TRAINED for name in (one, f"{one}_filing") if name in METHODS]
+    for label, family in (("filings matched", MATCHED), ("trained", ORDERED)):
+        found = at_k[at_k["method"].isin(of_family(family)) & (at_k["condition"] == "standard")]
+        wanted += [(label, best(found)["method"], "standard")] if len(found) else []
     wanted += [("trained", name, "standard") for name in trained]
     wanted += [("filing given", name, "oracle-document") for name in (base, "ahead")]
     return {row: runs[row[1:]] for row in wanted if row[1:] in runs}
@@ -62,10 +63,10 @@ def sentences(summary: pd.DataFrame) -> list[str]:
     }
     draws = summary[summary["metric"].str.startswith(OF_DRAW) & (summary["k"] == K)]["mean"].tolist()
     matched = [(method, share) for (label, method, _), share in pages.items() if label == "filings matched"]
+    ordered = [(name, share) for (_, name, _), share in pages.items() if METHODS[name].family == ORDERED]
     found = rows["best baseline", base, "standard"].set_index("metric")["mean"]
-    return filled(
-        "sentences", k=K, base=base, found=found, matched=matched, draws=draws, **known
-    ).splitlines()
+    given = {"found": found, "matched": matched, "ordered": ordered, "draws": draws}
+    return filled("sentences", k=K, base=base, **given, **known).splitlines()
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:
