@@ -10,7 +10,6 @@ import pandas as pd
 import torch
 from datasets import Dataset
 from peft import LoraConfig, PeftModel
-from tqdm.auto import tqdm
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -22,6 +21,7 @@ from transformers import (
 from trl import DPOConfig, DPOTrainer
 
 from lib.models.encoders import has_fast_bfloat16
+from lib.page_scorer.library import Progress, last_checkpoint
 from lib.words import StudyError
 
 CURVE = {
@@ -101,34 +101,6 @@ def train(
     steps = [log for log in trainer.state.log_history if "loss" in log]
     curve = [{name: log[key] for key, name in CURVE.items()} for log in steps]
     return trainer.accelerator.unwrap_model(trainer.model), tokenizer, curve
-
-
-def last_checkpoint(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end, or None; a killed training can leave a part of one."""
-    states = folder.glob("checkpoint-*/trainer_state.json")
-    whole = [path.parent for path in states if path.read_text().rstrip().endswith("}")]
-    return str(max(whole, key=lambda path: int(path.name.split("-")[1]))) if whole else None
-
-
-class Progress(TrainerCallback):
-    """A progress bar of one training, with the loss."""
-
-    def __init__(self, title: str):
-        self.title = title
-
-    def on_train_begin(self, args, state, control, **_):
-        done = state.global_step
-        self.bar = tqdm(total=state.max_steps, initial=done, desc=self.title, unit="step", mininterval=5)
-
-    def on_log(self, args, state, control, logs=None, **_):
-        if logs and "loss" in logs:
-            self.bar.set_postfix(loss=f"{logs['loss']:.3f}", refresh=False)
-
-    def on_step_end(self, args, state, control, **_):
-        self.bar.update(1)
-
-    def on_train_end(self, args, state, control, **_):
-        self.bar.close()
 
 
 def _example(row) -> dict:

@@ -19,7 +19,7 @@ from lib.models.weights import fetch, weights_hash
 from lib.page_scorer.layers import Trainee
 from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
 from lib.page_scorer.reading import Corpus, fold_pairs, fold_reading, pairs_alone, training_pairs
-from lib.page_scorer.training import Reading, Recipe, train
+from lib.page_scorer.training import GoldAwareBatches, Reading, Recipe, train
 from lib.store import Entry
 from lib.study import Study
 
@@ -98,7 +98,8 @@ def trained(
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    recipe = recipe or Recipe.of(study.profile[SECTION])
+    published = Recipe.of(study.profile[SECTION])
+    recipe = recipe or published
     weights, digest = study.profile.embedder.weights, digest_of(pairs[["question", "text"]].values.tolist())
     params = params | recipe.params() | {"weights": weights_hash(weights), "pairs": digest}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
@@ -106,8 +107,15 @@ def trained(
     def compute(target: Path) -> None:
         trainee = recipe.trainee(fetch(weights))
         reading = read(trainee) if read else pairs_alone(pairs, recipe, trainee)
-        curve = train(trainee, recipe, reading, checkpoints, title, **changes)
-        trainee.whole().save_pretrained(str(target), safe_serialization=True, create_model_card=False)
+        if recipe == published and not (read or changes):
+            from lib.page_scorer import library  # takes seconds to load
+
+            batches = GoldAwareBatches(reading.phases[0].clashes(), recipe.batch_size, recipe.seed)
+            model, curve = library.train(fetch(weights), recipe, pairs, batches, checkpoints, title)
+        else:
+            curve = train(trainee, recipe, reading, checkpoints, title, **changes)
+            model = trainee.whole()
+        model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1))
         (target / "fold.json").write_text(json.dumps(record, indent=1))
 
