@@ -49,7 +49,9 @@ OF_QUESTIONS = (
 #: HyDE reads the first of the passages that are written for Multi-HyDE; alone it would have one written.
 CHANGES = {"hyde": {"hyde.n_passages": 1}}
 #: A fine-tuned encoder has the size of the untrained one, with which a question alone is answered.
-SAME_WORK = {"page_scorer": "page_then_chunk", "page_scorer_filing": "page_then_chunk"}
+SAME_WORK = dict.fromkeys(
+    ("page_scorer", "page_scorer_filing", "page_scorer_order", "page_scorer_sum"), "page_then_chunk"
+)
 
 
 @dataclass
