@@ -18,15 +18,20 @@ from lib.words import StudyError
 COLUMNS = ["part", "variant", "value", "unit"]
 
 
-def seconds(run: Callable[[], object], repeats: int = 3) -> float:
-    """The median wall time of ``run`` after one run that does not count, in seconds."""
+def wall_times(run: Callable[[], object], repeats: int) -> list[float]:
+    """The wall times of ``run`` after one run that does not count, in seconds."""
     run()
     times = []
     for _ in range(repeats):
         started = time.perf_counter()
         run()
         times.append(time.perf_counter() - started)
-    return float(np.median(times))
+    return times
+
+
+def seconds(run: Callable[[], object], repeats: int = 3) -> float:
+    """The median of :func:`wall_times`."""
+    return float(np.median(wall_times(run, repeats)))
 
 
 def bm25_rows(study: Study, n_questions: int = 10) -> list[tuple]:

@@ -5,7 +5,6 @@ onnxruntime runs only the weights that are published as a graph: exporting other
 
 import json
 import shutil
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from extras.benchmarks import wall_times
 from lib.analysis.speed import COLUMNS, MODELS, STAGE, VERSION, speed_params, speeds
 from lib.book.manifest import processor
 from lib.models.encoders import ENGINES
@@ -85,11 +85,5 @@ def matrix_rate() -> float:
 
 
 def best_seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
-    """The shortest wall time of ``run`` after one run that does not count, in seconds."""
-    run()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - started)
-    return min(times)
+    """The shortest of :func:`extras.benchmarks.wall_times`."""
+    return min(wall_times(run, repeats))

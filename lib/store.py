@@ -24,6 +24,7 @@ from typing import Protocol
 import pandas as pd
 
 from lib.files import digest_of, digest_of_file, exclusively, write_atomically
+from lib.typed import read_frame, write_frame
 
 RECORD = "entry.json"
 FRAME, PRIVATE_FRAME, VALUE = "frame.csv", "frame.parquet", "value.json"
@@ -270,39 +271,6 @@ class Store:
         record = record | {"files": files, "digest": digest_of(files)[:20]}
         write_atomically(folder / RECORD, json.dumps(record, indent=1))
         return record
-
-
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame without its index; as CSV with the type in each column's name, or as Parquet, as ``path`` ends.
-
-    Numbers of a CSV are as long as it takes to read the same bits again.
-
-    Raises:
-        TypeError: a CSV's column contains something else than numbers, truth values or texts.
-    """
-    frame = frame.reset_index(drop=True)
-    if path.suffix == ".csv":
-        for name, column in frame.select_dtypes(object).items():
-            if not all(isinstance(value, str) for value in column):
-                raise TypeError(f"column {name!r} of a published frame contains a value that is no text")
-        frame.to_csv(path, index=False, header=[f"{name}:{dtype}" for name, dtype in frame.dtypes.items()])
-    else:
-        frame.to_parquet(path)
-
-
-def read_frame(path: Path) -> pd.DataFrame:
-    """The frame of a file of :func:`write_frame`."""
-    if path.suffix != ".csv":
-        return pd.read_parquet(path)
-    types = dict(name.rsplit(":", 1) for name in pd.read_csv(path, nrows=0).columns)
-    missing = {name: [""] for name, dtype in types.items() if dtype != "object"}
-    options = {
-        "dtype": types,
-        "na_values": missing,
-        "keep_default_na": False,
-        "float_precision": "round_trip",
-    }
-    return pd.read_csv(path, names=list(types), header=0, **options)
 
 
 def _entry(path: Path, record: dict, origin: str) -> Entry:

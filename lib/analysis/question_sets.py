@@ -30,8 +30,9 @@ from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.stats import Interval, Resampling, percentiles, resampled_sums
-from lib.store import FRAME, read_frame
+from lib.store import FRAME
 from lib.study import Study
+from lib.typed import read_frame
 from lib.words import Condition, StudyError
 
 STAGE, VERSION = "analysis/question-features", 1

@@ -12,7 +12,8 @@ from lib.methods import measured
 from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
 from lib.stats import Resampling
-from lib.store import FRAME, write_frame
+from lib.store import FRAME
+from lib.typed import write_frame
 from lib.words import StudyError
 from tests.small import QUESTIONS, open_small, small_folder
 
