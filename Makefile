@@ -11,6 +11,7 @@ NB ?= 03_baselines
 PARAMS ?=
 METHODS ?=
 CHAPTER ?=
+PART ?= all
 TORCH_INDEX ?=
 TORCH := $(shell grep '^torch==' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
@@ -18,7 +19,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: help env book demo measure notebook publish verify preflight methods test test-all lint format clean
+.PHONY: help env book demo measure notebook publish verify break preflight methods test test-all lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -59,6 +60,9 @@ publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncom
 
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
 	@$(RUN) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
+
+break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what came of each: PART=all | inputs | publication
+	@$(RUN) break $(PART)
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
 	@$(RUN) preflight $(OPTIONS)

@@ -193,10 +193,27 @@ def silver(names: Names, pages: Path, seed: int) -> None:
     click.echo(f"{len(made.questions)} questions about {len(made.filings)} filings")
 
 
+@click.command("break")
+@click.argument("part", type=click.Choice(["all", "inputs", "publication"]), default="all")
+def break_(part: str) -> None:
+    """Try bad input, hostile text, faults and damage, and print what came of each."""
+    import tempfile
+
+    from extras.breaking import inputs, publication
+    from extras.breaking.cases import run_cases
+
+    wanted = [one for name, one in (("inputs", inputs), ("publication", publication)) if part in ("all", name)]
+    with tempfile.TemporaryDirectory(prefix="retrieval-gap-break-") as folder:
+        outcomes = run_cases((case for one in wanted for case in one.cases(Path(folder))), click.echo)
+    if n_bad := sum(not one.is_good for one in outcomes):
+        raise StudyError(f"{n_bad} of {len(outcomes)} cases are bad; they are named above")
+
+
 COMMANDS = (
     measure,
     publish,
     verify,
+    break_,
     preflight,
     answers,
     texts,

@@ -1,0 +1,79 @@
+"""What a case of the campaign is, how it is judged, and how the judged cases are printed."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from lib.words import StudyError
+
+LONGEST = 3000  # characters of an error that a person still reads
+WIDTH = 100
+
+
+class Case(NamedTuple):
+    """One fault that is tried.
+
+    Attributes:
+        part: what is broken, such as ``published files``.
+        name: how, in a few words.
+        attempt: does it, and uses what was broken; raises a StudyError where the fault is told, else returns whether
+            what it got is right.
+        told: what the sentence has to contain; None where the fault must do no harm, so that nothing is to be told.
+        may_work: whether a right result is good, too, where something would be told.
+    """
+
+    part: str
+    name: str
+    attempt: Callable[[], object]
+    told: str | None = ""
+    may_work: bool = False
+
+
+class Outcome(NamedTuple):
+    """What came of a case: what was said, and whether that is good."""
+
+    case: Case
+    is_good: bool
+    said: str
+
+
+def judge(case: Case) -> Outcome:
+    """Try a case."""
+    try:
+        is_right = bool(case.attempt())
+    except StudyError as error:
+        said = str(error)
+        is_good = case.told is not None and case.told in said and 0 < len(said) <= LONGEST
+        return Outcome(case, is_good, said)
+    except Exception as error:  # what a person would see as a traceback is what the campaign looks for
+        return Outcome(case, False, f"TRACEBACK {type(error).__name__}: {error}")
+    if not is_right:
+        return Outcome(case, False, "SILENT: a wrong result")
+    is_good = case.told is None or case.may_work
+    return Outcome(case, is_good, "right" if is_good else "SILENT: nothing was told")
+
+
+def run_cases(cases: Iterable[Case], say: Callable[[str], None] = print) -> list[Outcome]:
+    """Try every case, print the table, a line per case and the bad ones again at its end, and return the outcomes."""
+    started, outcomes = time.perf_counter(), []
+    for case in cases:
+        outcomes.append(judge(case))
+        say(line_of(outcomes[-1]))
+    counted = Counter((one.case.part, one.is_good) for one in outcomes)
+    say(f"\n{'part':32} {'tried':>6} {'bad':>5}")
+    for part in dict.fromkeys(one.case.part for one in outcomes):
+        good, bad = counted[part, True], counted[part, False]
+        say(f"{part:32} {good + bad:6} {bad:5}")
+    bad = [one for one in outcomes if not one.is_good]
+    say(f"{'all':32} {len(outcomes):6} {len(bad):5}   in {time.perf_counter() - started:.0f} s")
+    for one in bad:
+        say(line_of(one))
+    return outcomes
+
+
+def line_of(outcome: Outcome) -> str:
+    """A case's line of the table."""
+    said = " ⏎ ".join(outcome.said.split("\n"))
+    verdict = "good" if outcome.is_good else "BAD"
+    return f"{verdict:4} | {outcome.case.part} | {outcome.case.name} | {said[:WIDTH]}"
