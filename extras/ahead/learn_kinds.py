@@ -22,7 +22,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
 import lib.ahead
-from extras.silver.statements import accounting, kinds, plain, rows_of
+from lib.data.rows import accounting, kinds, plain, rows_of
 from lib.retrievers.identity import END_OF_STEM
 from lib.words import PAGE_COLUMNS, StudyError
 
@@ -177,7 +177,7 @@ def main(source: Path, target: Path = TARGET) -> None:
         f"# Page kinds learnt from {pages['doc_name'].nunique()} filings without labels by\n"
         "# extras/ahead/learn_kinds.py:\n"
         f"# titles and row labels of {LEAST_FILINGS} filings and {LEAST_COMPANIES} companies or more, weights 0 to 1.\n"
-        "# Measures and names of items: see extras/silver/items.yaml. No question was read.\n"
+        "# Measures and names of items: see lib/data/items.yaml. No question was read.\n"
     )
     target.write_text(
         head + yaml.safe_dump(made, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None)

@@ -14,7 +14,8 @@ import pandas as pd
 import yaml
 
 from extras.silver.cloze import blank_of, sentences
-from extras.silver.statements import NOTES, Row, Statement, accounting, kinds, plain, primary_statements
+from extras.silver.statements import Statement, primary_statements
+from lib.data.rows import NOTES, Row, accounting, kinds, plain
 from lib.files import digest_of, write_atomically
 from lib.retrievers.identity import PERIOD_ENDED, dates_in, filing_identity
 from lib.retrievers.names import bare, cover_names

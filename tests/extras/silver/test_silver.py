@@ -16,7 +16,8 @@ from extras.silver.questions import (
     with_tax_checked,
     write_silver,
 )
-from extras.silver.statements import column_years, plain, primary_statements, read_statement, rows_of
+from extras.silver.statements import primary_statements, read_statement
+from lib.data.rows import column_years, plain, rows_of
 from lib.folds import make_folds
 from lib.silver import Silver, companies, read_silver
 from lib.words import StudyError
