@@ -31,6 +31,7 @@ from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of, digest_of_file
 from lib.metrics.frame import long_frame, values_of
 from lib.metrics.retrieval import is_gold
+from lib.page_scorer.measured import SCORERS
 from lib.published import METRICS_FILE
 from lib.stats import Resampling, holm
 from lib.study import Study
@@ -79,6 +80,7 @@ class Scoreboard:
         metrics: METRIC_COLUMNS of every run that was measured, and of :func:`beside`.
         sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
         judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
+        by: what is drawn: every ``company``, or every ``filing``.
     """
 
     def __init__(
@@ -87,9 +89,10 @@ class Scoreboard:
         metrics: pd.DataFrame,
         sweeps: Mapping[str, pd.DataFrame] | None = None,
         judge_low: float | None = None,
+        by: str = "company",
     ):
         self.study, self.sweeps, self.judge_low = study, sweeps or {}, judge_low
-        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study)
+        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study, by)
         try:
             self.best = best_baseline(metrics, 5)
         except StudyError:  # nothing of it was measured: then its claims are not either
@@ -243,14 +246,15 @@ def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = 
 
     The measures of answers, as chapter 06 left them; ``missed_by_both`` and ``table_failure`` of hybrid retrieval's
     failed questions, ``corrected`` of corrective RAG, and with the ``ablation``, the measurements of
-    :mod:`lib.page_scorer.measured`, page recall with 5, 10 and 20 kept pages. What was not measured is left out.
+    :mod:`lib.page_scorer.measured`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
+    first k pages by the tuned encoder (folds by company) and by the untuned one. What was not measured is left out.
     """
     file, rows, there = study.home / METRICS_FILE, [], set(metrics["method"])
     known = read_metrics(file) if file.is_file() else study.published.metrics if study.published else metrics
     answers = known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
 
-    def add(values: pd.Series, method: str, metric: str) -> None:
-        rows.append(long_frame(values.astype(float), metric).assign(method=method, condition="standard"))
+    def add(values: pd.Series, method: str, metric: str, k: int | None = None) -> None:
+        rows.append(long_frame(values.astype(float), metric, k).assign(method=method, condition="standard"))
 
     if there >= {*(of := ("hybrid_rrf", "bm25", "dense"))}:
         fused, *both = (values_of(metrics, row, "standard", "doc_recall") for row in of)
@@ -262,10 +266,12 @@ def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = 
         is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
         add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
     if ablation is not None:
-        kept = ablation[(ablation["part"] == "ablation") & (ablation["metric"] == "page_recall")]
-        kept = kept[(kept["scorer"] == "full") & (kept["by"] == "filing")]
-        for n_pages, part in kept.groupby("k"):
-            add(part.set_index("item")["value"], "page_scorer_filing", f"pages_{n_pages}")
+        found = ablation[ablation["metric"] == "page_recall"].set_index("item")
+        for (what, scorer, by, n_pages), part in found.groupby(["part", "scorer", "by", "k"])["value"]:
+            if (what, scorer, by) == ("ablation", "full", "filing"):
+                add(part, "page_scorer_filing", f"pages_{n_pages}")
+            elif what == "pages" and (scorer, by) in (("full", "company"), ("untrained", "")):
+                add(part, SCORERS[scorer, by], "stage_one", n_pages)
     return pd.concat([answers, *rows], ignore_index=True)[METRIC_COLUMNS]
 
 
@@ -292,15 +298,18 @@ def judge_agreement(study: Study, labels: pd.DataFrame | None) -> dict[str, floa
     return judged.agreement_of(Resampling.of(study), pairs["label"] == judged.USEFUL, gold)
 
 
-def board_of(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+def board_of(
+    study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None, by: str = "company"
+) -> pd.DataFrame:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
     there = set(metrics["method"])
     whole = pd.concat([metrics, beside(study, metrics, ablation)], ignore_index=True)
     sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in there}
     low = judge_agreement(study, judge_labels(study, there))["kappa_low"]
     params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
+    params |= {"by": by} if by != "company" else {}
     params["values"] = [digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole, *sweeps.values())]
-    make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
+    make = lambda: Scoreboard(study, whole, sweeps, low, by).scores().reset_index()  # noqa: E731
     return study.store.frame("analysis/claims", params, make, VERSION, public=True).set_index("claim")
 
 

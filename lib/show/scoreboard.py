@@ -22,7 +22,7 @@ from lib.show.tables import as_table, title
 OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
 VERDICT_COLOURS = dict(zip(rules.VERDICTS, OF_VERDICTS, strict=False))
 SHORT = {"corrected": "share corrected", "missed_by_both": "share missed by both"}
-SHORT |= {"table_failure": "share of the kind"}
+SHORT |= {"table_failure": "share of the kind", "stage_one": "gold among the first pages"}
 #: What the board has of each difference in the picture.
 FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}

@@ -19,7 +19,7 @@ from lib.methods import METHODS
 from lib.metrics import METRICS
 
 BY_ID = {claim.id: claim for claim in claims()}
-DERIVED = {"corrected", "missed_by_both", "table_failure", "pages_5", "pages_10", "pages_20"}
+DERIVED = {"corrected", "missed_by_both", "table_failure", "pages_5", "pages_10", "pages_20", "stage_one"}
 
 
 def test_every_claim_of_every_paper_has_a_row():
@@ -106,6 +106,27 @@ def test_variants_change_only_what_they_say():
     own, variant = BY_ID["akarsu2026/bm25-over-dense"], BY_ID["akarsu2026/bm25-over-dense/BM25 as published"]
     assert [one.row for one in own.a + variant.a] == ["bm25", "bm25_k12"]
     assert (variant.claim, variant.b, variant.before) == (own.claim, own.b, "")
+    ranked = BY_ID["akarsu2026/bm25-over-dense/MRR"]
+    assert (ranked.a, ranked.also) == ((Entry("bm25", "standard", "doc_mrr", 3),), "doc_ndcg@5")
+
+
+def test_reranking_is_compared_with_the_components_that_start_from_the_same_fusion():
+    largest, alone = (BY_ID[f"akarsu2026/rerank-largest{name}"] for name in ("", "/over plain fusion alone"))
+    assert (
+        {METHODS[one.row].changes for one in largest.a + largest.b[1:]}
+        == {largest.b[0].row}
+        == {"hybrid_rrf"}
+    )
+    assert (alone.a, alone.b, alone.kind) == (largest.a, largest.b[:1], "difference")
+
+
+def test_a_gain_on_10_k_is_also_tested_without_the_metrics_questions():
+    own, part = (BY_ID[f"kobeissi2026/10k-above-oracle{name}"] for name in ("", "/without metrics questions"))
+    assert (part.only["doc_type"], part.amount) == (own.only["doc_type"], None)
+    assert part.only["question_type"] == ["domain-relevant", "novel-generated"]
+    derived = next(one for one in facts().tables if one["id"] == "Table 4")["derived"]
+    cells = derived["10K_without_metrics_questions_page_recall"].values()
+    assert all(f"{cell:.3f}"[1:] in part.note for cell in cells)
 
 
 def test_what_does_not_help_is_tested_against_the_margin_and_reversed_by_a_gain():

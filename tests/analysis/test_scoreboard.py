@@ -447,7 +447,7 @@ def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
     }
 
 
-def test_pages_kept_come_from_the_ablation(tmp_path):
+def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path):
     study = study_of()
     study.home, study.published = tmp_path, None
     columns = ["part", "scorer", "by", "item", "metric", "k", "value"]
@@ -455,11 +455,32 @@ def test_pages_kept_come_from_the_ablation(tmp_path):
     rows += [
         ("ablation", "light", "filing", "q00", "page_recall", 5, 0.0),
         ("pages", "full", "filing", "q00", "page_recall", 5, 0.0),
+        ("pages", "full", "company", "q00", "page_recall", 10, 0.5),
+        ("pages", "full", "company", "q00", "doc_recall", 10, 1.0),
+        ("pages", "untrained", "", "q00", "page_recall", 10, 0.25),
     ]
     found = board.beside(study, metrics_of(splade=GOOD), pd.DataFrame(rows, columns=columns))
     assert found[["method", "metric", "value"]].to_numpy().tolist() == [
-        ["page_scorer_filing", "pages_5", 1.0]
+        ["page_scorer_filing", "pages_5", 1.0],
+        ["page_scorer", "stage_one", 0.5],
+        ["page_then_chunk", "stage_one", 0.25],
     ]
+    assert found["k"].tolist() == [pd.NA, 10, 10]
+
+
+def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
+    study, rows = study_of(), metrics_of(dense=GOOD, bm25=BAD, splade=BAD)
+    companies = [f"c{i % 3}" for i in range(N)]  # of eight draws of three signs, one is all positive
+    study.questions = QUESTIONS.assign(company=companies, doc_name=[f"d{i % 30}" for i in range(N)])
+    name = "kobeissi2026/dense-over-sparse"
+    by_company, by_filing = (
+        Scoreboard(study, rows, by=by).scores().loc[name] for by in ("company", "filing")
+    )
+    assert by_company["verdict"] == UNDECIDED
+    assert by_company["p"] == pytest.approx(1 / 8, abs=0.06)
+    assert by_filing["verdict"] == HOLDS
+    assert (by_company["n_clusters"], by_filing["n_clusters"]) == (3, 30)
+    assert by_company["estimate"] == by_filing["estimate"] == 1.0
 
 
 def test_verdicts_by_set_and_before():

@@ -90,6 +90,12 @@ def test_the_profile_differs_from_the_default_in_its_models():
     paper, default = load_profile("paper"), load_profile("default")
     assert [paper[role].weights for role in ("embedder", "splade", "rerank", "generator")] == list(PAPER)
     assert paper.chunks == default.chunks
+    answers, texts, whole = paper.answers, paper.sibling_texts, paper.chunks.size
+    assert (answers.segment, answers.context_tokens) == (whole, answers.n_chunks * whole)
+    assert texts.judge.passage_tokens == texts.selection.passage_tokens == whole
+    assert (
+        paper.generator.context > 2 * texts.selection.top * whole
+    )  # a figure is more tokens of the generator
     assert weights.hub_models(paper)
     assert not weights.hub_models(default)
 
