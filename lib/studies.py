@@ -61,7 +61,7 @@ def open_study(
         settings = settings.for_sets(found.collection, found.name)
         settings = settings.updated({name: value for name, value in used.items() if name in settings})
     else:
-        found = open_dataset(dataset, questions)
+        found = open_dataset(dataset, questions, Path(artifacts))
         settings = settings.for_sets(found.collection, found.name)
         published = Published.of(found.name, settings.name) if results == "published" else None
         if published and published.manifest["fingerprint"] != found.fingerprint:

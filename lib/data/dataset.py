@@ -1,23 +1,20 @@
 """Reading a dataset's records: questions, filings and evidence, each checked, every problem reported at once."""
 
-import re
+import os
 from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from lib.data.layout import DOCUMENTS, Dataset, Line, Problems, is_safe_name, read_json_lines
-from lib.data.pages import extract_pages
+from lib.data.layout import DOCUMENTS, Dataset, Line, Problems, read_json_lines
+from lib.data.pages import check_files
+from lib.data.records import NAME_RULE, Document, Question, checked, is_blank, is_safe_name
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError, doc_type_label
 
 QUESTION_FILES = ("*open_source*.jsonl", "*questions*.jsonl")
-QUESTION_FIELDS = ("financebench_id", "question", "answer", "question_type", "doc_name", "evidence")
-TEXT_FIELDS = ("financebench_id", "question", "question_type", "doc_name")
 DOCUMENT_FIELDS = ("company", "doc_type", "doc_period")
 EVIDENCE_COLUMNS = ["question_id", "doc_name", "page", "text", "line"]
-EMPTY = (None, "", [])
-NAME_RULE = "use letters, digits, '_', '-' and '.' only"
 
 
 def read_dataset(root: Path, name: str) -> Dataset:
@@ -25,7 +22,8 @@ def read_dataset(root: Path, name: str) -> Dataset:
 
     Raises:
         DatasetError: every problem at once, each with file, line and what would mend it. When a record is wrong, the
-            pages are checked too, so that one message lists all; else they are checked once they are extracted.
+            files and the gold pages are checked too, so that one message lists all; else they are checked before the
+            pages are extracted.
     """
     root = Path(root)
     problems = Problems(root)
@@ -33,21 +31,35 @@ def read_dataset(root: Path, name: str) -> Dataset:
     document_file = problems.one_file(root / "data", DOCUMENTS)
     problems.stop()
     lines, document_lines = (read_json_lines(file, problems) for file in (question_file, document_file))
-    if not lines:
+    if not lines and not problems.messages:
         problems.add(question_file, "no question; give at least one")
-    present = {path.stem: path for path in (root / "pages").glob("*.jsonl")}
-    present |= {path.stem: path for path in (root / "pdfs").glob("*.pdf")}
+    present = _present(root, problems)
     documents = _documents(document_lines, present, problems)
-    for doc_name in sorted(name for name in present if not is_safe_name(name)):
-        problems.add(present[doc_name], f"rename the file; {NAME_RULE}")
+    for doc_name in sorted(present):
+        if not is_safe_name(doc_name):
+            problems.add(present[doc_name], f"rename the file; {NAME_RULE}")
+        elif doc_name not in documents:
+            wanted = "add one with doc_name, company, doc_type and doc_period"
+            problems.add(present[doc_name], f"no line of {document_file.name} describes the filing; {wanted}")
     # every filing that is here, whether or not a question needs it
-    abouts = {doc_name: _about(doc_name, documents) for doc_name in sorted(present)}
+    abouts = {doc_name: _about(doc_name, documents.get(doc_name)) for doc_name in sorted(present)}
     filings = pd.DataFrame(abouts.values(), columns=list(FILING_COLUMNS[:-1]))
     questions, evidence = _questions(lines, abouts, problems)
     dataset = Dataset(name, root, questions, filings, evidence, question_file, name)
     if problems.messages:
-        extract_pages(dataset, problems)
+        check_files(dataset, problems)
+    problems.stop()
     return dataset
+
+
+def _present(root: Path, problems: Problems) -> dict[str, Path]:
+    """Filing name to its file, of all that can be read."""
+    found: dict[str, Path] = {}
+    for folder, pattern in (("pages", "*.jsonl"), ("pdfs", "*.pdf")):
+        if (root / folder).is_dir() and not os.access(root / folder, os.R_OK | os.X_OK):
+            problems.add(root / folder, "must not be read; give yourself the right, as with chmod u+rx")
+        found |= {path.stem: path for path in (root / folder).glob(pattern) if problems.can_read(path)}
+    return found
 
 
 def read_questions(root: Path, name: str, collection: Dataset) -> Dataset:
@@ -65,6 +77,8 @@ def read_questions(root: Path, name: str, collection: Dataset) -> Dataset:
     question_file = problems.one_file(root / "data", *QUESTION_FILES)
     problems.stop()
     lines = read_json_lines(question_file, problems)
+    if not lines:
+        problems.stop()
     abouts = {about["doc_name"]: about for about in collection.filings.to_dict("records")}
     for line in lines:
         line.record["company"] = abouts.get(str(line.record.get("doc_name")), {}).get("company")
@@ -85,95 +99,77 @@ def _questions(
     A set may lack answers, or the texts of its evidence: then no record has them.
     """
     rows, evidence, seen = [], [], set()
-    has_answers = any(line.record.get("answer") not in EMPTY for line in lines)
-    fields = [field for field in QUESTION_FIELDS if field != "answer" or has_answers]
-    lines = [line for line in lines if _is_complete(line, fields, abouts, problems)]
-    has_texts = any(_text_of(piece) for line in lines for piece in line.record["evidence"])
-    for line in lines:
-        record, about = line.record, abouts.get(line.record["doc_name"], {})
-        question_id, pieces = record["financebench_id"], _evidence(line, has_texts, problems)
+    found = [(line, question) for line in lines if (question := _question(line, abouts, problems))]
+    has_answers = any(not is_blank(line.record.get("answer")) for line in lines)
+    has_texts = any(piece.evidence_text for _, question in found for piece in question.evidence)
+    for line, question in found:
+        question_id, doc_name, about = question.financebench_id, question.doc_name, abouts[question.doc_name]
         if question_id in seen:
             problems.add(line, f"question id {question_id} is used twice; give each question its own")
         seen.add(question_id)
-        evidence += [(question_id, record["doc_name"], page, text, line.number) for page, text in pieces]
-        own = {"question_id": question_id, "answer": str(record["answer"]) if has_answers else ""}
-        own["company"] = str(record.get("company") or about.get("company"))
-        own["gold_pages"] = sorted({page for page, _ in pieces})
-        own["evidence"] = "\n\n".join(text for _, text in pieces if text)
-        rows.append(record | about | own)
+        if has_answers and not question.answer:
+            problems.add(line, "the question has no answer, and others have; give it, or take all away")
+        for number, piece in enumerate(question.evidence, 1):
+            if piece.doc_name not in ("", doc_name):
+                problems.add(
+                    line, f"evidence {number} is in {piece.doc_name}, not in the gold filing {doc_name}"
+                )
+            elif has_texts and not piece.evidence_text:
+                problems.add(
+                    line, f"evidence {number} has no text, and others have; quote the page, or take all away"
+                )
+            else:
+                page, text = piece.evidence_page_num, piece.evidence_text
+                evidence.append((question_id, doc_name, page, text, line.number))
+        own = {
+            "question_id": question_id,
+            "question": question.question,
+            "question_type": question.question_type,
+            "answer": question.answer,
+            "company": question.company or about["company"],
+            "gold_pages": sorted({piece.evidence_page_num for piece in question.evidence}),
+            "evidence": "\n\n".join(
+                piece.evidence_text for piece in question.evidence if piece.evidence_text
+            ),
+        }
+        rows.append(about | own)
     questions = pd.DataFrame(rows, columns=list(QUESTION_COLUMNS))
     return questions, pd.DataFrame(evidence, columns=EVIDENCE_COLUMNS)
 
 
-def _documents(lines: list[Line], present: dict[str, Path], problems: Problems) -> dict[str, dict]:
-    """Filing name to its description; FinanceBench describes a filing that it does not use twice."""
-    documents: dict[str, dict] = {}
-    for line in lines:
-        doc_name = line.record.get("doc_name")
-        if not isinstance(doc_name, str) or not is_safe_name(doc_name):
-            problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
-            continue
-        first = documents.setdefault(doc_name, line.record)
-        is_same = all(first.get(field) == line.record.get(field) for field in DOCUMENT_FIELDS)
-        if doc_name in present and not is_same:
-            problems.add(line, f"{doc_name} is described twice, differently; remove one of the two lines")
-    return documents
-
-
-def _about(doc_name: str, documents: dict[str, dict]) -> dict:
-    """What is known of a filing."""
-    document = documents.get(doc_name, {})
-    return {
-        "doc_name": doc_name,
-        "company": document.get("company") or doc_name.split("_")[0],
-        "sector": document.get("gics_sector"),
-        "doc_type": doc_type_label(str(document.get("doc_type", "other"))),
-        "doc_period": document.get("doc_period"),
-    }
-
-
-def _is_complete(line: Line, fields: list[str], present: Container[str], problems: Problems) -> bool:
-    """Whether a question has every field in its right kind; what is not right is noted, and so is a missing filing."""
-    record, wrong = line.record, []
-    if missing := [field for field in fields if record.get(field) in EMPTY]:
-        wrong.append(f"the question has no {', '.join(missing)}; fill in what is missing")
-    if no_text := [field for field in TEXT_FIELDS if not isinstance(record.get(field, ""), str | None)]:
-        wrong.append(f"{', '.join(no_text)} is no text; put it in quotes")
-    if re.search(r"\s", question_id := str(record.get("financebench_id"))):
-        wrong.append(f"question id {question_id!r} has a space, which a run file cannot hold; use '_' or '-'")
-    if record.get("evidence") and not _has_objects(record):
-        wrong.append("evidence is no list of objects; give each evidence_text and evidence_page_num")
+def _question(line: Line, present: Container[str], problems: Problems) -> Question | None:
+    """A question whose fields are right and whose filing is here; else what is wrong is noted."""
+    question, wrong = checked(Question, line.record)
+    doc_name = line.record.get("doc_name")
+    if is_safe_name(doc_name) and doc_name not in present:
+        wrong.append(f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them")
     for message in wrong:
         problems.add(line, message)
-    doc_name = record.get("doc_name")
-    if isinstance(doc_name, str) and not is_safe_name(doc_name):
-        problems.add(line, f"doc_name {doc_name!r} is no file name; {NAME_RULE}")
-    elif isinstance(doc_name, str) and doc_name not in present:
-        problems.add(line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them")
-    return not wrong
+    return None if wrong else question
 
 
-def _has_objects(record: dict) -> bool:
-    evidence = record.get("evidence")
-    return isinstance(evidence, list) and all(isinstance(piece, dict) for piece in evidence)
+def _documents(lines: list[Line], present: Container[str], problems: Problems) -> dict[str, Document | None]:
+    """Filing name to its description, None for a wrong one; FinanceBench describes a filing it does not use twice."""
+    documents: dict[str, tuple[Document | None, dict]] = {}
+    for line in lines:
+        document, wrong = checked(Document, line.record)
+        for message in wrong:
+            problems.add(line, message)
+        if is_safe_name(doc_name := line.record.get("doc_name")):
+            first = documents.setdefault(doc_name, (document, line.record))[1]
+            is_same = all(first.get(field) == line.record.get(field) for field in DOCUMENT_FIELDS)
+            if doc_name in present and not is_same:
+                problems.add(line, f"{doc_name} is described twice, differently; remove one of the two lines")
+    return {doc_name: document for doc_name, (document, _) in documents.items()}
 
 
-def _text_of(piece: dict) -> str:
-    text = piece.get("evidence_text")
-    return text if isinstance(text, str) and text.strip() else ""
-
-
-def _evidence(line: Line, has_texts: bool, problems: Problems) -> list[tuple[int, str]]:
-    """Page and text of each sound piece of a question's evidence; what is wrong with the others is noted."""
-    found, gold = [], line.record["doc_name"]
-    for number, piece in enumerate(line.record["evidence"], 1):
-        page, text, where = piece.get("evidence_page_num"), _text_of(piece), piece.get("doc_name", gold)
-        if where != gold:
-            problems.add(line, f"evidence {number} is in {where}, not in the gold filing {gold}")
-        elif not isinstance(page, int) or isinstance(page, bool) or page < 0:
-            problems.add(line, f"evidence {number} has page {page!r}; give the PDF's page index, from 0")
-        elif has_texts and not text:
-            problems.add(line, f"evidence {number} has no text; quote the page")
-        else:
-            found.append((page, text))
-    return found
+def _about(doc_name: str, document: Document | None) -> dict:
+    """What is known of a filing; what is made up for one without a description is reported as a problem."""
+    known = document or Document.model_construct(company=doc_name)
+    return {
+        "doc_name": doc_name,
+        "company": known.company,
+        "sector": known.gics_sector or None,
+        "doc_type": doc_type_label(known.doc_type),
+        "doc_period": known.doc_period,
+    }

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import requests
 from tqdm.auto import tqdm
 
-from lib.data.layout import is_safe_name
+from lib.data.records import is_safe_name
 from lib.files import digest_of_file, write_atomically
 from lib.words import DatasetError
 
@@ -62,7 +62,7 @@ def _gold_filings(questions: Path) -> list[str]:
         found = {json.loads(line)["doc_name"] for line in questions.read_text().splitlines() if line.strip()}
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise DatasetError(f"{questions} holds no questions ({error!r}); remove it and try again") from None
-    if bad := [doc_name for doc_name in found if not is_safe_name(str(doc_name))]:
+    if bad := [doc_name for doc_name in found if not is_safe_name(doc_name)]:
         raise DatasetError(f"{questions}: {bad[0]!r} is no file name; the source is not FinanceBench")
     return sorted(found)
 

@@ -12,7 +12,8 @@ Another question set over these filings is a directory with ``data/*questions*.j
 
 import hashlib
 import json
-import re
+import os
+import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +21,17 @@ from typing import ClassVar, NamedTuple
 
 import pandas as pd
 
-from lib.files import digest_of_file
+from lib.files import digest_of, digest_of_file
 from lib.words import DatasetError
 
 DOCUMENTS = "*document_information*.jsonl"
-SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]*")
+MOST_LINES = 50  # of problems that one message lists
+#: Fingerprint of the files to the filings' digest: datasets whose results are kept under the fingerprint of files alone.
+KEPT = {
+    "1b447b5fa654bc1cdd52": "dcf424bc22574e2f7259",  # FinanceBench
+    "33a8a230174ee4551806": "dcf424bc22574e2f7259",  # the page questions
+    "a0c4f7ebabed4ba3b5f0": "810f1bfd806213dbefdc",  # the demo
+}
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,12 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over the names and bytes of every file that the study reads, 20 hex digits."""
-        return hashlib.sha256(self._listing(self.question_file).encode()).hexdigest()[:20]
+        """SHA-256 over the names and bytes of every file that the study reads and what is known of each filing, 20 hex
+        digits.
+        """
+        files = hashlib.sha256(self._listing(self.question_file).encode()).hexdigest()[:20]
+        described = self.filings_digest
+        return files if KEPT.get(files) == described else digest_of([files, described])[:20]
 
     @cached_property
     def filings_digest(self) -> str:
@@ -101,35 +112,68 @@ class Problems:
             if found := sorted(set(folder.glob(pattern)) - set(others)):
                 break
         if len(found) == 1:
-            return found[0]
+            return found[0] if self.can_read(found[0]) else None
         several = f"more than one {pattern}: {', '.join(path.name for path in found)}; leave one"
         none = f"no {' or '.join(patterns)}; see the dataset layout in the README"
         self.add(folder, several if found else none)
         return None
 
+    def can_read(self, path: Path) -> bool:
+        """Whether a path is a file that can be read; what is wrong with it otherwise is noted."""
+        try:
+            is_file, wrong = stat.S_ISREG(path.stat().st_mode), ""
+            if not is_file:
+                wrong = "is a folder or a device and no file; rename or remove it"
+            elif not os.access(path, os.R_OK):
+                wrong = "must not be read; give yourself the right, as with chmod u+r"
+        except OSError as error:
+            wrong = f"cannot be opened ({error.strerror}); mend the link or the folder's rights"
+        if wrong:
+            self.add(path, wrong)
+        return not wrong
+
     def stop(self) -> None:
-        """Raise DatasetError with every problem, if there is any."""
+        """Raise DatasetError with every problem, at most MOST_LINES of them, if there is any."""
         if unique := list(dict.fromkeys(self.messages)):
             count = f"{len(unique)} problem" + ("s" if len(unique) > 1 else "")
-            raise DatasetError("\n  ".join([f"{self.root}: {count}", *unique]))
-
-
-def is_safe_name(name: str) -> bool:
-    """Whether a filing's name can be a file name: no path separators, no leading dot."""
-    return bool(SAFE_NAME.fullmatch(name)) and ".." not in name
+            more = len(unique) - MOST_LINES
+            rest = [f"and {more} more"] if more > 0 else []
+            raise DatasetError("\n  ".join([f"{self.root}: {count}", *unique[:MOST_LINES], *rest]))
 
 
 def read_json_lines(path: Path, problems: Problems) -> list[Line]:
     """The records of a JSON-lines file; a line that is no JSON object is a problem, blank lines are skipped."""
-    lines = []
-    for number, text in enumerate(path.read_bytes().split(b"\n"), 1):
+    lines, content = [], path.read_bytes()
+    try:
+        texts = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        number, byte = content.count(b"\n", 0, error.start) + 1, content[error.start]
+        problems.add(Line(path, number), f"byte 0x{byte:02x} is no UTF-8; save the file as UTF-8")
+        return []
+    if texts[0].lstrip().startswith("[") and not texts[0].rstrip().endswith("]"):
+        problems.add(
+            Line(path, 1), "the file is one JSON list; write one record a line, without a list around them"
+        )
+        return []
+    for number, text in enumerate(texts, 1):
         record, wrong = None, "not a JSON object; one record a line, in braces"
         try:
-            record = json.loads(text) if text.strip() else None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            record = json.loads(text, object_pairs_hook=_once) if text.strip() else None
+        except RecursionError:
+            wrong = "broken JSON (nested too deep); mend or remove the line"
+        except ValueError as error:
             wrong = f"broken JSON ({error}); mend or remove the line"
         if isinstance(record, dict):
             lines.append(Line(path, number, record))
         elif text.strip():
             problems.add(Line(path, number), wrong)
     return lines
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """A JSON object, in which a field stands once."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the field {max(names, key=names.count)!r} stands in it twice")
+    return record

@@ -9,11 +9,13 @@ from pathlib import Path
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.download import download_financebench
 from lib.data.layout import Dataset
-from lib.files import ROOT
+from lib.files import ROOT, digest_of, write_atomically
 from lib.words import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
+NAMES = ("demo", "financebench", "store", "reruns")  # with a meaning of their own
+RECORD = "dataset.json"  # in a dataset's folder of artifacts: which dataset that is
 
 
 def is_dataset(root: Path) -> bool:
@@ -41,22 +43,23 @@ def questions_root(name: str) -> Path | None:
     return next((root for root in (Path(name).expanduser(), beside) if is_dataset(root)), None)
 
 
-def open_dataset(name: str, questions: str = "") -> Dataset:
+def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) -> Dataset:
     """Find and read a dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
 
     An empty name is FinanceBench where it lies on this machine, else the demo. ``questions`` names another question set
-    over its filings, by folder, or by name where datasets lie.
+    over its filings, by folder, or by name where datasets lie. With ``artifacts`` its name is its own among all whose
+    results are there.
 
     Raises:
         DatasetError: there is no such dataset or question set, or it has problems; all of them are listed.
     """
-    collection = _open_collection(name)
+    collection = _named_apart(_open_collection(name), artifacts)
     if questions in ("", collection.name):
         return collection
     if (root := questions_root(questions)) is None:
         wanted = f"give a folder with data/*questions*.jsonl{_published()}"
         raise DatasetError(f"{questions}: no question set; {wanted}")
-    return _named_apart(read_questions(root, name_of(questions), collection))
+    return _named_apart(read_questions(root, name_of(questions), collection), artifacts)
 
 
 def _published() -> str:
@@ -78,8 +81,10 @@ def _open_collection(name: str) -> Dataset:
     root = Path(name).expanduser()
     if not is_dataset(root):
         wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
+        if (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
+            wrong = "its folder data must not be read; give yourself the right, as with chmod u+rx"
         raise DatasetError(f"{name}: {wrong}")
-    return _named_apart(read_dataset(root, name_of(root)))
+    return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
 
 
 def name_of(root: Path | str) -> str:
@@ -87,13 +92,37 @@ def name_of(root: Path | str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(root).expanduser().resolve().name)
 
 
-def _named_apart(dataset: Dataset) -> Dataset:
-    """One that has a published dataset's name and other content, named after its content too."""
-    manifest = RESULTS / dataset.name / "default" / "manifest.json"
-    if dataset.name not in ("demo", "financebench") or not manifest.is_file():
-        return dataset
-    if json.loads(manifest.read_text())["fingerprint"] == dataset.fingerprint:
-        return dataset
-    name = f"{dataset.name}-{dataset.fingerprint[:6]}"
-    is_own = dataset.collection == dataset.name
-    return replace(dataset, name=name, collection=name if is_own else dataset.collection)
+def _named_apart(dataset: Dataset, artifacts: Path | None) -> Dataset:
+    """The dataset with a folder of artifacts of its own, in which it is recorded: of one name with another, published
+    or used before, it is named after its place too. A copy is the same dataset, and so is what changed at its place.
+    """
+    place = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
+    own = place | {"fingerprint": dataset.fingerprint}
+    if _is_another(dataset, own, _read(artifacts / dataset.name / RECORD if artifacts else None)):
+        name = f"{dataset.name}-{digest_of(place)[:6]}"
+        is_own = dataset.collection == dataset.name
+        dataset = replace(dataset, name=name, collection=name if is_own else dataset.collection)
+    if artifacts and _read(artifacts / dataset.name / RECORD) != own:
+        write_atomically(artifacts / dataset.name / RECORD, json.dumps(own, indent=1) + "\n")
+    return dataset
+
+
+def _is_another(dataset: Dataset, own: dict, recorded: dict) -> bool:
+    """Whether a dataset's name is that of another, in the artifacts or else among the study's own names."""
+    if recorded:
+        is_here = all(recorded.get(name) == own[name] for name in ("questions", "filings"))
+        return not is_here and recorded.get("fingerprint") != own["fingerprint"]
+    if dataset.root in (DEMO, financebench_root()) and dataset.collection == dataset.name:
+        return False
+    published = _read(RESULTS / dataset.name / "default" / "manifest.json")
+    is_taken = published or dataset.name in NAMES
+    return bool(is_taken) and published.get("fingerprint") != own["fingerprint"]
+
+
+def _read(path: Path | None) -> dict:
+    """A file's JSON object; empty where there is none that can be read."""
+    try:
+        found = json.loads(path.read_text()) if path else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -4,6 +4,8 @@ Pages come from PDFs through PyMuPDF, or are given as text; they are numbered fr
 """
 
 import re
+import unicodedata
+from collections.abc import Container, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -12,48 +14,72 @@ import pymupdf
 from tqdm.auto import tqdm
 
 from lib.data.layout import Dataset, Line, Problems, read_json_lines
-from lib.files import digest_of_file
+from lib.data.records import Page, checked
+from lib.files import digest_of_file, end_with_parent
 from lib.words import PAGE_COLUMNS
 
-NOT_WORDS = re.compile(r"[^a-z0-9]+")
+#: Letters of scripts that put no space between words; two that follow each other stand for a word.
+SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+BETWEEN_SPACELESS = re.compile(f"(?<=[{SPACELESS}])\\s+(?=[{SPACELESS}])")
+WORD = re.compile(f"(?=([{SPACELESS}]{{2}}))|[a-z0-9]+|[^\\W_a-z0-9{SPACELESS}][^\\W_{SPACELESS}]*")
 N_PROCESSES = 2
 MIN_OVERLAP = 0.5  # share of the evidence's words that stand on its page: it was copied from the PDF's text
 
 
-def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
+def extract_pages(dataset: Dataset) -> pd.DataFrame:
     """The text of every page of every filing (PAGE_COLUMNS), blank pages too, checked against the gold pages.
 
     Raises:
-        DatasetError: every unreadable filing, gold page past the end and evidence that is not on its page, at once, and
-            the problems that were found before.
+        DatasetError: every unreadable filing, gold page past the end and evidence that is not on its page, at once and
+            before the pages are extracted; or filings of which no page has text.
     """
-    problems = problems or Problems(dataset.root)
+    problems = Problems(dataset.root)
+    check_files(dataset, problems)
+    problems.stop()
     doc_names = dataset.filings["doc_name"].tolist()
-    sources, first = [dataset.source(doc_name) for doc_name in doc_names], {}
-    for source in filter(Path.is_file, sources):
+    sources, rows = [dataset.source(doc_name) for doc_name in doc_names], []
+    with ProcessPoolExecutor(N_PROCESSES, initializer=end_with_parent) as pool:
+        read = pool.map(read_filing, sources)
+        filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
+    for doc_name, source, (texts, messages) in zip(doc_names, sources, filings, strict=True):
+        problems.messages += messages
+        rows += [(doc_name, page, text) for page, text in enumerate(texts)]
+        if not messages and not any(map(str.strip, texts)):
+            problems.add(source, "no page has text, as in a scan; recognise it (OCR), or remove the filing")
+    problems.stop()
+    return pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
+
+
+def check_files(dataset: Dataset, problems: Problems) -> None:
+    """Check each filing's file, and the gold pages and evidence against it; of PDFs these pages' text alone is read."""
+    pages_of = dataset.evidence.groupby("doc_name")["page"].agg(set)
+    counts, gold, first = {}, {}, {}
+    for doc_name in dataset.filings["doc_name"]:
+        source = dataset.source(doc_name)
         if (same := first.setdefault(digest_of_file(source), source)) is not source:
             twice = f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
             problems.add(source, twice)
-    with ProcessPoolExecutor(N_PROCESSES) as pool:
-        read = pool.map(read_filing, sources)
-        filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
-    rows = []
-    for doc_name, (texts, messages) in zip(doc_names, filings, strict=True):
+        texts, messages = read_filing(source, pages_of.get(doc_name, ()))
         problems.messages += messages
-        rows += [(doc_name, page, text) for page, text in enumerate(texts)]
-    pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
-    check_gold(dataset, pages, problems)
-    return pages
+        if not messages:
+            counts[doc_name] = len(texts)
+            gold |= {(doc_name, page): text for page, text in enumerate(texts) if text is not None}
+    _check_evidence(dataset, counts, gold, problems)
 
 
-def read_filing(source: Path) -> tuple[list[str], list[str]]:
-    """The texts of one filing's pages, and what is wrong with its file."""
+def read_filing(source: Path, pages: Container[int] | None = None) -> tuple[list[str | None], list[str]]:
+    """The texts of one filing's pages, and what is wrong with its file; with ``pages``, None for others of a PDF."""
     problems = Problems(source.parent.parent)
-    texts = _read_text(source, problems) if source.suffix == ".jsonl" else _read_pdf(source, problems)
+    is_text = source.suffix == ".jsonl"
+    texts = _read_text(source, problems) if is_text else _read_pdf(source, problems, pages)
     return texts, problems.messages
 
 
-def _read_pdf(source: Path, problems: Problems) -> list[str]:
+def _read_pdf(source: Path, problems: Problems, pages: Container[int] | None) -> list[str | None]:
+    def text_of(number: int) -> str | None:
+        is_wanted = pages is None or number in pages
+        return pdf[number].get_text().replace("\x00", "") if is_wanted else None
+
     pymupdf.TOOLS.mupdf_display_errors(False)
     texts, wrong = [], ""
     try:
@@ -63,8 +89,8 @@ def _read_pdf(source: Path, problems: Problems) -> list[str]:
             elif not pdf.is_pdf:
                 wrong = "is something else under a PDF's name; download it again"
             else:
-                texts = [page.get_text().replace("\x00", "") for page in pdf]
-                if not texts or (pdf.is_repaired and not any(texts)):
+                texts = [text_of(number) for number in range(pdf.page_count)]
+                if not texts or (pdf.is_repaired and not any(text != "" for text in texts)):
                     wrong = "is damaged or truncated, or has no pages; download it again"
     except (RuntimeError, ValueError):
         wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
@@ -79,37 +105,55 @@ def _read_pdf(source: Path, problems: Problems) -> list[str]:
 def _read_text(source: Path, problems: Problems) -> list[str]:
     texts, expected = [], 0
     for line in read_json_lines(source, problems):
-        page, text = line.record.get("page"), line.record.get("text")
-        if line.record.get("doc_name") != source.stem:
-            problems.add(line, f"doc_name is not {source.stem}; mend the name")
-        if page != expected:
-            problems.add(line, f"page {page!r} where {expected} comes next; count from 0, leave none out")
-        if not isinstance(text, str):
-            problems.add(line, "the page has no text; a blank page has the empty text")
-        texts.append(text if isinstance(text, str) else "")
-        expected = (page if isinstance(page, int) else expected) + 1
+        page, wrong = checked(Page, line.record)
+        if page and page.doc_name != source.stem:
+            wrong.append(f"doc_name is not {source.stem}; mend the name")
+        if page and page.page != expected:
+            wrong.append(f"page {page.page!r} where {expected} comes next; count from 0, leave none out")
+        for message in wrong:
+            problems.add(line, message)
+        texts.append(page.text if page else "")
+        expected = (page.page if page else expected) + 1
+    if not texts and not problems.messages:
+        problems.add(source, "no page; give one page a line, or remove the file")
     return texts
 
 
-def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None = None) -> int:
+def check_gold(dataset: Dataset, pages: pd.DataFrame) -> int:
     """Check a question set against the pages (PAGE_COLUMNS); returns how many pieces of evidence were checked.
 
     Raises:
-        DatasetError: every gold page past a filing's end and evidence that is not on its page, at once, and the
-            problems that were found before.
+        DatasetError: every gold page past a filing's end or without text, and evidence that is not on its page, at
+            once.
     """
-    problems = problems or Problems(dataset.question_file.parent.parent)
-    n_pages = pages.groupby("doc_name").size()
-    text_of = pages.set_index(["doc_name", "page"])["text"]
-    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(n_pages.index)].itertuples():
-        where, doc_name, page = Line(dataset.question_file, piece.line), piece.doc_name, piece.page
-        if page >= (count := n_pages[doc_name]):
-            problems.add(where, f"gold page {page} is past the end of {doc_name} ({count} pages, 0-based)")
-            continue
-        texts = (piece.text, text_of[doc_name, page])
-        words, on_page = (set(NOT_WORDS.sub(" ", text.lower()).split()) for text in texts)
-        if words and (share := len(words & on_page) / len(words)) < MIN_OVERLAP:
-            wrong = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
-            problems.add(where, f"{wrong}; correct evidence_page_num (the PDF's index, from 0) or the text")
+    problems = Problems(dataset.question_file.parent.parent)
+    counts, texts = pages.groupby("doc_name").size(), pages.set_index(["doc_name", "page"])["text"]
+    _check_evidence(dataset, counts, texts, problems)
     problems.stop()
     return len(dataset.evidence)
+
+
+def _check_evidence(dataset: Dataset, counts: Mapping, texts: Mapping, problems: Problems) -> None:
+    """Note what is wrong with gold pages and evidence, given pages by filing and text by filing and page."""
+    for piece in dataset.evidence[dataset.evidence["doc_name"].isin(counts.keys())].itertuples():
+        where, doc_name, page = Line(dataset.question_file, piece.line), piece.doc_name, piece.page
+        if page >= (count := counts[doc_name]):
+            problems.add(where, f"gold page {page} is past the end of {doc_name} ({count} pages, 0-based)")
+        elif not (text := texts[doc_name, page]).strip():
+            mend = "recognise it (OCR), or correct evidence_page_num (the PDF's index, from 0)"
+            problems.add(where, f"gold page {page} of {doc_name} has no text; {mend}")
+        elif (share := _share(piece.text, text)) < MIN_OVERLAP:
+            wrong = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
+            problems.add(where, f"{wrong}; correct evidence_page_num (the PDF's index, from 0) or the text")
+
+
+def _share(evidence: str, text: str) -> float:
+    """The share of the evidence's words that stand in a text; 1 where it has no words."""
+    words, found = words_of(evidence), words_of(text)
+    return len(words & found) / len(words) if words else 1.0
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text in any script: pairs of letters where a script has no spaces."""
+    joined = BETWEEN_SPACELESS.sub("", unicodedata.normalize("NFKC", text).lower())
+    return {match[1] or match[0] for match in WORD.finditer(joined)}

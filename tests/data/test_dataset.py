@@ -1,6 +1,7 @@
 """Loading a dataset: what is read, and every bad input with its message, all told at once."""
 
 import json
+import re
 
 import pymupdf
 import pytest
@@ -90,8 +91,8 @@ def test_a_set_may_lack_answers_and_evidence_texts_but_no_gold_page(second):
             first | {"answer": "yes"}, bare | {"answer": ""}, bare | {"financebench_id": "s3", "answer": "no"}
         )
     assert [line.strip() for line in str(caught.value).splitlines()[1:]] == [
-        "data/my_questions.jsonl line 2: the question has no answer; fill in what is missing",
-        "data/my_questions.jsonl line 3: evidence 1 has page None; give the PDF's page index, from 0",
+        "data/my_questions.jsonl line 2: evidence_page_num of evidence 1 is missing; give the PDF's page index, from 0",
+        "data/my_questions.jsonl line 3: evidence_page_num of evidence 1 is missing; give the PDF's page index, from 0",
     ]
 
 
@@ -175,30 +176,32 @@ def test_fingerprint_changes_with_any_byte_that_is_read_and_with_no_other(sound)
 
 
 QUESTIONS = "data/test_open_source.jsonl"
+DESCRIPTIONS = "data/test_document_information.jsonl"
+ID_RULE = "give a text without a space, such as 'q-1'"
+NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
+EVIDENCE_RULE = "give a list of objects with evidence_page_num and evidence_text"
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"answer": ""}, "the question has no answer; fill in what is missing"),
+        ({"answer": ""}, "the question has no answer, and others have; give it, or take all away"),
         (
             {"question": None, "answer": None, "evidence": []},
-            "the question has no question, answer, evidence; fill in what is missing",
+            "the line has no question, evidence; fill in what is missing",
         ),
-        ({"financebench_id": 17}, "financebench_id is no text; put it in quotes"),
-        (
-            {"financebench_id": "q 3"},
-            "question id 'q 3' has a space, which a run file cannot hold; use '_' or '-'",
-        ),
-        ({"doc_name": ["ACME"]}, "doc_name is no text; put it in quotes"),
-        (
-            {"evidence": "net sales"},
-            "evidence is no list of objects; give each evidence_text and evidence_page_num",
-        ),
-        (
-            {"evidence": ["net sales"]},
-            "evidence is no list of objects; give each evidence_text and evidence_page_num",
-        ),
+        ({"financebench_id": 17}, f"financebench_id is 17; {ID_RULE}"),
+        ({"financebench_id": "q 3"}, f"financebench_id is 'q 3'; {ID_RULE}"),
+        ({"financebench_id": "q\x003"}, f"financebench_id is 'q\\x003'; {ID_RULE}"),
+        ({"financebench_id": "q\ud800"}, f"financebench_id is 'q\\ud800'; {ID_RULE}"),
+        ({"question": "a\ud800"}, "question is 'a\\ud800'; give a text"),
+        ({"question": " \t"}, "the line has no question; fill in what is missing"),
+        ({"question_type": "a\nb"}, "question_type is 'a\\nb'; give one line of text"),
+        ({"answer": False}, "answer is False; give a text or a number"),
+        ({"answer": ["12", "13"]}, "answer is ['12', '13']; give a text or a number"),
+        ({"doc_name": ["ACME"]}, f"doc_name is ['ACME']; {NAME_RULE}"),
+        ({"evidence": "net sales"}, f"evidence is 'net sales'; {EVIDENCE_RULE}"),
+        ({"evidence": ["net sales"]}, f"evidence 1 is 'net sales'; {EVIDENCE_RULE}"),
         ({"financebench_id": "q1"}, "question id q1 is used twice; give each question its own"),
     ],
 )
@@ -210,14 +213,17 @@ def test_bad_question(sound, changes, message):
 @pytest.mark.parametrize("page", [None, -1, "1", 1.0, True])
 def test_bad_evidence_page(sound, page):
     sound.question("q3", "ACME_2020_10K", (page, "net sales"))
-    wanted = f"{QUESTIONS} line 3: evidence 1 has page {page!r}; give the PDF's page index, from 0"
-    assert problems_of(sound) == [wanted]
+    value = "missing" if page is None else repr(page)
+    wanted = f"evidence_page_num of evidence 1 is {value}; give the PDF's page index, from 0"
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n"])
 def test_bad_evidence_text(sound, text):
     sound.question("q3", "ACME_2020_10K", (1, text))
-    assert problems_of(sound) == [f"{QUESTIONS} line 3: evidence 1 has no text; quote the page"]
+    assert problems_of(sound) == [
+        f"{QUESTIONS} line 3: evidence 1 has no text, and others have; quote the page, or take all away"
+    ]
 
 
 def test_evidence_in_another_filing(sound):
@@ -246,16 +252,14 @@ def test_evidence_that_is_not_on_its_page(sound):
 def test_a_doc_name_that_is_a_path_is_refused(sound, name):
     sound.document(name)
     sound.question("q3", name, (0, "root"))
-    wanted = f"doc_name {name!r} is no file name; use letters, digits, '_', '-' and '.' only"
-    places = ["data/test_document_information.jsonl line 3", f"{QUESTIONS} line 3"]
-    assert problems_of(sound) == [f"{place}: {wanted}" for place in places]
+    wanted = f"doc_name is {name!r}; {NAME_RULE}"
+    assert problems_of(sound) == [f"{place} line 3: {wanted}" for place in (DESCRIPTIONS, QUESTIONS)]
 
 
 def test_a_file_whose_name_cannot_stand_in_a_run_is_refused(sound):
     path = sound.pdf("COIL_2020_10K", "coil")
     path.rename(path.with_name("Annual Report.pdf"))
-    wanted = "rename the file; use letters, digits, '_', '-' and '.' only"
-    assert problems_of(sound) == [f"pdfs/Annual Report.pdf: {wanted}"]
+    assert problems_of(sound) == [f"pdfs/Annual Report.pdf: rename the file; {NAME_RULE}"]
 
 
 def test_missing_filing(sound):
@@ -267,7 +271,7 @@ def test_missing_filing(sound):
 def test_a_filing_described_twice_differently(sound):
     sound.document("ACME_2020_10K", company="ACME", doc_period=1999)
     wanted = "ACME_2020_10K is described twice, differently; remove one of the two lines"
-    assert problems_of(sound) == [f"data/test_document_information.jsonl line 3: {wanted}"]
+    assert problems_of(sound) == [f"{DESCRIPTIONS} line 3: {wanted}"]
 
 
 def test_broken_json_with_its_line(sound):
@@ -314,7 +318,7 @@ def test_truncated_pdf(sound, share):
     ],
 )
 def test_what_is_no_pdf(sound, content, message):
-    (sound.root / "pdfs" / "COIL_2020_10K.pdf").write_bytes(content)
+    sound.pdf("COIL_2020_10K", "coil").write_bytes(content)
     assert problems_of(sound) == [f"pdfs/COIL_2020_10K.pdf: {message}"]
 
 
@@ -325,7 +329,7 @@ def test_encrypted_pdf(sound):
 
 def test_one_filing_under_two_names(sound):
     path = sound.root / "pdfs" / "ACME_2020_10K.pdf"
-    (sound.root / "pdfs" / "ACME_2020_ANNUAL.pdf").write_bytes(path.read_bytes())
+    sound.pdf("ACME_2020_ANNUAL", "x").write_bytes(path.read_bytes())
     wanted = "the same bytes as ACME_2020_10K.pdf; its pages would count twice; remove one of the two"
     assert problems_of(sound) == [f"pdfs/ACME_2020_ANNUAL.pdf: {wanted}"]
 
@@ -348,8 +352,123 @@ def test_page_text_of_another_filing_or_without_text(sound):
     path.write_text("\n".join([*map(json.dumps, lines), "{broken"]))
     name, text, broken = sorted(problems_of(sound))
     assert name == "pages/COIL_2020_10K.jsonl line 1: doc_name is not COIL_2020_10K; mend the name"
-    assert text == "pages/COIL_2020_10K.jsonl line 2: the page has no text; a blank page has the empty text"
+    assert text == "pages/COIL_2020_10K.jsonl line 2: the line has no text; fill in what is missing"
     assert broken.startswith("pages/COIL_2020_10K.jsonl line 3: broken JSON (")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"doc_period": "FY2024"}, "doc_period is 'FY2024'; give a year such as 2024, or leave it out"),
+        ({"doc_period": 10**30}, f"doc_period is {10**30}; give a year such as 2024, or leave it out"),
+        ({"doc_period": [2024]}, "doc_period is [2024]; give a year such as 2024, or leave it out"),
+        ({"company": {"name": "COIL"}}, "company is {'name': 'COIL'}; give one line of text"),
+        ({"company": ""}, "the line has no company; fill in what is missing"),
+        ({"gics_sector": ["Tools"]}, "gics_sector is ['Tools']; give one line of text"),
+        ({"doc_type": True}, "doc_type is True; give one line of text"),
+    ],
+)
+def test_bad_description(sound, changes, message):
+    sound.document("COIL_2020_10K", **changes)
+    assert problems_of(sound) == [f"{DESCRIPTIONS} line 3: {message}"]
+
+
+def test_a_year_may_be_text_or_missing_and_a_company_a_number(sound):
+    sound.documents[0] |= {"doc_period": "2021", "company": 3}
+    sound.documents[1] |= {"doc_period": None, "doc_type": None, "gics_sector": ""}
+    filings = load(sound)[0].filings.fillna("")
+    assert filings[["company", "doc_type", "doc_period", "sector"]].to_numpy().tolist() == [
+        ["3", "10-K", 2021.0, "Tools"],
+        ["BOLT", "other", "", ""],
+    ]
+
+
+def test_a_filing_that_nobody_described(sound):
+    sound.pdf("COIL_2020_10K", "coil")
+    sound.documents.pop()
+    wanted = "add one with doc_name, company, doc_type and doc_period"
+    assert problems_of(sound) == [
+        f"pdfs/COIL_2020_10K.pdf: no line of test_document_information.jsonl describes the filing; {wanted}"
+    ]
+
+
+@pytest.mark.parametrize("name", ["pdfs/COIL_2020_10K.pdf", QUESTIONS])
+@pytest.mark.parametrize(
+    ("make", "wrong"),
+    [
+        (lambda path: path.mkdir(), "is a folder or a device and no file; rename or remove it"),
+        (lambda path: path.symlink_to("nowhere"), "cannot be opened (No such file or directory)"),
+        (lambda path: path.symlink_to(path), "cannot be opened (Too many levels of symbolic links)"),
+    ],
+)
+def test_what_is_no_file_is_told_before_anything_is_read(sound, name, make, wrong):
+    path = sound.write() / name
+    path.unlink(missing_ok=True)
+    make(path)
+    with pytest.raises(DatasetError, match=re.escape(f"{name}: {wrong}")):
+        read_dataset(sound.root, "test")
+
+
+def test_json_that_cannot_be_read_is_a_problem_of_its_line(sound):
+    sound.questions += ["[" * 200_000, '{"a": ' + "1" * 5000 + "}", '{"doc_name": "x", "doc_name": "y"}']
+    deep, long, twice = problems_of(sound)
+    assert deep == f"{QUESTIONS} line 3: broken JSON (nested too deep); mend or remove the line"
+    assert long.startswith(f"{QUESTIONS} line 4: broken JSON (Exceeds the limit")
+    assert twice.startswith(f"{QUESTIONS} line 5: broken JSON (the field 'doc_name' stands in it twice)")
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ('{"question": "é"}'.encode("latin1"), "byte 0xe9 is no UTF-8; save the file as UTF-8"),
+        (b'[\n {"question": "e"}\n]', "the file is one JSON list; write one record a line, without"),
+    ],
+)
+def test_a_file_that_is_no_json_lines_is_one_problem(sound, content, wanted):
+    (sound.write() / QUESTIONS).write_bytes(content)
+    with pytest.raises(DatasetError, match=f": 1 problem\n  {QUESTIONS} line 1: {wanted}"):
+        read_dataset(sound.root, "test")
+
+
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [("売上高は増加した", "現金は減少しました"), ("Чистые продажи выросли", "Денежный поток упал")],
+)
+def test_evidence_in_any_script_is_looked_for_on_its_page(sound, words, other):
+    sound.text("COIL_2020_10K", f"{words[:4]}\n{words[4:]}", other)
+    sound.question("q3", "COIL_2020_10K", (0, words))
+    assert len(load(sound)[1]) == 7
+    sound.question("q4", "COIL_2020_10K", (1, words))
+    (message,) = problems_of(sound)
+    assert message.startswith(f"{QUESTIONS} line 4: only ")
+
+
+def test_pages_without_text(sound):
+    scan = sound.pdf("COIL_2020_10K", "", "")
+    sound.text("DUCT_2020_10K", "cover", " ")
+    assert problems_of(sound) == [
+        f"pdfs/{scan.name}: no page has text, as in a scan; recognise it (OCR), or remove the filing"
+    ]
+    sound.question("q3", "DUCT_2020_10K", (1, ""))
+    sound.questions[0] |= {"evidence": [{"evidence_page_num": 1}]}
+    sound.questions[1] |= {"evidence": [{"evidence_page_num": 1}]}
+    mend = "recognise it (OCR), or correct evidence_page_num (the PDF's index, from 0)"
+    assert problems_of(sound) == [f"{QUESTIONS} line 3: gold page 1 of DUCT_2020_10K has no text; {mend}"]
+
+
+def test_a_filing_without_pages(sound):
+    sound.text("COIL_2020_10K")
+    wanted = "no page; give one page a line, or remove the file"
+    assert problems_of(sound) == [f"pages/COIL_2020_10K.jsonl: {wanted}"]
+
+
+def test_a_thousand_problems_are_fifty_lines_and_a_count(sound):
+    sound.questions += ["{"] * 1000
+    with pytest.raises(DatasetError) as caught:
+        read_dataset(sound.write(), "test")
+    first, *rest = str(caught.value).splitlines()
+    assert first.endswith(": 1000 problems")
+    assert (len(rest), rest[-1]) == (51, "  and 950 more")
 
 
 def test_every_problem_is_told_at_once(sound):
@@ -357,8 +476,7 @@ def test_every_problem_is_told_at_once(sound):
     sound.pdf("COIL_2020_10K", "coil", encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="u")
     cut = sound.pdf("DUCT_2020_10K", *TEXT)
     cut.write_bytes(cut.read_bytes()[:700])
-    twin = sound.root / "pdfs" / "ACME_2020_ANNUAL.pdf"
-    twin.write_bytes((sound.root / "pdfs" / "ACME_2020_10K.pdf").read_bytes())
+    sound.pdf("ACME_2020_ANNUAL", "x").write_bytes((sound.root / "pdfs" / "ACME_2020_10K.pdf").read_bytes())
     sound.text("EDGE_2020_10K", "a", "b", numbers=[0, 2])
     sound.questions.append('{"broken')
     sound.question("q1", "ACME_2020_10K", (1, "net sales"))
@@ -372,10 +490,10 @@ def test_every_problem_is_told_at_once(sound):
     for message in (
         f"{QUESTIONS} line 3: broken JSON",
         f"{QUESTIONS} line 4: question id q1 is used twice",
-        f"{QUESTIONS} line 5: doc_name '../../x' is no file name",
+        f"{QUESTIONS} line 5: doc_name is '../../x'; use",
         f"{QUESTIONS} line 6: neither pdfs/GONE_2020_10K.pdf nor pages/GONE_2020_10K.jsonl exists",
         f"{QUESTIONS} line 7: gold page 212 is past the end of ACME_2020_10K (3 pages, 0-based)",
-        f"{QUESTIONS} line 8: evidence 1 has page None",
+        f"{QUESTIONS} line 8: evidence_page_num of evidence 1 is missing",
         f"{QUESTIONS} line 9: only 0% of the evidence's words stand on page 0",
         f"{QUESTIONS} line 10: the question has no answer",
         "pdfs/COIL_2020_10K.pdf: the PDF is encrypted",

@@ -1,6 +1,8 @@
 """Which dataset a name means, and what happens where FinanceBench is not."""
 
 import json
+import re
+import shutil
 
 import pytest
 
@@ -60,16 +62,36 @@ def test_a_folder_of_ones_own_is_named_after_it(sound):
     assert open_dataset(str(mine)).name == "my-filings-2020-"
 
 
-def test_another_dataset_of_a_published_name_is_named_after_its_content_too(sound, tmp_path, monkeypatch):
-    own = sound.rename(sound.with_name("financebench"))
-    fingerprint = read_dataset(own, "any").fingerprint
-    assert open_dataset(str(own)).name == f"financebench-{fingerprint[:6]}"
+@pytest.mark.parametrize("name", ["financebench", "demo", "store"])
+def test_another_dataset_of_a_name_with_a_meaning_is_named_after_its_place_too(
+    sound, tmp_path, monkeypatch, name
+):
+    own = sound.rename(sound.with_name(name))
+    assert re.fullmatch(f"{name}-[0-9a-f]{{6}}", open_dataset(str(own)).name)
     monkeypatch.setattr(locate, "RESULTS", tmp_path / "results")
-    assert open_dataset(str(own)).name == "financebench"
-    published = tmp_path / "results" / "financebench" / "default"
+    published = tmp_path / "results" / name / "default"
     published.mkdir(parents=True)
+    fingerprint = read_dataset(own, "any").fingerprint
     (published / "manifest.json").write_text(json.dumps({"fingerprint": fingerprint}))
-    assert open_dataset(str(own)).name == "financebench"
+    assert open_dataset(str(own)).name == name
+
+
+def test_datasets_of_one_name_have_folders_of_their_own_and_copies_share_one(sound, tmp_path):
+    artifacts, first = tmp_path / "artifacts", tmp_path / "a" / "mine"
+    first.parent.mkdir()
+    sound.rename(first)
+    copied = shutil.copytree(first, tmp_path / "b" / "mine")
+    for folder in (first, copied, first):
+        assert open_dataset(str(folder), artifacts=artifacts).name == "mine"
+    (first / "data" / "test_document_information.jsonl").write_text(
+        json.dumps({"doc_name": "ACME_2020_10K", "company": "Acme & Sons"})
+    )
+    first_name, other_name = (
+        open_dataset(str(folder), artifacts=artifacts).name for folder in (first, copied)
+    )
+    assert first_name == "mine"
+    assert re.fullmatch("mine-[0-9a-f]{6}", other_name)
+    assert sorted(path.name for path in artifacts.iterdir()) == [first_name, other_name]
 
 
 @pytest.mark.parametrize("name", ["finance-bench", "no/such/folder"])
