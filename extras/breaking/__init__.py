@@ -1,4 +1,4 @@
-"""The campaign: bad input, hostile text, faults and damage, tried case by case; ``make break`` prints what came of each.
+"""The campaign: bad input, hostile text, faults and damage, tried case by case; ``make break`` prints the outcomes.
 
 A case is good when its fault is told in one sentence that names what is wrong, or when it changes nothing. A traceback,
 silence about a wrong result, or a sentence that names something else is bad.

@@ -3,7 +3,9 @@
 Both are displayed as MyST markdown, which jupyter-book numbers and indexes; notebooks end a cell with one of them.
 """
 
+import json
 import re
+import textwrap
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -15,15 +17,61 @@ import pandas as pd
 from lib.study import Study
 from lib.words import NeedsFilings
 
+LONGEST_LABEL = 80
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
+FIRST = re.compile(r"^(\d+(?=\.(?:\s|$))|(?=[%=]))")  # of a list, a comment or a heading
+CONTROL = re.compile(r"[\x00-\x1f\x7f]+|\s+")
+FORMULA = re.compile(r"\s*[=+@＝＋＠－-]")  # begins what a spreadsheet computes
+QUANTITY = re.compile(r"[-+]?[\d.,]*(?:e[-+]?\d+)?\s*%?(?:\s*\[[-+\d., ]*\])?", re.IGNORECASE)
 
 
-def escape(text: object) -> str:
-    """Text that MyST shows as it is: no markup, no math, no role, one line."""
-    return MARKUP.sub(r"\\\1", " ".join(str(text).split()))
+class Markup(str):
+    """Text that is MyST already, and that :func:`escape` leaves alone."""
+
+    __slots__ = ()
+
+
+def escape(text: object) -> Markup:
+    """Text that MyST shows as it is: no markup, no math, no role, one line.
+
+    What a dataset contains reaches the book through this function alone: cells and heads of tables, the values in
+    captions and takeaways, and those in the templates of pages.
+    """
+    if isinstance(text, Markup):
+        return text
+    return Markup(FIRST.sub(r"\1\\", MARKUP.sub(r"\\\1", CONTROL.sub(" ", str(text)).strip())))
+
+
+def label(text: object) -> str:
+    """Text as a figure shows it: no math, one line, short enough to be drawn."""
+    return textwrap.shorten(str(text), LONGEST_LABEL, placeholder="…").replace("$", r"\$")
+
+
+def verbatim(text: str) -> Markup:
+    """A text as a block that keeps its lines."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return Markup(f"{fence}text\n{text}\n{fence}")
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """A frame without its index as CSV; text that a spreadsheet would compute has an apostrophe before it."""
+    safe = frame.rename(columns=_not_computed)
+    for place, dtype in enumerate(frame.dtypes):
+        if pd.api.types.is_object_dtype(dtype):
+            safe.isetitem(place, pd.Series([*map(_not_computed, frame.iloc[:, place])], frame.index, object))
+    return safe.to_csv(index=False)
+
+
+def is_computed(text: str) -> bool:
+    """Whether a spreadsheet would take a text for a formula; ``-0.5`` and ``+0.10 [0.02, 0.18]`` are numbers."""
+    return bool(FORMULA.match(text)) and not QUANTITY.fullmatch(text)
+
+
+def _not_computed(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and is_computed(cell) else cell
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -78,13 +126,13 @@ def wide(frame: pd.DataFrame, rows: list[str], cell: Column = MEAN, heads: str =
     return frame.drop_duplicates(rows).set_index(rows).drop(columns=heads).join(cells)
 
 
-def markdown_table(frame: pd.DataFrame, plain: bool = False) -> str:
+def markdown_table(frame: pd.DataFrame, plain: bool = False) -> Markup:
     """A pipe table of the frame's columns (not its index); numbers right-aligned, text escaped unless ``plain``."""
     form = str if plain else escape_cell
-    rows = [map(str, frame), *(map(form, row) for row in frame.itertuples(index=False))]
+    rows = [map(escape_cell, frame), *(map(form, row) for row in frame.itertuples(index=False))]
     head, *body = ["| " + " | ".join(row) + " |" for row in rows]
     rule = "|" + "|".join("--:" if _is_numeric(frame[column]) else "---" for column in frame) + "|"
-    return "\n".join([head, rule, *body])
+    return Markup("\n".join([head, rule, *body]))
 
 
 def escape_cell(cell: object) -> str:
@@ -154,9 +202,9 @@ def table(
         frame: what is shown, cells as they are printed; markup already where ``plain``.
         caption, takeaway: what is measured, on how many questions, under which setting; and one sentence in bold. Their
             placeholders: ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the
-            chapter's other parameters, and the names of ``values``.
+            chapter's other parameters, and the names of ``values``, which are escaped.
     """
-    study.write(f"tables/{name}.csv", (frame if data is None else data).to_csv(index=False))
+    study.write(f"tables/{name}.csv", as_csv(frame if data is None else data))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
     text = _with_data(study, _filled(study, caption, values), f"tables/{name}.csv")
     head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
@@ -185,24 +233,28 @@ def figure(
     drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata=about)
     plt.close(drawn)
     aside.replace(path)
-    study.write(f"figures/{name}.csv", data.to_csv(index=False))
-    texts = (_filled(study, text, values) for text in (caption, alt, takeaway))
+    study.write(f"figures/{name}.csv", as_csv(data))
+    texts = (
+        _filled(study, text, values, form)
+        for text, form in ((caption, escape), (alt, str), (takeaway, escape))
+    )
     return show_figure(study, name, name, *texts)
 
 
 def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:
     """A figure that is drawn already, ``figures/<file>.png`` of the outputs, with the label ``fig-<name>``."""
-    head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {' '.join(alt.split())}"
+    quoted = json.dumps(" ".join(alt.split()), ensure_ascii=False)
+    head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {quoted}"
     return _numbered(head, _with_data(study, caption, f"figures/{file}.csv"), takeaway)
 
 
-def _filled(study: Study, text: str, values: dict[str, object]) -> str:
+def _filled(study: Study, text: str, values: dict[str, object], form: Callable = escape) -> str:
     if not PLACEHOLDER.search(text):
         return text
     of_all = {"n": len(study.questions), "companies": study.questions["company"].nunique()}
     named = {"dataset": study.dataset.name, "profile": study.profile.name}
     known = of_all | named | study.parameters | values
-    return PLACEHOLDER.sub(lambda found: str(known[found[1]]), text)
+    return PLACEHOLDER.sub(lambda found: form(known[found[1]]), text)
 
 
 def _with_data(study: Study, caption: str, file: str) -> str:

@@ -10,7 +10,7 @@ from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.show.display import Column, escape, number, printed, wide
+from lib.show.display import Column, Markup, escape, label, number, printed, wide
 from lib.show.figures import COLOURS, bars, label_rows
 from lib.show.pictures import draw_page
 from lib.show.tables import reported_rows, title
@@ -98,7 +98,7 @@ def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]
     height, width = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.3, 5 * len(metrics)
     drawn, panels = plt.subplots(1, len(metrics), figsize=(width, height), sharey=True, squeeze=False)
     runs = frame.set_index(["metric", "entry", "group"]).sort_index()
-    ticks = [f"{row.Index}{MARK if row.is_small else ''} (n={row.n})" for row in sizes.itertuples()]
+    ticks = [f"{label(row.Index)}{MARK if row.is_small else ''} (n={row.n})" for row in sizes.itertuples()]
     for axes, metric in zip(panels[0], metrics, strict=True):
         parts = {run.title: runs.loc[metric, run.name].loc[sizes.index] for run in seen}
         bars(axes, parts, ticks, COLOURS, 0.2 * len(seen), dots=True)
@@ -123,7 +123,8 @@ def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
 
 def caption(miss, question: str) -> str:
     """The caption of a missed page's picture: the question, the kind of failure and its rule."""
-    return f"{escape(miss.question_id)}: {escape(question)} *{miss.kind}*: {OF_PAGES[miss.kind].says}."
+    said = f"*{miss.kind}*: {OF_PAGES[miss.kind].says}"
+    return Markup(f"{escape(miss.question_id)}: {escape(question)} {said}.")
 
 
 def page_pair(study: Study, miss, evidence: str) -> plt.Figure:

@@ -29,8 +29,8 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
         axes.imshow(page_raster(source, page, evidence, dpi))
     else:
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
-        shown = marked_lines(text, evidence).replace("$", r"\$")
-        axes.text(0.0, 0.99, shown, va="top", fontsize=5, family="monospace", transform=axes.transAxes)
+        shown, style = marked_lines(text, evidence), {"fontsize": 5, "family": "monospace"}
+        axes.text(0.0, 0.99, shown, va="top", parse_math=False, transform=axes.transAxes, **style)
     axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
     axes.axis("off")
 

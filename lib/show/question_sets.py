@@ -7,7 +7,7 @@ import pandas as pd
 
 from lib.analysis.claims import claims, sources
 from lib.analysis.question_sets import FEATURES, Kind
-from lib.show.display import Column, interval, percent, printed, with_interval
+from lib.show.display import Column, interval, label, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, N, title
 from lib.stats import Resampling
@@ -50,7 +50,7 @@ def bump(means: pd.DataFrame) -> plt.Figure:
         for place, side, away in ((0, "right", -0.04), (1, "left", 0.04)):
             text = f"{title(name)}  {means.loc[name].iloc[place]:.2f}"
             axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=8, color=DARK)
-    axes.set(xticks=[0, 1], xticklabels=list(ranks), xlim=(-1.1, 2.1), yticks=[])
+    axes.set(xticks=[0, 1], xticklabels=[*map(label, ranks)], xlim=(-1.1, 2.1), yticks=[])
     axes.invert_yaxis()
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
@@ -62,7 +62,9 @@ def gains_by_overlap(found: pd.DataFrame) -> plt.Figure:
     drawn, axes = plt.subplots(figsize=(7, 3.4))
     for colour, (name, part) in zip(COLOURS, found.groupby("set", sort=False), strict=False):
         ends = (part[["low", "high"]].to_numpy() - part[["mean"]].to_numpy()).T
-        axes.errorbar(part["overlap"], part["mean"], abs(ends), fmt="o-", capsize=3, color=colour, label=name)
+        axes.errorbar(
+            part["overlap"], part["mean"], abs(ends), fmt="o-", capsize=3, color=colour, label=label(name)
+        )
     axes.axhline(0, color=DARK, lw=0.8)
     axes.set(xlabel="share of the question's rare words on its gold page", ylabel="BM25 − dense", xlim=(0, 1))
     axes.legend(loc="upper left")

@@ -9,10 +9,14 @@ import pytest
 
 from lib.show.display import (
     Column,
+    Markup,
+    as_csv,
+    escape,
     figure,
     glue,
     holds_page,
     interval,
+    label,
     markdown_table,
     note,
     number,
@@ -21,6 +25,7 @@ from lib.show.display import (
     printed,
     shown_if,
     table,
+    verbatim,
 )
 from lib.words import NeedsFilings
 
@@ -92,12 +97,54 @@ def test_text_is_shown_as_text_and_code_as_code():
     assert shown.splitlines()[2:] == ["| \\<b\\>\\*x\\* | – |", "| `doc_recall` | 2.0 |"]
 
 
+HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
+
+
+def test_what_the_dataset_says_is_escaped_in_heads_cells_captions_and_takeaways(study):
+    frame = pd.DataFrame({HOSTILE: [HOSTILE]})
+    shown = table(study, frame, "few", "Of {who}.", "Best: {who}.", who=HOSTILE).markdown
+    assert shown.count(escape(HOSTILE)) == 4
+    left = shown.replace(escape(HOSTILE), "")
+    assert left == (
+        "::::{table} Of . {download}`CSV <../tables/few.csv>`\n:name: tab-few\n:class: study-table\n\n"
+        "|  |\n|--:|\n|  |\n::::\n\n**Best: .**\n"
+    )
+
+
+def test_escaped_text_is_the_same_text_once_it_is_parsed():
+    from markdown_it import MarkdownIt
+
+    for text in (HOSTILE, "% no comment", "=", "12. no list", "a\\`b", "-", "#1"):
+        tokens = MarkdownIt().parse(escape(text))
+        assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
+        said = "".join(child.content for child in tokens[1].children)
+        assert said == " ".join(text.split())
+    assert escape(escape("*")) == "\\*"
+    assert escape(Markup("*a*")) == "*a*"
+
+
+def test_what_a_spreadsheet_would_compute_is_text_and_numbers_stay_numbers():
+    cells = ["=1+1", "@x", "-2+3+cmd|' /C calc'!A0", "-0.5", "+0.10 [0.02, 0.18]", "–", None, "-3 %", "\t=1"]
+    lines = as_csv(pd.DataFrame({"=head": cells, "n": -0.5})).splitlines()
+    assert lines == ["'=head,n", "'=1+1,-0.5", "'@x,-0.5", "'-2+3+cmd|' /C calc'!A0,-0.5", "-0.5,-0.5",
+        '"+0.10 [0.02, 0.18]",-0.5', "–,-0.5", ",-0.5", "-3 %,-0.5", "'\t=1,-0.5"]  # fmt: skip
+
+
+def test_labels_of_figures_are_short_and_no_mathematics():
+    assert label("a $x$\nb") == r"a \$x\$ b"
+    assert len(label("word " * 100)) <= 80
+
+
+def test_a_verbatim_block_ends_where_its_text_ends():
+    assert verbatim("a\n````\n# b") == "`````text\na\n````\n# b\n`````"
+
+
 def test_a_figure_is_saved_with_its_data_and_a_page_of_a_filing_is_marked(study):
     drawn, axes = plt.subplots()
     axes.imshow(np.zeros((2, 2, 3), np.uint8))
     assert holds_page(drawn)
     shown = figure(study, drawn, "page", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
-    assert ":name: fig-page\n:alt: A page.\n" in shown.markdown
+    assert ':name: fig-page\n:alt: "A page."\n' in shown.markdown
     assert (study.outputs / "figures" / "page.png").is_file()
     assert (study.outputs / "figures" / "page.csv").read_text() == "n\n1\n"
 
