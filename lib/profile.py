@@ -1,8 +1,8 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from functools import reduce
-from operator import getitem
 from pathlib import Path
 
 import yaml
@@ -10,6 +10,22 @@ import yaml
 from lib.words import StudyError
 
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
+MOST = 2**32 - 1  # of a whole number: the largest seed
+#: What settings of a name may be, beside what the type of their value in the extended profile says.
+MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds curve frozen_layers silver_epochs".split()
+SHARES = "b warmup feature_share page_share shares right_from".split()
+CHOICES = {
+    "engine": ("torch", "openvino", "onnx"),
+    "precision": (precisions := ("auto", "float32", "bfloat16", "float16")),
+    "train_precision": precisions,
+    "long_chunks": ("windows", "truncate"),
+    "backend": ("llama.cpp", "transformers"),
+    "negatives": ("batch", "filing", "all"),
+    "method": ("lora", "full"),
+    "sides": ("question", "both"),
+}
+NAMES = ("rows", "without")  # ``all``, or a list
+BELOW = ("chunks.overlap", "chunks.size"), ("parent_child.overlap", "parent_child.size")
 
 
 class UndeclaredSetting(Exception):
@@ -56,18 +72,64 @@ class Settings(dict):
         """A copy with dotted settings changed: ``{"bm25.k1": 0.9}``.
 
         Raises:
-            StudyError: a name that the profile does not have; the message lists the right ones.
+            StudyError: a name that the profile does not have, where the message lists the right ones, or a value that a
+                setting cannot have.
         """
-        copy = _settings(self)
+        copy, wrong = self.changed(changes)
+        if wrong:
+            raise StudyError("; ".join(wrong.values()))
+        return copy
+
+    def changed(self, changes: dict[str, object]) -> "tuple[Settings, dict[str, str]]":
+        """A copy with those of the dotted settings changed that can be, and what is wrong with the others."""
+        copy, wrong = _settings(self), {}
         for dotted, value in changes.items():
             *sections, name = dotted.split(".")
             place = copy
             for section in sections:
                 place = place.get(section, {}) if isinstance(place, dict) else {}
             if not isinstance(place, dict) or name not in place or isinstance(place[name], dict):
-                raise StudyError(f"the profile has no setting {dotted!r}; it has {', '.join(_dotted(self))}")
-            place[name] = value
-        return copy
+                wrong[dotted] = f"the profile has no setting {dotted!r}; it has {', '.join(_dotted(self))}"
+            elif needed := _needed(name, value, place[name]):
+                wrong[dotted] = f"{dotted} is {value!r:.80}; give {needed}"
+            else:
+                place[name] = value
+        for small, large in BELOW:
+            values = [
+                reduce(lambda part, name: part.get(name, {}), one.split("."), copy) for one in (small, large)
+            ]
+            if all(isinstance(value, int) for value in values) and values[0] >= values[1]:
+                wrong[small] = f"{small} is {values[0]}; give less than {large}, which is {values[1]}"
+        return copy, wrong
+
+
+def _needed(name: str, value: object, like: object) -> str:
+    """What a setting needs in place of a value; empty where the value is right.
+
+    Args:
+        name: of the setting, without its sections.
+        value: that it is to have.
+        like: its value in the extended profile, of the same type.
+    """
+    if name in NAMES:
+        is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        return "" if is_list or value == "all" else "all or a list of names"
+    if isinstance(like, list):
+        is_list = isinstance(value, list) and value
+        needed = [_needed(name, one, (like or value)[0]) for one in value] if is_list else ["values"]
+        return f"a list, each of it {max(needed)}" if any(needed) else ""
+    if name in CHOICES:
+        return "" if value in CHOICES[name] else f"one of {', '.join(CHOICES[name])}"
+    if isinstance(like, bool):
+        return "" if isinstance(value, bool) else "true or false"
+    if isinstance(like, int):
+        least = 0 if name in MAY_BE_0 or like == 0 else 1
+        return "" if type(value) is int and least <= value <= MOST else f"a whole number from {least}"
+    if isinstance(like, float):
+        most = 1 if name in SHARES else math.inf
+        is_right = type(value) in (int, float) and 0 <= value <= most and math.isfinite(value)
+        return "" if is_right else "a number from 0" + (" to 1" if most == 1 else ", such as 1.0e-3")
+    return "" if isinstance(value, str) and value.strip() else "a text"
 
 
 def _settings(value: object) -> object:
@@ -76,38 +138,101 @@ def _settings(value: object) -> object:
     return value
 
 
-def _dotted(settings: dict, prefix: str = "") -> list[str]:
-    names = []
+def _items(settings: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Every setting by its dotted name, with its value."""
     for name, value in settings.items():
-        names += _dotted(value, f"{prefix}{name}.") if isinstance(value, dict) else [prefix + name]
-    return names
+        if isinstance(value, dict):
+            yield from _items(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
 
 
-def load_profile(name: str) -> Settings:
+def _dotted(settings: dict) -> list[str]:
+    return [name for name, _ in _items(settings)]
+
+
+def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     """Read a profile by name (``default``, ``base``, ``paper``) or by the path of a YAML file.
 
     A profile may say ``extends: default`` and then lists only what differs; a setting that the extended profile
     does not have is an error, so that a misspelt name cannot pass. Its ``sets`` are added to the extended profile's.
 
+    Args:
+        name: of the profile.
+        above: the profiles that extend it.
+
     Raises:
-        StudyError: no such profile, not YAML, or an unknown setting.
+        StudyError: no such profile, not YAML, or every setting that is unknown or cannot have its value, with its line.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in PROFILES.glob("*.yaml")))
         raise StudyError(f"no profile {name!r}: say one of {known}, or the path of a .yaml file")
+    if path.resolve() in above:
+        raise StudyError(f"{path}: the profile extends itself; say extends: default")
+    read, lines, problems = _read(path)
+    base, sets = read.pop("extends", None), read.pop("sets", {})
+    if base is not None and not isinstance(base, str):
+        raise StudyError(f"{path}: extends is {base!r}; give one profile's name, such as default")
+    given = dict(_items(read))
+    is_first = path.resolve() == (PROFILES / "default.yaml").resolve()
+    below = _settings(read) if is_first else load_profile(base or "default", (*above, path.resolve()))
+    if not base and (
+        lacking := [one for one in _dotted(below) if one not in (*given, "name") and one[:5] != "sets."]
+    ):
+        problems[""] = f"the profile lacks {lacking[0]} and {len(lacking) - 1} others; say extends: default"
+    settings, wrong = below.changed(given)
+    for part, changes in sets.items() if isinstance(sets, dict) else [("", sets)]:
+        found = {"": f"{changes!r:.80} are no settings; write a name and a value each"}
+        found = settings.changed(changes)[1] if isinstance(changes, dict) else found
+        wrong |= {f"sets.{part}.{dotted}": text for dotted, text in found.items()}
+    problems |= {dotted: text for dotted, text in wrong.items() if dotted not in problems}
+    if problems:
+        told = [
+            f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in problems.items()
+        ]
+        raise StudyError(
+            "\n  ".join([f"{path}: {len(told)} problem" + ("s" if len(told) > 1 else ""), *told])
+        )
+    settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
+    if base:
+        settings["extends"] = base
+    return settings
+
+
+def _read(path: Path) -> tuple[dict, dict[str, int], dict[str, str]]:
+    """The settings of a YAML file, the line of each by its dotted name, and what is wrong with their names.
+
+    Raises:
+        StudyError: the file is no YAML, or contains no settings.
+    """
     try:
-        read = yaml.safe_load(path.read_text())
-    except yaml.YAMLError as error:
+        text = path.read_text(encoding="utf-8")
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
+            raise ValueError("it has an alias such as *name, whose value must be written out")
+        node, read = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); mend the file's rights") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise StudyError(f"{path}: not YAML ({error}); mend the file") from None
     if not isinstance(read, dict):
         raise StudyError(
             f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'"
         )
-    base, sets = read.pop("extends", None), read.pop("sets", {})
-    changes = {dotted: reduce(getitem, dotted.split("."), read) for dotted in _dotted(read)} if base else {}
-    settings = load_profile(base).replaced(changes) if base else _settings(read)
-    settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
-    if base:
-        settings["extends"] = base
-    return settings
+    lines, problems = {}, {}
+    for dotted, line, is_text in _named(node):
+        if dotted in lines:
+            problems[dotted] = f"{dotted} stands there twice, first in line {lines[dotted]}; remove one"
+        elif not is_text:
+            raise StudyError(f"{path}: line {line}: {dotted} is no name of a setting; write a text")
+        lines[dotted] = line
+    return read, lines, problems
+
+
+def _named(node: yaml.MappingNode, prefix: str = "") -> Iterator[tuple[str, int, bool]]:
+    """Every dotted name of a YAML file with its line, and whether it is a text."""
+    for key, value in node.value:
+        dotted = f"{prefix}{key.value}"
+        yield dotted, key.start_mark.line + 1, key.tag == "tag:yaml.org,2002:str"
+        if isinstance(value, yaml.MappingNode):
+            yield from _named(value, f"{dotted}.")

@@ -1,5 +1,7 @@
 """Profiles: what extends what, and misspelt names that cannot pass."""
 
+import re
+
 import pytest
 
 from lib.methods import measured
@@ -47,6 +49,70 @@ def test_smoke_is_default_with_smaller_chunks():
 def test_unknown_setting_is_an_error_that_lists_the_known(write, text, name):
     with pytest.raises(StudyError, match=rf"no setting '{name}'; it has .*run\.depth, bm25\.k1, bm25\.b"):
         load_profile(write(f"extends: default\n{text}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("bm25: {k1: fast}", "line 2: bm25.k1 is 'fast'; give a number from 0, such as 1.0e-3"),
+        ("bm25: {k1: .nan}", "line 2: bm25.k1 is nan; give a number from 0, such as 1.0e-3"),
+        ("bm25:\n  b: 1.5", "line 3: bm25.b is 1.5; give a number from 0 to 1"),
+        ("page_scorer: {learning_rate: 1e-5}", "line 2: page_scorer.learning_rate is '1e-5'; give a number"),
+        ("run: {depth: 0}", "line 2: run.depth is 0; give a whole number from 1"),
+        ("run: {depth: yes}", "line 2: run.depth is True; give a whole number from 1"),
+        (
+            "metrics: {ks: [0, 5]}",
+            "line 2: metrics.ks is [0, 5]; give a list, each of it a whole number from 1",
+        ),
+        ("metrics: {ks: []}", "line 2: metrics.ks is []; give a list, each of it"),
+        ("metrics: {ks: five}", "line 2: metrics.ks is 'five'; give a list"),
+        (
+            "chunks: {size: 64, overlap: 64}",
+            "line 2: chunks.overlap is 64; give less than chunks.size, which is 64",
+        ),
+        ("chunks: {size: null}", "line 2: chunks.size is None; give a whole number from 1"),
+        ("embedder: {weights: 7}", "line 2: embedder.weights is 7; give a text"),
+        ("embedder: {engine: fast}", "line 2: embedder.engine is 'fast'; give one of torch, openvino, onnx"),
+        ("siblings: {rows: 3}", "line 2: siblings.rows is 3; give all or a list of names"),
+        ("bm25: {k1: 1.0, k1: 2.0}", "line 2: bm25.k1 stands there twice, first in line 2; remove one"),
+        ("sets: {mine: {run.depth: 0}}", "line 2: run.depth is 0; give a whole number from 1"),
+        ("sets: [mine]", "['mine'] are no settings; write a name and a value each"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_with_its_line(write, text, problem):
+    with pytest.raises(StudyError, match=rf"mine\.yaml: 1 problem\n  {re.escape(problem)}"):
+        load_profile(write(f"extends: default\n{text}"))
+
+
+def test_all_problems_of_a_profile_are_told_at_once(write):
+    with pytest.raises(
+        StudyError, match=r"3 problems\n  line 2: run.depth .*\n  line 3: bm25.k1 .*\n  line 4: .*nope"
+    ):
+        load_profile(write("extends: default\nrun: {depth: -1}\nbm25: {k1: x}\nnope: 1"))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("extends: [default]", "extends is ['default']; give one profile's name"),
+        ("1: 2", "line 1: 1 is no name of a setting; write a text"),
+        ("a: &one [1]\nb: [*one, *one]", "not YAML (it has an alias such as *name"),
+        ("[" * 5000, "not YAML ("),
+        ("bm25: {k1: 1.0, b: 0.5}", "the profile lacks chunks.size and"),
+    ],
+)
+def test_a_file_that_is_no_profile(write, text, wrong):
+    with pytest.raises(StudyError, match=re.escape(wrong)):
+        load_profile(write(text))
+
+
+def test_profiles_that_extend_each_other_and_other_encodings(write, tmp_path):
+    path = write(f"extends: {tmp_path / 'mine.yaml'}")
+    with pytest.raises(StudyError, match="the profile extends itself; say extends: default"):
+        load_profile(path)
+    (tmp_path / "mine.yaml").write_bytes("extends: default".encode("utf-16"))
+    with pytest.raises(StudyError, match=r"mine\.yaml: not YAML"):
+        load_profile(path)
 
 
 def test_replaced_changes_a_copy():
