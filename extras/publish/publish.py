@@ -18,7 +18,7 @@ from PIL import Image
 from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from extras.publish.readme import fill_headline
 from lib.analysis.frontier import BENCHMARKS, TIMES
-from lib.book.manifest import git_commit, read_summary
+from lib.book.manifest import git_commit
 from lib.evaluation import read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
@@ -75,7 +75,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
     if (study.dataset.name, study.profile.name) == ("financebench", "default"):
-        fill_headline(readme, read_summary(study), manifest)
+        fill_headline(readme, study, manifest)
     return target
 
 

@@ -1,6 +1,7 @@
 """Building a book: chapters, results, generated pages, explorer, site; only what something has changed for."""
 
 import html
+import json
 import os
 import shutil
 import subprocess
@@ -12,9 +13,11 @@ from pathlib import Path
 import yaml
 
 from lib.book.explorer import write_explorer
+from lib.book.leaderboard import write_downloads
 from lib.book.manifest import stages_of, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, forget_stages, remember, run_all
 from lib.book.pages import write_pages
+from lib.book.site import tidy
 from lib.files import ROOT
 from lib.models.weights import hub_models
 from lib.options import Names
@@ -22,6 +25,7 @@ from lib.study import Study
 from lib.words import StudyError
 
 RUN_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
+REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -78,12 +82,24 @@ def lay_out(study: Study, target: Path) -> None:
         if (study.outputs / name).is_dir():
             shutil.copytree(study.outputs / name, place, ignore=ignored)
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    banner = "" if study.has_text else f"<strong>{html.escape(study.published.sentence)}</strong>"
+    write_downloads(study, target / "book" / "_static")
+    options = config["sphinx"]["config"]["html_theme_options"]
+    options["extra_footer"] = f"<p>{html.escape(footer(study))}</p>"
     if study.dataset.name == "demo":
-        banner = DEMO_BANNER + (STORED_TEXTS if study.published else "")
-    if banner:
-        config["sphinx"]["config"].setdefault("html_theme_options", {})["announcement"] = banner
+        options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
+    if url := os.environ.get(REPOSITORY):
+        config["repository"] = {"url": url, "branch": "main"}
+        config["html"]["use_repository_button"] = True
+        config["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
     (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
+
+
+def footer(study: Study) -> str:
+    """Which run the book's numbers are from, in one line."""
+    if study.published and study.provenance:
+        return study.published.sentence
+    made = json.loads((study.outputs / "manifest.json").read_text())
+    return f"Computed for this book from {made['dataset']}, profile {made['profile']}, commit {made['commit'][:10]}."
 
 
 def compile_book(study: Study, built: Path, say=print) -> None:
@@ -106,5 +122,6 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     aside = built.with_name("html.aside")
     shutil.rmtree(aside, ignore_errors=True)
     shutil.copytree(compiled / "_build" / "html", aside)
+    tidy(aside)
     shutil.rmtree(built, ignore_errors=True)
     aside.replace(built)

@@ -1,20 +1,23 @@
-"""What was found, in one screen, for the book's index and the README: sentences, table and main figure."""
-
-import re
+"""What was found, for the book's index and the README: finding, what to change and what not, how far to trust it."""
 
 import pandas as pd
 
+from lib.analysis.actions import actions
+from lib.analysis.breakdowns import NAMED, named
+from lib.book.manifest import models_of, read_summary
 from lib.book.templates import filled
 from lib.methods import MATCHED, METHODS, ORDERED, TRAINED, baselines, of_family
+from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best
-from lib.show.display import escape, show_figure, table
-from lib.show.tables import REPORTED, metric_cells, reported_cell, reported_runs, title
+from lib.show.display import number, show_figure, table, with_interval
+from lib.show.tables import as_table, reported_runs, title
 from lib.study import Study
 
 K = 5
 OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before the seed of the folds
-FIGURE = "Where the gold evidence is lost: the filing, the page inside it, the chunk of the page."
-LABELS = ("tab-baselines", "tab-oracles", "fig-decomposition")
+LADDER = "From the best ordinary method to Ahead, one step at a time: page recall with 95 % intervals."
+SHOWN = ("doc_recall", "page_recall")
+REPORTED = "Reported, document / page"
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
@@ -38,74 +41,106 @@ def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFr
 
 
 def headline_table(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """The headline table as it is printed: ours with 95 % intervals, beside them what the main study reports."""
+    """The headline table as it is printed: ours with 95 % intervals, beside them what the main study reports of the
+    same method, and of no other."""
     known, rows = reported_runs(dataset), []
     for (label, method, condition), part in headline_rows(summary).items():
-        row = {"Method": f"{title(method)} ({label})"} | metric_cells(part)
+        means = part.set_index("metric")[["mean", "low", "high"]]
+        row = {"Method": f"{title(method)} ({label})"}
+        row |= {METRIC_TITLES[metric]: with_interval(*means.loc[metric]) for metric in SHOWN}
         if known:
-            row[REPORTED] = reported_cell(known.get((method, condition), {}))
+            cells = known.get((method, condition))
+            row[REPORTED] = " / ".join(number(cells[metric]) for metric in SHOWN) if cells else "–"
         rows.append(row | {"n": int(part["n"].iloc[0])})
     return pd.DataFrame(rows)
 
 
-def sentences(summary: pd.DataFrame) -> list[str]:
-    """What the headline table shows; each sentence compares a method with itself or names what differs.
-
-    Of ``ahead`` it is the mean over the draws of its folds, where they were measured.
-    """
+def _known(summary: pd.DataFrame) -> dict:
+    """Numbers that the sentences share: of ``ahead``, and its page recall under each draw of its folds."""
     rows = headline_rows(summary)
-    pages = {row: part.set_index("metric").at["page_recall", "mean"] for row, part in rows.items()}
-    base = next(iter(rows))[1]
-    known = {
-        "inside": pages.get(("filing given", base, "oracle-document")),
-        "ahead": pages.get(("trained", "ahead", "standard")),
-        "given": pages.get(("filing given", "ahead", "oracle-document")),
-    }
+    pages = {row[1:]: part.set_index("metric").at["page_recall", "mean"] for row, part in rows.items()}
     draws = summary[summary["metric"].str.startswith(OF_DRAW) & (summary["k"] == K)]["mean"].tolist()
-    matched = [(method, share) for (label, method, _), share in pages.items() if label == "filings matched"]
-    ordered = [(name, share) for (_, name, _), share in pages.items() if METHODS[name].family == ORDERED]
-    found = rows["best baseline", base, "standard"].set_index("metric")["mean"]
-    given = {"found": found, "matched": matched, "ordered": ordered, "draws": draws}
-    return filled("sentences", k=K, base=base, **given, **known).splitlines()
+    return {"pages": pages, "draws": draws, "ahead": pages.get(("ahead", "standard"))}
+
+
+def sentences(summary: pd.DataFrame, n_filings: int) -> list[str]:
+    """The finding: each sentence compares a method with itself; of ``ahead``, the mean over the draws of its folds."""
+    part = next(iter(headline_rows(summary).values())).set_index("metric")
+    base, known = part["method"].iloc[0], _known(summary)
+    of_page = part.loc["page_recall"]
+    given = {"found": part["mean"], "low": of_page["low"], "high": of_page["high"], "n": int(of_page["n"])}
+    given |= {"inside": known["pages"].get((base, "oracle-document"))}
+    given |= {"given": known["pages"].get(("ahead", "oracle-document"))}
+    return filled("sentences", k=K, base=base, n_filings=n_filings, **given, **known).splitlines()
+
+
+def trust(study: Study, summary: pd.DataFrame) -> list[str]:
+    """How far the finding can be relied on: what is known of questions, models and folds."""
+    label = named(study)
+    models = models_of(study.profile)
+    roles = ("embedder", "rerank", "generator")
+    right = summary[(summary["metric"] == "answer_right") & (summary["condition"] == "oracle-page")]
+    given = {"named": (label == NAMED[0]).mean() if len(label) else None}
+    given |= {"models": [models[role]["title"] for role in roles if role in models]}
+    given |= {
+        "right": right["mean"].max() if len(right) else None,
+        "n_right": right["n"].max() if len(right) else 0,
+    }
+    return filled("trust", **given, **_known(summary)).splitlines()
+
+
+def paying_table(changes: pd.DataFrame) -> pd.DataFrame:
+    """The changes that pay as they are printed: seconds per question with and without, a dash where not measured."""
+    return as_table(changes[changes["pays"].astype(bool)], "actions")
+
+
+def idle_table(changes: pd.DataFrame) -> pd.DataFrame:
+    """The changes that do not pay as they are printed, each by its best form."""
+    return as_table(changes[~changes["pays"].astype(bool)], "idle")
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
-    reported, n_questions = reported_runs(study.dataset.name), len(study.questions)
-    beside = "; reported: the reproduced study's Tables 2 and 3, document recall, page recall, BLEU, ROUGE-L"
-    caption = (
-        f"The headline: retrieval at {K} chunks on {n_questions} questions ({study.dataset.name}), mean with "
-        f"95 % interval{beside if reported else ''}."
+    changes = actions(study, K)
+    paid = (
+        "What gained page recall at {k}: each row changes one thing. Paired difference with 95 % interval; "
+        "randomisation test by company, corrected (Holm) for all forms of all changes, p < 0.05."
     )
-    whole = headline_table(summary, study.dataset.name)
-    shown = whole.drop(columns="n") if (whole["n"] == n_questions).all() else whole  # the caption gives n
-    columns = [table(study, shown, "headline", caption, data=whole)]
-    if (study.outputs / "figures" / "decomposition.png").is_file():
-        columns.append(show_figure(study, "decomposition", "headline", FIGURE, figure_alt(study)))
-    items = "\n".join(f":::::{{grid-item}}\n{column.markdown}:::::" for column in columns)
-    grid = f"::::::{{grid}} 1 1 1 {len(columns)}\n:class-container: headline\n:gutter: 3\n\n{items}\n::::::"
-    found = "\n".join(f"- {escape(sentence)}" for sentence in sentences(summary))
-    return f"{found}\n\n{grid}\n\n{made_by(study)}\n"
+    idle = "Changes without a gain that can be distinguished from zero, by the best of the forms that were tried."
+    methods = "Recall at {k}, n = {n} questions ({dataset}), with 95 % intervals."
+    if reported_runs(study.dataset.name):
+        methods += " *Reported* is what the reproduced study states of the same method."
+    shown = headline_table(summary, study.dataset.name)
+    parts = {
+        "paying": table(study, paying_table(changes), "actions", paid, data=changes, k=K).markdown,
+        "idle": table(study, idle_table(changes), "idle", idle, data=changes).markdown,
+        "methods": table(study, shown, "headline", methods, k=K).markdown,
+        "ladder": "",
+    }
+    if (study.outputs / "figures" / "ahead-ladder.png").is_file():
+        parts["ladder"] = show_figure(study, "ahead-ladder", "headline", LADDER, figure_alt(study)).markdown
+    found = sentences(summary, len(study.filings))
+    return filled("headline", sentences=found, trust=trust(study, summary), **parts)
 
 
 def figure_alt(study: Study) -> str:
-    """The main figure in words: of the best and the worst method, what was found and where the rest was lost."""
-    frame = pd.read_csv(study.outputs / "figures" / "decomposition.csv").query("condition == 'standard'")
-    shares = frame.pivot(index="method", columns="metric", values="mean")
-    ordered, in_words = shares.sort_values("evidence_found", kind="stable"), []
-    for _, row in ordered.iloc[[-1, 0]].iterrows():
-        lost = [f"{row[f'lost_at_{step}']:.0%} at the {step}" for step in ("document", "page", "chunk")]
-        in_words.append(f"{title(row.name)} finds {row['evidence_found']:.0%} and loses {', '.join(lost)}")
-    return (
-        f"Stacked bars, one for each of {len(shares)} methods: the share of the gold evidence that is found, and that "
-        f"is lost at each step. {'; '.join(in_words)}."
-    )
+    """The ladder in words."""
+    steps = pd.read_csv(study.outputs / "figures" / "ahead-ladder.csv")
+    listed = ", ".join(f"{row.title.removeprefix('+ ')} {row.page_recall:.0%}" for row in steps.itertuples())
+    return f"A waterfall of page recall from step to step: {listed}."
 
 
-def made_by(study: Study) -> str:
-    """Links to the cells that made the headline: the tables and figures of LABELS that this very build contains."""
-    chapters = [path.read_text() for path in (study.outputs / "notebooks").glob("[0-9]*.ipynb")]
-    labels = [name for name in LABELS if any(re.search(rf":name: {name}(\\n|\n)", text) for text in chapters)]
-    links = ", ".join(f"{{numref}}`{label}`" for label in labels)
-    pages = "{doc}`../notebooks/03_baselines`, {doc}`../notebooks/02_oracles` and {doc}`../notebooks/05_breakdowns`"
-    return f"The numbers are those of {links or pages}; each stands under the notebook cell that made it."
+def readme_text(study: Study, manifest: dict, figure: str = "") -> str:
+    """What the README prints of it, with the path of the ladder's figure where there is one."""
+    summary = read_summary(study)
+    return filled(
+        "readme",
+        k=K,
+        sentences=sentences(summary, len(study.filings)),
+        paying=paying_table(actions(study, K)),
+        methods=headline_table(summary, study.dataset.name),
+        trust=trust(study, summary),
+        figure=f"\n![{LADDER}]({figure})\n" if figure else "",
+        manifest=manifest,
+        minutes=round(sum(record["wall_s"] for record in manifest["stages"]) / 60),
+    ).replace("\\", "")

@@ -9,12 +9,13 @@ from importlib.metadata import PackageNotFoundError
 import pandas as pd
 import yaml
 
-from lib.book.headline import headline, made_by
+from lib.book.headline import headline
+from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
 from lib.book.reported import reported_page
 from lib.book.templates import filled
 from lib.files import ROOT
-from lib.methods import METHODS, Method, of_family, siblings
+from lib.methods import MAIN, MATCHED, METHODS, ORDERED, Method, of_family, siblings
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock
@@ -28,14 +29,17 @@ ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
 
 
 def write_pages(study: Study, manifest: dict) -> None:
-    """Write ``methods.md``, ``siblings.md``, ``reported.md``, ``appendix.md`` and ``headline.md`` into ``pages/``."""
+    """Write the generated pages, and the fragments that written ones include, into ``pages/``."""
     summary, others = read_summary(study), siblings(study.profile)
+    own = [name for family in (MAIN, MATCHED, ORDERED) for name in of_family(family)]
     pages = {
-        "methods": methods_page(study, summary, "Methods", of_family()),
+        "methods": methods_page(study, summary, "Methods", own),
         "siblings": methods_page(study, summary, "Methods of the sibling studies", others),
         "reported": reported_page(study),
         "appendix": appendix(study, manifest),
         "headline": headline(study, summary),
+        "leaderboard": leaderboard_page(study),
+        "citation": filled("citation", citations=citations()[:1]),
     }
     for name, text in pages.items():
         study.write(f"pages/{name}.md", text)
@@ -46,7 +50,7 @@ def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Seque
     head = (
         f"# {heading}\n\nOne card per method. All search the same chunks; a card gives what happens to a question, "
         f"whose idea it is, with which settings (profile `{study.profile.name}`), and how well it does at {K} "
-        f"chunks on {len(study.questions)} questions ({study.dataset.name}).{study.provenance}\n\n{made_by(study)}\n"
+        f"chunks on {len(study.questions)} questions ({study.dataset.name}).\n"
     )
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
     return "\n".join([head, *(card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names)])
@@ -92,9 +96,10 @@ def as_markdown(docstring: str) -> str:
 def appendix(study: Study, manifest: dict) -> str:
     """What the numbers were made from, how long it took, whose licences apply, and how to cite."""
     origins = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
-    given = {"provenance": study.provenance, "manifest": manifest, "origins": origins, "locked": lock()}
+    given = {"manifest": manifest, "origins": origins, "locked": lock()}
+    cited = filled("citation", citations=citations())
     makers = {"what_fixes": what_fixes, "stages_table": stages_table}
-    return filled("appendix", **given, **makers, pinned=pinned_packages(), citations=citations())
+    return filled("appendix", **given, **makers, pinned=pinned_packages(), cited=cited)
 
 
 def what_fixes(model: dict) -> str:

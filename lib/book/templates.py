@@ -1,5 +1,6 @@
 """The templates of the pages that the build writes: Jinja, ``*.md`` beside this module."""
 
+import html
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,13 +16,14 @@ _TEMPLATES = Environment(
     keep_trailing_newline=True,
 )
 _TEMPLATES.filters |= {"escape": escape, "table": markdown_table, "method": title, "share": "{:.0%}".format}
+_TEMPLATES.filters["html"] = html.escape
 
 
 def filled(name: str, **values: object) -> str:
     """A template with its values.
 
     Its filters: ``escape`` and ``table`` make text and frames MyST, ``method`` gives a method's title, ``share`` a
-    percentage.
+    percentage, ``html`` makes text HTML.
 
     Raises:
         jinja2.UndefinedError: the template needs a value that it is not given.

@@ -3,6 +3,7 @@
 Colours are ones that colour-blind readers can distinguish (Okabe & Ito's, then Tol's).
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
@@ -20,7 +21,9 @@ from lib.show.tables import title
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
-DARK = "#333333"
+DARK, GREY = "#333333", "#999999"
+#: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
+SHOWN_WIDTH = 7.6
 STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 plt.rcParams.update(STYLE)
@@ -102,5 +105,25 @@ def recall_curves(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[in
             axes.plot(ks, means, lines, marker="o", ms=4, color=colour, label=title(method))
         axes.set(xlabel="k (chunks)", ylabel=f"{METRIC_TITLES[metric]}@k", ylim=(0, 1.02), xticks=list(ks))
     panels[1].legend(fontsize=8.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    drawn.tight_layout()
+    return drawn
+
+
+def waterfall(rising: pd.DataFrame) -> plt.Figure:
+    """Page recall from step to step (:func:`lib.show.tables.steps`): what each adds, with the interval of the level."""
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.5 * len(rising) + 0.9))
+    before = rising["page_recall"].shift(fill_value=0.0)
+    rows, added = np.arange(len(rising)), rising["page_recall"] - before
+    colours = [GREY, *np.where(added[1:] >= 0, COLOURS[0], COLOURS[1])]
+    axes.barh(rows, added, 0.62, left=before, color=colours)
+    ends = np.abs(rising[["low", "high"]].to_numpy().T - rising["page_recall"].to_numpy())
+    axes.errorbar(rising["page_recall"], rows, xerr=ends, fmt="none", ecolor=DARK, lw=1, capsize=3)
+    for row, one in zip(rows, rising.itertuples(), strict=True):
+        gain = "" if pd.isna(one.difference) else f" ({one.difference:+.2f})"
+        axes.text(one.high + 0.015, row, f"{one.page_recall:.2f}{gain}", va="center", fontsize=10)
+    axes.set(
+        xlim=(0, 1.16), xticks=np.arange(0, 1.1, 0.2), xlabel=f"{METRIC_TITLES['page_recall'].lower()}@5"
+    )
+    label_rows(axes, [textwrap.fill(title.removeprefix("+ "), 34) for title in rising["title"]])
     drawn.tight_layout()
     return drawn

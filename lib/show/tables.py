@@ -50,6 +50,11 @@ def title(method: str) -> str:
     return METHODS[method].title
 
 
+def seconds(value: float) -> str:
+    """Seconds with two significant digits; a dash where they were not measured."""
+    return "–" if pd.isna(value) else f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
 METHOD, N = Column("Method", "method", title), Column("n", "n")
 MEAN_ALONE = Column("Mean", "mean", number)
 MEANS = tuple(Column(METRIC_TITLES[metric], metric) for metric in HEADLINE)
@@ -64,6 +69,9 @@ FORMS = {
     "p": p_value,
     "interval": with_interval,
     "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
+    "signed_interval": lambda *given: "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given),
+    "from_to": lambda *given: "–" if pd.isna(given[1]) else " → ".join(map(seconds, given)),
+    "rows": lambda *given: " → ".join(given),
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
     "method": title,

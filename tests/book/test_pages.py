@@ -5,17 +5,17 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import pandas as pd
 import pytest
 import yaml
 
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.book.headline import (
+    REPORTED,
     figure_alt,
     headline_rows,
     headline_table,
-    made_by,
+    readme_text,
     sentences,
 )
 from lib.book.manifest import read_summary
@@ -141,44 +141,46 @@ def test_the_headline_compares_the_best_baseline_with_itself_when_the_filing_is_
 
 def test_the_best_row_with_matched_filings_is_in_the_headline_once_it_is_measured():
     first, second = of_family(MATCHED)[:2]
-    runs = (("dense", "standard", 0.0), (first, "standard", 0.1), (second, "standard", 0.2))
-    table = summary(*runs)
+    table = summary(("dense", "standard", 0.0), (first, "standard", 0.1), (second, "standard", 0.2))
     assert list(headline_rows(table))[1] == ("filings matched", second, "standard")
-    assert f"{METHODS[second].title}, which first matches" in sentences(table)[1]
-    assert (
-        "finds 60%. Both this row and the baseline are the best of their kind on the very"
-        in sentences(table)[1]
-    )
 
 
-def test_the_sentences_take_their_numbers_from_the_table():
+def test_the_sentences_take_their_numbers_from_the_table_and_compare_a_method_with_itself():
     told = summary(("dense", "standard", 0.0), ("dense", "oracle-document", 0.1))
-    first, second = sentences(told)
-    assert "is the right filing for 90% of the questions, but only 40% of the gold pages" in first
-    assert "the same method finds 50% of the gold pages: 50% are lost inside the right filing" in second
+    first, second = sentences(told, 84)
+    assert first.startswith("On 150 questions over 84 filings, the best of the ordinary methods (Dense) has")
+    assert "for 90% of the questions, but finds only 40% of the pages" in first
+    assert "the same method finds 50% of these pages: 50% are lost inside the right filing" in second
     assert "against 60% without it" in second
     assert headline_table(told, "demo")["Page recall"].tolist() == ["0.40 [0.40, 0.40]", "0.50 [0.40, 0.40]"]
+
+
+def test_no_sentence_of_the_baseline_changes_when_another_method_gets_better():
+    runs = (("dense", "standard", 0.0), ("dense", "oracle-document", 0.1), ("ahead", "standard", 0.2))
+    worse = summary(*runs, ("ahead", "oracle-document", 0.3))
+    better = summary(*runs, ("ahead", "oracle-document", 0.5))
+    assert sentences(worse, 84)[:2] == sentences(better, 84)[:2]
+    assert sentences(worse, 84)[2] != sentences(better, 84)[2]
 
 
 def test_ahead_is_given_as_the_mean_over_the_draws_of_its_folds():
     runs = (("dense", "standard", 0.0), ("ahead", "standard", 0.4), ("ahead", "oracle-document", 0.5))
     table = summary(*runs)
-    assert sentences(table)[-1].endswith("finds 80% of the gold pages; with the filing given, 90%.")
+    assert "It finds 80% of these pages; given the right filing, 90%." in sentences(table, 84)[-1]
     draw = table[table["metric"] == "page_recall"].iloc[:1].assign(method="ahead")
     draws = [
         draw.assign(metric=f"rung_page_recall/whole_{n}", mean=mean) for n, mean in ((13, 0.8), (14, 0.7))
     ]
-    assert "finds 75% of the gold pages on average over 2 draws of its folds (80% in the first" in " ".join(
-        sentences(pd.concat([table, *draws]))
-    )
+    text = sentences(pd.concat([table, *draws]), 84)[-1]
+    assert "finds 75% of these pages on average over 2 draws of its folds (70% to 80%)" in text
 
 
 def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
     runs = ("dense", "page_scorer", "page_scorer_filing")
     table = summary(*((name, "standard", 0.0) for name in runs))
-    column = headline_table(table, "financebench")["Reported D / P / B / R"]
-    assert column.tolist() == ["0.88 / 0.34 / 0.26 / 0.35", "–", "0.95 / 0.55 / 0.33 / 0.46"]
-    assert "Reported D / P / B / R" not in headline_table(table, "page-questions")
+    column = headline_table(table, "financebench")[REPORTED]
+    assert column.tolist() == ["0.88 / 0.34", "–", "0.95 / 0.55"]
+    assert REPORTED not in headline_table(table, "page-questions")
     row, part = METHODS["page_scorer_filing"], table[table["method"] == "page_scorer_filing"]
     theirs, other = (SimpleNamespace(dataset=SimpleNamespace(name=name)) for name in ("financebench", "demo"))
     assert "| standard, reported | 0.95 | 0.55 | 0.33 | 0.46 | 150 |" in numbers_table(theirs, row, part)
@@ -191,30 +193,22 @@ def test_the_headline_fragment_numbers_its_table(pages, study):
     assert len(headline_table(read_summary(study), study.dataset.name)) == 2
 
 
-def test_the_headline_links_to_the_cells_that_made_it(study):
-    assert "{doc}`../notebooks/03_baselines`" in made_by(study)
-    cell = nbformat.v4.new_markdown_cell("::::{table} T\n:name: tab-oracles\n:class: study-table\n::::")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), study.outputs / "notebooks" / "02_oracles.ipynb")
-    assert made_by(study) == (
-        "The numbers are those of {numref}`tab-oracles`; each stands under the notebook cell that made it."
-    )
-
-
 def test_the_figure_is_told_in_words(study):
-    shares = {"evidence_found": 0.3, "lost_at_document": 0.2, "lost_at_page": 0.5, "lost_at_chunk": 0.0}
-    rows = [("bm25", "standard", metric, value) for metric, value in shares.items()]
-    rows += [("bm25", "oracle-page", metric, 1.0) for metric in shares]
-    table = pd.DataFrame(rows, columns=["method", "condition", "metric", "mean"])
-    study.write("figures/decomposition.csv", table.to_csv(index=False))
-    text = figure_alt(study)
-    assert "one for each of 1 methods" in text
-    assert "BM25 finds 30% and loses 20% at the document, 50% at the page, 0% at the chunk" in text
+    steps = pd.DataFrame({"title": ["BM25", "+ page kinds"], "page_recall": [0.3, 0.8]})
+    study.write("figures/ahead-ladder.csv", steps.to_csv(index=False))
+    assert figure_alt(study).endswith("from step to step: BM25 30%, page kinds 80%.")
+
+
+def test_the_readme_has_finding_and_limits(study):
+    text = readme_text(study, json.loads((study.outputs / "manifest.json").read_text()))
+    assert "the best of the ordinary methods (BM25)" in text
+    assert "**How far to trust it**" in text
 
 
 def test_a_readme_without_its_marks_is_refused(tmp_path, study):
     (tmp_path / "README.md").write_text(f"{BEGIN}\n")
     with pytest.raises(StudyError, match=f"needs one line '{BEGIN}' and one line '{END}'"):
-        fill_headline(tmp_path / "README.md", read_summary(study), {})
+        fill_headline(tmp_path / "README.md", study, {})
 
 
 @pytest.mark.parametrize(
@@ -234,5 +228,5 @@ def test_every_written_page_is_in_the_table_of_contents():
     listed = set(re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text()))
     written = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
     chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")}
-    made = {"pages/methods", "pages/siblings", "pages/reported", "pages/appendix"}
+    made = {f"pages/{name}" for name in ("methods", "siblings", "reported", "appendix", "leaderboard")}
     assert written | made <= listed <= written | made | chapters

@@ -1,0 +1,27 @@
+// One switch for the code of a page, and pictures that open at their own size.
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  const cells = [...document.querySelectorAll(".bd-article details.hide.above-input")];
+  const article = document.querySelector(".bd-article section");
+  if (cells.length && article) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "code-switch";
+    const set = (isShown) => {
+      cells.forEach((cell) => { cell.open = isShown; });
+      document.body.classList.toggle("code-is-hidden", !isShown);
+      button.setAttribute("aria-pressed", String(isShown));
+      button.textContent = isShown ? "Hide code" : "Show code";
+    };
+    button.addEventListener("click", () => set(button.getAttribute("aria-pressed") !== "true"));
+    set(false);
+    article.querySelector("h1").after(button);
+  }
+  for (const image of document.querySelectorAll(".bd-article figure > img, .bd-article figure > p > img")) {
+    const link = document.createElement("a");
+    link.href = image.src;
+    link.className = "enlarge";
+    image.replaceWith(link);
+    link.append(image);
+  }
+});

@@ -1,0 +1,128 @@
+"""The leaderboard page: every row of every question set over the filings, with costs, command and run file.
+
+The table is plain HTML, whole without a script; ``book/_static/leaderboard.js`` sorts and filters it.
+"""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+from docutils.nodes import make_id
+
+from lib.analysis.frontier import TIMES, known_table
+from lib.book.templates import filled
+from lib.methods import MAIN, MATCHED, METHODS, ORDERED, Method
+from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
+from lib.show.display import number, with_interval
+from lib.show.tables import seconds
+from lib.study import Study
+
+K = 5
+SHOWN = ("doc_recall", "page_recall")
+#: What a row may need beside an index; the filters of the page.
+NEEDS = ("training", "language model", "metadata", "cross-encoder")
+COSTS = ["question_s", "tokens_written", "tokens_read", "pairs_scored", "index_s"]
+ZIP, RUNS = "all-results.zip", "runs"
+
+
+def needs_of(method: Method) -> list[str]:
+    """Which of NEEDS a method has, by itself or through the methods whose runs it reads."""
+    of_used = {need for name in method.uses for need in needs_of(METHODS[name])}
+    module, context = method.score.__module__, method.options.get("context")
+    is_matched = module == "lib.retrievers.matched" and not method.options.get("covers")
+    has = {
+        "training": method.is_trained,
+        "language model": bool(method.writes),
+        "metadata": is_matched or module == "lib.ahead.search" or context == "header",
+        "cross-encoder": module == "lib.retrievers.rerank",
+    }
+    return [need for need in NEEDS if has[need] or need in of_used]
+
+
+def summaries(study: Study) -> dict[str, pd.DataFrame]:
+    """The summary of the study, and those published of other question sets over the same filings, by name."""
+    found = {study.dataset.name: pd.read_csv(study.outputs / "summary.csv", dtype={"k": "Int64"})}
+    for path in sorted(RESULTS.glob(f"*/{study.profile.name}/manifest.json")):
+        given = json.loads(path.read_text())
+        if given.get("collection", given["dataset"]) == study.dataset.collection:
+            read = pd.read_csv(path.with_name("summary.csv"), dtype={"k": "Int64"})
+            found.setdefault(given["dataset"], read)
+    return found
+
+
+def board(study: Study) -> pd.DataFrame:
+    """A row per question set and method under the standard condition, the best of a set first.
+
+    Returns:
+        set, method, title, needs (of NEEDS, with semicolons), for each of SHOWN its mean, ``_low`` and ``_high``,
+        ``given`` (page recall with the filing given), n, and COSTS (NaN where they were not measured).
+    """
+    times, parts = known_table(study, TIMES), []
+    costs = pd.DataFrame(columns=COSTS) if times is None else times.set_index("method")[COSTS]
+    for name, summary in summaries(study).items():
+        at_k = summary[(summary["k"] == K) & summary["method"].isin(METHODS)]
+        of = {key: part.set_index("method") for key, part in at_k.groupby(["condition", "metric"])}
+        rows = of["standard", "page_recall"].sort_values("mean", ascending=False, kind="stable")
+        part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)
+        part["title"] = [METHODS[one].title for one in rows.index]
+        part["needs"] = ["; ".join(needs_of(METHODS[one])) for one in rows.index]
+        for metric in SHOWN:
+            values = of["standard", metric].reindex(rows.index)
+            part[[metric, f"{metric}_low", f"{metric}_high"]] = values[["mean", "low", "high"]]
+        given = of.get(("oracle-document", "page_recall"), rows.iloc[:0])
+        part["given"], part["n"] = given["mean"].reindex(rows.index), rows["n"]
+        parts.append(part.join(costs if name == study.dataset.name else costs.iloc[:0]))
+    return pd.concat(parts, ignore_index=True)
+
+
+def leaderboard_page(study: Study) -> str:
+    """The page as MyST, with the table in HTML; its data are ``tables/leaderboard.csv``."""
+    found = board(study)
+    study.write("tables/leaderboard.csv", found.to_csv(index=False))
+    rows = []
+    for one in found.to_dict("records"):
+        method = METHODS[one["method"]]
+        own = one["set"] == study.dataset.name
+        page = "methods" if method.family in (MAIN, MATCHED, ORDERED) else "siblings"
+        chapter = f"make notebook NB=03_baselines PARAMS='-p methods \"[{method.name}]\"'"
+        other = (
+            f"make measure DATASET={study.dataset.collection} QUESTIONS={one['set']} METHODS={method.name}"
+        )
+        cells = {
+            metric: with_interval(*(one[metric + end] for end in ("", "_low", "_high"))) for metric in SHOWN
+        }
+        cells |= {"given": number(one["given"])} | {name: seconds(one[name]) for name in COSTS}
+        file = f"../_static/{RUNS}/standard/{method.name}.trec.gz" if own else ""
+        link = f"{page}.html#{make_id(f'method-{method.name}')}"
+        rows.append(one | {"cells": cells, "link": link, "run": file, "command": chapter if own else other})
+    sets = list(found["set"].unique())
+    return filled("leaderboard", rows=rows, sets=sets, needs=NEEDS, costs=COSTS, shown=SHOWN, k=K, zip=ZIP)
+
+
+def write_downloads(study: Study, target: Path) -> None:
+    """Write every run of the study into ``runs/`` of a folder, and all results as one ZIP file beside it."""
+    files = {
+        path: path.relative_to(study.outputs) for path in sorted((study.outputs / RUNS).rglob("*.trec.gz"))
+    }
+    packed = {str(name): path.read_bytes() for path, name in files.items()}
+    for name, content in packed.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_bytes(content)
+    asked, lines = study.questions, []
+    for one in asked.itertuples():
+        lines += [f"{one.question_id} 0 {one.doc_name}#p{page:04d} 1\n" for page in one.gold_pages]
+    pages = asked["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
+    packed |= {"qrels.txt": "".join(lines).encode()}
+    packed |= {
+        "questions.csv": asked.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False).encode()
+    }
+    for name in (METRICS_FILE, "summary.csv", "manifest.json"):
+        packed[name] = (study.outputs / name).read_bytes()
+    if (times := known_table(study, TIMES)) is not None:
+        packed[TIMES] = times.to_csv(index=False).encode()
+    packed["README.md"] = filled("columns", study=study).encode()
+    with zipfile.ZipFile(target / ZIP, "w") as archive:
+        for name, content in sorted(packed.items()):
+            stored = zipfile.ZIP_STORED if name.endswith(".gz") else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name), content, compress_type=stored)
