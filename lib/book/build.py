@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from lib.book.allowed import check_generated
 from lib.book.explorer import write_explorer
 from lib.book.leaderboard import write_downloads
 from lib.book.manifest import stages_of, write_manifest, write_results
@@ -106,9 +107,10 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     """Build the book into ``built``; a warning is an error.
 
     Raises:
-        StudyError: jupyter-book's warnings and errors.
+        StudyError: generated text with something that it may not contain, or jupyter-book's warnings and errors.
     """
     source, compiled = study.outputs / "site", study.outputs / "site-build"
+    check_generated(study.outputs)
     lay_out(study, source)
     command = [sys.executable, "-c", RUN_JUPYTER_BOOK, "build", str(source), "--path-output", str(compiled)]
     command += ["-W", "--keep-going", "-q"]

@@ -50,7 +50,7 @@ def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Seque
     head = (
         f"# {heading}\n\nOne card per method. All search the same chunks; a card gives what happens to a question, "
         f"whose idea it is, with which settings (profile `{study.profile.name}`), and how well it does at {K} "
-        f"chunks on {len(study.questions)} questions ({study.dataset.name}).\n"
+        f"chunks on {len(study.questions)} questions ({escape(study.dataset.name)}).\n"
     )
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
     return "\n".join([head, *(card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names)])

@@ -1,0 +1,182 @@
+"""What generated text may contain: the roles, directives and HTML that this book's own code writes, and nothing else.
+
+Text of a dataset is escaped where it meets MyST (:func:`lib.show.display.escape`). Should one place forget that, a role
+that copies a file, a directive that includes one, or a script is found here, before anything is compiled: the text is
+parsed as jupyter-book parses it, and what is not on these lists is refused.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+
+from lib.files import ROOT
+from lib.words import StudyError
+
+#: Directive to what its argument has to be; the content of all but ``raw`` is checked like the text around it.
+DIRECTIVES = {
+    "container": r"[\w -]*",
+    "dropdown": None,  # its title is text, checked like the rest
+    "figure": r"\.\./figures/[\w.-]+\.png",
+    "grid": r"[\d ]*",
+    "grid-item": "",
+    "raw": "html",
+    "table": None,
+}
+#: Role to what it has to contain.
+ROLES = {
+    "cite": r"[\w,: -]+",
+    "cite:t": r"[\w,: -]+",
+    "doc": r"[\w./-]+",
+    "download": r"CSV <\.\./(?:tables|figures)/[\w-]+\.csv>",
+    "numref": r"[\w-]+",
+    "ref": r"[\w-]+",
+}
+OPTIONS = {"alt", "class", "class-container", "gutter", "name"}
+LINK = re.compile(r"https?://|#|\.\./_static/(?:\w[\w.-]*/)*\w[\w.-]*$|[\w-]+\.html(?:#[\w-]*)?$")
+#: Tags of generated HTML, with the attributes that hold no script; ``src`` and ``href`` have to be links as above.
+TAGS = set(
+    "a br caption code details div em fieldset form input label legend option p select small span strong style summary "
+    "table tbody td tfoot th thead tr wbr".split()
+)
+ATTRIBUTES = re.compile(
+    r"(?:aria|data)-[\w-]+|autocomplete|border|checked|class|colspan|download|for|halign|hidden|href|id|name|role|rowspan"
+    r"|scope|scoped|selected|src|style|tabindex|title|type|valign|value"
+)
+SCRIPT = re.compile(r"\.\./_static/[\w-]+\.js")
+OUTPUTS = {"text/plain", "text/markdown", "text/html"}
+OF_GLUE = "application/papermill.record/"
+HTML_PAGES = {"leaderboard"}  # generated pages with HTML of their own
+
+
+def check_generated(outputs: Path) -> None:
+    """Check the outputs of the executed chapters (``notebooks/``) and the generated pages (``pages/``).
+
+    Raises:
+        StudyError: something that is not on the lists, with the file that contains it.
+    """
+    for path in sorted((outputs / "notebooks").glob("[0-9]*.ipynb")):
+        for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
+            for output in cell.get("outputs", []):
+                for kind, content in output.get("data", {}).items():
+                    _refuse(f"{path.name}, cell {number}", found_in_output(kind, content))
+    for path in sorted((outputs / "pages").glob("*.md")):
+        _refuse(path.name, found_in(path.read_text(), path.stem in HTML_PAGES))
+
+
+def _refuse(where: str, found: list[str]) -> None:
+    if found:
+        reason = "generated text may not contain it, a dataset's text least of all; nothing is compiled"
+        raise StudyError(f"{where}: {'; '.join(found[:3])}: {reason}")
+
+
+def found_in_output(kind: str, content: str | dict) -> list[str]:
+    """What an output of a cell contains that it may not."""
+    if kind.startswith(OF_GLUE):
+        kind = kind.removeprefix(OF_GLUE)
+    if kind not in OUTPUTS:
+        return [f"an output of type {kind}"]
+    if kind == "text/html":
+        return found_in_html(content)
+    return found_in(content) if kind == "text/markdown" else []
+
+
+def found_in(text: str, may_be_html: bool = False) -> list[str]:
+    """What a MyST text contains that is not on the lists; ``may_be_html`` lets it have HTML blocks of its own."""
+    return [what for token in _parser().parse(text) for what in _of_token(token, may_be_html)]
+
+
+@cache
+def _parser() -> MarkdownIt:
+    given = yaml.safe_load((ROOT / "_config.yml").read_text())["parse"]["myst_enable_extensions"]
+    return create_md_parser(MdParserConfig(enable_extensions=set(given)), RendererHTML)
+
+
+def _of_token(token: Token, may_be_html: bool) -> Iterator[str]:
+    for child in token.children or ():
+        yield from _of_token(child, may_be_html)
+    if token.type in ("fence", "colon_fence"):
+        yield from _of_fence(token, may_be_html)
+    elif token.type == "myst_role":
+        name = token.meta["name"]
+        if name not in ROLES or not re.fullmatch(ROLES[name], token.content):
+            yield f"the role {{{name}}}`{token.content[:60]}`"
+    elif token.type in ("html_block", "html_inline"):
+        yield from found_in_html(token.content)
+    elif token.type in ("link_open", "image"):
+        address = str(token.attrs.get("href", token.attrs.get("src", "")))
+        if token.type == "image" or not LINK.match(address):
+            yield f"the link to {address[:60]}"
+    elif token.type.startswith(("substitution", "math", "myst_line_comment", "front_matter")):
+        yield f"a {token.type}"
+
+
+def _of_fence(token: Token, may_be_html: bool) -> Iterator[str]:
+    found = re.match(r"\{([^}]*)\}\s*(.*)", token.info.strip())
+    if not found:
+        return  # code
+    name, argument = found.groups()
+    if name not in DIRECTIVES or (name == "raw" and not may_be_html):
+        yield f"the directive {{{name}}}"
+        return
+    wanted = DIRECTIVES[name]
+    if wanted is None:
+        yield from found_in(argument)
+    elif not re.fullmatch(wanted, argument):
+        yield f"{{{name}}} {argument[:60]}"
+    if name == "raw":
+        yield from found_in_html(token.content)
+        return
+    lines = token.content.split("\n")
+    if lines[0].startswith("---"):
+        yield f"a block of options of {{{name}}}"
+    while lines and lines[0].startswith(":") and not lines[0].startswith("::"):
+        option = lines.pop(0).split(":")[1]
+        if option not in OPTIONS:
+            yield f"the option {option} of {{{name}}}"
+    yield from found_in("\n".join(lines), may_be_html)
+
+
+class _Html(HTMLParser):
+    """Collects tags and attributes that are not on the lists."""
+
+    def __init__(self):
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Check one tag."""
+        known = {name: value or "" for name, value in attrs}
+        is_ours = tag == "script" and list(known) == ["src"] and SCRIPT.fullmatch(known["src"])
+        if tag not in TAGS and not is_ours:
+            self.found.append(f"the HTML tag <{tag}>")
+        for name, value in known.items():
+            is_link = name in ("href", "src")
+            if not ATTRIBUTES.fullmatch(name) or (is_link and not (is_ours or LINK.match(value))):
+                self.found.append(f"the HTML attribute {name}={json.dumps(value[:60])}")
+
+    def handle_decl(self, decl: str) -> None:
+        """A declaration is not allowed."""
+        self.found.append(f"<!{decl[:40]}>")
+
+    def handle_pi(self, data: str) -> None:
+        """A processing instruction is not allowed."""
+        self.found.append(f"<?{data[:40]}>")
+
+
+def found_in_html(text: str) -> list[str]:
+    """What HTML contains that is not on the lists."""
+    parser = _Html()
+    parser.feed(text)
+    parser.close()
+    return parser.found
