@@ -1,8 +1,8 @@
 """What a reader can change in a retrieval pipeline, and what each change gives here: one thing differs in each pair.
 
 The changes are those of ``actions.yaml``. A change that was tried in several forms is represented by the form with the
-largest gain, which flatters it; p-values are corrected for all forms of all changes (Holm). A change *pays* where its
-best form gains page recall and the gain can be distinguished from zero.
+largest gain, which flatters it; p-values are corrected for all forms of all changes (Holm). A change *pays* where the
+interval of its best form's gain is above zero; one whose corrected p is not below 0.05 may yet be luck.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ ACTIONS: list[dict] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_te
 #: Of a change: ``form`` and ``base`` are the titles of the rows with it and without it, ``forms`` how many were tried;
 #: page recall of both, the difference with its interval, and seconds per question (NaN where they were not measured).
 COLUMNS = ["do", "needs", "form", "base", "forms", "reference_mean", "mean", "low", "high"]
-COLUMNS += ["difference", "difference_low", "difference_high", "p_holm", "base_s", "form_s", "n", "pays"]
+COLUMNS += ["difference", "difference_low", "difference_high", "p_holm", "base_s", "form_s", "n", "pays", "is_sure"]
 
 
 def _pairs(action: dict, metrics: pd.DataFrame, k: int) -> Iterator[tuple[str, str, pd.Series, pd.Series]]:
@@ -58,8 +58,9 @@ def actions(study: Study, k: int = 5) -> pd.DataFrame:
     found = corrected(pd.DataFrame(rows))
     found["forms"] = found.groupby("number")["form"].transform("size")
     best = found.sort_values("difference", ascending=False, kind="stable").drop_duplicates("number")
-    best["pays"] = best["distinguishable"] & (best["difference"] > 0)
-    return best.sort_values("pays", ascending=False, kind="stable")[COLUMNS].reset_index(drop=True)
+    best["pays"] = best["difference_low"] > 0
+    best["is_sure"] = best["pays"] & best["distinguishable"]
+    return best.sort_values(["is_sure", "pays"], ascending=False, kind="stable")[COLUMNS].reset_index(drop=True)
 
 
 def _title(name: str) -> str:

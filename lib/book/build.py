@@ -25,8 +25,12 @@ from lib.options import Names
 from lib.study import Study
 from lib.words import StudyError
 
-RUN_JUPYTER_BOOK = "from jupyter_book.cli.main import main; main()"
-REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
+RUN_JUPYTER_BOOK = (
+    "from lib.files import end_with_parent; end_with_parent(); from jupyter_book.cli.main import main; main()"
+)
+REPOSITORY = (
+    "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
+)
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -91,13 +95,16 @@ def lay_out(study: Study, target: Path) -> None:
     if url := os.environ.get(REPOSITORY):
         config["repository"] = {"url": url, "branch": "main"}
         config["html"]["use_repository_button"] = True
-        config["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+        config["launch_buttons"] = {
+            "binderhub_url": "https://mybinder.org",
+            "notebook_interface": "jupyterlab",
+        }
     (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
 
 
 def footer(study: Study) -> str:
     """Which run the book's numbers are from, in one line."""
-    if study.published and study.provenance:
+    if study.published and (study.provenance or not study.has_text):
         return study.published.sentence
     made = json.loads((study.outputs / "manifest.json").read_text())
     return f"Computed for this book from {made['dataset']}, profile {made['profile']}, commit {made['commit'][:10]}."

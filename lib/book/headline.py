@@ -103,10 +103,10 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
     changes = actions(study, K)
     paid = (
-        "What gained page recall at {k}: each row changes one thing. Paired difference with 95 % interval; "
-        "randomisation test by company, corrected (Holm) for all forms of all changes, p < 0.05."
+        "What gained page recall at {k}, n = {n}: each row changes one thing. Paired difference with 95 % interval; "
+        "randomisation test by company, corrected (Holm) for all forms of all changes: a gain with p above 0.05 may be luck."
     )
-    idle = "Changes without a gain that can be distinguished from zero, by the best of the forms that were tried."
+    idle = "Changes whose gain is not distinguishable from zero, each by the best of the forms that were tried, n = {n}."
     methods = "Recall at {k}, n = {n} questions ({dataset}), with 95 % intervals."
     if reported_runs(study.dataset.name):
         methods += " *Reported* is what the reproduced study states of the same method."

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import nbformat
 import papermill
 import yaml
 
-from lib.files import ROOT, digest_of, digest_of_file, write_atomically
+from lib.files import ROOT, digest_of, digest_of_file, mend_of, write_atomically
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
@@ -78,6 +79,9 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
         aside.replace(failed)
         if error.ename in ("StudyError", "DatasetError", "NeedsFilings"):
             raise StudyError(f"{name}: {error.evalue}") from None
+        number = re.match(r"\[Errno (\d+)\]", error.evalue)
+        if mend := mend_of(int(number[1])) if number else "":
+            raise StudyError(f"{name}: {error.evalue}; {mend}") from None
         raise StudyError(
             f"{name} failed in cell {error.cell_index}: {error.ename}: {error.evalue}\n  the run so far is in {failed}"
         ) from error
@@ -112,6 +116,8 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
             ended, running = wait(running, return_when=FIRST_COMPLETED)
             todo = todo[n_free:]
             for chapter in ended:
+                if running and (error := chapter.exception()):
+                    print(f"{error}\nno other chapter begins; those that run are finished", flush=True)
                 chapter.result()
 
 

@@ -1,10 +1,10 @@
-"""The compiled site without what no page needs: an icon script of 1.5 MB, source maps, and translations."""
+"""The compiled site without what no page needs: a second way to draw icons (1.5 MB), source maps, translations."""
 
 import re
 import shutil
 from pathlib import Path
 
-#: The theme's icons are drawn by ``study.css``; the search index is read by the search page alone.
+#: The theme draws its icons from its font, too; the search index is read by the search page alone.
 UNUSED = ("*.map", "fontawesome.js*", "webpack-macros.html", "sbt-webpack-macros.html")
 ICONS = re.compile(
     r"\s*<!-- So that users can add custom icons -->|\s*<script[^>]*fontawesome\.js[^>]*></script>"
@@ -17,8 +17,7 @@ def tidy(site: Path) -> None:
     for pattern in UNUSED:
         for path in (site / "_static").rglob(pattern):
             path.unlink()
-    for name in ("locales", "vendor"):
-        shutil.rmtree(site / "_static" / name, ignore_errors=True)
+    shutil.rmtree(site / "_static" / "locales", ignore_errors=True)
     for path in site.rglob("*.html"):
         text = ICONS.sub("", path.read_text())
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from lib.analysis.experiments import VARIANTS
+from lib.analysis.experiments import ASKED, VARIANTS
 from lib.analysis.facts import MAIN, Rows, facts
 from lib.evaluation import summary_at
 from lib.methods import METHODS
@@ -71,6 +71,7 @@ FORMS = {
     "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
     "signed_interval": lambda *given: "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given),
     "from_to": lambda *given: "–" if pd.isna(given[1]) else " → ".join(map(seconds, given)),
+    "rises": "{:.2f} → {:.2f}".format,
     "rows": lambda *given: " → ".join(given),
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
@@ -141,8 +142,9 @@ def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
     title_of = {"standard": "Shared index", "oracle-document": "Gold filing"}
     heads = variants["condition"].map(title_of) + ", " + variants["question_type"]
     cells = variants.assign(head=heads, cell=variants["page_recall"].map(number))
-    shown = cells.pivot(index="variant", columns="head", values="cell").loc[[*VARIANTS], [*heads.unique()]]
-    return shown.rename(index=VARIANTS).rename_axis("BM25 over chunks").reset_index()
+    shown, said = cells.pivot(index="variant", columns="head", values="cell"), VARIANTS | ASKED
+    shown = shown.loc[[*said], [*heads.unique()]]
+    return shown.rename(index=said).rename_axis("BM25 over chunks").reset_index()
 
 
 def matched_table(study: Study, metrics: pd.DataFrame, matched: pd.DataFrame, k: int) -> pd.DataFrame:

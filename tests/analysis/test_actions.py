@@ -53,7 +53,7 @@ def test_a_change_is_shown_by_its_best_form_and_pays_if_the_gain_is_no_chance(st
     shown = actions(study)
     assert list(shown) == COLUMNS
     first, *others = shown.to_dict("records")
-    assert (first["base"], first["pays"]) == ("Dense", True)
+    assert (first["base"], first["pays"], first["is_sure"]) == ("Dense", True, True)
     assert first["difference"] == pytest.approx(0.6)
     assert [one["form"] for one in others] == ["Chunks of 128 tokens", "HyDE"]
     assert others[0]["forms"] == 2
