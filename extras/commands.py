@@ -13,13 +13,23 @@ from lib.words import StudyError
 @click.option(
     "--context", required=True, help="none, best-baseline, oracle-page, oracle-document, or a method"
 )
-@click.option("--k", default=5, show_default=True, help="depth that decides which baseline is best")
-@click.option("--limit", type=int, help="only the first questions")
-def answers(names: Names, context: str, k: int, limit: int | None) -> None:
+@click.option(
+    "--k",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="depth that decides which baseline is best",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="only the first questions")
+@click.option(
+    "--prompt", "by", type=click.Choice(["plain", "rows"]), default="plain", help="rows: tables' rows to copy"
+)
+@click.option("--larger", is_flag=True, help="by the profile's larger generator")
+def answers(names: Names, context: str, k: int, limit: int | None, by: str, larger: bool) -> None:
     """Have the answers of one context written."""
     from extras.writing import write_answers
 
-    click.echo(write_answers(names.open("06_generation"), context, k, limit))
+    click.echo(write_answers(names.open("06_generation"), context, k, limit, by, larger))
 
 
 @click.command()
@@ -72,7 +82,9 @@ def page_scorer(names: Names, by: tuple[str, ...], fold: int | None) -> None:
 
 @click.command()
 @study_options
-@click.option("-k", "--k", default=5, show_default=True, help="depth of the metrics")
+@click.option(
+    "-k", "--k", type=click.IntRange(min=1), default=5, show_default=True, help="depth of the metrics"
+)
 def mistakes(names: Names, k: int) -> None:
     """Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped."""
     from extras.page_scorer.mistakes import train_mistakes
@@ -125,7 +137,14 @@ def speed(names: Names) -> None:
 @click.command("time")
 @study_options
 @click.option("--methods", help="names, such as 'bm25 dense'; by default every row of the profile")
-@click.option("--n", "n_questions", default=20, show_default=True, help="questions, the same for all methods")
+@click.option(
+    "--n",
+    "n_questions",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="questions, the same for all methods",
+)
 @click.option("--again", is_flag=True, help="time also what was timed before")
 def time_methods(names: Names, methods: str | None, n_questions: int, again: bool) -> None:
     """Time the methods, warm and one question at a time; on an idle machine, resumed where it stopped."""
@@ -202,7 +221,9 @@ def break_(part: str) -> None:
     from extras.breaking import inputs, publication
     from extras.breaking.cases import run_cases
 
-    wanted = [one for name, one in (("inputs", inputs), ("publication", publication)) if part in ("all", name)]
+    wanted = [
+        one for name, one in (("inputs", inputs), ("publication", publication)) if part in ("all", name)
+    ]
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-break-") as folder:
         outcomes = run_cases((case for one in wanted for case in one.cases(Path(folder))), click.echo)
     if n_bad := sum(not one.is_good for one in outcomes):

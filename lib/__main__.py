@@ -7,6 +7,7 @@ import click
 import yaml
 
 from extras.commands import COMMANDS
+from lib.files import exclusively, mend_of
 from lib.options import Names, study_options
 from lib.words import StudyError
 
@@ -19,8 +20,13 @@ class OneSentence(click.Group):
         try:
             return super().invoke(context)
         except StudyError as error:
-            click.echo(f"error: {error}", err=True)
-            context.exit(1)
+            message = str(error)
+        except OSError as error:
+            if not (mend := mend_of(error.errno)):
+                raise
+            message = f"{error.filename or context.invoked_subcommand}: {error.strerror}; {mend}"
+        click.echo(f"error: {message}", err=True)
+        context.exit(1)
 
 
 @click.group(cls=OneSentence, context_settings={"max_content_width": 120})
@@ -35,8 +41,10 @@ def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
     from extras.preflight import preflight
     from lib.book.build import build_book
+    from lib.frames import ARTIFACTS
 
-    build_book(names, jobs, preflight)
+    with exclusively(ARTIFACTS / "locks" / "book", click.echo):
+        build_book(names, jobs, preflight)
 
 
 @commands.command()

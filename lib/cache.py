@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,10 @@ from lib.words import StudyError
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS spaces (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS rows (space INTEGER, key BLOB, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sums (space INTEGER, key BLOB, sum BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
+"""
+LOOK_UP = """
+SELECT value, sum FROM rows LEFT JOIN sums USING (space, key) WHERE space = ? AND key = ?
 """
 
 
@@ -30,8 +33,16 @@ def key_of(item: str | tuple[str, ...]) -> bytes:
     return hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest()
 
 
+def sum_of(space: str, key: bytes, value: bytes) -> bytes:
+    """A row's checksum, 8 bytes, over its place too: a row in another's place is as wrong as one that was changed."""
+    return hashlib.blake2b(b"\0".join((space.encode(), key, value)), digest_size=8).digest()
+
+
 class Cache:
     """Rows of numbers by model and input.
+
+    A row whose checksum differs is computed again; one that was kept before there were checksums gets its own when it
+    is first used.
 
     Args:
         path: the SQLite file; made when missing.
@@ -67,15 +78,17 @@ class Cache:
             Shape (n_items, width).
 
         Raises:
-            StudyError: the file is damaged.
+            StudyError: the file is damaged, or cannot be written.
         """
         try:
             with closing(self._open()) as connection:
                 return self._rows(connection, space, items, compute, batch_size, np.dtype(dtype), label)
+        except sqlite3.OperationalError as error:
+            mend = "make room on the disk and give yourself the right to write; all that was computed is kept"
+            raise StudyError(f"{self.path} cannot be used now ({error}); {mend}") from None
         except sqlite3.DatabaseError as error:
-            raise StudyError(
-                f"{self.path} cannot be used ({error}); remove it, its rows are computed again"
-            ) from None
+            mend = "move it elsewhere, then its rows are computed again"
+            raise StudyError(f"{self.path} is damaged ({error}); {mend}") from None
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,9 +104,21 @@ class Cache:
             connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
         [number] = connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()
         keys = [key_of(item) for item in items]
-        look_up = partial(connection.execute, "SELECT value FROM rows WHERE space = ? AND key = ?")
-        known = ((key, look_up((number, key)).fetchone()) for key in dict.fromkeys(keys))
-        found = {key: np.frombuffer(row[0], dtype) for key, row in known if row}
+        found, sums, n_damaged = {}, [], 0
+        for key in dict.fromkeys(keys):
+            value, known = connection.execute(LOOK_UP, (number, key)).fetchone() or (None, None)
+            if value is None:
+                continue
+            if (own := sum_of(name, key, value)) == (known or own):
+                found[key] = np.frombuffer(value, dtype)
+                sums += [(number, key, own)] * (known is None)
+            else:
+                n_damaged += 1
+        if n_damaged:
+            print(f"{self.path.name}: {n_damaged} rows are damaged; they are computed again")
+        if sums:
+            with connection:
+                connection.executemany("INSERT OR IGNORE INTO sums VALUES (?, ?, ?)", sums)
         missing = [row for row, key in enumerate(keys) if key not in found]
         starts = range(0, len(missing), batch_size)
         for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
@@ -102,8 +127,10 @@ class Cache:
             if len(values) != len(part):
                 raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
             made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
+            packed = [(number, key, value.tobytes()) for key, value in made.items()]
+            sums = [(number, key, sum_of(name, key, value)) for _, key, value in packed]
             with connection:
-                packed = [(number, key, value.tobytes()) for key, value in made.items()]
-                connection.executemany("INSERT OR IGNORE INTO rows VALUES (?, ?, ?)", packed)
+                connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", packed)
+                connection.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?, ?)", sums)
             found |= made
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), dtype)

@@ -1,6 +1,7 @@
 """From runs to metrics: every method under every condition, one row per question, stored and written to the outputs."""
 
 import gzip
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from lib.metrics.frame import HEADLINE, at_depth
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.stats import Resampling
 from lib.study import Study
-from lib.words import CONDITIONS, Condition
+from lib.words import CONDITIONS, Condition, StudyError
 
 VERSION = 2
 FILE = "metrics.csv"
@@ -62,8 +63,16 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """A file of METRIC_COLUMNS or ANSWER_COLUMNS."""
-    return pd.read_csv(path, dtype=TYPES)
+    """A file of METRIC_COLUMNS or ANSWER_COLUMNS.
+
+    Raises:
+        StudyError: it is damaged.
+    """
+    try:
+        return pd.read_csv(path, dtype=TYPES)
+    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
+        mend = "remove it, and built.json beside it, so that the chapters write it again"
+        raise StudyError(f"{path} is damaged ({error}); {mend}") from None
 
 
 def evaluate_all(
@@ -111,6 +120,7 @@ def _merged(study: Study, name: str, fresh: pd.DataFrame, same: list[str]) -> pd
     with exclusively(path, study.store.say):
         if path.is_file():
             old = read_metrics(path)
+            old = old[old["question_id"].isin(study.questions["question_id"])]  # the set may have changed
             replaced = pd.MultiIndex.from_frame(old[same]).isin(pd.MultiIndex.from_frame(fresh[same]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
         table = table.sort_values([*table.columns[:5]], kind="stable", ignore_index=True)

@@ -1,5 +1,6 @@
 """Files and digests: content hashes, atomic writes, and one process at a time."""
 
+import errno
 import hashlib
 import json
 import os
@@ -14,6 +15,23 @@ from filelock import FileLock, Timeout
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_S = 10
+_RIGHTS = "give yourself the right to it, as with chmod u+rwX, or take another folder"
+_PLACE = "a file stands where a folder is needed, or the other way round; rename it"
+MENDS = {
+    **dict.fromkeys(
+        (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room on the disk; all that was computed is kept"
+    ),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _RIGHTS),
+    **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), _PLACE),
+    errno.EIO: "the disk has a fault; take another one",
+    errno.EMFILE: "too many files are open; raise ulimit -n",
+    errno.ENOMEM: "memory was exhausted; end other programs, or say JOBS=1",
+}
+
+
+def mend_of(number: int | None) -> str:
+    """What mends an error of the operating system with this number; empty where nothing that a person does would."""
+    return MENDS.get(number, "")
 
 
 def digest_of(value: object) -> str:

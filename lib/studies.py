@@ -50,6 +50,9 @@ def open_study(
     Raises:
         StudyError: a name that does not exist, a value that cannot be used, or data that cannot be used.
     """
+    named = {"dataset": dataset, "profile": profile, "results": results, "questions": questions}
+    if wrong := [f"{name} is {value!r}" for name, value in named.items() if not isinstance(value, str)]:
+        raise StudyError(f"{'; '.join(wrong)}: give a text")
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
     settings, of_set = load_profile(profile), name_of(questions) if questions else "financebench"
@@ -72,7 +75,7 @@ def open_study(
     if changed:
         settings = settings.replaced(changed)
     k, ks = parameters.get("k"), settings.metrics.ks
-    if k is not None and k not in ks:
+    if k is not None and (type(k) is not int or k not in ks):
         listed = ", ".join(map(str, ks))
         raise StudyError(f"k is {k!r}: say one of {listed}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(chapter, parameters)

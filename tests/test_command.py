@@ -1,10 +1,17 @@
 """The command line: every command explains itself; an error that a person can correct is one sentence and status 1."""
 
+import errno
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
 from lib import __main__ as command_line
+from lib import files, frames
 from lib.methods import METHODS
+from lib.options import Names
 from lib.studies import OUTPUTS_VARIABLE
 from lib.words import StudyError
 
@@ -14,7 +21,8 @@ NEEDED = {
     "export-scorer": ["--target", "nowhere"],
     "silver": ["--pages", "nowhere.parquet"],
 }
-OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify"})
+OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
+OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break"})
 
 
 def run(*arguments: str):
@@ -48,6 +56,53 @@ def test_every_command_has_help(name):
 def test_a_dataset_that_is_not_there_is_one_sentence(name):
     result = run(name, *NEEDED.get(name, []), "--dataset", "no/such/folder")
     assert sentence(result).startswith("error: no/such/folder: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "wanted"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/x/y"),
+            "/x/y: No space left on device; make room on",
+        ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/x"),
+            "/x: Permission denied; give yourself the right",
+        ),
+        (
+            NotADirectoryError(errno.ENOTDIR, "Not a directory", "/x"),
+            "/x: Not a directory; a file stands where",
+        ),
+    ],
+)
+def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it(monkeypatch, error, wanted):
+    def refuse(self, chapter=""):
+        raise error
+
+    monkeypatch.setattr(Names, "open", refuse)
+    assert sentence(run("measure")).startswith(f"error: {wanted}")
+
+
+def test_another_error_of_the_system_is_no_sentence(monkeypatch):
+    monkeypatch.setattr(Names, "open", lambda self, chapter="": Path("/no/such").stat())
+    assert isinstance(run("measure").exception, FileNotFoundError)
+
+
+def test_a_book_waits_for_the_other_that_is_built(monkeypatch, tmp_path):
+    monkeypatch.setattr(frames, "ARTIFACTS", tmp_path)
+    monkeypatch.setattr(files, "PATIENCE_S", 0.1)
+    began, ended = [], []
+
+    def build(names, jobs, check):
+        began.append(len(ended))
+        time.sleep(1)
+        ended.append(True)
+
+    monkeypatch.setattr("lib.book.build.build_book", build)
+    with ThreadPoolExecutor(2) as pool:
+        for one in [pool.submit(command_line.book.callback, jobs=0, **OPTIONS) for _ in range(2)]:
+            one.result()
+    assert began == [0, 1]
 
 
 def test_what_was_never_published_is_one_sentence():

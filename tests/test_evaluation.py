@@ -1,5 +1,6 @@
 """Metrics in the order that the bootstrap depends on, and merged into the file that the book shows."""
 
+import gzip
 from types import SimpleNamespace
 
 import pandas as pd
@@ -16,6 +17,7 @@ from lib.evaluation import (
 )
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.stats import Resampling
+from lib.words import StudyError
 
 QUESTIONS = pd.DataFrame({"question_id": ["q10", "q2", "q1"], "company": ["Acme", "Acme", "Bolt"]})
 
@@ -55,7 +57,8 @@ def study(tmp_path):
     def write(name, content):
         (tmp_path / name).write_bytes(content)
 
-    return SimpleNamespace(outputs=tmp_path, store=SimpleNamespace(say=print), write=write)
+    asked = pd.DataFrame({"question_id": ["q1", "q2"]})
+    return SimpleNamespace(outputs=tmp_path, questions=asked, store=SimpleNamespace(say=print), write=write)
 
 
 def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_rest(study):
@@ -95,6 +98,19 @@ def test_answers_are_merged_by_context_prompt_generator_and_metric(study):
         ["none", "plain", "small", "q1", "refusal", 1.0],
     ]
     pd.testing.assert_frame_equal(read_metrics(study.outputs / ANSWERS_FILE), merged)
+
+
+def test_rows_of_questions_that_the_set_no_longer_has_go(study):
+    merge_metrics(study, metrics(("gone", "mrr", 10, 0.1), ("q1", "exact", None, 1.0)))
+    merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)))
+    assert merged[["question_id", "metric"]].to_numpy().tolist() == [["q1", "exact"], ["q1", "mrr"]]
+
+
+@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"a,b\n" * 99)[:-9]])
+def test_a_damaged_file_of_metrics_is_one_sentence(study, content):
+    (study.outputs / METRICS_FILE).write_bytes(content)
+    with pytest.raises(StudyError, match=rf"{METRICS_FILE} is damaged .*; remove it, and built.json"):
+        merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)))
 
 
 def test_merging_again_gives_the_same_bytes(study):

@@ -24,6 +24,7 @@ from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
 from lib.data.chunks import chunk_key
+from lib.files import end_with_parent
 from lib.frames import remembered
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, chunk_id
@@ -127,7 +128,7 @@ def elements(study: Study) -> pd.DataFrame:
 
     def make() -> pd.DataFrame:
         texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
-        with ProcessPoolExecutor(N_WORKERS) as pool:
+        with ProcessPoolExecutor(N_WORKERS, initializer=end_with_parent) as pool:
             found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())
             progress = tqdm(texts, desc="elements", unit="filing")
             rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]

@@ -26,7 +26,7 @@ from lib.words import DatasetError
 
 DOCUMENTS = "*document_information*.jsonl"
 MOST_LINES = 50  # of problems that one message lists
-#: Fingerprint of the files to the filings' digest: datasets whose results are kept under the fingerprint of files alone.
+#: Of datasets whose results are kept under the fingerprint of their files alone: that, and the filings' digest.
 KEPT = {
     "1b447b5fa654bc1cdd52": "dcf424bc22574e2f7259",  # FinanceBench
     "33a8a230174ee4551806": "dcf424bc22574e2f7259",  # the page questions

@@ -19,7 +19,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
 
-from lib.files import ROOT
+from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
 from lib.words import StudyError
 
@@ -27,6 +27,7 @@ SERVER = (sys.executable, "-m", "lib.models.generator")
 OPTIONS = {
     "llama.cpp": ("n_slots", "context", "n_threads"),
     "transformers": ("batch_size", "context", "precision"),
+    "openvino": ("context", "n_threads"),
 }
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
 
@@ -35,7 +36,7 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets.
 
     Raises:
-        StudyError: there is no such backend, or the directory does not contain the one GGUF file that llama.cpp takes.
+        StudyError: there is no such backend, or the directory does not contain exactly one GGUF file where one is taken.
     """
     backend = settings["backend"]
     if backend not in OPTIONS:
@@ -48,6 +49,10 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     found = sorted(Path(directory).glob("*.gguf"))
     if len(found) != 1:
         raise StudyError(f"{directory} holds {len(found)} GGUF files; the generator needs exactly one")
+    if backend == "openvino":
+        from lib.models.generator_openvino import OpenVinoGenerator
+
+        return OpenVinoGenerator(found[0], **taken)
     return LlamaCppGenerator(found[0], **taken)
 
 
@@ -191,6 +196,7 @@ def serve() -> None:
     cache: text drawn with a seed then depends on the prompt alone. With other prompts in the batch, or a prefix kept
     from an earlier prompt, sums are rounded in another order and most texts come out otherwise.
     """
+    end_with_parent()
     with os.fdopen(os.dup(1), "w") as replies:
         os.dup2(2, 1)  # whatever llama.cpp prints must not mix with the replies
         import xllamacpp

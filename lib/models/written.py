@@ -1,7 +1,8 @@
 """What a language model wrote, one JSON line each, appended as it is written: a killed run only fills gaps.
 
 A record's key is the hash of the model's weights, the prompt, the sampling and the seed. The prompt itself is not kept:
-it may hold a filing's text. A line that a kill left half-written, or that was changed by hand, is noticed and not used.
+it may hold a filing's text. A line that a kill left half-written, or that was changed by hand, is noticed and not used:
+a record has a checksum, and one from before there were any is appended with its own when it is first used.
 """
 
 import fcntl
@@ -18,6 +19,7 @@ from tqdm.auto import tqdm
 from lib.files import digest_of, exclusively
 from lib.models.prompts import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
 
+SUM = "sha"  # of a record: the hash of its key and what was written
 FIELDS = ("key", "kind", "question_id", "prompt_sha", "params", "seed", "model", "text", "finish_reason")
 
 
@@ -129,6 +131,8 @@ class GenerationLog:
                 filled.add([item], here[key], "published" if "origin" in here[key] else "reused")
             else:
                 wanted.setdefault(key, []).append(item)
+        found = (here[key] for key in dict.fromkeys(map(self.key, items)) if key in here)
+        append_records(self.path, (record for record in found if SUM not in record))
         if wanted:
             with exclusively(self.path, self.say):
                 # another process may have written some meanwhile; damage was told by the first reading
@@ -183,16 +187,23 @@ def key_of(identity: dict) -> str:
     return digest_of([weights, identity["prompt_sha"], identity["params"], identity["seed"]])
 
 
+def sum_of(record: dict) -> str:
+    """The checksum of what was written, with what it was written for, 16 hex digits."""
+    return digest_of([record[name] for name in ("key", "question_id", "text", "finish_reason")])[:16]
+
+
 def is_sound(record: object) -> bool:
-    """Whether a record has every field, and the key that follows from them."""
+    """Whether a record has every field, the key that follows from them, and its checksum if it has one."""
     try:
-        return all(name in record for name in FIELDS) and key_of(record) == record["key"]
+        is_whole = all(name in record for name in FIELDS) and key_of(record) == record["key"]
+        return is_whole and record.get(SUM, own := sum_of(record)) == own
     except (TypeError, KeyError):
         return False
 
 
 def read_records(path: Path, say: Callable[[str], None], with_copies: bool = True) -> dict[str, dict]:
-    """The sound records of a log by key; one made here goes before a published copy, else the first counts.
+    """The sound records of a log by key; one made here goes before a published copy, then one with a checksum before
+    one without, else the first counts.
 
     Args:
         path: the log; it may be missing.
@@ -207,9 +218,13 @@ def read_records(path: Path, say: Callable[[str], None], with_copies: bool = Tru
     for record in filter(None, records):
         if with_copies or "origin" not in record:
             known = by_key.setdefault(record["key"], record)
-            if "origin" in known and "origin" not in record:
+            if _rank(record) > _rank(known):
                 by_key[record["key"]] = record
     return by_key
+
+
+def _rank(record: dict) -> tuple[bool, bool]:
+    return "origin" not in record, SUM in record
 
 
 def take_over(source: Path, target: Path, question_ids: set[str], model: Model) -> None:
@@ -230,8 +245,9 @@ def _parsed(line: bytes) -> dict | None:
 
 
 def append_records(path: Path, records: Iterable[dict]) -> None:
-    """Add lines that are on the disk when this returns; a last line without its end is ended, or cut off if broken."""
-    added = b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
+    """Add lines with checksums, on the disk when it returns; a last line without its end is ended, or cut if broken."""
+    summed = ({SUM: sum_of(record)} | record for record in records)
+    added = b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in summed)
     if not added:
         return
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -99,7 +99,7 @@ def test_a_record_says_all_but_the_prompt(open_log, path):
         "seconds": 0.5,
     }
     assert {name: record[name] for name in expected} == expected
-    assert set(record) - set(expected) == {"key", "prompt_sha", "created"}
+    assert set(record) - set(expected) == {"key", "prompt_sha", "created", "sha"}
     assert len(record["key"]) == len(record["prompt_sha"]) == 64
 
 
@@ -205,6 +205,31 @@ def test_a_half_written_last_line_is_cut_off(open_log, path, said, n_bytes):
     assert (filled.texts, filled.origins) == ({"a": "A", "b": "B", "c": "C"}, {"reused": 2, "computed": 1})
     assert said == ["generations.jsonl: 1 damaged lines are not used"]
     assert [json.loads(line)["text"] for line in path.read_text().splitlines()] == ["A", "B", "C"]
+
+
+def test_a_text_that_was_changed_by_hand_is_written_again(open_log, path, said):
+    open_log().fill("hyde", ITEMS, Writer)
+    path.write_text(path.read_text().replace('"text": "B"', '"text": "C"'))
+    filled = open_log().fill("hyde", ITEMS, Writer)
+    assert (filled.texts, filled.origins) == ({"a": "A", "b": "B", "c": "C"}, {"reused": 2, "computed": 1})
+    assert said == ["generations.jsonl: 1 damaged lines are not used"]
+
+
+def test_a_record_from_before_there_were_checksums_gets_its_own_when_it_is_used(open_log, path):
+    open_log().fill("hyde", ITEMS, Writer)
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        del record["sha"]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    for _ in range(2):
+        assert open_log().fill("hyde", ITEMS[:2], never).texts == {"a": "A", "b": "B"}
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(line["text"], "sha" in line) for line in lines] == [
+        *zip("ABC", [False] * 3, strict=True),
+        *zip("AB", [True] * 2, strict=True),
+    ]
+    path.write_text(path.read_text().replace('"text": "A"', '"text": "X"', 1))
+    assert open_log().fill("hyde", ITEMS[:2], never).texts == {"a": "A", "b": "B"}
 
 
 def test_a_last_line_without_its_end_is_not_lost_when_the_next_is_added(open_log, path):
