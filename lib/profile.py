@@ -19,7 +19,7 @@ CHOICES = {
     "precision": (precisions := ("auto", "float32", "bfloat16", "float16")),
     "train_precision": precisions,
     "long_chunks": ("windows", "truncate"),
-    "backend": ("llama.cpp", "transformers"),
+    "backend": ("llama.cpp", "transformers", "openvino"),
     "negatives": ("batch", "filing", "all"),
     "method": ("lora", "full"),
     "sides": ("question", "both"),

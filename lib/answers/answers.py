@@ -9,6 +9,7 @@ from functools import partial
 
 import pandas as pd
 
+from lib.answers.pages_read import rows_given
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.methods import TRAINED, baselines
@@ -27,6 +28,13 @@ SYSTEM = (
     "based on the document segments that you are given."
 )
 TEMPLATE = "Context:\n{context}\n\nQuestion: {question}\n\nAnswer:"
+ROWS_TEMPLATE = (
+    "Rows of tables, one a line: label | period: value | ...\n{context}\n\nQuestion: {question}\n\n"
+    "First copy the row or rows that answer the question. Then calculate if needed. End with a line "
+    "'Answer:' and the figure."
+)
+PLAIN, FROM_ROWS = "plain", "rows"
+PROMPTS = {PLAIN: TEMPLATE, FROM_ROWS: ROWS_TEMPLATE}
 NO_SEGMENTS = "(no document segments)"
 ANSWER_METRICS = (
     "answer_right",
@@ -51,9 +59,9 @@ class Answers:
     filled: Filled
 
 
-def prompt(question: str, given: str) -> Prompt:
+def prompt(question: str, given: str, template: str = TEMPLATE) -> Prompt:
     """The one prompt, for every context."""
-    return Prompt(TEMPLATE.format(context=given or NO_SEGMENTS, question=question), SYSTEM)
+    return Prompt(template.format(context=given or NO_SEGMENTS, question=question), SYSTEM)
 
 
 def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
@@ -83,16 +91,35 @@ def asked(study: Study) -> pd.DataFrame:
     return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
 
 
-def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
-    """The answers of the questions that are asked, or the first of them, under one context: stored, or written now."""
-    settings = study.profile.answers
-    sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
-    given, questions = contexts(study, wanted), asked(study).head(limit or len(study.questions))
+def answers(
+    study: Study, wanted: Context, limit: int | None = None, by: str = PLAIN, is_larger: bool = False
+) -> Answers:
+    """The answers of the questions that are asked, or the first of them, under one context: stored, or written now.
+
+    Args:
+        study: gives questions, contexts, settings and the log.
+        wanted: what is read.
+        limit: only the first questions.
+        by: one of PROMPTS.
+        is_larger: whether the profile's larger generator writes.
+    """
+    settings = study.profile.answers | (study.profile.answers_from_rows if by == FROM_ROWS else {})
+    sampling = Sampling(max_tokens=settings["max_tokens"], temperature=0.0, seed=settings["seed"])
+    given = (rows_given if by == FROM_ROWS else contexts)(study, wanted)
+    questions, writer = asked(study).head(limit or len(study.questions)), study
     items = [
-        Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
+        Item(
+            row.question_id,
+            row.question_id,
+            prompt(row.question, given[row.question_id], PROMPTS[by]),
+            sampling,
+        )
         for row in questions.itertuples()
     ]
-    filled = study.generation_log().fill("answer", items, study.make_generator)
+    if is_larger:
+        changes = {f"generator.{name}": value for name, value in study.profile.larger_generator.items()}
+        writer = study.with_changes(changes)
+    filled = writer.generation_log().fill("answer", items, writer.make_generator)
     return Answers(wanted, filled.texts, filled)
 
 
@@ -127,6 +154,12 @@ def effort(study: Study, written: Answers) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
 
 
+def context_params(study: Study, wanted: Context) -> dict:
+    """What the scores of a context's answers depend on beside the answers: its name, its run and the gold."""
+    run = study.run_entry(wanted.method, wanted.condition).digest if wanted.method != NONE else ""
+    return {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint}
+
+
 def kept(
     study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]
 ) -> pd.DataFrame:
@@ -134,8 +167,7 @@ def kept(
 
     It is not stored while answers are missing, as a later attempt may write them.
     """
-    run = study.run_entry(wanted.method, wanted.condition).digest if wanted.method != NONE else ""
-    params = {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint}
+    params = context_params(study, wanted)
     params |= {role: weights_hash(study.profile[role].weights) for role in ("generator", "embedder")}
     params |= {name: study.digest(name) for name in ("questions", "chunks")} | study.settings_of(("answers",))
     stage = f"{stage}/{wanted.name}"

@@ -87,6 +87,16 @@ class Line(NamedTuple):
     unit: str  # thousand, million, billion or none
 
 
+class Sheet(NamedTuple):
+    """A page's tables: where it stands, which statement it is, and the fiscal year its filing is of."""
+
+    doc_name: str
+    page: int
+    kind: str | None
+    year: int | None
+    lines: tuple[Line, ...]
+
+
 @cache
 def accounting() -> dict[str, dict]:
     """The line items of each statement and the measures over them, of ``items.yaml``."""
@@ -243,7 +253,7 @@ def lines_of(entries: Sequence[Entry], text: str) -> list[Line]:
     heads: list[Entry] = []
     columns: tuple[Column, ...] = ()
     section, is_new = "", True
-    for entry in entries:
+    for entry in map(_with_date, entries):
         if is_head(entry):
             heads = [entry] if is_new else [*heads, entry]
             is_new = False
@@ -259,6 +269,13 @@ def lines_of(entries: Sequence[Entry], text: str) -> list[Line]:
             is_of_unit = not (entry.is_share or re.search(r"\bper\b|percent|\bratio\b", label, re.I))
             found.append(Line(label, section, columns, values, entry.is_share, unit if is_of_unit else ""))
     return found
+
+
+def _with_date(entry: Entry) -> Entry:
+    """An entry whose figures are the day and the year of a date, as one label."""
+    is_date = re.search(rf"\b(?:{'|'.join(_SHORT_MONTHS)})[a-z]*\.?$", entry.label, re.I)
+    is_date = is_date and entry.figures and re.fullmatch(r"\d{1,2},", entry.figures[0])
+    return Entry(f"{entry.label} {' '.join(entry.figures)}") if is_date else entry
 
 
 def unit_of(text: str) -> str:
@@ -290,12 +307,11 @@ def columns_of(heads: Sequence[Entry]) -> tuple[Column, ...]:
         dates = [] if head.figures else dates
         dated += [*dates, *((int(year), end) for year, end in zip(head.figures, ends, strict=True))]
         places += [*([None] * len(dates)), *(head.places or [None] * len(head.figures))]
-    half = len(dated) // 2
+    spans, half = list(dict.fromkeys(spans)), len(dated) // 2
     if half and len(dated) % 2 == 0 and len(spans) < 2 and _years(dated[:half]) == _years(dated[half:]):
         dated, places = dated[half:], places[half:]  # a title that names the same years
     if not dated or len(dated) > MAX_COLUMNS:
         return ()
-    spans = list(dict.fromkeys(spans))
     each = len(dated) // len(spans) if spans and len(dated) % len(spans) == 0 else 0
     months = [spans[place // each] if each else None for place in range(len(dated))]
     parts = zip(dated, months, places, strict=True)

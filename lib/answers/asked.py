@@ -1,0 +1,242 @@
+"""What a question asks for: a formula over line items, a period, a unit and how many digits.
+
+By rules: a definition that the question gives comes first, then a share or a ratio of two things, a formula of the
+library, a line item; what is none of these is looked for among the rows' labels, word by word.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from lib.answers.formulas import in_symbols, item_named, library, longest, names_in, spoken
+from lib.metrics.answers import asked_unit
+from lib.retrievers.identity import asked_period, quarters_in, years_in
+
+NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
+DEFINED = re.compile(
+    r"(?:\b(?:is |are )?(?:defined|calculated|computed|measured|expressed) (?:as|by)(?: being)?|\bdefine[sd]? [^.?;]{3,60}? as)"
+    r"\s*:?\s*(?P<what>[^?;]+?)(?=[.](?:\s|$)|[?;]|$)",
+    re.I,
+)
+BRACKETED = re.compile(r"\(([^()]*(?:\b(?:plus|minus|less|divided by)\b|[÷/+])[^()]*)\)", re.I)
+OF_TWO = (
+    ("ratio", r"\bratio of (?P<top>.+?) to (?P<bottom>.+)"),
+    ("ratio", r"(?P<top>.+?),? divided by (?P<bottom>.+)"),
+    ("ratio", r"\bhow much (?P<top>.+?) (?:did|does|do|was|were) .*?for every dollar of (?P<bottom>.+)"),
+    ("percent", r"(?P<top>.+?) as an? (?:percent(?:age)?|%|share|fraction|proportion) of (?P<bottom>.+)"),
+    ("percent", r"\b(?:percent(?:age)?|%|share|proportion|fraction|portion) of (?P<bottom>.+?) (?:was|were|is|are|came from|consisted of|did) (?P<top>.+)"),
+    ("ratio", r"(?P<top>.+?) to (?P<bottom>.+?) ratio"),
+)  # fmt: skip
+GROWTH = re.compile(
+    r"\b(?:percent(?:age)?|%|yoy|year over year|annual) (?:change|growth|increase|decrease|decline)|growth rate|"
+    r"\bgrow(?:th|n)?\b.*\b(?:percent|%|rate)|\bhow fast\b|\bby (?:what|how much) (?:a )?(?:percent|%)|"
+    r"\bwhat (?:percent|%)\w* .*\b(?:grow|increase|decrease|decline|change|fall|rise)|\bpercent\w* points? (?:change|growth)|"
+    r"\b(?:revenue|sales|earnings|income) growth\b|\bgrowth (?:in|of)\b"
+)
+CHANGE = re.compile(
+    r"\b(?:change|difference|increase|decrease|decline|growth|rise|drop)s? (?:in|of|between|from)\b|\bby how much\b|"
+    r"\bhow (?:much|did) .*\b(?:change|increase|decrease|grow|rise|fall|develop|decline)\b|\bchange[ds]?\b.*\b(?:from|between|since)\b"
+)
+AVERAGE = re.compile(r"\b(\w+) (?:fiscal )?year (?:fiscal )?(?:average|mean)|\b(?:average|mean)\b.*\b(?:between|from|over|across)\b|\b(?:average|mean) (?:annual|yearly)\b")  # fmt: skip
+COMPOUND = re.compile(r"\bcagr\b|\bcompound(?:ed)? (?:annual )?growth\b")
+AT_END = re.compile(r"\byear end (?:figures|balances?)|\bending (?:balances?|figures)|\bend of (?:the )?(?:fiscal )?year (?:figures|balances)")  # fmt: skip
+DIGITS = re.compile(r"\b(?:(\d|one|two|three|four) (?:decimal|digits?)|nearest (tenth|hundredth|whole|integer|million|billion))")  # fmt: skip
+IN_PERCENT = re.compile(r"\bin (?:percent|%|units of percent)|\bpercent(?:age)?s?\b|%")
+#: Words of a question that no row's label is about.
+FILLER = re.compile(
+    r"\b(?:what|which|how|was|were|is|are|did|does|do|has|have|had|the|of|a|an|in|on|for|at|as|to|by|from|with|and|or|its|their|"
+    r"company|companys|it|report(?:ed|s)?|according|based|amount(?:ed)?|figures?|value|much|many|state|find|give|tell|me|please|"
+    r"you|we|high|low|large|fy|fiscal|year|years|ended|end|ending|quarter|months?|first|second|third|fourth|three|six|nine|january|february|"
+    r"march|april|may|june|july|august|september|october|november|december|usd|dollars?|u s|us|thousands?|millions?|billions?|"
+    r"statements?|10 ?[kq]|annual|filing|page|table|q[1-4]|fy\d+|\d+|round(?:ed)?|answer|question|that|this|be|been|during|between|"
+    r"per(?= the)|shown|data|percent(?:age)?|%|increased?|decreased?|changed?|difference|grow(?:n|th)?|fast|rise|rose|fall|fell|"
+    r"develop(?:ed)?|declined?|points?|rate|than|over|since|compared|when|there|any|into|average|mean|cagr|respectively|each|total(?= amount)|approximately|primarily|using|only|information|provided|within|details?)\b"
+)
+SAID = re.compile(
+    r"\(?\b(?:according to|based on|from|using|in|on) (?:the |its |their )?(?:consolidated |details? (?:of|in) )?(?:the )?"
+    r"(?:income statement|balance sheet|(?:cash flow )?statements?(?: of (?:income|operations|cash flows?|financial position))?|p and l|"
+    r"cash flow statement)\b|\bbalance sheet date\b|\bwhat is the (?:figure|result)\b|\bwork it out\b"
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for; ``rows`` are the words to look for by name in the formula, of line items beside their labels."""
+
+    formula: str
+    title: str  # of the formula, or the words that name the item
+    year: int | None
+    months: int | None
+    form: str  # percent, ratio, money or days; empty for what a row has
+    unit: float | None  # in which an amount is asked for
+    digits: int | None
+    rows: dict[str, str] = field(default_factory=dict)
+    source: str = ""  # question, library, two, item or row
+
+
+def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
+    """What a question asks for.
+
+    Args:
+        question: in words.
+        names: of the company, which are no part of what is asked.
+    """
+    rows: dict[str, str] = {}
+
+    def name_of(phrase: str, is_defined: bool = True) -> str:
+        return formula_of(phrase, names, rows, is_defined)
+
+    text = spoken(question)
+    formula, title, form, source = "", "", "", ""
+    if definition := definition_in(question):
+        formula, title, source = (
+            in_symbols(definition, name_of) or "",
+            "as the question defines it",
+            "question",
+        )
+    if not formula:
+        rows.clear()
+        formula, title, form, source = named(without(text, names), partial(name_of, is_defined=False))
+    if AT_END.search(text) and source != "question":
+        formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
+    years = years_in(question if not definition else question.replace(definition, " ")) or years_in(question)
+    formula, form = over_time(text, formula, form, years, bool(definition))
+    if source == "question" and "/" in formula:
+        form = "percent" if IN_PERCENT.search(text.partition("defined")[0]) else "ratio"
+    digits, unit = DIGITS.search(text), asked_unit(question)
+    period = asked_period(question)
+    return Wanted(
+        formula=formula,
+        title=title,
+        year=years[-1] if years and (COMPOUND.search(text) or len(years) > 1) else period.year,
+        months=months_of(text, question),
+        form=form,
+        unit=unit if unit > 1 else None,
+        digits=None if digits is None else n_digits(digits),
+        rows={name: words for name, words in rows.items() if name in names_in(formula)},
+        source=source,
+    )
+
+
+def definition_in(question: str) -> str | None:
+    """The words in which a question defines what it asks for; None where it defines nothing."""
+    found = [match["what"] for match in DEFINED.finditer(question)] + BRACKETED.findall(question)
+    symbols = [
+        text for text in found if re.search(r"[×÷*/+]|\s[-–−]\s|\b(?:plus|minus|less|divided)\b", text)
+    ]
+    return max(symbols, key=len, default=None)
+
+
+def n_digits(match: re.Match) -> int:
+    """Digits behind the point, from a match of DIGITS."""
+    if match[1]:
+        return int(match[1]) if match[1].isdigit() else {"one": 1, **NUMBERS}[match[1]]
+    return {"tenth": 1, "hundredth": 2}.get(match[2], 0)
+
+
+def months_of(text: str, question: str) -> int | None:
+    """The length of the period that is asked about, where a question names one."""
+    if found := re.search(r"\b(three|six|nine|twelve) months?\b", text):
+        return {"three": 3, "six": 6, "nine": 9, "twelve": 12}[found[1]]
+    if re.search(r"\b(?:first|second) half\b|\bh[12]\b", text):
+        return 6
+    if re.search(r"\byear to date\b|\bytd\b", text):
+        return None
+    return 3 if quarters_in(question) or re.search(r"\bquarter", text) else 12 if re.search(r"\b(?:fy|fiscal|annual)", text) else None  # fmt: skip
+
+
+def without(text: str, names: Sequence[str]) -> str:
+    """A spoken text without a company's names and what names a statement."""
+    for name in sorted(map(spoken, names), key=len, reverse=True):
+        text = re.sub(rf"\b{re.escape(name)}(?: s)?\b", " ", text) if len(name) > 1 else text
+    return " ".join(SAID.sub(" ", text).split())
+
+
+def named(text: str, name_of) -> tuple[str, str, str, str]:
+    """The formula that a spoken question asks for, its title, its form and its source."""
+    formulas = {name: about["names"] for name, about in library()["formulas"].items()}
+    known = longest(text, formulas)
+    for form, pattern in OF_TWO:
+        found = re.search(pattern, text)
+        if found:
+            top, bottom = (_core(found[part]) for part in ("top", "bottom"))
+            is_formula = known and known[1] in top and library()["formulas"][known[0]]["form"] != "money"
+            if not is_formula and (item_named(top) or known) and item_named(bottom):
+                return f"({name_of(top)}) / ({name_of(bottom)})", f"{top} / {bottom}", form, "two"
+    if known:
+        about = library()["formulas"][known[0]]
+        return about["is"], known[0], about["form"], "library"
+    formula = name_of(_core(text))
+    return formula, _core(FILLER.sub(" ", text)), "", "row" if formula.startswith("row_") else "item"
+
+
+def _core(text: str) -> str:
+    return " ".join(text.split()) or "what is asked"
+
+
+def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defined: bool) -> str:
+    """A phrase as a formula: a number, a formula of the library, a line item, or a row by its words.
+
+    In a definition ``average ...`` and ``change in ...`` are of two periods, and years within the phrase are kept.
+    """
+    text = without(spoken(phrase), names)
+    if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
+        return phrase.strip(" %").replace(",", "")
+    years = years_in(phrase)
+    words = " ".join(FILLER.sub(" ", text).split())
+    found = item_named(text)
+    known = longest(text, {name: about["names"] for name, about in library()["formulas"].items()})
+    if known and len(known[1]) >= len(found[1] if found else ""):
+        name = f"({library()['formulas'][known[0]]['is']})"
+    elif found and covers(found[1], words):
+        name = found[0]
+        rows[name] = words
+    else:
+        name = f"row_{len(rows)}"
+        rows[name] = words
+    if not is_defined:
+        return name
+    if re.search(r"\b(?:change|increase|decrease) in\b", text):
+        return (
+            f"at({name}, {years[-1]}) - at({name}, {years[0]})"
+            if len(years) > 1
+            else f"{name} - prev({name})"
+        )
+    if re.search(r"\b(?:average|mean)\b", text):
+        return f"(at({name}, {years[-1]}) + at({name}, {years[0]})) / 2" if len(years) > 1 else f"avg({name})"
+    return f"at({name}, {years[-1]})" if years else name
+
+
+def covers(known: str, words: str) -> bool:
+    """Whether an item's words are at least half of what is asked: *revenue* is not *deferred revenue of stores*."""
+    kept, all_words = set(FILLER.sub(" ", known).split()) or set(known.split()), set(words.split())
+    return len(kept & all_words) * 2 >= len(
+        all_words - {"average", "mean", "change", "net", "total", "growth"}
+    )
+
+
+def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defined: bool) -> tuple[str, str]:
+    """The formula over the periods that are asked about, and its form: growth, change, average, compound growth."""
+    first, last = (years[0], years[-1]) if len(years) > 1 else (None, None)
+    before = f"at({formula}, {first})" if first else f"prev({formula})"
+    if COMPOUND.search(text) and first:
+        return f"(({formula}) / ({before})) ** (1 / {last - first}) - 1", "percent"
+    if AVERAGE.search(text) and not is_defined and (span := n_years(text, first, last)):
+        return f"({' + '.join(f'at({formula}, {last - back})' for back in range(span))}) / {span}", form
+    if is_defined or ("prev(" in formula and form != "days"):
+        return formula, form
+    if GROWTH.search(text) and form != "percent":
+        return f"({formula}) / ({before}) - 1", "percent"
+    if CHANGE.search(text) and (first or GROWTH.search(text) or not form):
+        return f"({formula}) - ({before})", form
+    return formula, form
+
+
+def n_years(text: str, first: int | None, last: int | None) -> int:
+    """How many years an average is over; 0 where that is not known."""
+    found = AVERAGE.search(text)
+    named = found[1] if found and found[1] else ""
+    if named.isdigit() or named in NUMBERS:
+        return min(int(named) if named.isdigit() else NUMBERS[named], 10) if last else 0
+    return last - first + 1 if first else 0

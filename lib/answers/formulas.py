@@ -1,0 +1,168 @@
+"""Formulas of ``formulas.yaml``, those that a question defines itself, and their calculation without ``eval``.
+
+A formula is a Python expression over names of line items; its tree is walked, and only arithmetic and four functions of
+a name's period are known: ``prev``, ``avg``, ``opt`` and ``at``.
+"""
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from lib.data.rows import kinds, plain
+
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+#: Operators as a definition in words writes them; a minus sign stands between spaces, as hyphens do not.
+IN_WORDS = {
+    r"[×*]|\b(?:times|multiplied by)\b": "*",
+    r"[÷/](?!\w*\bor\b)|\b(?:divided by|over(?= (?:the |its |average )?(?:total|net|average|revenue|sales)))\b": "/",
+    r"\+|\bplus\b": "+",
+    r"\s[-–−]\s|\b(?:minus|less|net of)\b": "-",
+}
+_OPERATOR = re.compile("|".join(f"(?P<o{n}>{pattern})" for n, pattern in enumerate(IN_WORDS)), re.I)
+_ASIDE = re.compile(r"(?<=[\w)])\s*\((?![^()]*(?:[×÷*/+]|\s[-–−]\s|\b(?:plus|minus|less|divided)\b))[^()]*\)")
+
+Bind = Callable[[str, int], float]
+
+
+class Unknown(Exception):
+    """A formula needs something that was not found; the message says what."""
+
+
+@cache
+def library() -> dict[str, dict]:
+    """The formulas, further items and substitutes of ``formulas.yaml``."""
+    return yaml.safe_load(Path(__file__).with_name("formulas.yaml").read_text())
+
+
+@cache
+def items() -> dict[str, dict]:
+    """Every line item: the patterns of its rows' labels, the names that questions give it, and its statement."""
+    found = {}
+    for kind, about in kinds().items():
+        for name, item in about["items"].items():
+            further = library()["items"].get(name, {})
+            asked = [re.escape(spoken(one)) for one in item["asked"]]
+            found[name] = item | {
+                "kind": kind,
+                "labels": [item["labels"], *filter(None, [further.get("labels")])],
+                "names": "|".join([*filter(None, [further.get("names")]), *asked]),
+            }
+    for name, item in library()["items"].items():
+        found.setdefault(name, item | {"labels": [item["labels"]]} if "labels" in item else item)
+    return found
+
+
+def spoken(text: str) -> str:
+    """A text in lower case, words and figures alone: ``R&D-expense`` is ``r and d expense``."""
+    text = re.sub(r"['’]s?\b", "", text.lower().replace("&", " and "))
+    return " ".join(re.sub(r"[^a-z0-9%]+", " ", text).split())
+
+
+def longest(text: str, names: dict[str, str]) -> tuple[str, str] | None:
+    """The name whose pattern matches the longest part of a spoken text, and that part."""
+    found = [
+        (len(match[0]), -match.start(), name, match[0])
+        for name, pattern in names.items()
+        for match in re.finditer(rf"\b(?:{pattern})(?![\w%])", text)
+    ]
+    return max(found)[2:] if found else None
+
+
+def item_named(text: str) -> tuple[str, str] | None:
+    """The line item that a spoken text names, and the words that do so."""
+    return longest(text, {name: item["names"] for name, item in items().items()})
+
+
+def is_row_of(item: str, label: str) -> bool:
+    """Whether a row's label is one of a line item's."""
+    return any(re.fullmatch(pattern, plain(label)) for pattern in items()[item]["labels"])
+
+
+def calculate(formula: str, bind: Bind, year: int) -> float:
+    """The value of a formula.
+
+    Args:
+        formula: see ``formulas.yaml``.
+        bind: the value of a name in a year; it raises Unknown.
+        year: of names without a function of the period.
+
+    Raises:
+        Unknown: something was not found, or a divisor is 0.
+        ValueError: the formula has something else than arithmetic.
+    """
+
+    def value(node: ast.AST, year: int) -> float:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return float(number)
+            case ast.Name(id=name):
+                return bind(name, year)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](value(left, year), value(right, year))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand, year)
+            case ast.Call(func=ast.Name(id="prev"), args=[one]):
+                return value(one, year - 1)
+            case ast.Call(func=ast.Name(id="avg"), args=[one]):
+                return (value(one, year) + value(one, year - 1)) / 2
+            case ast.Call(func=ast.Name(id="at"), args=[one, ast.Constant(value=int() as other)]):
+                return value(one, other)
+            case ast.Call(func=ast.Name(id="opt"), args=[one]):
+                try:
+                    return value(one, year)
+                except Unknown:
+                    return 0.0
+        raise ValueError(f"{ast.unparse(node)} is no arithmetic")
+
+    try:
+        result = value(ast.parse(formula, mode="eval").body, year)
+    except ZeroDivisionError:
+        raise Unknown("a divisor is 0") from None
+    if isinstance(result, complex):
+        raise Unknown("a root of a negative number")
+    return result
+
+
+def names_in(formula: str) -> Iterator[str]:
+    """The names of line items in a formula."""
+    tree = ast.walk(ast.parse(formula, mode="eval"))
+    return (
+        node.id for node in tree if isinstance(node, ast.Name) and node.id not in ("prev", "avg", "at", "opt")
+    )
+
+
+def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
+    """A definition in words as a formula: ``(total debt - cash) / EBITDA``; None where it is not whole.
+
+    Args:
+        definition: words and operators.
+        name_of: the formula of a phrase between operators, such as a line item.
+    """
+    text, parts, at = _ASIDE.sub(" ", definition), [], 0
+    for match in re.finditer(rf"[()\[\]]|{_OPERATOR.pattern}", text, re.I):
+        parts += [text[at : match.start()], match]
+        at = match.end()
+    parts.append(text[at:])
+    written = []
+    for part in parts:
+        if isinstance(part, re.Match):
+            symbol = next((s for n, s in enumerate(IN_WORDS.values()) if part[f"o{n}"]), None)
+            written.append(symbol or part[0].replace("[", "(").replace("]", ")"))
+        elif phrase := part.strip(" ,:;.\"'"):
+            written.append(f"({name_of(phrase)})")
+    try:
+        ast.parse(formula := " ".join(written), mode="eval")
+    except SyntaxError:
+        return None
+    return formula
