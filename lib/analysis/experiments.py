@@ -1,9 +1,12 @@
 """The sizes of pages and chunks, and small experiments that test the likely reasons behind the baselines' table."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.ahead.queries import queries
 from lib.data.chunks import count_tokens, load_tokenizer
 from lib.data.identity import search_words, years_named
 from lib.metrics.frame import values_of
@@ -23,27 +26,32 @@ VARIANTS = {
     "sound": "… and no stop words (the row BM25)",
     "headed": "… and the filing's identity before each chunk",
 }
+#: The row BM25 with other texts than the question: those of :func:`lib.ahead.queries.queries`.
+ASKED = {
+    "core": "the row BM25, asked the sentences with a question mark alone",
+    "expanded": "… and the definitions and titles of statements that Ahead adds",
+}
 WORDS = ("the", "of", "cash", "revenue", "capital", "inventories")
 EVERY = "all"
 DEPTH = 5  # chunks at which the forms of BM25 are compared, whatever the chapter's k
 
 
 def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
-    """BM25 in the forms of VARIANTS: means under two conditions, over all questions and by their type; stored.
+    """BM25 in the forms of VARIANTS and ASKED: means under two conditions, over all questions and by type; stored.
 
     Returns:
         variant, condition, question_type (EVERY for all), doc_recall, page_recall, n.
     """
     identity = search_words(study.filings)
 
-    def make() -> pd.DataFrame:
+    def make(variants: dict[str, str]) -> pd.DataFrame:
         plain, settings, rows = study.chunks["text"], study.profile.bm25, []
-        types = study.questions.set_index("question_id")["question_type"]
-        for variant in VARIANTS:
-            is_headed = variant == "headed"
+        types, asked = study.questions.set_index("question_id")["question_type"], study.questions["question"]
+        for variant in variants:
+            is_headed, form = variant == "headed", variant if variant in bm25.FORMS else "sound"
             texts = study.chunks["doc_name"].map(identity) + "\n" + plain if is_headed else plain
-            model = bm25.BM25.of_texts(texts, settings.k1, settings.b, "sound" if is_headed else variant)
-            scores = bm25.text_scores(model, study.questions["question"])
+            model = bm25.BM25.of_texts(texts, settings.k1, settings.b, form)
+            scores = bm25.text_scores(model, queries(asked)[variant] if variant in ASKED else asked)
             for condition in ("standard", "oracle-document"):
                 allowed = np.where(study.candidates(condition), scores, -np.inf)
                 run = runs.rank(allowed, study.questions, study.chunks, k)
@@ -56,7 +64,14 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
 
     params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k}
     params |= {"settings": study.profile.bm25, "identity": identity.to_dict()}
-    return study.store.frame("experiments/bm25", params, make, version=2, public=True)
+    stored = (
+        study.store.frame(stage, params, partial(make, variants), version, public=True)
+        for stage, variants, version in (
+            ("experiments/bm25", VARIANTS, 2),
+            ("experiments/bm25-asked", ASKED, 1),
+        )
+    )
+    return pd.concat(stored, ignore_index=True)
 
 
 def word_weights(study: Study) -> pd.DataFrame:
