@@ -13,11 +13,15 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.text import Text
 
 from lib.study import Study
 from lib.words import NeedsFilings
 
 LONGEST_LABEL = 80
+#: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
+SHOWN_WIDTH = 7.6
+TYPE = "Smallest type"  # what a figure's file says of :func:`smallest_type`
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
@@ -206,7 +210,7 @@ def table(
     """
     study.write(f"tables/{name}.csv", as_csv(frame if data is None else data))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
-    text = _with_data(study, _filled(study, caption, values), f"tables/{name}.csv")
+    text = _with_data(_filled(study, caption, values), f"tables/{name}.csv")
     head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
     return _numbered(head, markdown_table(shown, plain), _filled(study, takeaway, values))
 
@@ -229,7 +233,9 @@ def figure(
     path = study.outputs / "figures" / f"{name}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".aside.png")
-    about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else {})
+    about = {"Software": None} | (
+        {"Comment": PAGE_COMMENT} if holds_page(drawn) else {TYPE: smallest_type(drawn)}
+    )
     drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata=about)
     plt.close(drawn)
     aside.replace(path)
@@ -245,7 +251,7 @@ def show_figure(study: Study, file: str, name: str, caption: str, alt: str, take
     """A figure that is drawn already, ``figures/<file>.png`` of the outputs, with the label ``fig-<name>``."""
     quoted = json.dumps(" ".join(alt.split()), ensure_ascii=False)
     head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {quoted}"
-    return _numbered(head, _with_data(study, caption, f"figures/{file}.csv"), takeaway)
+    return _numbered(head, _with_data(caption, f"figures/{file}.csv"), takeaway)
 
 
 def _filled(study: Study, text: str, values: dict[str, object], form: Callable = escape) -> str:
@@ -257,12 +263,21 @@ def _filled(study: Study, text: str, values: dict[str, object], form: Callable =
     return PLACEHOLDER.sub(lambda found: form(known[found[1]]), text)
 
 
-def _with_data(study: Study, caption: str, file: str) -> str:
-    return f"{caption}{study.provenance} {{download}}`CSV <../{file}>`"
+def _with_data(caption: str, file: str) -> str:
+    return f"{caption} {{download}}`CSV <../{file}>`"
 
 
 def _numbered(head: str, body: str, takeaway: str) -> Shown:
     return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""))
+
+
+def smallest_type(drawn: plt.Figure) -> str:
+    """The size in points of a figure's smallest type where the book shows it, in a column of SHOWN_WIDTH inches."""
+    drawn.canvas.draw()
+    width = drawn.get_tightbbox(drawn.canvas.get_renderer()).width
+    texts = [text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    sizes = [text.get_fontsize() for text in texts]
+    return f"{min(sizes, default=10) * min(1, SHOWN_WIDTH / width):.1f}"
 
 
 def holds_page(drawn: plt.Figure) -> bool:

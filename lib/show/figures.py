@@ -15,15 +15,13 @@ import numpy as np
 import pandas as pd
 
 from lib.metrics import METRIC_TITLES
-from lib.metrics.frame import values_of
+from lib.show.display import SHOWN_WIDTH
 from lib.show.tables import title
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 DARK, GREY = "#333333", "#999999"
-#: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
-SHOWN_WIDTH = 7.6
 STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 plt.rcParams.update(STYLE)
@@ -80,32 +78,46 @@ def histogram(values: pd.Series, xlabel: str, ylabel: str) -> plt.Figure:
     return drawn
 
 
-def bars_by_condition(summary: pd.DataFrame, methods: Sequence[str], wanted: Sequence[str]) -> plt.Figure:
-    """For each metric a panel, for each method a bar per condition, with 95 % intervals."""
-    size = (5.5 * len(wanted), 0.55 * len(methods) + 1.6)
-    drawn, panels = plt.subplots(1, len(wanted), figsize=size, sharey=True, squeeze=False)
-    runs = summary.set_index(["condition", "metric", "method"]).sort_index()
-    colours = {c: colour for c, colour in CONDITION_COLOURS.items() if c in set(summary["condition"])}
-    for axes, metric in zip(panels[0], wanted, strict=True):
-        parts = {c: runs.loc[c, metric].loc[list(methods)] for c in colours}
-        bars(axes, parts, [*map(title, methods)], colours.values())
-        axes.set_xlabel(f"{'max ' if metric.startswith('ctx') else ''}{METRIC_TITLES[metric]}@5")
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 1.06)}
-    drawn.legend(*axes.get_legend_handles_labels(), ncols=len(colours), **place)
+def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
+    """Page recall of each method over all filings and with the filing given, with 95 % intervals; the best on top."""
+    runs = summary[summary["metric"] == "page_recall"].set_index(["condition", "method"]).sort_index()
+    names = runs.loc["standard", "mean"].loc[list(methods)].sort_values(ascending=False, kind="stable").index
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.34 * len(names) + 1.1))
+    rows, ends = np.arange(len(names)), {}
+    for condition, label, fill in (
+        ("standard", "all filings", "white"),
+        ("oracle-document", "filing given", CONDITION_COLOURS["oracle-document"]),
+    ):
+        part, edge = runs.loc[condition].loc[names], CONDITION_COLOURS[condition]
+        axes.hlines(rows, part["low"], part["high"], color=edge, lw=1, alpha=0.6)
+        axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=edge, mew=1.8, label=label, zorder=3)
+        ends[condition] = part["mean"]
+    axes.hlines(rows, ends["standard"], ends["oracle-document"], color=GREY, lw=3, zorder=1)
+    axes.set(xlim=(0, 1), xlabel=f"{METRIC_TITLES['page_recall'].lower()}@5")
+    label_rows(axes, [*map(title, names)])
+    axes.legend(loc="lower right")
+    drawn.tight_layout()
     return drawn
 
 
-def recall_curves(metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int]) -> plt.Figure:
-    """Document and page recall under the standard condition against k, one line per method."""
-    drawn, panels = plt.subplots(1, 2, figsize=(11, 4.2))
+def recall_curves(recalls: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
+    """Document and page recall (:func:`lib.show.tables.recall_at`) against k: some methods named, the others grey."""
+    drawn, panels = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 3.6), sharey=True)
     for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
-        for place, method in enumerate(methods):
-            means = [values_of(metrics, method, "standard", metric, k).mean() for k in ks]
-            lines, colour = ("-", "--", ":")[place // len(COLOURS)], COLOURS[place % len(COLOURS)]
-            axes.plot(ks, means, lines, marker="o", ms=4, color=colour, label=title(method))
-        axes.set(xlabel="k (chunks)", ylabel=f"{METRIC_TITLES[metric]}@k", ylim=(0, 1.02), xticks=list(ks))
-    panels[1].legend(fontsize=8.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    drawn.tight_layout()
+        for method, part in recalls[recalls["metric"] == metric].groupby("method", sort=False):
+            if method not in named:
+                axes.plot(part["k"], part["mean"], color="#CCCCCC", lw=1)
+        for method, colour, line in zip(named, COLOURS, ("-", "--", ":"), strict=False):
+            part = recalls[(recalls["metric"] == metric) & (recalls["method"] == method)]
+            axes.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.15, lw=0)
+            axes.plot(
+                part["k"], part["mean"], line, marker="o", ms=4, lw=2, color=colour, label=title(method)
+            )
+        axes.set(
+            xlabel="k (chunks)", title=METRIC_TITLES[metric], ylim=(0, 1.02), xticks=recalls["k"].unique()
+        )
+    drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(named), fontsize=9)
+    drawn.tight_layout(rect=(0, 0.09, 1, 1))
     return drawn
 
 

@@ -10,15 +10,15 @@ from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.show.display import Column, Markup, escape, label, number, printed, wide
+from lib.show.display import SHOWN_WIDTH, Column, Markup, escape, label, number, printed, wide
 from lib.show.figures import COLOURS, bars, label_rows
 from lib.show.pictures import draw_page
 from lib.show.tables import reported_rows, title
 from lib.study import Study
 
-STEP_COLOURS = {"found": "#009E73", "chunk": "#F0E442", "page": "#E69F00", "document": "#B0413E"}
+#: Ordered by lightness, so that they are read without colour: dark is found, light is lost early.
+STEP_COLOURS = {"found": "#08519C", "chunk": "#6BAED6", "page": "#FDD49E", "document": "#D9D9D9"}
 STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
-ORACLE_MARKS = {"oracle-document": "D", "oracle-page": "^"}
 #: A row of the main study's breakdowns: the run here that stands beside it.
 REPORTED_RUNS = {
     "multi_hyde_rerank": "best_baseline",
@@ -28,27 +28,36 @@ REPORTED_RUNS = {
 
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
-    """One stacked bar per method, adding to 1; marks show the page recall that each oracle reaches at ``k``."""
-    drawn, axes = plt.subplots(figsize=(9.5, 0.42 * len(methods) + 1.9))
+    """One stacked bar per method, adding to 1, the best on top; a mark is its page recall with the filing given."""
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.36 * len(methods) + 1.7))
     mean = summary.set_index(["condition", "metric", "method"])["mean"].sort_index()
+    found = mean["standard", METRIC_OF["found"]].loc[list(methods)]
+    methods = found.sort_values(ascending=False, kind="stable").index
     rows, left = np.arange(len(methods)), np.zeros(len(methods))
     for step in STEPS:
         width = mean["standard", METRIC_OF[step]].loc[list(methods)].to_numpy()
-        style = {"color": STEP_COLOURS[step], "label": STEP_TITLES[step], "zorder": 2}
+        style = {"color": STEP_COLOURS[step], "label": STEP_TITLES[step], "zorder": 2, "edgecolor": "white"}
         stack = axes.barh(rows, width, left=left, height=0.62, **style)
         written = [f"{part:.2f}" if part >= 0.045 else "" for part in width]
-        ink = "#222222" if step in ("chunk", "page") else "white"
-        axes.bar_label(stack, written, label_type="center", fontsize=8, color=ink)
+        ink = "white" if step == "found" else "#222222"
+        axes.bar_label(stack, written, label_type="center", fontsize=9, color=ink)
         left += width
-    for condition, mark in ORACLE_MARKS.items():
-        reached = mean[condition, "page_recall"].loc[list(methods)]
-        style = {"ms": 6, "mfc": "white", "mec": "black", "ls": "none", "zorder": 3, "clip_on": False}
-        axes.plot(reached, rows + 0.31, mark, label=f"page recall, {condition}", **style)
+    reached = mean["oracle-document", "page_recall"].loc[list(methods)]
+    style = {"ms": 6, "mfc": "white", "mec": "black", "ls": "none", "zorder": 3}
+    axes.plot(reached, rows, "D", label="page recall, filing given", **style)
     axes.set(xlim=(0, 1), xlabel=f"share of the gold evidence (k = {k})")
     label_rows(axes, [*map(title, methods)])
-    drawn.legend(loc="upper center", ncols=3, fontsize=8.5, bbox_to_anchor=(0.5, 1.0))
-    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.55 / drawn.get_figheight()))
+    drawn.legend(loc="upper center", ncols=3, fontsize=9, bbox_to_anchor=(0.5, 1.0))
+    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.6 / drawn.get_figheight()))
     return drawn
+
+
+def in_words(summary: pd.DataFrame, method: str) -> dict[str, str]:
+    """The parts of a method's bar in percent, by step, and its title as ``best``."""
+    means = summary[(summary["condition"] == "standard") & (summary["method"] == method)].set_index("metric")[
+        "mean"
+    ]
+    return {step: f"{means[METRIC_OF[step]]:.0%}" for step in STEPS} | {"best": title(method)}
 
 
 def spread(frame: pd.DataFrame, name: str, metric: str) -> str:

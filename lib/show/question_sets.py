@@ -39,6 +39,16 @@ def leaderboards(
     return shown
 
 
+def finding(tables: Mapping[str, pd.DataFrame], draws: Mapping[str, Mapping[str, Resampling]]) -> str:
+    """What BM25 finds more than dense search on each set, in one sentence; arguments as of :func:`leaderboards`."""
+    found = []
+    for name, table in tables.items():
+        if {"bm25", "dense"} <= set(table):
+            gain = draws[name]["company"].difference(table["bm25"], table["dense"])
+            found.append(f"{gain.mean:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}] on {name}")
+    return f"BM25 minus dense search, in page recall: {', '.join(found) or 'not measured'}."
+
+
 def bump(means: pd.DataFrame) -> plt.Figure:
     """The rank of each row (index) by its mean in two sets (columns); those that move most in colour."""
     ranks = means.rank(ascending=False, method="first")

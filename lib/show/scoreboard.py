@@ -11,11 +11,11 @@ import pandas as pd
 from scipy.optimize import isotonic_regression
 
 from lib.analysis import scoreboard as rules
-from lib.analysis.claims import Claim, Entry, claims, entry
+from lib.analysis.claims import Claim, Entry, claims, entry, sources
 from lib.analysis.facts import facts
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.show.display import escape_cell, p_value
+from lib.show.display import SHOWN_WIDTH, escape_cell, p_value
 from lib.show.figures import COLOURS, DARK, label_rows
 from lib.show.tables import as_table, title
 
@@ -136,7 +136,10 @@ def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) ->
 def takeaway(board: pd.DataFrame) -> str:
     """How many claims have each verdict, in one sentence."""
     counts = board["verdict"].reindex([claim.id for claim in claims() if not claim.variant]).value_counts()
-    listed = ", ".join(f"{counts.get(name, 0)} {name}" for name in rules.VERDICTS)
+    named = {
+        name: name if counts.get(name) == 1 else name.replace("holds", "hold") for name in rules.VERDICTS
+    }
+    listed = ", ".join(f"{counts.get(name, 0)} {shown}" for name, shown in named.items())
     return f"Of {counts.sum()} claims: {listed}."
 
 
@@ -150,11 +153,14 @@ def failures_table(failed: pd.DataFrame) -> pd.DataFrame:
 
 
 def forest(board: pd.DataFrame) -> plt.Figure:
-    """Every measured difference with its interval, coloured by verdict, and a mark where the source put it."""
+    """Every difference with its interval, by source, in its verdict's colour, and a mark where it was claimed."""
     drawn_kinds = "difference", "every", "pairs"
     texts = {one.id: one for one in claims() if one.kind in drawn_kinds and not one.variant}
     part = board[board.index.isin(texts) & (board["verdict"] != rules.NOT_MEASURED)]
-    drawn, axes = plt.subplots(figsize=(9, 0.42 * len(part) + 1.4))
+    order = {name: place for place, name in enumerate(sources())}
+    part = part.loc[sorted(part.index, key=lambda name: order[texts[name].source])]
+    of_source = [texts[name].source for name in part.index]
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.5 * len(part) + 1.4))
     claimed = {"ls": "", "marker": "D", "mfc": "white", "mec": DARK}
     for place, (_, row) in enumerate(part.iterrows()):
         colour = VERDICT_COLOURS[row["verdict"]]
@@ -165,11 +171,26 @@ def forest(board: pd.DataFrame) -> plt.Figure:
             axes.plot([row["bound"]] * 2, [place - 0.3, place + 0.3], color=DARK, lw=1)
     axes.axvline(0, color=DARK, lw=0.8)
     axes.set_ylim(len(part) - 0.5, -0.5)
-    label_rows(axes, [textwrap.fill(texts[name].claim.removesuffix("."), 62) for name in part.index])
+    label_rows(axes, [textwrap.fill(texts[name].claim.removesuffix("."), 46) for name in part.index])
+    axes.tick_params(axis="y", labelsize=8)
     axes.set(xlabel="difference of the two sides of the claim, with its interval")
-    handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in VERDICT_COLOURS.items()]
-    handles += [plt.Line2D([], [], label="as claimed", **claimed)]
-    axes.legend(handles=handles, loc="lower center", ncols=3, bbox_to_anchor=(0.3, 1.0))
+    for place in range(len(part)):
+        if place == 0 or of_source[place] != of_source[place - 1]:
+            axes.axhline(place - 0.5, color="#999999", lw=0.8)
+            named = sources()[of_source[place]]["name"]
+            axes.text(
+                1.0,
+                place - 0.45,
+                named,
+                transform=axes.get_yaxis_transform(),
+                ha="right",
+                va="top",
+                fontsize=9,
+            )
+    seen = {verdict: colour for verdict, colour in VERDICT_COLOURS.items() if verdict in set(part["verdict"])}
+    handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in seen.items()]
+    handles += [plt.Line2D([], [], label="as claimed", **claimed)] if part["amount"].notna().any() else []
+    axes.legend(handles=handles, loc="lower right", ncols=3, bbox_to_anchor=(1.0, 1.0), fontsize=9)
     return drawn
 
 

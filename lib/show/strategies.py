@@ -59,11 +59,23 @@ def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
 
 
 def takeaway(tested: pd.DataFrame) -> str:
-    """Which rows can be told from what they change, in one sentence."""
+    """Which rows differ from what they change beyond chance, in one sentence."""
     apart = tested[tested["distinguishable"]]
     better = ", ".join(title(name) for name in apart.index[apart["difference"] > 0]) or "none"
     worse = ", ".join(title(name) for name in apart.index[apart["difference"] < 0]) or "none"
-    return f"Better than the row that they change, told from chance: {better}. Worse: {worse}."
+    return f"Measurably better than the method that they change: {better}. Measurably worse: {worse}."
+
+
+def finding(tested: Sequence[pd.DataFrame]) -> str:
+    """How many strategies of all studies find more or fewer pages than what they change, in one sentence."""
+    whole = pd.concat(tested) if tested else pd.DataFrame({"distinguishable": [], "difference": []})
+    apart = whole[whole["distinguishable"].astype(bool)]
+    better = [title(name) for name in apart.index[apart["difference"] > 0]]
+    named = f" ({', '.join(better)})" if better else ""
+    return (
+        f"Of {len(whole)} strategies, {len(better)} find measurably more pages than the method that they change"
+        f"{named}, and {len(apart) - len(better)} measurably fewer."
+    )
 
 
 def by_depth(

@@ -11,12 +11,12 @@ import yaml
 
 from lib.analysis.experiments import ASKED, VARIANTS
 from lib.analysis.facts import MAIN, Rows, facts
-from lib.evaluation import summary_at
+from lib.evaluation import summarise, summary_at
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best, values_of
 from lib.metrics.retrieval import page_recall
-from lib.show.display import Column, number, p_value, percent, printed, wide, with_interval
+from lib.show.display import MEAN, Column, number, p_value, percent, printed, wide, with_interval
 from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import Condition
@@ -69,7 +69,9 @@ FORMS = {
     "p": p_value,
     "interval": with_interval,
     "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
-    "signed_interval": lambda *given: "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given),
+    "signed_interval": lambda *given: (
+        "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given)
+    ),
     "from_to": lambda *given: "–" if pd.isna(given[1]) else " → ".join(map(seconds, given)),
     "rises": "{:.2f} → {:.2f}".format,
     "rows": lambda *given: " → ".join(given),
@@ -128,10 +130,35 @@ def conditions_table(
     return printed(shown.reset_index(), METHOD, condition, *MEANS, *reported, N)
 
 
+def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
+    """One row per method: document recall over all filings, and page recall under each condition, beside what is
+    reported of it over all filings and with the filing given."""
+    of = {key: part.set_index("method") for key, part in summary.groupby(["condition", "metric"])}
+    heads = {"standard": "all filings", "oracle-document": "filing given", "oracle-page": "pages given"}
+    names, known = list(methods), reported_runs(study.dataset.name)
+    shown = pd.DataFrame({"Method": map(title, names)})
+    columns = [("doc_recall", "standard", "Document recall, all filings")]
+    columns += [("page_recall", condition, f"Page recall, {head}") for condition, head in heads.items()]
+    for metric, condition, head in columns:
+        shown[head] = printed(of[condition, metric].loc[names], MEAN)["Mean"].array
+    if known:
+        pages = {run: number(cells["page_recall"]) for run, cells in known.items()}
+        cells = [[pages.get((name, one), "–") for one in ("standard", "oracle-document")] for name in names]
+        shown["Reported page recall, all / given"] = [" / ".join(pair) for pair in cells]
+    return shown
+
+
+def recall_at(study: Study, metrics: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
+    """Document and page recall at every depth that was measured, with intervals: method, metric, k, mean, low, high."""
+    wanted = metrics["metric"].isin(["doc_recall", "page_recall"]) & metrics["method"].isin(list(methods))
+    found = summarise(metrics[wanted & (metrics["condition"] == "standard")], Resampling.of(study))
+    return found[["method", "metric", "k", "mean", "low", "high"]].sort_values(["method", "metric", "k"])
+
+
 def comparison_table(
     study: Study, metrics: pd.DataFrame, reference: str, others: Sequence[str], metric: str, k: int = 5
 ) -> pd.DataFrame:
-    """Each method against a reference: difference with interval, Holm's p, and whether they can be told apart."""
+    """Each method against a reference: difference with interval, Holm's p, and whether it is distinguishable."""
     first, *values = (values_of(metrics, name, "standard", metric, k) for name in (reference, *others))
     found = Resampling.of(study).compare(first, dict(zip(others, values, strict=True))).reset_index()
     return as_table(found, "compared", metric=METRIC_TITLES[metric], reference=title(reference))

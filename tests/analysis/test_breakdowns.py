@@ -138,7 +138,7 @@ def test_differences_are_paired_and_leave_small_groups_out():
     assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
     heads = dict(zip(("first", "second"), (run.title for run in SEEN), strict=True))
     printed = as_table(found, "differences", head="Type", **heads)
-    assert list(printed) == ["Type", "n", "Dense, oracle-document − Dense", "p (Holm)", "Told apart"]
+    assert list(printed) == ["Type", "n", "Dense, oracle-document − Dense", "p (Holm)", "Distinguishable"]
     assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
 
 

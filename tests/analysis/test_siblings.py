@@ -59,7 +59,11 @@ def test_every_row_stands_beside_what_it_changes(metrics):
 def test_the_takeaway_names_what_can_be_told(metrics):
     tested = siblings.against_reference(STUDY, metrics, ["better", "same"])
     said = strategies.takeaway(tested)
-    assert said == "Better than the row that they change, told from chance: Better. Worse: none."
+    assert said == "Measurably better than the method that they change: Better. Measurably worse: none."
+    found = strategies.finding([tested])
+    assert found.startswith(
+        "Of 2 strategies, 1 find measurably more pages than the method that they change (Better), and 0"
+    )
 
 
 def test_rows_that_a_profile_does_not_run_are_named(metrics):

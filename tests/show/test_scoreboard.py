@@ -18,6 +18,7 @@ from lib.analysis.scoreboard import (
     before_and_after,
 )
 from lib.show.scoreboard import (
+    VERDICT_COLOURS,
     compared,
     counts_table,
     failures_table,
@@ -86,7 +87,7 @@ def test_every_claim_is_in_one_table_and_counted_once():
     counts = counts_table(BOARD_SHOWN, sources())
     assert counts["Claims"].tolist() == [29, 21, 16, 27]
     assert counts[[HOLDS, SMALLER, UNDECIDED, NOT_MEASURED]].sum().tolist() == [2, 1, 1, 89]
-    text = "Of 93 claims: 2 holds, 1 smaller than claimed, 0 reversed, 1 undecided, 0 not tested, 89 not measured."
+    text = "Of 93 claims: 2 hold, 1 smaller than claimed, 0 reversed, 1 undecided, 0 not tested, 89 not measured."
     assert takeaway(BOARD_SHOWN) == text
 
 
@@ -100,6 +101,14 @@ def test_a_row_has_the_papers_place_and_numbers_and_both_p():
 
 def test_the_picture_has_a_row_for_each_difference():
     assert len(forest(BOARD_SHOWN).axes[0].get_yticklabels()) == 3  # a correlation is none
+
+
+def test_the_legend_has_no_verdict_without_a_point():
+    axes = forest(BOARD_SHOWN).axes[0]
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    drawn = {line.get_color() for line in axes.lines if line.get_marker() == "o"}
+    with_points = [verdict for verdict, colour in VERDICT_COLOURS.items() if colour in drawn]
+    assert [verdict for verdict in named if verdict != "as claimed"] == with_points
 
 
 def test_failures_stand_beside_those_reported():

@@ -82,7 +82,7 @@ def test_a_heading_is_filled_in_and_a_cell_has_its_form():
     found = pd.DataFrame([("10-K", 12, 0.25, 0.1, 0.4, 0.012, True)], columns=DIFFERENCES)
     shown = as_table(found, "differences", head="Filing type", first="Dense", second="Ahead")
     row = {"Filing type": "10-K", "n": 12, "Ahead − Dense": "0.25 [0.10, 0.40]"}
-    assert shown.iloc[0].to_dict() == row | {"p (Holm)": "0.012", "Told apart": "yes"}
+    assert shown.iloc[0].to_dict() == row | {"p (Holm)": "0.012", "Distinguishable": "yes"}
 
 
 def test_a_pool_s_losses_are_misses_and_inversions():
