@@ -5,8 +5,13 @@
   const data = window.EXPLORER;
   if (!root || !data) return;
   const ALL = "";
-  const state = { company: ALL, type: ALL, doc: ALL, method: data.best, condition: data.conditions[0], outcome: ALL, words: "" };
+  const STANDARD = data.conditions[0];
+  const defaults = { words: "", company: ALL, type: ALL, doc: ALL, method: data.best, condition: STANDARD, outcome: ALL, other: ALL };
+  const state = { ...defaults };
   let shown = data.questions;
+  const placeOf = new Map(data.methods.map((method, place) => [method.name, place]));
+  const SAID = { standard: "all filings", "oracle-document": "filing given", "oracle-page": "pages given" };
+  const ranksOf = (question, method, condition) => (question.ranks[condition] || [])[placeOf.get(method)];
 
   // An element with attributes and children; children are elements or plain text, never markup.
   function make(tag, attributes = {}, ...children) {
@@ -19,16 +24,25 @@
     return node;
   }
 
-  const titleOf = (name) => (data.methods.find((method) => method.name === name) || { title: name }).title;
+  const titleOf = (name) => (data.methods[placeOf.get(name)] || { title: name }).title;
   const nameOf = (question) => question.text || question.id;
   const isHit = (rank) => rank > 0 && rank <= data.k;
 
   // hit: every gold page is among the first k chunks; part: some are; miss: none is.
   function outcome(question, method = state.method, condition = state.condition) {
-    const ranks = (question.ranks[condition] || {})[method];
+    const ranks = ranksOf(question, method, condition);
     if (!ranks) return "no run";
     const found = ranks.filter(isHit).length;
     return found === ranks.length ? "hit" : found ? "part" : "miss";
+  }
+
+  // A question is won where the chosen method hits and the other one does not, lost the other way round.
+  function isOutcome(question) {
+    if (state.outcome === ALL) return true;
+    if (state.outcome !== "won" && state.outcome !== "lost") return outcome(question) === state.outcome;
+    if (state.other === ALL) return false;
+    const hits = [outcome(question) === "hit", outcome(question, state.other) === "hit"];
+    return state.outcome === "won" ? hits[0] && !hits[1] : hits[1] && !hits[0];
   }
 
   function matches(question) {
@@ -36,14 +50,14 @@
     return (state.company === ALL || question.company === state.company)
       && (state.type === ALL || question.type === state.type)
       && (state.doc === ALL || question.doc === state.doc)
-      && (state.outcome === ALL || outcome(question) === state.outcome)
+      && isOutcome(question)
       && (!words || `${question.id} ${question.text || ""} ${question.doc} ${question.company}`.toLowerCase().includes(words));
   }
 
   const distinct = (field) => [...new Set(data.questions.map((question) => question[field]))].sort();
 
   function select(label, field, options, first) {
-    const box = make("select", { id: `explorer-${field}`, onchange: (event) => { state[field] = event.target.value; refresh(); } });
+    const box = make("select", { id: `explorer-${field}`, onchange: (event) => { state[field] = event.target.value; change(); } });
     if (first) box.append(make("option", { value: ALL }, first));
     for (const [value, text] of options) box.append(make("option", { value }, text));
     box.value = state[field];
@@ -53,7 +67,7 @@
   const same = (values) => values.map((value) => [value, value]);
   const search = make("input", {
     id: "explorer-words", type: "search", autocomplete: "off",
-    oninput: (event) => { state.words = event.target.value; refresh(); },
+    oninput: (event) => { state.words = event.target.value; change(); },
   });
   const filters = make("form", { class: "filters", role: "search", "aria-label": "Filter the questions", onsubmit: (event) => event.preventDefault() },
     make("label", { for: "explorer-words" }, "Words or id", search),
@@ -61,27 +75,57 @@
     select("Question type", "type", same(distinct("type")), "all types"),
     select("Filing", "doc", same(distinct("doc")), "all filings"),
     select("Method", "method", data.methods.map((method) => [method.name, method.title])),
-    select("Condition", "condition", same(data.conditions)),
-    select("Outcome", "outcome", [["hit", "hit: every gold page"], ["part", "part: some gold pages"], ["miss", "miss: no gold page"]], "hits and misses"),
+    select("Condition", "condition", data.conditions.map((name) => [name, SAID[name] || name])),
+    select("Outcome", "outcome", [["hit", "hit: every gold page"], ["part", "part: some gold pages"], ["miss", "miss: no gold page"],
+      ["won", "hit, missed by the other method"], ["lost", "missed, hit by the other method"]], "hits and misses"),
+    select("Other method", "other", data.methods.map((method) => [method.name, method.title]), "none"),
   );
   const count = make("p", { class: "count", role: "status", "aria-live": "polite" });
   const list = make("ul", { class: "questions", role: "list", "aria-label": "Questions" });
   const detail = make("section", { class: "detail", "aria-label": "The chosen question", hidden: true });
 
-  const linkOf = (question) => `#q=${encodeURIComponent(question.id)}`;
+  // The address has the question and each filter that is not at its default: it can be copied and sent.
+  function linkOf(question) {
+    const parts = question ? [["q", question.id]] : [];
+    for (const name of Object.keys(defaults)) if (state[name] !== defaults[name]) parts.push([name, state[name]]);
+    return `#${parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
+  }
 
-  function current() {
-    const found = /^#q=(.+)$/.exec(location.hash);
-    if (!found) return null;
-    let id = found[1];
-    try { id = decodeURIComponent(id); } catch { return null; }
-    return data.questions.find((question) => question.id === id) || null;
+  function fromAddress() {
+    const found = {};
+    for (const part of location.hash.slice(1).split("&")) {
+      const [name, value] = part.split("=");
+      try { found[name] = decodeURIComponent(value || ""); } catch { return {}; }
+    }
+    return found;
+  }
+
+  const current = () => data.questions.find((question) => question.id === fromAddress().q) || null;
+
+  function takeAddress() {
+    const given = fromAddress();
+    for (const name of Object.keys(defaults)) {
+      const box = document.getElementById(`explorer-${name}`) || filters.querySelector(`#explorer-${name}`);
+      box.value = name in given ? given[name] : defaults[name];
+      if (box.tagName === "SELECT" && box.selectedIndex < 0) box.value = defaults[name];
+      state[name] = box.value;
+    }
+  }
+
+  // A filter was changed: the address follows without a new entry in the history.
+  function change() {
+    history.replaceState(null, "", linkOf(current()));
+    refresh();
+    show(current(), false);
   }
 
   function refresh() {
     shown = data.questions.filter(matches);
+    const docs = new Set(data.questions.filter((one) => state.company === ALL || one.company === state.company).map((one) => one.doc));
+    for (const option of filters.querySelector("#explorer-doc").options) option.hidden = option.value !== ALL && !docs.has(option.value);
     const hits = shown.filter((question) => outcome(question) === "hit").length;
-    count.textContent = `${shown.length} of ${data.questions.length} questions; ${titleOf(state.method)} hits every gold page of ${hits} (${state.condition}, first ${data.k} chunks).`;
+    const said = state.outcome === ALL ? `; ${titleOf(state.method)} hits every gold page of ${hits} (${SAID[state.condition]}, first ${data.k} chunks)` : "";
+    count.textContent = `${shown.length} of ${data.questions.length} questions${said}.`;
     const chosen = current();
     list.replaceChildren(...shown.map((question) => make("li", {},
       make("a", { href: linkOf(question), "aria-current": question === chosen ? "true" : null },
@@ -97,32 +141,68 @@
   }
 
   function rankCell(question, method, condition) {
-    const ranks = (question.ranks[condition] || {})[method];
+    const ranks = ranksOf(question, method, condition);
     if (!ranks) return make("td", { class: "rank" }, "–");
-    const text = ranks.map((rank) => rank || `> ${data.depths[method][condition]}`).join(", ");
+    const last = data.depths[condition][placeOf.get(method)];
+    const text = ranks.map((rank) => rank || `> ${last}`).join(", ");
     const all = ranks.every(isHit), some = ranks.some(isHit);
     const [mark, said] = all ? ["✓", "found"] : some ? ["◐", "partly found"] : ["✗", "not found"];
     return make("td", { class: `rank ${all ? "is-hit" : some ? "" : "is-miss"}` }, `${text} `,
       make("span", { "aria-hidden": "true" }, mark), make("span", { class: "spoken" }, said));
   }
 
+  function rankRows(question, methods) {
+    const head = make("tr", {}, make("th", { scope: "col" }, "Method"), ...data.conditions.map((condition) => make("th", { scope: "col" }, SAID[condition] || condition)));
+    const rows = methods.map((method) => make("tr", { class: method.name === state.method ? "is-chosen" : null },
+      make("th", { scope: "row" }, method.title), ...data.conditions.map((condition) => rankCell(question, method.name, condition))));
+    return [make("thead", {}, head), make("tbody", {}, ...rows)];
+  }
+
   function rankTable(question) {
-    const head = make("tr", {}, make("th", { scope: "col" }, "Method"), ...data.conditions.map((condition) => make("th", { scope: "col" }, condition)));
-    const rows = data.methods.map((method) => make("tr", {}, make("th", { scope: "row" }, method.title),
-      ...data.conditions.map((condition) => rankCell(question, method.name, condition))));
-    const caption = `Rank of the first chunk of each gold page (${pages(question)}); ✓ among the first ${data.k}`;
-    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ranks by method and condition" },
-      make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...rows)));
+    const first = [state.method, state.other].filter((name) => placeOf.has(name));
+    const main = data.methods.filter((method) => method.isMain && !first.includes(method.name));
+    const others = data.methods.filter((method) => !method.isMain && !first.includes(method.name));
+    const caption = `Rank of the first chunk of each gold page (${pages(question)}); ✓ among the first ${data.k}; "> 50" not among the 50 that were kept`;
+    const scroll = (label, ...children) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, make("table", {}, ...children));
+    const parts = [scroll("Ranks by method and condition", make("caption", {}, caption),
+      ...rankRows(question, [...first.map((name) => data.methods[placeOf.get(name)]), ...main]))];
+    if (others.length) parts.push(make("details", {}, make("summary", {}, `${others.length} more methods`), scroll("Ranks of the other methods", ...rankRows(question, others))));
+    return make("div", {}, ...parts);
+  }
+
+  function placesOf(question, method) {
+    const flat = question.top[placeOf.get(method)] || [], places = [];
+    for (let at = 0; at < flat.length; at += 2) places.push([data.docs[flat[at]], flat[at + 1]]);
+    return places;
+  }
+
+  // Why: at which step the chosen method lost the evidence, and the kind of failure where it was sorted.
+  function diagnosis(question) {
+    const places = placesOf(question, state.method), result = outcome(question, state.method, STANDARD);
+    if (!places.length) return null;
+    const inFiling = places.filter(([doc]) => doc === question.doc).length;
+    const where = inFiling ? `the right filing has ${inFiling} of the first ${places.length} chunks` : "the right filing is not among the first chunks";
+    const what = { hit: "every gold page is found", part: "some gold pages are found", miss: "no gold page is found" }[result];
+    const kinds = (question.kinds[state.method] || []).join("; ");
+    const given = outcome(question, state.method, "oracle-document");
+    const more = result === "hit" || given === "no run" ? "" : ` With the filing given: ${given}.`;
+    const list = make("ol", { class: "places" }, ...places.map(([doc, page]) => {
+      const isFiling = doc === question.doc, isGold = isFiling && question.gold.includes(page);
+      const said = isGold ? "gold page" : isFiling ? "right filing, other page" : "other filing";
+      return make("li", { class: isGold ? "is-gold" : isFiling ? "is-filing" : "is-other" }, `${doc} p. ${page} `, make("span", { class: "said" }, said));
+    }));
+    return make("div", {}, make("h3", {}, `Why: ${titleOf(state.method)}`),
+      make("p", {}, `${what[0].toUpperCase()}${what.slice(1)}; ${where}.${kinds ? ` Kind of failure: ${kinds}.` : ""}${more}`), list);
   }
 
   function topTable(question) {
-    const rows = data.methods.filter((method) => question.top[method.name]).map((method) => make("tr", {},
+    const rows = data.methods.filter((method) => question.top[placeOf.get(method.name)]).map((method) => make("tr", {},
       make("th", { scope: "row" }, method.title),
-      make("td", {}, question.top[method.name].map(([doc, page]) => `${doc} p. ${page}`).join(" · "))));
+      make("td", {}, placesOf(question, method.name).map(([doc, page]) => `${doc} p. ${page}`).join(" · "))));
     if (!rows.length) return null;
     const head = make("tr", {}, make("th", { scope: "col" }, "Method"), make("th", { scope: "col" }, "Pages of the first chunks, best first"));
-    return make("details", {}, make("summary", {}, "What each method read first (standard)"),
-      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pages read first" },
+    return make("details", {}, make("summary", {}, "What each method retrieved first (all filings)"),
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pages retrieved first" },
         make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))));
   }
 
@@ -130,17 +210,42 @@
     if (!question.written.length) return null;
     const parts = question.written.map((item) => make("div", {},
       make("h4", {}, `${item.kind} (${item.model})`), make("p", { class: "written" }, item.text)));
-    return make("details", { open: true }, make("summary", {}, "What language models wrote"), ...parts);
+    return make("details", {}, make("summary", {}, `What language models wrote (${question.written.length} texts, the shortest first)`), ...parts);
   }
 
   function pictures(question) {
     if (!question.pictures.length) return null;
+    const firstOf = (picture) => data.methods.filter((method) => {
+      const [place] = placesOf(question, method.name);
+      return place && place[0] === picture.doc && place[1] === picture.page;
+    }).map((method) => method.name);
     const parts = question.pictures.map((picture) => {
-      const what = `${picture.isGold ? "Gold page" : `First page of ${titleOf(data.best)}`}: ${picture.doc}, p. ${picture.page}`;
-      return make("figure", {}, make("img", { src: `../_static/explorer/${encodeURIComponent(picture.file)}`, alt: what, loading: "lazy" }), make("figcaption", {}, what));
+      const names = firstOf(picture), isMine = names.includes(state.method);
+      const what = `${picture.isGold ? "Gold page" : `First page of ${isMine ? titleOf(state.method) : names.slice(0, 2).map(titleOf).join(", ") || "another method"}`}: ${picture.doc}, p. ${picture.page}`;
+      return [picture.isGold || isMine ? 0 : 1, make("figure", {}, make("img", { src: `../_static/explorer/${encodeURIComponent(picture.file)}`, alt: what, loading: "lazy" }), make("figcaption", {}, what))];
     });
-    return make("div", {}, make("h3", {}, "Pages"), make("div", { class: "pictures" }, ...parts));
+    parts.sort((a, b) => a[0] - b[0]);
+    return make("div", {}, make("h3", {}, "Pages"), make("div", { class: "pictures" }, ...parts.map(([, part]) => part)));
   }
+
+  // The reader's own copy of the questions, a JSON object per line: read here, sent nowhere.
+  async function takeQuestions(event) {
+    const known = new Map(data.questions.map((question) => [question.id, question]));
+    let n = 0;
+    for (const line of (await event.target.files[0].text()).split("\n")) {
+      let given = null;
+      try { given = JSON.parse(line); } catch { continue; }
+      const question = given && known.get(given.financebench_id);
+      if (question) { question.text = String(given.question || ""); question.answer = String(given.answer || ""); n += 1; }
+    }
+    loaded.textContent = n ? `${n} questions were read; they stay in this browser.` : "No question of this book is in that file.";
+    refresh();
+    show(current(), false);
+  }
+  const loaded = make("span", { role: "status" });
+  const own = data.questions.some((question) => question.text) ? null : make("p", { class: "own" },
+    make("label", { for: "explorer-file" }, "To see the questions' text, open your copy of financebench_open_source.jsonl; nothing leaves your browser: "),
+    make("input", { id: "explorer-file", type: "file", accept: ".jsonl,.json", onchange: takeQuestions }), loaded);
 
   const steps = make("div", { class: "steps" });
   const go = (question) => { location.hash = linkOf(question); };
@@ -167,14 +272,14 @@
     add("Filing", `${question.doc} (${question.docType})`);
     add("Gold pages", pages(question));
     showSteps(question);
-    detail.replaceChildren(...[heading, steps, facts,
-      data.provenance ? make("p", {}, data.provenance) : null,
-      rankTable(question), topTable(question), written(question), pictures(question)].filter(Boolean));
+    detail.replaceChildren(...[heading, steps, facts, diagnosis(question), make("h3", {}, "Ranks"),
+      rankTable(question), topTable(question), pictures(question), written(question)].filter(Boolean));
     if (focus) { heading.focus({ preventScroll: true }); heading.scrollIntoView(); }
   }
 
-  window.addEventListener("hashchange", () => { refresh(); show(current(), true); });
-  root.replaceChildren(filters, count, list, detail);
+  window.addEventListener("hashchange", () => { takeAddress(); refresh(); show(current(), true); });
+  root.replaceChildren(...[own, filters, count, list, detail].filter(Boolean));
+  takeAddress();
   refresh();
   show(current(), Boolean(current()));
 })();

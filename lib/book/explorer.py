@@ -4,28 +4,34 @@ The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js`
 that it works from ``file://``. Nothing here is markup: the page shows every text as text.
 """
 
-import itertools
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from lib.analysis.failures import missed_pages
 from lib.book.manifest import read_summary
+from lib.book.notebooks import read_stages
 from lib.files import digest_of
-from lib.methods import of_family
+from lib.methods import MAIN, METHODS, TRAINED, baselines, measured
 from lib.metrics import retrieval
 from lib.metrics.frame import best
 from lib.models.written import read_records
 from lib.show.pictures import page_raster
 from lib.show.tables import title
+from lib.store import FRAME
 from lib.study import Study
 from lib.words import CONDITIONS, NeedsFilings
 
 K = 5
 N_TOP = 5
-MAX_TEXT = 2000
+MAX_TEXT = 900
 PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
 
 
 def write_explorer(study: Study) -> None:
@@ -42,42 +48,67 @@ def as_script(data: dict) -> str:
 
 
 def explorer_data(study: Study) -> dict:
-    """All that the explorer shows but the pictures, JSON-able.
+    """All that the explorer shows but the pictures, JSON-able; lists by method are in the order of ``methods``.
 
-    ``ranks[condition][method]`` has for each gold page the rank of its first chunk, 0 where none was retrieved;
-    a run that is not available is left out; ``depths[method][condition]`` is the last rank of the run; ``top[method]``
-    is where the first chunks under ``standard`` stand.
+    ``ranks[condition]`` of a question has for each method a rank for each gold page, that of its first chunk, 0 where
+    none was retrieved; None for a run that is not available. ``depths[condition]`` has the last rank of each method's
+    run; ``top`` for each method the places of its first chunks under ``standard``: number of a filing in ``docs``,
+    page, and so on. ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known.
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
+    base = best(at_k[at_k["method"].isin(baselines())])["method"]
     by_id = {question.question_id: _question(question) for question in study.questions.itertuples()}
-    depths: dict[str, dict[str, int]] = {}
-    for condition, method in itertools.product(CONDITIONS, of_family()):
+    docs = {name: number for number, name in enumerate(study.filings["doc_name"])}
+    runs: dict[str, dict[str, pd.DataFrame]] = {}
+    for method, condition in measured(study.profile):
         try:
-            run = study.run(method, condition)
+            runs.setdefault(condition, {})[method] = study.run(method, condition)
         except NeedsFilings:
             continue
-        depths.setdefault(method, {})[condition] = int(run["rank"].max())
-        for question_id, ranks in gold_ranks(run, study.questions).items():
-            by_id[question_id]["ranks"].setdefault(condition, {})[method] = ranks
-        if condition == "standard":
-            for question_id, part in run[run["rank"] <= N_TOP].groupby("question_id"):
-                by_id[question_id]["top"][method] = part[["doc_name", "page"]].to_numpy(object).tolist()
+    names = [name for name in METHODS if any(name in of for of in runs.values())]
+    conditions = [condition for condition in CONDITIONS if condition in runs]
+    depths = {condition: [_depth(runs[condition].get(name)) for name in names] for condition in conditions}
+    for condition in conditions:
+        for question in by_id.values():
+            question["ranks"][condition] = [None] * len(names)
+        for method, run in runs[condition].items():
+            for question_id, ranks in gold_ranks(run, study.questions).items():
+                by_id[question_id]["ranks"][condition][names.index(method)] = ranks
+    for place, method in enumerate(names):
+        run = runs["standard"].get(method, pd.DataFrame())
+        for question_id, part in run[run["rank"] <= N_TOP].groupby("question_id") if len(run) else ():
+            places = np.stack([part["doc_name"].map(docs), part["page"]], axis=1)
+            by_id[question_id]["top"][place] = places.ravel().tolist()
+    for method in (base, *TRAINED):
+        try:
+            missed = missed_pages(study, method, K) if method in runs["standard"] else pd.DataFrame()
+        except NeedsFilings:
+            continue
+        for question_id, part in missed.groupby("question_id") if len(missed) else ():
+            by_id[question_id]["kinds"][method] = part["kind"].tolist()
     for record in _written(study):
         if record["question_id"] in by_id:
-            text = {"model": record["model"]["name"], "text": record["text"][:MAX_TEXT]}
-            by_id[record["question_id"]]["written"].append({"kind": record["kind"]} | text)
-    known = {condition for of_method in depths.values() for condition in of_method}
+            by_id[record["question_id"]]["written"].append(
+                {"kind": record["kind"], "model": record["model"]["name"], "text": record["text"][:MAX_TEXT]}
+            )
+    for question in by_id.values():
+        question["top"] = [question["top"].get(place) for place in range(len(names))]
+    of_methods = [{"name": one, "title": title(one), "isMain": METHODS[one].family == MAIN} for one in names]
     return {
         "dataset": study.dataset.name,
         "profile": study.profile.name,
-        "provenance": study.provenance.strip(),
         "k": K,
         "depths": depths,
-        "best": best(at_k)["method"],
-        "conditions": [condition for condition in CONDITIONS if condition in known],
-        "methods": [{"name": name, "title": title(name)} for name in of_family() if name in depths],
+        "docs": list(docs),
+        "best": base,
+        "conditions": conditions,
+        "methods": of_methods,
         "questions": list(by_id.values()),
     }
+
+
+def _depth(run: pd.DataFrame | None) -> int | None:
+    return None if run is None else int(run["rank"].max())
 
 
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
@@ -97,29 +128,63 @@ def _question(question) -> dict:
         "docType": question.doc_type,
         "company": question.company,
         "gold": list(question.gold_pages),
-    } | {"ranks": {}, "top": {}, "written": [], "pictures": []}
+    } | {"ranks": {}, "top": {}, "kinds": {}, "written": [], "pictures": []}
+
+
+def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
+    """Which context an answer was written for, by question, prompt tokens and seconds, as far as chapters read it."""
+    found = {}
+    for line in read_stages(study):
+        path = study.store.root / line["stage"] / line["key"] / FRAME
+        if line["stage"].startswith(EFFORTS) and path.is_file():
+            for row in pd.read_csv(path, dtype={"question_id": str}).itertuples():
+                found[row.question_id, row.n_prompt_tokens, row.seconds] = line["stage"].removeprefix(EFFORTS)
+    return found
 
 
 def _written(study: Study) -> list[dict]:
-    """What language models wrote, the last record of each kind, question and seed; hypothetical passages last."""
+    """What language models wrote: the judge's labels counted, answers with their context, the shortest text first.
+
+    A published text of which only gaps are left is not among them.
+    """
     if study.has_text:
         given = read_records(study.home / "generations.jsonl", study.store.say).values()
     else:
         given = study.published.generations(study.questions)
-    latest = {(record["question_id"], record["kind"], record["seed"]): record for record in given}
-    return sorted(latest.values(), key=lambda one: (one["kind"] == "hyde", one["kind"], one["seed"]))
+    known, shown, judged = contexts_of(study), {}, {}
+    for record in given:
+        place = record["question_id"], record.get("n_prompt_tokens"), record.get("seconds")
+        kind = record["kind"] + (f", given: {known[place].replace('_', ' ')}" if place in known else "")
+        if record["kind"] == "judge":
+            judged.setdefault((record["question_id"], record["model"]["name"]), []).append(
+                record["text"].strip()
+            )
+        elif re.search(r"\w", record["text"].replace("[…]", "")):
+            shown[record["question_id"], kind, record["text"]] = record | {"kind": kind}
+    labels = [
+        {
+            "question_id": question_id,
+            "kind": "judge, labels of chunks",
+            "model": {"name": model},
+            "text": "; ".join(f"{n} × {text}" for text, n in Counter(texts).most_common()),
+        }
+        for (question_id, model), texts in judged.items()
+    ]
+    return sorted([*shown.values(), *labels], key=lambda one: (len(one["text"]), one["kind"]))
 
 
 def draw_pictures(study: Study, data: dict) -> None:
-    """Add small pictures of each question's gold pages, and of the best method's first page where that is another.
+    """Add small pictures of each question's gold pages, and of the first page of the best baseline and of TRAINED.
 
     Each question's ``pictures`` get ``file``, ``doc``, ``page`` and ``isGold``; filings given as text have none.
     """
     wanted, files = [], []
     for question in data["questions"]:
         places = [(question["doc"], page, True) for page in question["gold"]]
-        first = question["top"].get(data["best"], [])[:1]
-        places += [(doc, page, False) for doc, page in first if (doc, page, True) not in places]
+        for name, top in zip(data["methods"], question["top"], strict=True):
+            if top and name["name"] in (data["best"], *TRAINED):
+                first = data["docs"][top[0]], top[1]
+                places += [(*first, False)] if first not in [place[:2] for place in places] else []
         for doc, page, is_gold in places:
             if study.dataset.source(doc).suffix == ".pdf":
                 wanted.append((question["id"], doc, page, is_gold))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib.book.explorer import as_script, explorer_data, gold_ranks, write_explorer
+from lib.book.explorer import as_script, contexts_of, explorer_data, gold_ranks, write_explorer
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
@@ -27,9 +27,20 @@ def test_every_question_has_its_ranks_in_every_run(study):
     assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3"]
     for question in data["questions"]:
         assert set(question["ranks"]) == {"standard", "oracle-document", "oracle-page"}
-        assert question["ranks"]["oracle-page"]["bm25"] == [1]
-        assert len(question["top"]["bm25"]) >= 1
-    assert [item["kind"] for item in data["questions"][1]["written"]] == ["answer", "hyde"]
+        assert question["ranks"]["oracle-page"] == [[1]]
+        (places,) = question["top"]
+        assert [data["docs"][places[0]], places[1]] == [question["doc"], *question["gold"]]
+    assert [item["kind"] for item in data["questions"][1]["written"]] == ["hyde", "answer"]
+    assert [one["name"] for one in data["methods"]] == ["bm25"]
+
+
+def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
+    folder = study.store.root / "answers" / "effort" / "oracle-page" / "00"
+    folder.mkdir(parents=True)
+    (folder / "frame.csv").write_text("question_id,n_prompt_tokens,seconds,is_cut\nq1,12,0.5,False\n")
+    line = {"stage": "answers/effort/oracle-page", "key": "00"}
+    monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: [line])
+    assert contexts_of(study) == {("q1", 12, 0.5): "oracle-page"}
 
 
 def test_the_data_is_a_script_without_markup():
@@ -93,23 +104,27 @@ def shown_question(browser, hash_: str) -> None:
     WebDriverWait(browser, 20).until(lambda b: b.execute_script(code, hash_))
 
 
+def listed_ids(browser) -> list[str]:
+    return [re.match(r"#q=(\w+)", link)[1] for link in listed(browser)]
+
+
 def test_questions_are_filtered_and_counted(browser, page):
     browser.get(page)
-    assert listed(browser) == ["#q=q1", "#q=q2", "#q=q3"]
+    assert listed_ids(browser) == ["q1", "q2", "q3"]
     choose(browser, "Company", "Acme")
-    assert listed(browser) == ["#q=q1", "#q=q3"]
+    assert listed_ids(browser) == ["q1", "q3"]
     choose(browser, "Filing", "BOLT_2021_10K")
-    assert listed(browser) == []
+    assert listed_ids(browser) == []
     choose(browser, "Company", "")
-    assert listed(browser) == ["#q=q2"]
+    assert listed_ids(browser) == ["q2"]
     choose(browser, "Filing", "")
     choose(browser, "Words or id", "net SALES")
-    assert listed(browser) == ["#q=q1"]
+    assert listed_ids(browser) == ["q1"]
     status = browser.find_element("css selector", "[role=status]")
     assert status.get_attribute("aria-live") == "polite"
-    assert status.text.startswith("1 of 3 questions; BM25 hits every gold page of 1 (standard")
+    assert status.text.startswith("1 of 3 questions; BM25 hits every gold page of 1 (all filings")
     choose(browser, "Outcome", "miss")
-    assert listed(browser) == []
+    assert listed_ids(browser) == []
 
 
 def test_a_link_points_to_one_question(browser, page):
@@ -122,10 +137,48 @@ def test_a_link_points_to_one_question(browser, page):
     assert browser.find_element("css selector", ".questions a[aria-current]").get_attribute("hash") == "#q=q3"
 
 
+def test_the_address_has_the_filters(browser, page):
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q1&company=Acme&outcome=hit&method=nobody")
+    assert listed(browser) == [f"#q={one}&company=Acme&outcome=hit" for one in ("q1", "q3")]
+    choose(browser, "Outcome", "")
+    assert browser.execute_script("return location.hash") == "#q=q1&company=Acme"
+
+
+def test_the_detail_says_why(browser, page):
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q1")
+    text = browser.find_element("css selector", ".detail").text
+    assert "Every gold page is found; the right filing has" in text
+    assert browser.find_element("css selector", ".places .is-gold").text == "ACME_2020_10K p. 2 gold page"
+
+
+def test_the_readers_own_copy_is_read_in_the_browser(browser, page, study, tmp_path):
+    data = explorer_data(study)
+    for question in data["questions"]:
+        question["text"] = question["answer"] = None
+    (tmp_path / "site" / "_static" / "explorer" / "data.js").write_text(as_script(data))
+    lines = [{"financebench_id": "q1", "question": HOSTILE, "answer": "1"}, {"financebench_id": "q9"}]
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text("\n".join([*map(json.dumps, lines), "no JSON"]))
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q1")
+    assert browser.find_element("css selector", ".detail h2").text == "q1"
+    browser.find_element("id", "explorer-file").send_keys(str(mine))
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser, 20).until(
+        lambda b: b.find_element("css selector", ".own [role=status]").text.startswith("1 question")
+    )
+    assert browser.find_element("css selector", ".detail h2").text == HOSTILE
+    assert browser.execute_script("return window.hacked") is None
+
+
 def test_hostile_text_stays_text(browser, page):
     browser.get("about:blank")
     browser.get(f"{page}#q=q2")
     assert browser.find_element("css selector", ".detail h2").text == HOSTILE
+    browser.execute_script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert HOSTILE in browser.find_element("css selector", ".written").text
     assert browser.execute_script("return window.hacked") is None
     assert (
@@ -150,14 +203,13 @@ def test_the_keyboard_reaches_everything(browser, page):
     browser.get("about:blank")
     browser.get(page)
     seen = []
-    for _ in range(12):
+    for _ in range(13):
         browser.switch_to.active_element.send_keys(Keys.TAB)
         seen.append(
             browser.execute_script("const e = document.activeElement; return e.id || e.hash || e.tagName")
         )
-    assert seen[:7] == [
-        f"explorer-{n}" for n in ("words", "company", "type", "doc", "method", "condition", "outcome")
-    ]
+    names = ("words", "company", "type", "doc", "method", "condition", "outcome", "other")
+    assert seen[:8] == [f"explorer-{name}" for name in names]
     assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)
     browser.find_element("css selector", ".questions a").send_keys(Keys.ENTER)
     shown_question(browser, "#q=q1")
