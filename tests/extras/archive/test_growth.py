@@ -1,0 +1,72 @@
+"""Nested parts of a collection, and methods over them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from extras.archive.growth import Part, drawn_parts, law, measure
+from lib.studies import open_study
+
+KINDS = ("asked companies", "other companies")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return open_study("demo", "smoke", artifacts=tmp_path_factory.mktemp("artifacts"))
+
+
+def frames():
+    """Three asked filings of two companies, four others of these, and three of another company."""
+    names = [f"{company}_{year}" for company in "AB" for year in range(4)][:7] + ["C_0", "C_1", "C_2"]
+    filings = pd.DataFrame({"doc_name": names, "company": [name[0] for name in names]})
+    return filings, filings[filings["doc_name"].isin(["A_0", "A_1", "B_0"])]
+
+
+def test_parts_contain_every_asked_filing_and_a_larger_one_of_a_draw_contains_the_smaller():
+    parts = drawn_parts(*frames(), sizes=(5, 8), draws=2)
+    assert parts[0].doc_names == {"A_0", "A_1", "B_0"}
+    assert len(parts[-1].doc_names) == 10
+    for draw in (0, 1):
+        mixed = [part.doc_names for part in parts if (part.kind, part.draw) == ("mixed", draw)]
+        assert all(small < large for small, large in pairwise(mixed))
+
+
+def test_kinds_are_drawn_apart_and_are_equally_large():
+    parts = drawn_parts(*frames(), sizes=(), draws=3)
+    apart = {kind: [part.doc_names for part in parts if part.kind == kind] for kind in KINDS}
+    assert {len(names) for of_kind in apart.values() for names in of_kind} == {6}
+    assert all(name[0] in "AB" for names in apart["asked companies"] for name in names)
+    assert apart["other companies"] == [{"A_0", "A_1", "B_0", "C_0", "C_1", "C_2"}]
+
+
+def test_the_whole_as_a_part_gives_the_study_s_own_run(study):
+    part = Part(study, frozenset(study.filings["doc_name"]))
+    for name in ("dense", "bm25", "hybrid_rrf"):
+        whole = study.rank_method(name, study.candidates("standard"), 10)
+        allowed = np.ones((len(study.questions), len(part.chunks)), bool)
+        np.testing.assert_array_equal(
+            part.rank_method(name, allowed, 10)["chunk_id"], whole["chunk_id"], err_msg=name
+        )
+
+
+def test_a_part_retrieves_nothing_from_other_filings_and_has_words_of_its_own(study):
+    asked = frozenset(study.questions["doc_name"])
+    part = Part(study, asked)
+    for name in ("dense", "bm25"):
+        run = part.rank_method(name, np.ones((len(study.questions), len(part.chunks)), bool), 50)
+        assert set(run["doc_name"]) <= asked
+    assert part.run_params("bm25", "standard") != study.run_params("bm25", "standard")
+
+
+def test_what_is_measured_is_the_recall_of_every_question(study):
+    found = next(measure(study, ["bm25"]))
+    assert set(found["metric"]) == {"doc_recall", "page_recall"}
+    assert set(found["question_id"]) == set(study.questions["question_id"])
+    assert found["value"].between(0, 1).all()
+
+
+def test_the_law_is_the_line_through_the_points():
+    at, slope = law(np.array([1_000, 10_000, 100_000]), np.array([0.5, 0.4, 0.3]))
+    assert (at, slope) == (pytest.approx(0.4), pytest.approx(-0.1))

@@ -1,0 +1,74 @@
+"""Shards of an archive: resumed filing by filing, the same bits on both engines, searched by what they contain."""
+
+import pytest
+
+from extras.archive.search import Archive, picture
+from extras.archive.shards import Plan, Shards, sources_of, write_shards
+from lib.data.locate import DEMO
+from lib.profile import load_profile
+from lib.words import StudyError
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Plan.of(load_profile("default"))
+
+
+@pytest.fixture(scope="module")
+def shards(plan, tmp_path_factory):
+    made = Shards(tmp_path_factory.mktemp("index"), plan)
+    write_shards(made, sources_of(DEMO)[:3])
+    return made
+
+
+def test_a_filing_that_is_there_is_not_read_again_and_a_changed_one_is(shards, tmp_path):
+    assert write_shards(shards, sources_of(DEMO)[:3]).empty
+    other = tmp_path / sources_of(DEMO)[0].name
+    other.write_bytes(sources_of(DEMO)[1].read_bytes())
+    assert shards.has(sources_of(DEMO)[0])
+    assert not shards.has(other)
+
+
+def test_the_same_filings_in_another_order_give_the_same_bits(shards, plan, tmp_path):
+    again = Shards(tmp_path, plan)
+    write_shards(again, sources_of(DEMO)[2::-1])
+    assert again.digest() == shards.digest()
+
+
+def test_ray_gives_the_same_bits(shards, plan, tmp_path):
+    pytest.importorskip("ray", reason="Ray is an optional requirement")
+    again = Shards(tmp_path, plan)
+    write_shards(again, sources_of(DEMO)[:3], "ray")
+    assert again.digest() == shards.digest()
+
+
+def test_another_profile_does_not_write_into_the_same_folder(shards, plan):
+    with pytest.raises(StudyError, match="another profile"):
+        Shards(shards.folder, plan._replace(window=128))
+
+
+def test_a_damaged_filing_is_left_out_with_a_sentence(plan, tmp_path):
+    (tmp_path / "BROKEN_2020_10K.pdf").write_bytes(b"%PDF-1.7 nothing")
+    done = write_shards(Shards(tmp_path / "index", plan), sources_of(tmp_path))
+    assert "BROKEN_2020_10K.pdf" in done["problem"][0]
+    assert done["n_pages"][0] == 0
+
+
+def test_a_folder_without_filings_is_one_sentence(tmp_path):
+    with pytest.raises(StudyError, match="put PDFs into it"):
+        sources_of(tmp_path)
+
+
+def test_an_archive_gives_the_page_whose_words_are_asked_for(shards, tmp_path):
+    archive = Archive(shards)
+    page = archive.pages[archive.pages["text"].str.len() > 500].iloc[0]
+    found = archive.ask(" ".join(page["text"].split()[:60]), k=3)
+    assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))
+    assert found["score"].is_monotonic_decreasing
+    drawn = picture(DEMO, found.iloc[0], tmp_path)
+    assert drawn.read_bytes()[1:4] == b"PNG"
+
+
+def test_an_empty_question_is_one_sentence(shards):
+    with pytest.raises(StudyError, match="ask a question"):
+        Archive(shards).ask("  ")
