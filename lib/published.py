@@ -19,9 +19,12 @@ from lib.files import ROOT, digest_of_file
 from lib.words import StudyError
 
 RESULTS = ROOT / "book" / "results"
-METRICS_FILE = "metrics.csv.gz"
+MANIFEST, METRICS_FILE = "manifest.json", "metrics.csv.gz"
 ANSWERS_FILE = "answers.csv.gz"
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
+#: What a manifest has to state, and as what; without ``files`` it was published before these were hashed.
+STATED = dict.fromkeys(("settings", "inputs", "runs", "files"), dict) | {"stages": list}
+STATED |= dict.fromkeys(("dataset", "fingerprint", "filings_digest", "commit", "date"), str)
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
 
@@ -49,21 +52,43 @@ class Published:
     def of(cls, dataset: str, profile: str) -> "Published | None":
         """The results of a dataset and profile, or None when nothing was published."""
         root = RESULTS / dataset / profile
-        return cls(root) if (root / "manifest.json").is_file() else None
+        return cls(root) if (root / MANIFEST).is_file() else None
 
     @cached_property
     def manifest(self) -> dict:
         """What the results were made from.
 
         Raises:
-            StudyError: the file is broken.
+            StudyError: the file is broken, or lacks what it has to state.
         """
+        path = self.root / MANIFEST
         try:
-            return json.loads((self.root / "manifest.json").read_text())
+            found = json.loads(path.read_text())
         except (ValueError, OSError) as error:
+            raise StudyError(f"{path} is broken ({error}); restore it with git") from None
+        wrong = [name for name, kind in STATED.items() if not isinstance(_in(found, name), kind)]
+        if wrong:
             raise StudyError(
-                f"{self.root / 'manifest.json'} is broken ({error}); restore it with git"
-            ) from None
+                f"{path} does not state {', '.join(wrong)}; restore it with git, or publish again"
+            )
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the manifest, which has the hash of every other file: it stands for the whole publication."""
+        return digest_of_file(self.root / MANIFEST)
+
+    def file(self, name: str) -> Path:
+        """A published file, once its bytes are known to be those of the manifest.
+
+        Raises:
+            StudyError: it is missing or another one.
+        """
+        path = self.root / name
+        if not path.is_file() or digest_of_file(path) != self.manifest["files"].get(name):
+            wrong = "is not the published one" if path.is_file() else "is missing"
+            raise StudyError(f"{path} {wrong}; restore it with git")
+        return path
 
     @property
     def sentence(self) -> str:
@@ -99,7 +124,7 @@ class Published:
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """All published metrics, one row per question, method, condition, metric and depth."""
-        return pd.read_csv(self.root / METRICS_FILE, dtype={"question_id": str, "k": "Int64"})
+        return pd.read_csv(self.file(METRICS_FILE), dtype={"question_id": str, "k": "Int64"})
 
     def metrics_of(self, method: str, condition: str, metrics: list[str]) -> pd.DataFrame:
         """The published rows of one method, condition and some metrics."""
@@ -110,11 +135,11 @@ class Published:
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
-        return pd.read_csv(self.root / "filings.csv")
+        return pd.read_csv(self.file("filings.csv"))
 
     def dataset(self) -> PublishedDataset:
         """The dataset without its texts, in the dataset's order."""
-        table = pd.read_csv(self.root / "questions.csv", dtype={"question_id": str, "gold_pages": str})
+        table = pd.read_csv(self.file("questions.csv"), dtype={"question_id": str, "gold_pages": str})
         pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
         given = self.manifest
@@ -138,8 +163,9 @@ class Published:
             questions: question_id, and ``question`` where the dataset is here: then the echoes of the questions, which
                 are gaps in the published texts, are put back.
         """
-        path = self.root / "generations.jsonl"
-        records = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+        name = "generations.jsonl"
+        lines = self.file(name).read_text().splitlines() if name in self.manifest["files"] else []
+        records = [json.loads(line) for line in lines]
         has_text = "question" in questions
         asked = dict(zip(questions["question_id"], questions["question"], strict=True)) if has_text else {}
         for record in records:
@@ -149,6 +175,10 @@ class Published:
             elif pieces:
                 record.pop("sha", None)  # which is that of the whole text
         return records
+
+
+def _in(found: object, name: str) -> object:
+    return found.get(name) if isinstance(found, dict) else None
 
 
 def metrics_csv(table: pd.DataFrame) -> bytes:

@@ -27,7 +27,7 @@ from lib.metrics import METRIC_TITLES, METRICS
 from lib.metrics.retrieval import retrieval_metrics
 from lib.options import Names
 from lib.profile import load_profile
-from lib.published import Published
+from lib.published import MANIFEST, Published
 from lib.runs import read_trec
 from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import Study
@@ -49,7 +49,7 @@ NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 NO_FILINGS = (
     "The filings are not here, so no method is run again. Checked instead: that the published files are those "
     "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages. "
-    "DATASET=financebench downloads the filings and runs the methods."
+    "DATASET=financebench downloads the filings and runs the methods. {}"
 )
 
 
@@ -72,30 +72,37 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
         say: called with the table and the largest differences.
 
     Returns:
-        Whether no row differs.
+        Whether no row differs, and the published means are those of the published metrics.
 
     Raises:
-        StudyError: nothing was published, files are not the published ones, or the dataset here is another one.
+        StudyError: nothing was published, also of the methods; files are not the published ones, or the dataset here is
+            another one.
     """
-    published = published_of(named)
+    published, names = published_of(named), chosen(names, otherwise=METHODS)
     check_files(published)
+    ran = dict.fromkeys(place.split("/")[1] for place in published.manifest["runs"])
+    if not ran.keys() & set(names):
+        raise StudyError(f"no run of {', '.join(names)} is published here: say one of {', '.join(ran)}")
+    for line in (apart := not_of_metrics(published))[:N_NAMED]:
+        say(line)
     if not is_here(named.dataset, named.questions):
-        say(NO_FILINGS)
-        return report(compare_metrics(published.metrics, from_runs(published)), say)
+        say(NO_FILINGS.format(signed_by(published)))
+        return report(compare_metrics(published.metrics, from_runs(published)), say) and not apart
     found = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(found.collection, found.name)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
         study = Study(found, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
         if named.results == "published":
             study.cache = Cache(ARTIFACTS / "cache.sqlite")
-        names = chosen(names, otherwise=METHODS)
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
+        say(signed_by(published))
         every = [(name, condition) for name in names for condition in METHODS[name].conditions]
         wanted = [(m, c) for m, c in every if f"{c}/{m}" in published.manifest["runs"]]
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
         parts = [compare_runs(published_run(published, *pair), study.run(*pair), *pair) for pair in wanted]
-        return report(pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True), say)
+        rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
+        return report(rows, say) and not apart
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:
@@ -104,7 +111,10 @@ def verify_chapter(named: Names, chapter: str, say=print) -> bool:
     What this machine has computed before is used; on a fresh clone everything is computed. Arguments, result and errors
     are those of :func:`verify`; ``chapter`` is a name such as ``02_oracles``.
     """
+    if chapter not in notebooks.chapters():
+        raise StudyError(f"no chapter {chapter!r}: say one of {', '.join(notebooks.chapters())}")
     published = published_of(named)
+    check_files(published)
     same_dataset(named, published)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
         os.environ[OUTPUTS_VARIABLE] = folder
@@ -141,17 +151,43 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 
 
 def check_files(published: Published) -> None:
-    """Refuse published files that are not those of the manifest, by a StudyError that names every one."""
+    """Refuse published files that are not those of the manifest, and other runs than it lists, by a StudyError that names
+    every one."""
     root, known = published.root, published.manifest["files"]
     here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
-    del here["manifest.json"]
+    del here[MANIFEST]
     changed = [name for name in known.keys() & here if digest_of_file(here[name]) != known[name]]
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
     wrong += [f"{name} is not in the manifest" for name in sorted(here.keys() - known)]
     wrong += [f"{name} is not the published one" for name in sorted(changed)]
+    runs = {f"runs/{place}.trec.gz": run.get("sha256") for place, run in published.manifest["runs"].items()}
+    others = {name: sha for name, sha in known.items() if name.startswith("runs/")}.items() ^ runs.items()
+    wrong += [f"{name} is listed otherwise as a run" for name in sorted(dict(others))]
     if wrong:
         listed = "\n".join(f"  {line}" for line in wrong[:50])
         raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
+
+
+def signed_by(published: Published) -> str:
+    """What identifies a publication: the manifest's hash, which the appendix of its book states too."""
+    files = len(published.manifest["files"])
+    return f"The manifest has the hashes of all {files} files; its own SHA-256 is {published.digest}."
+
+
+def not_of_metrics(published: Published) -> list[str]:
+    """Runs without metrics, metrics without a run, and means of the summary that are not those of the metrics."""
+    metrics, summary = published.metrics, pd.read_csv(published.file("summary.csv"), dtype={"k": "Int64"})
+    of = metrics[metrics["metric"] == "page_recall"]
+    places = set(of["condition"] + "/" + of["method"]) ^ set(published.manifest["runs"])
+    keys = ["method", "condition", "metric", "k"]
+    means = metrics.groupby(keys, dropna=False)["value"].mean().rename("value").reset_index()
+    both = summary.merge(means, on=keys, how="left")
+    apart = both[
+        ~((both["mean"] - both["value"]).abs() <= 1e-6) & ~(both["mean"].isna() & both["value"].isna())
+    ]
+    said = "differs: summary.csv has {mean}, the metrics give {value:.6f}: {condition}/{method}, {metric}@{k}"
+    of_runs = [f"differs: {place} has a run or metrics, not both" for place in sorted(places)]
+    return of_runs + [said.format(**row) for row in apart.to_dict("records")]
 
 
 def published_run(published: Published, method: str, condition: str) -> pd.DataFrame:

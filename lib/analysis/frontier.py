@@ -23,8 +23,10 @@ INDEX_FACTOR = 2.0
 
 def known_table(study: Study, name: str) -> pd.DataFrame | None:
     """A table of the study's own folder, or else of what was published; None where there is none."""
-    places = [study.home] + ([study.published.root] if study.published else [])
-    return next((pd.read_csv(place / name) for place in places if (place / name).is_file()), None)
+    path, published = study.home / name, study.published
+    if not path.is_file() and published and name in published.manifest["files"]:
+        path = published.file(name)
+    return pd.read_csv(path) if path.is_file() else None
 
 
 def benchmarks(study: Study) -> pd.DataFrame | None:

@@ -96,7 +96,9 @@ def as_markdown(docstring: str) -> str:
 def appendix(study: Study, manifest: dict) -> str:
     """What the numbers were made from, how long it took, whose licences apply, and how to cite."""
     origins = pd.Series([record["origin"] for record in manifest["stages"]], dtype=str).value_counts()
-    given = {"manifest": manifest, "origins": origins, "locked": lock()}
+    used = study.published
+    signed = f"their manifest has the SHA-256 {breakable(used.digest)}" if used else "none"
+    given = {"manifest": manifest, "origins": origins, "locked": lock(), "signed": signed}
     cited = filled("citation", citations=citations())
     makers = {"what_fixes": what_fixes, "stages_table": stages_table}
     return filled("appendix", **given, **makers, pinned=pinned_packages(), cited=cited)

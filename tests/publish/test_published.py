@@ -73,7 +73,10 @@ def test_a_changed_setting_needs_the_filings(results, no_filings, tmp_path):
     with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
         evaluate(changed, "bm25")
     resized = open_study(
-        "", artifacts=tmp_path / "elsewhere", changes={"chunks.size": 64}, say=lambda line: None
+        "",
+        artifacts=tmp_path / "elsewhere",
+        changes={"chunks.size": 64, "chunks.overlap": 0},
+        say=lambda line: None,
     )
     with pytest.raises(NeedsFilings, match="needs the filings"):
         resized.digest("chunks")

@@ -139,16 +139,17 @@ def with_recall(results: Published, value: float) -> None:
 
 
 @pytest.mark.parametrize("mode", ["published", "fresh"])
-def test_a_true_publication_is_verified(reports, mode):
+def test_a_true_publication_is_verified(reports, results, mode):
     assert verify.verify(Names(results=mode), ["bm25"], reports.append)
     assert reports[-1].endswith(" equal, 0 within, 0 differs")
-    assert "ranked chunks" in reports[0]
+    assert results.digest in reports[0]
+    assert "ranked chunks" in reports[1]
 
 
 def test_a_number_that_was_changed_is_found_and_named(reports, results):
     with_recall(results, 0.25)
     assert not verify.verify(Names(), ["bm25"], say=reports.append)
-    assert reports[1] == "differs: bm25, standard, q1, page_recall@5: published 0.25, now 1.0"
+    assert "differs: bm25, standard, q1, page_recall@5: published 0.25, now 1.0" in reports
     assert reports[-1].endswith("1 differs")
 
 
@@ -170,6 +171,48 @@ def test_a_dataset_that_is_asked_for_is_downloaded_not_done_without(reports, mon
     monkeypatch.setattr(verify, "open_dataset", download)
     with pytest.raises(DatasetError, match="cannot be downloaded"):
         verify.verify(Names("financebench"), ["bm25"], say=reports.append)
+
+
+def test_a_manifest_that_lists_other_runs_or_other_means_is_found(reports, results):
+    manifest = json.loads((results.root / "manifest.json").read_text())
+    of_run = manifest["runs"].pop("standard/bm25")
+    (results.root / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StudyError, match=r"runs/standard/bm25\.trec\.gz is listed otherwise as a run"):
+        verify.verify(Names(), ["bm25"], say=reports.append)
+    manifest["runs"]["standard/bm25"] = of_run
+    (results.root / "manifest.json").write_text(json.dumps(manifest))
+    summary = (results.root / "summary.csv").read_text()
+    republish(results, "summary.csv", summary.replace("1.000000", "0.900000").encode())
+    assert not verify.verify(Names(), ["bm25"], say=reports.append)
+    said = "differs: summary.csv has 0.9, the metrics give 1.000000: oracle-document/bm25, doc_mrr@3"
+    assert reports[0] == said
+    assert reports[-1].endswith(" equal, 0 within, 0 differs")
+
+
+def test_methods_and_chapters_that_do_not_exist_are_errors(reports, monkeypatch):
+    monkeypatch.setattr(studies, "financebench_root", lambda: None)
+    with pytest.raises(StudyError, match="no method 'bm52': say one of"):
+        verify.verify(Names(), ["bm52"], say=reports.append)
+    with pytest.raises(StudyError, match="no chapter 'nosuch': say one of 01_data, "):
+        verify.verify_chapter(Names(), "nosuch", reports.append)
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"", b"\xff\xfe{}", b'{"runs": 1}'])
+def test_a_damaged_manifest_is_one_sentence(reports, results, content):
+    (results.root / "manifest.json").write_bytes(content)
+    with pytest.raises(
+        StudyError, match=r"manifest\.json (is broken|does not state) .*restore it with git"
+    ) as found:
+        verify.verify(Names(), ["bm25"], say=reports.append)
+    assert "\n" not in str(found.value)
+
+
+def test_a_manifest_without_hashes_has_to_be_published_again(reports, results):
+    manifest = json.loads((results.root / "manifest.json").read_text())
+    del manifest["files"]
+    (results.root / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StudyError, match="does not state files; restore it with git, or publish again"):
+        verify.verify(Names(), ["bm25"], say=reports.append)
 
 
 def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
@@ -211,5 +254,5 @@ def test_a_chapter_is_run_where_nothing_published_is_used(reports, results, stud
     assert verify.verify_chapter(Names(), "01_data", reports.append)
     assert reports[-1] == "1 equal, 0 within, 0 differs"
     assert OUTPUTS_VARIABLE not in os.environ
-    (results.root / "shown" / "tables" / "counts.csv").write_text("n\n4\n")
+    republish(results, "shown/tables/counts.csv", b"n\n4\n")
     assert not verify.verify_chapter(Names(), "01_data", reports.append)
