@@ -230,7 +230,78 @@ def break_(part: str) -> None:
         raise StudyError(f"{n_bad} of {len(outcomes)} cases are bad; they are named above")
 
 
+@click.command()
+@study_options
+@click.option("--engine", type=click.Choice(["process", "ray"]), default="process", show_default=True)
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="of Ray")
+def index(names: Names, engine: str, workers: int) -> None:
+    """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
+    from extras.archive.search import shards_of
+    from extras.archive.shards import sources_of, write_shards
+
+    root, shards = shards_of(names.dataset, names.profile)
+    done = write_shards(shards, sources_of(root), engine, workers)
+    for row in done[done["problem"] != ""].itertuples():
+        click.echo(f"left out: {row.problem}", err=True)
+    read = f"read now: {done['n_pages'].sum()} pages of {len(done)} filings"
+    click.echo(f"{shards.folder}: {len(shards.names())} filings; {read}")
+
+
+@click.command()
+@click.argument("question")
+@study_options
+@click.option("-k", "--k", default=5, show_default=True, type=click.IntRange(min=1), help="pages")
+def ask(names: Names, question: str, k: int) -> None:
+    """Print the pages of an indexed folder that fit a question best."""
+    from extras.archive.search import Archive, picture, shards_of
+
+    root, shards = shards_of(names.dataset, names.profile)
+    for number, page in Archive(shards).ask(question, k).iterrows():
+        drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"
+        click.echo(f"{number + 1}. {page['doc_name']}, page {page['page']}: {page['score']:.2f}; {drawn}")
+
+
+@click.command()
+@study_options
+@click.option("--pages", type=click.Path(path_type=Path), required=True, help="page text of other filings")
+@click.option("--to", "target", type=click.Path(path_type=Path, file_okay=False), required=True)
+def collect(names: Names, pages: Path, target: Path) -> None:
+    """Write a dataset with the same questions over these and other filings."""
+    from extras.archive.collection import write_collection
+
+    added, copies = write_collection(names.open(), pages, target)
+    click.echo(f"{target}: {added} filings added, {copies} left out as copies of others")
+
+
+@click.command()
+@study_options
+@click.option("--methods", default="", help="rows of the method table; by default those of the chapter")
+def growth(names: Names, methods: str) -> None:
+    """Measure methods over growing parts of a collection; resumed where it stopped."""
+    from extras.archive.growth import ROWS, measure
+
+    for found in measure(names.open(), methods.split() or ROWS):
+        first, mean = found.iloc[0], found[found["k"] == 5].groupby("metric")["value"].mean().round(3)
+        click.echo(f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}: {dict(mean)}")
+
+
+@click.command()
+@study_options
+def stores(names: Names) -> None:
+    """Compare stores for vectors side by side: exact, Chroma, its server, LanceDB."""
+    from extras.archive.compare import compare_stores
+
+    study = names.open()
+    study.need_filings("a comparison of stores")
+    click.echo(compare_stores(study).to_string(index=False, float_format="%.3g"))
+
+
 COMMANDS = (
+    index,
+    ask,
+    collect,
+    growth,
+    stores,
     measure,
     publish,
     verify,

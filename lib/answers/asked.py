@@ -43,6 +43,10 @@ COMPOUND = re.compile(r"\bcagr\b|\bcompound(?:ed)? (?:annual )?growth\b")
 AT_END = re.compile(r"\byear end (?:figures|balances?)|\bending (?:balances?|figures)|\bend of (?:the )?(?:fiscal )?year (?:figures|balances)")  # fmt: skip
 DIGITS = re.compile(r"\b(?:(\d|one|two|three|four) (?:decimal|digits?)|nearest (tenth|hundredth|whole|integer|million|billion))")  # fmt: skip
 IN_PERCENT = re.compile(r"\bin (?:percent|%|units of percent)|\bpercent(?:age)?s?\b|%")
+#: Words before an item that leave it what it is.
+WIDER = frozenset(
+    "total net gross consolidated overall annual full actual average operating year end s".split()
+)
 #: Words of a question that no row's label is about.
 FILLER = re.compile(
     r"\b(?:what|which|how|was|were|is|are|did|does|do|has|have|had|the|of|a|an|in|on|for|at|as|to|by|from|with|and|or|its|their|"
@@ -52,6 +56,9 @@ FILLER = re.compile(
     r"statements?|10 ?[kq]|annual|filing|page|table|q[1-4]|fy\d+|\d+|round(?:ed)?|answer|question|that|this|be|been|during|between|"
     r"per(?= the)|shown|data|percent(?:age)?|%|increased?|decreased?|changed?|difference|grow(?:n|th)?|fast|rise|rose|fall|fell|"
     r"develop(?:ed)?|declined?|points?|rate|than|over|since|compared|when|there|any|into|average|mean|cagr|respectively|each|total(?= amount)|approximately|primarily|using|only|information|provided|within|details?)\b"
+)
+LEGAL = re.compile(
+    r"\b(?:inc|corp|corporation|co|company|ltd|limited|plc|llc|lp|partnership|com|holdings|group)\b"
 )
 SAID = re.compile(
     r"\(?\b(?:according to|based on|from|using|in|on) (?:the |its |their )?(?:consolidated |details? (?:of|in) )?(?:the )?"
@@ -87,8 +94,7 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
     def name_of(phrase: str, is_defined: bool = True) -> str:
         return formula_of(phrase, names, rows, is_defined)
 
-    text = spoken(question)
-    formula, title, form, source = "", "", "", ""
+    text, formula, title, form, source = spoken(question), "", "", "", ""
     if definition := definition_in(question):
         formula, title, source = (
             in_symbols(definition, name_of) or "",
@@ -97,7 +103,7 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
         )
     if not formula:
         rows.clear()
-        formula, title, form, source = named(without(text, names), partial(name_of, is_defined=False))
+        formula, title, form, source = named(core_of(question, names), partial(name_of, is_defined=False))
     if AT_END.search(text) and source != "question":
         formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
     years = years_in(question if not definition else question.replace(definition, " ")) or years_in(question)
@@ -117,6 +123,19 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
         rows={name: words for name, words in rows.items() if name in names_in(formula)},
         source=source,
     )
+
+
+def core_of(question: str, names: Sequence[str]) -> str:
+    """The spoken sentence that asks: of those that name a formula or an item the first with a question mark, else the
+    first; of none the first with a question mark. What it is to be read from, and how it is to be written, is left out."""
+    sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
+    read = [(part, without(spoken(part), names)) for part in sentences] or [(question, spoken(question))]
+    formulas = {name: about["names"] for name, about in library()["formulas"].items()}
+
+    def order(one: tuple[str, str]) -> tuple[bool, bool]:
+        return not (longest(one[1], formulas) or item_named(one[1])), "?" not in one[0]
+
+    return min(read, key=order)[1]
 
 
 def definition_in(question: str) -> str | None:
@@ -150,7 +169,7 @@ def without(text: str, names: Sequence[str]) -> str:
     """A spoken text without a company's names and what names a statement."""
     for name in sorted(map(spoken, names), key=len, reverse=True):
         text = re.sub(rf"\b{re.escape(name)}(?: s)?\b", " ", text) if len(name) > 1 else text
-    return " ".join(SAID.sub(" ", text).split())
+    return " ".join(LEGAL.sub(" ", SAID.sub(" ", text)).split())
 
 
 def named(text: str, name_of) -> tuple[str, str, str, str]:
@@ -189,7 +208,7 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
     known = longest(text, {name: about["names"] for name, about in library()["formulas"].items()})
     if known and len(known[1]) >= len(found[1] if found else ""):
         name = f"({library()['formulas'][known[0]]['is']})"
-    elif found and covers(found[1], words):
+    elif found and is_whole(found[1], text):
         name = found[0]
         rows[name] = words
     else:
@@ -208,12 +227,10 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
     return f"at({name}, {years[-1]})" if years else name
 
 
-def covers(known: str, words: str) -> bool:
-    """Whether an item's words are at least half of what is asked: *revenue* is not *deferred revenue of stores*."""
-    kept, all_words = set(FILLER.sub(" ", known).split()) or set(known.split()), set(words.split())
-    return len(kept & all_words) * 2 >= len(
-        all_words - {"average", "mean", "change", "net", "total", "growth"}
-    )
+def is_whole(item: str, text: str) -> bool:
+    """Whether no word before an item's makes it another: *deferred revenue* and *interest revenue* are no *revenue*."""
+    before = text.partition(item)[0].split()
+    return not before or FILLER.fullmatch(before[-1]) is not None or before[-1] in WIDER
 
 
 def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defined: bool) -> tuple[str, str]:

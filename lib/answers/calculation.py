@@ -14,9 +14,9 @@ import pandas as pd
 import lib.data
 from lib.answers.answers import answers, asked, context_params
 from lib.answers.asked import asked_for
+from lib.answers.pages_read import identities, pages_read, sheet_of
 from lib.answers.prompt_context import Context
-from lib.answers.reading import Sheet, read
-from lib.data.rows import kind_of, lines_of_page
+from lib.answers.reading import read
 from lib.evaluation import METRIC_COLUMNS
 from lib.files import digest_of_file
 from lib.frames import remembered

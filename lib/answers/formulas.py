@@ -30,7 +30,7 @@ IN_WORDS = {
     r"\s[-–−]\s|\b(?:minus|less|net of)\b": "-",
 }
 _OPERATOR = re.compile("|".join(f"(?P<o{n}>{pattern})" for n, pattern in enumerate(IN_WORDS)), re.I)
-_ASIDE = re.compile(r"(?<=[\w)])\s*\((?![^()]*(?:[×÷*/+]|\s[-–−]\s|\b(?:plus|minus|less|divided)\b))[^()]*\)")
+_BRACKET = re.compile(r"\(([^()]*)\)")
 
 Bind = Callable[[str, int], float]
 
@@ -65,7 +65,7 @@ def items() -> dict[str, dict]:
 
 def spoken(text: str) -> str:
     """A text in lower case, words and figures alone: ``R&D-expense`` is ``r and d expense``."""
-    text = re.sub(r"['’]s?\b", "", text.lower().replace("&", " and "))
+    text = re.sub(r"['’]s\b", " of ", text.lower().replace("&", " and ")).replace("'", "").replace("’", "")
     return " ".join(re.sub(r"[^a-z0-9%]+", " ", text).split())
 
 
@@ -149,7 +149,7 @@ def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
         definition: words and operators.
         name_of: the formula of a phrase between operators, such as a line item.
     """
-    text, parts, at = _ASIDE.sub(" ", definition), [], 0
+    text, parts, at = without_asides(definition), [], 0
     for match in re.finditer(rf"[()\[\]]|{_OPERATOR.pattern}", text, re.I):
         parts += [text[at : match.start()], match]
         at = match.end()
@@ -162,7 +162,20 @@ def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
         elif phrase := part.strip(" ,:;.\"'"):
             written.append(f"({name_of(phrase)})")
     try:
-        ast.parse(formula := " ".join(written), mode="eval")
-    except SyntaxError:
+        calculate(formula := " ".join(written), lambda name, year: 1.0, 0)
+    except (SyntaxError, ValueError):
         return None
+    except Unknown:
+        pass  # the ones of the trial give a divisor of 0
     return formula
+
+
+def without_asides(text: str) -> str:
+    """A definition without what explains a phrase in brackets behind it, or without a phrase that brackets define."""
+    for match in reversed([*_BRACKET.finditer(text)]):
+        phrase = _OPERATOR.split(text[: match.start()].rpartition("(")[2])[-1] or ""
+        if re.search(r"\w\s*$", phrase):
+            is_formula = _OPERATOR.search(match[1]) and not item_named(spoken(phrase))
+            start = match.start() - len(phrase) if is_formula else match.start()
+            text = f"{text[:start]} {match[0] if is_formula else ''} {text[match.end() :]}"
+    return text

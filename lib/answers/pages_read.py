@@ -24,8 +24,11 @@ def sheet_of(study: Study, doc_name: str, page: int, from_layout: bool = True) -
         text = study.memo("page_texts", lambda: study.pages.set_index(["doc_name", "page"])["text"])[
             doc_name, page
         ]
-        lines = lines_of_page(study.dataset.source(doc_name), page, text, from_layout)
-        return Sheet(doc_name, page, kind_of(text), years_of_filings(study)[doc_name], tuple(lines))
+        lines, others = (
+            tuple(lines_of_page(study.dataset.source(doc_name), page, text, is_layout))
+            for is_layout in (from_layout, False)
+        )
+        return Sheet(doc_name, page, kind_of(text), years_of_filings(study)[doc_name], lines, others)
 
     return study.memo(("sheet", doc_name, page, from_layout), make)
 

@@ -89,7 +89,8 @@ class Reader:
         """
         if (name, year) in self.used:
             return self.used[name, year].value
-        if best := max(self.cells(name, year), key=lambda cell: cell.score, default=None):
+        cells = self.cells(name, year) or self.cells(name, year, "others")
+        if best := max(cells, key=lambda cell: cell.score, default=None):
             self.used[name, year] = best
             return best.value
         instead = library()["instead"].get(name)
@@ -99,11 +100,11 @@ class Reader:
             f"no row of {self.wanted.rows.get(name, name.replace('_', ' '))} in {year or 'the latest period'}"
         )
 
-    def cells(self, name: str, year: int) -> list[Cell]:
-        """The cells that may be a name's value in a year."""
+    def cells(self, name: str, year: int, part: str = "lines") -> list[Cell]:
+        """The cells that may be a name's value in a year, of the ``lines`` or the ``others`` of the sheets."""
         found = []
         for rank, sheet in enumerate(self.sheets):
-            for line in sheet.lines:
+            for line in getattr(sheet, part):
                 if score := self.fit(name, line, sheet):
                     column = column_of(line, year, self.wanted.months, sheet) if self.has_columns else 0
                     if column is None or (shown := line.values[column]) is None:

@@ -88,13 +88,15 @@ class Line(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A page's tables: where it stands, which statement it is, and the fiscal year its filing is of."""
+    """A page's tables: where it stands, which statement it is, the fiscal year of its filing, and its rows; ``others``
+    are read another way and looked at where these have nothing."""
 
     doc_name: str
     page: int
     kind: str | None
     year: int | None
     lines: tuple[Line, ...]
+    others: tuple[Line, ...] = ()
 
 
 @cache

@@ -14,11 +14,11 @@ class OpenVinoGenerator:
 
     Args:
         gguf: the model's file.
-        n_threads: of a prompt; 0 for one per core that this process may use.
+        n_threads: of a prompt, at most one per core that this process may use.
         context: tokens that a prompt and its answer may have together.
     """
 
-    def __init__(self, gguf: Path, n_threads: int = 0, context: int = 4096):
+    def __init__(self, gguf: Path, n_threads: int = 2, context: int = 4096):
         try:
             import openvino_genai
         except ImportError:
@@ -27,7 +27,9 @@ class OpenVinoGenerator:
             ) from None
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.genai, self.context = openvino_genai, context
-        self.pipeline = openvino_genai.LLMPipeline(str(gguf), "CPU", INFERENCE_NUM_THREADS=n_threads or cores)
+        self.pipeline = openvino_genai.LLMPipeline(
+            str(gguf), "CPU", INFERENCE_NUM_THREADS=min(n_threads, cores)
+        )
         self.tokenizer = self.pipeline.get_tokenizer()
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
