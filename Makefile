@@ -12,6 +12,8 @@ PARAMS ?=
 METHODS ?=
 CHAPTER ?=
 PART ?= all
+ENGINE ?= process
+Q ?=
 TORCH_INDEX ?=
 TORCH := $(shell grep '^torch==' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
@@ -19,7 +21,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: help env book demo measure notebook publish verify break preflight methods test test-all lint format clean
+.PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -66,6 +68,12 @@ break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what c
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
 	@$(RUN) preflight $(OPTIONS)
+
+index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path; ENGINE=process | ray (on RAY_ADDRESS, or here)
+	@$(RUN) index --dataset "$(DATASET)" --profile "$(PROFILE)" --engine "$(ENGINE)"
+
+ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path
+	@$(RUN) ask --dataset "$(DATASET)" --profile "$(PROFILE)" "$(Q)"
 
 methods: $(STAMP)  ## print the method table
 	@$(RUN) methods

@@ -50,7 +50,12 @@ OF_QUESTIONS = (
 CHANGES = {"hyde": {"hyde.n_passages": 1}}
 #: A fine-tuned encoder has the size of the untrained one, with which a question alone is answered.
 SAME_WORK = dict.fromkeys(
-    ("page_scorer", "page_scorer_filing", "page_scorer_order", "page_scorer_sum"), "page_then_chunk"
+    (
+        "page_scorer",
+        "page_scorer_filing",
+        *(f"page_scorer{name}_{order}" for name in ("", "_best") for order in ("order", "sum")),
+    ),
+    "page_then_chunk",
 )
 
 

@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from lib.ahead import general
 from lib.ahead import search as ahead
 from lib.page_scorer import search as pages
 from lib.profile import Settings
@@ -34,7 +35,8 @@ from lib.retrievers import (
 )
 from lib.words import CONDITIONS, Condition, StudyError
 
-MAIN, MATCHED, ORDERED = "main", "matched", "ordered"
+MAIN, MATCHED, ORDERED, GENERAL = "main", "matched", "ordered", "general"
+OWN = (MAIN, MATCHED, ORDERED, GENERAL)  # families of this study
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Method:
 
 # fmt: off
 _TUNED, _FROZEN = ("embedder", "page_scorer"), ("embedder", "page_scorer", "page_scorer_light")
+_BEST = ("embedder", "page_scorer", "page_scorer_best")
 _BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
 _OWN = (
     Method("dense", "Dense", "question → embedding → cosine with the best window of each chunk",
@@ -157,16 +160,35 @@ _MATCHED = tuple(
 _PAGE_ORDER = tuple(
     Method(f"{name}_{order if order == 'sum' else 'order'}", f"{title}, {ordered}",
            f"question → {read}, trained in folds by company, ranks all pages → the chunks of the best P in {then}",
-           "kobeissi2026", pages.score, settings, options={"scorer": scorer, "order": order}, changes=name,
+           "kobeissi2026" if scorer != "best" else "kobeissi2026,xiong2021ance", pages.score, settings,
+           options={"scorer": scorer, "order": order}, changes=name if scorer != "best" else "page_scorer",
            is_trained=True, family=ORDERED, conditions=("standard",))
     for name, title, scorer, settings, read in (
         ("page_scorer", "Page scorer", "full", _TUNED, "an encoder"),
-        ("page_scorer_light", "Light page scorer", "light", _FROZEN, "a small map over frozen vectors"))
+        ("page_scorer_light", "Light page scorer", "light", _FROZEN, "a small map over frozen vectors"),
+        ("page_scorer_best", "Page scorer by the best recipe", "best", _BEST,
+         "an encoder that reads company, period and form before each page, with hard negatives from all pages"))
     for order, ordered, then in (
         ("page", "page order", "the order of their pages"),
         ("sum", "sum of scores", "the order of the sum of their page's score and their own, both standardised"))
 )
 _ORDERED = (*_PAGE_ORDER, *(_match_first(row, kind, ORDERED) for row in _PAGE_ORDER for kind in ("records", "covers")))
+
+#: The page ranker for questions of every kind, without training, trained, and with the hand-written page kinds.
+_GENERAL = tuple(
+    Method(name, title, pipeline, source, general.score, ("embedder", "bm25", "ahead"), options=options,
+           inputs=partial(general.inputs, kinds="kinds" in options), changes="ahead",
+           is_trained="trained" not in options, family=GENERAL, conditions=("standard",))
+    for name, title, pipeline, source, options in (
+        ("ahead_untrained", "Identity and words, untrained",
+         "question → fit of each filing's company, period and form + standardised BM25 over whole pages → their chunks",
+         "robertson2009bm25", {"trained": False}),
+        ("ahead_general", "Ahead for every kind of question", "question → best pages by words, pairs of words, windows, "
+         "statements and identity → boosted trees, trained on several question sets, beside the untrained sum",
+         "burges2010lambdamart", {}),
+        ("ahead_general_kinds", "Ahead for every kind of question, with hand-written page kinds",
+         "the same, and page kinds whose phrases were written by people who had read FinanceBench",
+         "burges2010lambdamart", {"kinds": True})))
 
 #: What the rows of several sibling studies share: the conditions, and sections of the profile.
 _SEARCHED: tuple[Condition, ...] = ("standard", "oracle-document")
@@ -308,7 +330,7 @@ _YEPES = (
 #: Trained methods that the breakdowns and the answers look at beside the best baseline.
 TRAINED = ("page_scorer", "ahead")
 METHODS: dict[str, Method] = {
-    row.name: row for row in (*_OWN, *_MATCHED, *_ORDERED, *_AKARSU, *_KIM, *_YEPES)
+    row.name: row for row in (*_OWN, *_MATCHED, *_ORDERED, *_GENERAL, *_AKARSU, *_KIM, *_YEPES)
 }
 
 
@@ -344,13 +366,11 @@ def siblings(profile: Settings) -> list[str]:
     ``siblings.rows`` is ``all`` or a list of names; those of ``siblings.without`` are left out.
     """
     wanted, unwanted = profile.siblings.rows, profile.siblings.without
-    own = (MAIN, MATCHED, ORDERED)
-    names = [name for name, row in METHODS.items() if row.family not in own and name not in unwanted]
+    names = [name for name, row in METHODS.items() if row.family not in OWN and name not in unwanted]
     return names if wanted == "all" else [name for name in names if name in wanted]
 
 
 def measured(profile: Settings) -> list[tuple[str, Condition]]:
     """Every run of a study under a profile: name and condition; none of ``siblings.without``."""
-    families = (MAIN, MATCHED, ORDERED)
-    own = [name for family in families for name in of_family(family) if name not in profile.siblings.without]
+    own = [name for family in OWN for name in of_family(family) if name not in profile.siblings.without]
     return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]

@@ -1,6 +1,7 @@
 """What chapter 04 measures beside the runs, as one long frame without any text, so that it can be published."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.folds import By
 from lib.metrics.frame import HEADLINE
 from lib.metrics.overlap import overlap_metrics
 from lib.metrics.retrieval import doc_recall, page_ranking, page_recall, retrieval_metrics
@@ -29,6 +31,7 @@ SCORERS = {  # scorer and what its folds hold out: the row of the method table
     ("full", "company"): "page_scorer",
 }
 TRAINED = [key for key in SCORERS if key[1]]
+BEST = [("best", "company"), ("best", "filing")]  # trained by the profile's page_scorer_best; set-ups alone
 #: How a set-up knows the filing, as tables name it.
 IDENTITIES = {"none": "Not matched", "covers": "Covers", "records": "Records", "given": "Filing given"}
 CHOSEN = "page_scorer_light_order_records"  # the row whose pages :func:`choices` takes
@@ -99,31 +102,38 @@ def ablation(study: Study, k: int = 5) -> pd.DataFrame:
 def setups(study: Study, k: int = 5) -> pd.DataFrame:
     """Document and page recall at k chunks of every set-up: question_id, metric, and a column for each of them.
 
-    A column is ``scorer/by/order/identity``, of TRAINED, ORDERS and IDENTITIES, such as ``light/company/page/none``.
+    A column is ``scorer/by/order/identity``, of TRAINED and BEST, ORDERS and IDENTITIES, such as
+    ``light/company/page/none``.
     """
-
-    def make() -> pd.DataFrame:
-        asked, shared = (study.questions, study.chunks, k), study.candidates("standard")
-        values = {}
-        for (scorer, by), order, identity in product(TRAINED, ORDERS, IDENTITIES):
-            scores = scorer_scores(study, scorer, by)
-
-            def rank(allowed: np.ndarray, scores: np.ndarray = scores, order: str = order) -> pd.DataFrame:
-                return runs.rank(search(study, scores, allowed, order=order), *asked)
-
-            if identity in ("none", "given"):
-                run = rank(shared if identity == "none" else study.candidates("oracle-document"))
-            else:
-                run = matched.run_within(study, shared, identity == "covers", rank)
-            both = [metric(run, study.questions, k) for metric in (doc_recall, page_recall)]
-            values["/".join((scorer, by, order, identity))] = pd.concat(
-                both, keys=["doc_recall", "page_recall"]
-            )
-        return pd.DataFrame(values).rename_axis(["metric", "question_id"]).reset_index()
-
     identities = [study.inputs_digest(f"page_scorer_order_{kind}") for kind in ("covers", "records")]
     params = _params(study, k) | {"identities": identities}
-    return study.store.frame(f"page_scorer/setups/{k}", params, make, public=True)
+    recipe = {"settings": study.settings_of(("embedder", "page_scorer", "page_scorer_best"))}
+    parts = [
+        study.store.frame(f"page_scorer/{stage}/{k}", given, partial(_setups, study, k, scorers), public=True)
+        for stage, given, scorers in (
+            ("setups", params, TRAINED),
+            ("setups_best", params | recipe, BEST),
+        )
+    ]
+    return parts[0].merge(parts[1], on=["metric", "question_id"], validate="one_to_one")
+
+
+def _setups(study: Study, k: int, scorers: Sequence[tuple[str, By]]) -> pd.DataFrame:
+    asked, shared = (study.questions, study.chunks, k), study.candidates("standard")
+    values = {}
+    for (scorer, by), order, identity in product(scorers, ORDERS, IDENTITIES):
+        scores = scorer_scores(study, scorer, by)
+
+        def rank(allowed: np.ndarray, scores: np.ndarray = scores, order: str = order) -> pd.DataFrame:
+            return runs.rank(search(study, scores, allowed, order=order), *asked)
+
+        if identity in ("none", "given"):
+            run = rank(shared if identity == "none" else study.candidates("oracle-document"))
+        else:
+            run = matched.run_within(study, shared, identity == "covers", rank)
+        both = [metric(run, study.questions, k) for metric in (doc_recall, page_recall)]
+        values["/".join((scorer, by, order, identity))] = pd.concat(both, keys=["doc_recall", "page_recall"])
+    return pd.DataFrame(values).rename_axis(["metric", "question_id"]).reset_index()
 
 
 def choices(study: Study, k: int = 5) -> pd.DataFrame:
