@@ -24,6 +24,7 @@ from lib.show.pictures import page_raster
 from lib.show.tables import title
 from lib.store import FRAME
 from lib.study import Study
+from lib.typed import read_frame
 from lib.words import CONDITIONS, NeedsFilings
 
 K = 5
@@ -137,7 +138,7 @@ def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
     for line in read_stages(study):
         path = study.store.root / line["stage"] / line["key"] / FRAME
         if line["stage"].startswith(EFFORTS) and path.is_file():
-            for row in pd.read_csv(path, dtype={"question_id": str}).itertuples():
+            for row in read_frame(path).itertuples():
                 found[row.question_id, row.n_prompt_tokens, row.seconds] = line["stage"].removeprefix(EFFORTS)
     return found
 

@@ -210,7 +210,11 @@ def table(
     """
     study.write(f"tables/{name}.csv", as_csv(frame if data is None else data))
     shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
-    text = _with_data(_filled(study, caption, values), f"tables/{name}.csv")
+    text = _filled(study, caption, values)
+    if len(shown) > 1 and "n" in shown and set(shown["n"].astype(str)) == {str(len(study.questions))}:
+        shown = shown.drop(columns="n")  # every row has all questions: the caption gives their number once
+        text += "" if "n =" in caption else f" n = {len(study.questions)}."
+    text = _with_data(text, f"tables/{name}.csv")
     head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
     return _numbered(head, markdown_table(shown, plain), _filled(study, takeaway, values))
 

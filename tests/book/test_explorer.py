@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from lib.book.explorer import as_script, contexts_of, explorer_data, gold_ranks, write_explorer
+from lib.typed import write_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
@@ -37,7 +38,10 @@ def test_every_question_has_its_ranks_in_every_run(study):
 def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
     folder = study.store.root / "answers" / "effort" / "oracle-page" / "00"
     folder.mkdir(parents=True)
-    (folder / "frame.csv").write_text("question_id,n_prompt_tokens,seconds,is_cut\nq1,12,0.5,False\n")
+    wrote = pd.DataFrame(
+        {"question_id": ["q1"], "n_prompt_tokens": [12], "seconds": [0.5], "is_cut": [False]}
+    )
+    write_frame(wrote, folder / "frame.csv")
     line = {"stage": "answers/effort/oracle-page", "key": "00"}
     monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: [line])
     assert contexts_of(study) == {("q1", 12, 0.5): "oracle-page"}

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,6 +31,8 @@ from lib.book.pages import (
     what_fixes,
     write_pages,
 )
+from lib.book.site import tidy
+from lib.book.templates import filled
 from lib.evaluation import SUMMARY_COLUMNS
 from lib.methods import MATCHED, METHODS, of_family
 from lib.models.weights import lock
@@ -230,3 +233,38 @@ def test_every_written_page_is_in_the_table_of_contents():
     chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")}
     made = {f"pages/{name}" for name in ("methods", "siblings", "reported", "appendix", "leaderboard")}
     assert written | made <= listed <= written | made | chapters
+
+
+def test_the_readme_cites_as_the_citation_file_does():
+    cited = filled("citation", citations=citations()[:1]).strip()
+    assert cited in (ROOT / "README.md").read_text()
+
+
+def test_binder_builds_the_demo_by_make():
+    script = ROOT / ".binder" / "postBuild"
+    assert script.stat().st_mode & 0o100, "repo2docker runs it"
+    subprocess.run(["bash", "-n", script], check=True)
+    (target,) = re.findall(r"^make ([\w-]+)$", script.read_text(), flags=re.M)
+    subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+    assert (ROOT / ".binder" / "runtime.txt").read_text().strip() == "python-3.11"
+
+
+def test_every_label_that_written_pages_refer_to_is_made_by_a_chapter():
+    made = "".join(path.read_text() for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    for path in (ROOT / "book").glob("*.md"):
+        for label in re.findall(r"\{numref\}`(?:tab|fig)-([\w-]+)`", path.read_text()):
+            assert f'\\"{label}\\"' in made, f"{path.name}: {label}"
+
+
+def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp_path):
+    script = '<script src="../_static/searchtools.js"></script>\n<script src="../searchindex.js"></script>'
+    icons = '<script defer src="_static/scripts/fontawesome.js?digest=1"></script>'
+    for name in ("intro.html", "search.html"):
+        (tmp_path / name).write_text(f"<head>{icons}{script}</head>")
+    for name in ("scripts/fontawesome.js", "scripts/some.js.map", "scripts/some.js"):
+        (tmp_path / "_static" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "_static" / name).write_text("")
+    tidy(tmp_path)
+    assert (tmp_path / "intro.html").read_text() == "<head></head>"
+    assert (tmp_path / "search.html").read_text() == f"<head>{script}</head>"
+    assert [path.name for path in (tmp_path / "_static").rglob("*.*")] == ["some.js"]

@@ -6,8 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from lib.show.display import (
+    SHOWN_WIDTH,
+    TYPE,
     Column,
     Markup,
     as_csv,
@@ -24,6 +27,7 @@ from lib.show.display import (
     p_value,
     printed,
     shown_if,
+    smallest_type,
     table,
     verbatim,
 )
@@ -53,6 +57,15 @@ def test_a_table_has_its_label_its_rows_and_its_data(study):
     assert "| Method | n |\n|---|--:|\n| dense | 3 |\n" in shown.markdown
     assert shown.markdown.endswith("\n**Takeaway.**\n")
     assert (study.outputs / "tables" / "few.csv").read_text() == "Method,n\ndense,3\n"
+
+
+def test_a_column_that_says_n_again_and_again_becomes_one_number_of_the_caption(study):
+    frame = pd.DataFrame({"Method": ["dense", "bm25"], "n": [3, 3]})
+    shown = table(study, frame, "all", "Caption.").markdown
+    assert "Caption. n = 3. {download}" in shown
+    assert "| Method |\n|---|\n| dense |" in shown
+    assert "n" in (study.outputs / "tables" / "all.csv").read_text().splitlines()[0].split(",")
+    assert "| Method | n |" in table(study, frame.assign(n=[3, 2]), "some", "Caption.").markdown
 
 
 def test_captions_are_filled_in_from_the_study_and_what_is_given(study):
@@ -147,6 +160,17 @@ def test_a_figure_is_saved_with_its_data_and_a_page_of_a_filing_is_marked(study)
     assert ':name: fig-page\n:alt: "A page."\n' in shown.markdown
     assert (study.outputs / "figures" / "page.png").is_file()
     assert (study.outputs / "figures" / "page.csv").read_text() == "n\n1\n"
+
+
+def test_the_smallest_type_is_that_of_the_books_column(study):
+    narrow, axes = plt.subplots(figsize=(SHOWN_WIDTH / 2, 2))
+    axes.set_xlabel("few", fontsize=7)
+    assert smallest_type(narrow) == "7.0"
+    wide, axes = plt.subplots(figsize=(2 * SHOWN_WIDTH, 2))
+    axes.set_xlabel("many", fontsize=12)
+    assert 5 < float(smallest_type(wide)) < 7
+    figure(study, wide, "wide", "Caption.", "A figure.", pd.DataFrame({"n": [1]}))
+    assert float(Image.open(study.outputs / "figures" / "wide.png").info[TYPE]) < 7
 
 
 def test_one_line_gives_the_reason_where_the_filings_are_missing():

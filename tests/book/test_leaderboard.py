@@ -1,0 +1,72 @@
+"""The leaderboard: what a row needs, every row of every set, and one file of all results."""
+
+import io
+import json
+import re
+import zipfile
+
+import pandas as pd
+import pytest
+
+from lib.book import leaderboard
+from lib.book.leaderboard import ZIP, board, leaderboard_page, needs_of, write_downloads
+from lib.methods import METHODS
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("dense", []),
+        ("dense_records", ["metadata"]),
+        ("dense_covers", []),
+        ("ahead", ["training", "metadata"]),
+        ("multi_hyde_rerank", ["language model", "cross-encoder"]),
+        ("contextual_header_dense", ["metadata"]),
+    ],
+)
+def test_a_row_needs_what_the_methods_that_it_reads_need(name, needs):
+    assert needs_of(METHODS[name]) == needs
+
+
+def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(leaderboard, "RESULTS", tmp_path)
+    pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]}).reindex(
+        columns=["method", *leaderboard.COSTS]
+    ).to_csv(study.home / "times.csv", index=False)
+    found = board(study)
+    assert found[["set", "method", "n", "question_s"]].to_numpy().tolist() == [
+        ["financebench", "bm25", 3, 0.00179]
+    ]
+    page = leaderboard_page(study)
+    assert '<a href="methods.html#method-bm25">BM25</a>' in page
+    assert 'href="../_static/runs/standard/bm25.trec.gz"' in page
+    assert "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;" in page
+    assert ">0.0018</td>" in page
+    assert (study.outputs / "tables" / "leaderboard.csv").is_file()
+
+
+def test_a_published_set_over_the_same_filings_is_on_the_board(study, tmp_path, monkeypatch):
+    root = tmp_path / "other" / study.profile.name
+    root.mkdir(parents=True)
+    given = {"dataset": "other", "collection": "financebench"}
+    (root / "manifest.json").write_text(json.dumps(given))
+    (root / "summary.csv").write_bytes((study.outputs / "summary.csv").read_bytes())
+    monkeypatch.setattr(leaderboard, "RESULTS", tmp_path)
+    assert board(study)["set"].tolist() == ["financebench", "other"]
+    page = leaderboard_page(study)
+    assert "make measure DATASET=financebench QUESTIONS=other METHODS=bm25" in page
+    (root / "manifest.json").write_text(json.dumps(given | {"collection": "elsewhere"}))
+    assert board(study)["set"].tolist() == ["financebench"]
+
+
+def test_all_results_are_in_one_file_without_a_text(study, tmp_path):
+    write_downloads(study, tmp_path)
+    with zipfile.ZipFile(tmp_path / ZIP) as archive:
+        names = archive.namelist()
+        assert archive.read("qrels.txt").decode().splitlines()[0] == "q1 0 ACME_2020_10K#p0002 1"
+        columns = list(pd.read_csv(io.BytesIO(archive.read("questions.csv"))))
+        described = set(re.findall(r"^\| `([\w.]+)`", archive.read("README.md").decode(), flags=re.M))
+    assert {"metrics.csv.gz", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"} <= set(names)
+    assert "question" not in columns
+    assert {name for name in names if "/" not in name} - {"README.md"} <= described
+    assert (tmp_path / "runs" / "standard" / "bm25.trec.gz").is_file()
