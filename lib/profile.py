@@ -88,8 +88,12 @@ class Settings(dict):
             place = copy
             for section in sections:
                 place = place.get(section, {}) if isinstance(place, dict) else {}
+            if value == {} and isinstance(place, dict) and isinstance(place.get(name), dict):
+                continue
             if not isinstance(place, dict) or name not in place or isinstance(place[name], dict):
-                wrong[dotted] = f"the profile has no setting {dotted!r}; it has {', '.join(_dotted(self))}"
+                section = self.get(dotted.split(".")[0])
+                known = _dotted({dotted.split(".")[0]: section}) if isinstance(section, dict) else [*self]
+                wrong[dotted] = f"the profile has no setting {dotted!r:.80}; it has {', '.join(known)}"
             elif needed := _needed(name, value, place[name]):
                 wrong[dotted] = f"{dotted} is {value!r:.80}; give {needed}"
             else:
@@ -139,9 +143,9 @@ def _settings(value: object) -> object:
 
 
 def _items(settings: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Every setting by its dotted name, with its value."""
+    """Every setting by its dotted name, with its value; an empty section is one too."""
     for name, value in settings.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from _items(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lib.words import StudyError
 
-LONGEST = 3000  # characters of an error that a person still reads
+LONGEST = 9000  # characters of an error that a person still reads: 50 problems, a line each
 WIDTH = 100
 
 
