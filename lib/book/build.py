@@ -68,12 +68,21 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         manifest = write_manifest(study)
         write_pages(study, manifest)
         write_explorer(study)
+        if missing := unshown(study):
+            say(f"published, but not in this book: {', '.join(missing)}")
         compile_book(study, index.parent, say)
         remember(study, given)
         origins = [record["origin"] for record in stages_of(study)]
         counted = ", ".join(f"{origins.count(one)} {one}" for one in ("computed", "reused", "published"))
         say(f"results: {counted}")
     say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def unshown(study: Study) -> list[str]:
+    """The data of tables and figures that are published of this study's chapters, but that this run did not show."""
+    shown = study.published.root / "shown" if study.published else Path()
+    names = [str(path.relative_to(shown)) for path in sorted(shown.glob("*/*.csv"))] if study.published else []
+    return [name for name in names if not (study.outputs / name).is_file()]
 
 
 def lay_out(study: Study, target: Path) -> None:

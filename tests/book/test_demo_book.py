@@ -1,6 +1,7 @@
 """The demo book is built by the command that a reader uses, holds the contract's files and opens in a browser."""
 
 import gzip
+import importlib.util
 import json
 import re
 import subprocess
@@ -10,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from lib.methods import METHODS, measured
 from lib.profile import load_profile
+from lib.show.display import PAGE_COMMENT, TYPE
 from lib.words import CONDITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,3 +163,53 @@ def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
     code = "return document.querySelector('#tab-actions').getBoundingClientRect().bottom"
     assert browser.execute_script(code) <= 1000
     assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
+
+
+def test_what_was_published_is_shown(book):
+    published = ROOT / "book" / "results" / "demo" / "default" / "shown"
+    pages = "".join(path.read_text() for path in pages_of(book))
+    wanted = {f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}" for path in published.glob("*/*.csv")}
+    assert {name for name in wanted if f'id="{name}"' not in pages} == set()
+
+
+def test_every_page_is_light(book):
+    """A page without its pictures: what its HTML, styles, scripts and fonts weigh."""
+    for page in pages_of(book):
+        text = page.read_text()
+        links = re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))[^"]*"', text)
+        files = {(page.parent / link).resolve() for link in links if "explorer/data.js" not in link}
+        weight = len(text) + sum(path.stat().st_size for path in files if path.is_file())
+        font = (book / "_static" / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.woff2").stat().st_size
+        assert weight + font < 1_000_000, (page.name, weight + font)
+        assert "fontawesome.js" not in text
+        assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
+
+
+def test_the_type_of_figures_is_legible_in_the_books_column(book):
+    sizes = {}
+    for path in (OUTPUTS / "figures").glob("*.png"):
+        about = Image.open(path).info
+        if about.get("Comment") != PAGE_COMMENT:
+            sizes[path.stem] = float(about[TYPE])
+    assert {name: size for name, size in sizes.items() if size < 7.95} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(book, browser, scheme):
+    """All pages under axe-core, where a package that carries it is installed."""
+    package = importlib.util.find_spec("axe_playwright_python")
+    if package is None:
+        pytest.skip("axe-core comes with the package axe-playwright-python, which is not installed")
+    axe = Path(package.origin).with_name("axe.min.js").read_text()
+    look(browser, 1440, 900)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.set_script_timeout(240)
+    code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
+    faults = {}
+    for page in pages_of(book):
+        browser.get(page.as_uri())
+        browser.execute_script(axe)
+        if found := browser.execute_async_script(code):
+            faults[page.name] = found
+    assert faults == {}
