@@ -15,7 +15,7 @@ PART ?= all
 ENGINE ?= process
 Q ?=
 TORCH_INDEX ?=
-TORCH := $(shell grep '^torch==' requirements.txt)
+TORCH := $(shell grep -o '^torch==[^ ;]*' requirements.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
@@ -39,9 +39,10 @@ $(STAMP): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: say PYTHON=python3.11"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@if ! command -v nvidia-smi >/dev/null; then \
-	  $(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$(TORCH)+cpu" 2>/dev/null || \
+	  $(PIP) --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$(TORCH)+cpu" 2>/dev/null || \
 	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env TORCH_INDEX=<PyTorch's CPU index>"; fi
-	@$(PIP) -r requirements.txt
+	@$(PIP) --no-deps --require-hashes -r requirements.txt
+	@$(PIP) "$(TORCH)"
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 

@@ -151,8 +151,8 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 
 
 def check_files(published: Published) -> None:
-    """Refuse published files that are not those of the manifest, and other runs than it lists, by a StudyError that names
-    every one."""
+    """Refuse published files that are not the manifest's, and runs that it does not list, by a StudyError that names every
+    one."""
     root, known = published.root, published.manifest["files"]
     here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
     del here[MANIFEST]

@@ -18,7 +18,7 @@ from lib.evaluation import evaluate, merge_metrics, write_summary
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.encoders import gpu
-from lib.models.weights import WEIGHT_SUFFIXES, locked, weights_hash
+from lib.models.weights import WEIGHT_SUFFIXES, is_folder, locked, weights_hash
 from lib.study import Study
 from lib.words import Condition
 
@@ -80,7 +80,7 @@ def models_of(profile: dict) -> dict[str, dict]:
     for role, settings in profile.items():
         if isinstance(settings, dict) and isinstance(name := settings.get("weights"), str):
             given = {"title": Path(name).name, "licence": "unknown", "files": {}}
-            record = given if Path(name).is_dir() else locked(name)
+            record = given if is_folder(name) else locked(name)
             weights = [file for file in record["files"] if file.endswith(WEIGHT_SUFFIXES)]
             found[role] = {
                 "name": name,

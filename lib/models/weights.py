@@ -7,7 +7,8 @@ a zip that contains the files (``archive``).
 
 A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
 as safetensors or, where a commit has none, as ``pytorch_model.bin``: a pickle, opened as tensors only, here and then by
-transformers (``torch.load(weights_only=True)`` builds tensors and plain containers and runs no code of the file).
+transformers (``torch.load(weights_only=True)`` builds tensors and plain containers and runs no code of the file). Its
+weights are checked against the lock's hashes, and else against those by which the hub's cache names a commit's files.
 """
 
 import json
@@ -31,7 +32,7 @@ from lib.words import StudyError
 LOCK = Path(__file__).with_name("weights.lock.yaml")
 WEIGHT_SUFFIXES = (".safetensors", ".onnx", ".gguf")
 TIMEOUT_S = 3.0
-COMMIT = re.compile(r"[0-9a-f]{40}")
+COMMIT, SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
 FILES = ("*.json", "*.txt", "*.model")
 NOT_FILES = ("onnx/*", "openvino/*", "original/*")
@@ -54,13 +55,18 @@ def locked(name: str) -> dict:
 def hub_models(profile: dict) -> dict[str, dict]:
     """Role to lock record of each model that only the hub has; a profile with any needs a preflight."""
     named = {role: part.get("weights") for role, part in profile.items() if isinstance(part, dict)}
-    records = {role: locked(name) for role, name in named.items() if name and not Path(name).is_dir()}
+    records = {role: locked(name) for role, name in named.items() if name and not is_folder(name)}
     return {role: record for role, record in records.items() if not record["files"]}
+
+
+def is_folder(name: str) -> bool:
+    """Whether weights are given as a directory; a name of the lock is its model, whatever lies beside the study."""
+    return name not in lock() and Path(name).is_dir()
 
 
 def weights_hash(name: str) -> str:
     """What identifies the weights of a model or a directory, 20 hex digits of its files' hashes; nothing is fetched."""
-    if Path(name).is_dir():
+    if is_folder(name):
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
     record = locked(name)
@@ -73,7 +79,7 @@ def fetch(name: str, say=print) -> Path:
     Raises:
         StudyError: neither the hub nor the packages gave files that hash to what the lock says.
     """
-    if Path(name).is_dir():
+    if is_folder(name):
         return Path(name)
     if not (record := locked(name))["files"]:
         return fetch_snapshot(record, say)
@@ -225,7 +231,9 @@ def fetch_snapshot(record: dict, say=print) -> Path:
             ) from None
         except OSError as error:
             raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
-    for file, sha256 in hub.get("sha256", {}).items():
+    stored = {path.name: path.resolve().name for kind in (SAFE, PICKLED) for path in folder.glob(kind)}
+    of_hub = {file: name for file, name in stored.items() if SHA256.fullmatch(name)}
+    for file, sha256 in (of_hub | hub.get("sha256", {})).items():
         if (path := folder / file).is_file() and not _has_hash(path, sha256):
             raise StudyError(
                 f"{path} is not the file that the lock names (hash differs); delete it and run again"

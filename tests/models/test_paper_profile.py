@@ -1,5 +1,6 @@
 """Profile ``paper``: its models as hub snapshots of tiny random ones, each pinned and checked."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -136,6 +137,18 @@ SHARDS = json.dumps({"weight_map": {"a": "model-1.safetensors", "b": "model-2.sa
 def test_a_download_that_broke_off_is_not_whole(hub_cache, tmp_path, files, is_whole):
     place = put(hub_cache, "bge-m3", model_of(tmp_path / "model", **files))
     assert local_snapshot(locked("bge-m3")) == (place if is_whole else None)
+
+
+def test_a_weight_file_has_the_hash_by_which_the_hubs_cache_names_it(tmp_path, monkeypatch):
+    """In the cache a large file is a link to one that its SHA-256 names."""
+    place, blob = model_of(tmp_path / "model"), tmp_path / hashlib.sha256(b"tensors").hexdigest()
+    blob.write_bytes(b"tensors")
+    (place / "model.safetensors").symlink_to(blob)
+    monkeypatch.setattr(weights, "local_snapshot", lambda record: place)
+    assert fetch_snapshot(locked("qwen2.5-7b-instruct")) == place
+    blob.write_bytes(b"others!!")
+    with pytest.raises(StudyError, match=r"model\.safetensors is not the file .* delete it and run again"):
+        fetch_snapshot(locked("qwen2.5-7b-instruct"))
 
 
 @pytest.mark.parametrize("has_safetensors", [True, False])

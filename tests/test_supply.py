@@ -1,0 +1,50 @@
+"""What the project takes from elsewhere is pinned: packages by hash, actions by commit, weights by hash or commit."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lib.models.weights import COMMIT, SHA256, fetch, is_folder, lock, weights_hash
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def test_every_package_has_a_version_and_hashes():
+    text = (ROOT / "requirements.txt").read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert len(lines) > 200
+    assert [
+        line for line in lines if not re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line)
+    ] == []
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_and_jobs_that_run_code_may_only_read(path):
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        used = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert [name for name in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name)] == []
+        assert "permissions" not in job or not any("run" in step for step in job["steps"])
+
+
+def test_weights_are_pinned_by_hash_or_by_commit():
+    for name, record in lock().items():
+        hashes = [about["sha256"] for about in record["files"].values()]
+        assert all(SHA256.fullmatch(one) for one in hashes), name
+        assert hashes or COMMIT.fullmatch(record["hub"]["revision"]), name
+
+
+def test_a_folder_in_the_working_directory_is_not_taken_for_a_locked_model(tmp_path, monkeypatch):
+    before = weights_hash("minilm")
+    for name in ("minilm", "mine"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert not is_folder("minilm")
+    assert weights_hash("minilm") == before
+    assert is_folder("./minilm")
+    assert str(fetch("mine")) == "mine"
