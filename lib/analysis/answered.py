@@ -1,13 +1,19 @@
-"""Answers by context: means, what a context contains of the evidence, and whether better retrieval helps."""
+"""Answers by context: means, what a context contains of the evidence, whether better retrieval helps, and what is lost.
+
+The losses are a chain from the question to the right answer: each wrong answer has the first thing that went wrong.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import group_interval
 from lib.answers.answers import ANSWER_METRICS, Answers, asked, kept
+from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, Context, chunks_retrieved, segments_read
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import values_of
@@ -16,6 +22,14 @@ from lib.stats import Resampling
 from lib.study import Study
 
 SPLIT = ["context", "is_there", "mean", "low", "high", "n", "n_companies", "is_small"]
+RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
+    "right",
+    "filing missed",
+    "page missed",
+    "page there, read wrong",
+    "page there, computed wrong",
+)
+CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
 
@@ -81,6 +95,55 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
             is_stated = float(numeric_match_strict(text, question.answer, question.question))
         rows.append((question.question_id, found, words, is_stated))
     return pd.DataFrame(rows, columns=["question_id", "gold_pages", "evidence_words", "answer_number"])
+
+
+def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
+    """The outcome of each question with a number as answer under one context: OUTCOMES, by the first that holds.
+
+    A number that stands on a gold page has to be read, any other to be computed.
+
+    Args:
+        study: gives questions and gold pages.
+        wanted: the context.
+        values: ``answer_right`` by question id.
+    """
+    read, text = pages_read(study, wanted), study.pages.set_index(["doc_name", "page"])["text"]
+    there, rows = {name: part for name, part in read.groupby("question_id")}, []
+    for question in study.questions[study.questions["question_id"].isin(values.index)].itertuples():
+        part = there.get(question.question_id, read.iloc[:0])
+        of_filing = part[part["doc_name"] == question.doc_name]
+        gold = "\n".join(text[question.doc_name, page] for page in question.gold_pages)
+        holds = (
+            values[question.question_id] > 0,
+            of_filing.empty,
+            not of_filing["page"].isin(question.gold_pages).any(),
+            numeric_match_strict(gold, question.answer, question.question),
+            True,
+        )
+        rows.append((question.question_id, question.question_type, OUTCOMES[holds.index(True)]))
+    return pd.DataFrame(rows, columns=["question_id", "question_type", "outcome"])
+
+
+def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+    """CHAIN: where numbers are lost by context and prompt, a row a question.
+
+    Args:
+        study: gives questions and pages.
+        metrics: METRIC_COLUMNS and ``prompt``, with ``answer_right``.
+        contexts: those with a run.
+    """
+    parts = []
+    for (name, one), prompt in product({c.name: c for c in contexts}.items(), metrics["prompt"].unique()):
+        values = values_of(
+            metrics[metrics["prompt"] == prompt], one.method, one.condition, "answer_right", None
+        )
+        params = {"pages": study.digest("pages"), "questions": study.digest("questions"), "context": name}
+        params |= {"run": study.run_entry(one.method, one.condition).digest, "right": values.to_dict()}
+        params |= {"gold": study.dataset.fingerprint, "n_chunks": study.profile.answers.n_chunks}
+        make = partial(outcomes, study, one, values)
+        found = study.store.frame("analysis/chain", params, make, public=True)
+        parts.append(found.assign(context=name, prompt=prompt))
+    return pd.concat(parts, ignore_index=True)[CHAIN]
 
 
 def split_by_page(

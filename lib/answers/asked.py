@@ -45,7 +45,7 @@ DIGITS = re.compile(r"\b(?:(\d|one|two|three|four) (?:decimal|digits?)|nearest (
 IN_PERCENT = re.compile(r"\bin (?:percent|%|units of percent)|\bpercent(?:age)?s?\b|%")
 #: Words before an item that leave it what it is.
 WIDER = frozenset(
-    "total net gross consolidated overall annual full actual average operating year end s".split()
+    "total net gross consolidated overall annual full actual average operating year end s".split()  # noqa: SIM905
 )
 #: Words of a question that no row's label is about.
 FILLER = re.compile(

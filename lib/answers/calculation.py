@@ -1,10 +1,11 @@
-"""Answers by calculation: what is read from the tables of a context's pages, with its derivation; else what was written.
+"""Answers by calculation: what is read from tables of a context's pages, with its derivation; else what was written.
 
 The pages are those of the first chunks of a context's run, in their order; where a question names a company that has
 filings, only its pages. Settings were made on silver questions and on made-up ones, none on a question that is scored.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import lib.data
 from lib.answers.answers import answers, asked, context_params
 from lib.answers.asked import asked_for
 from lib.answers.pages_read import identities, pages_read, sheet_of
-from lib.answers.prompt_context import Context
+from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
 from lib.evaluation import METRIC_COLUMNS
 from lib.files import digest_of_file
@@ -113,11 +114,16 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
         table = right_metrics(questions.assign(prediction=given))
         return table.assign(method=wanted.method, condition=wanted.condition)[METRIC_COLUMNS]
 
-    return study.store.frame(
-        f"answers/right-by/{wanted.name}", _params(study, wanted, name), make, VERSION, public=True
-    )
+    way = WAYS[name]
+    params = params_of(study, wanted) | {"way": way[1:], "questions": study.digest("questions")}
+    params |= study.settings_of(("answers", *(["generator"] if way.has_fallback else [])))
+    stage = f"answers/right-by-calculation/{wanted.name}"
+    return study.store.frame(stage, params, make, VERSION, public=True)
 
 
-def _params(study: Study, wanted: Context, name: str) -> dict:
-    more = {"way": WAYS[name][1:], "questions": study.digest("questions")}
-    return params_of(study, wanted) | more | study.settings_of(("answers",))
+def right_by_way(study: Study, wanted: Sequence[Context], names: Sequence[str] = tuple(WAYS)) -> pd.DataFrame:
+    """``answer_right`` of several contexts by several of WAYS: METRIC_COLUMNS and ``prompt``, the way's name."""
+    study.need_answers("scoring what is calculated")
+    searched = [one for one in wanted if one.method != NONE]
+    parts = [right(study, one, name).assign(prompt=name) for name in names for one in searched]
+    return pd.concat(parts, ignore_index=True)

@@ -6,21 +6,25 @@ from itertools import product
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.analysis.answered import contexts_held
-from lib.analysis.breakdowns import MARK
+from lib.analysis.answered import OUTCOMES, contexts_held
+from lib.analysis.breakdowns import MARK, group_interval
 from lib.analysis.calibration import ALL, BLEU, COSINE, NUMBER, YES_OR_NO
 from lib.analysis.facts import facts
 from lib.answers.answers import ANSWER_METRICS, answers, efforts
+from lib.answers.calculation import WAYS
 from lib.answers.prompt_context import NONE, Context
 from lib.metrics import METRIC_TITLES, METRICS
+from lib.metrics.frame import values_of
 from lib.show.display import Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
 from lib.show.tables import reported_rows
+from lib.stats import Resampling
 from lib.study import Study
 
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
 #: Metrics that are beside people's labels alone.
 CALIBRATED = METRIC_TITLES | {BLEU: "BLEU", YES_OR_NO: "Yes or no", COSINE: "Cosine (encoder)"}
+PROMPT_TITLES = {"plain": "As written"} | {name: way.title for name, way in WAYS.items()}
 PARTS = ("retrieved", "read")
 #: The two versions of the main study, and their tables of answers.
 VERSIONS = {
@@ -76,6 +80,39 @@ def best_metrics(agreed: pd.DataFrame) -> pd.DataFrame:
     """The rows of :func:`lib.analysis.calibration.agreement` with the highest kappa of their kind, metrics by title."""
     best = agreed.sort_values("kappa", ascending=False, kind="stable").drop_duplicates("kind").sort_index()
     return best.assign(metric=best["metric"].map(CALIBRATED))
+
+
+def ways_table(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+    """Right numbers with 95 % intervals: a row for each way to answer, a column for each context.
+
+    Args:
+        study: gives companies to draw.
+        by_way: METRIC_COLUMNS and ``prompt``, with ``answer_right``.
+        contexts: the columns.
+    """
+    draws, rows = Resampling.of(study), {}
+    for prompt in by_way["prompt"].unique():
+        part = by_way[by_way["prompt"] == prompt]
+        values = (values_of(part, one.method, one.condition, "answer_right", None) for one in contexts)
+        rows[prompt] = [with_interval(*group_interval(draws, found)[0][:3]) for found in values]
+    shown = pd.DataFrame(rows, index=[one.title for one in contexts]).T.rename(index=PROMPT_TITLES)
+    return shown.rename_axis("Answers").reset_index()
+
+
+def chain_table(chain: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """:func:`lib.analysis.answered.chain` as counts: a row for each context, way and type of question."""
+    by = ["context", "prompt", "question_type"]
+    both = pd.concat([chain, chain.assign(question_type="all")])
+    counts = (
+        both.groupby([*by, "outcome"], sort=False)
+        .size()
+        .unstack(fill_value=0)
+        .reindex(columns=OUTCOMES, fill_value=0)
+    )
+    shown = counts.reset_index()
+    shown["context"], shown["prompt"] = shown["context"].map(titles), shown["prompt"].map(PROMPT_TITLES)
+    heads = {"context": "Context", "prompt": "Answers", "question_type": "Questions"}
+    return shown.rename(columns=heads | {name: name.capitalize() for name in OUTCOMES})
 
 
 def kappa(agreed: pd.DataFrame, metric: str, kind: str) -> str:
