@@ -49,6 +49,12 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
     """
     started = time.perf_counter()
     study = names.open("book")
+    if study.dataset.lacks and study.has_text:
+        lacks = " and ".join(
+            "answers" if one == "answer" else "evidence texts" for one in study.dataset.lacks
+        )
+        instead = "make measure computes runs and metrics without them, make notebook runs a chapter"
+        raise StudyError(f"the book needs {lacks}, which no question of {study.dataset.name} has; {instead}")
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
     given = names._asdict()
     changed = changed_chapters(study, given)
@@ -62,6 +68,8 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
             for name in ("tables", "figures"):
                 shutil.rmtree(study.outputs / name, ignore_errors=True)
         forget_stages(study, [*changed, "book", "measure"])
+        if study.has_text:
+            study.digest("questions")  # files and gold pages are checked before a chapter begins
         at_once = jobs or (1 if is_heavy else min(2, os.cpu_count() or 1))
         run_all(changed, given, study.outputs / "notebooks", at_once)
         write_results(study)
@@ -81,7 +89,9 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
 def unshown(study: Study) -> list[str]:
     """The data of tables and figures that are published of this study's chapters, but that this run did not show."""
     shown = study.published.root / "shown" if study.published else Path()
-    names = [str(path.relative_to(shown)) for path in sorted(shown.glob("*/*.csv"))] if study.published else []
+    names = (
+        [str(path.relative_to(shown)) for path in sorted(shown.glob("*/*.csv"))] if study.published else []
+    )
     return [name for name in names if not (study.outputs / name).is_file()]
 
 

@@ -1,0 +1,67 @@
+"""Processes that end with their parent, locks that a killed process does not keep, and what mends a disk."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lib.files import ROOT, exclusively, mend_of
+
+PARENT = """
+import sys, time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from lib.files import end_with_parent, exclusively
+
+def work(path):
+    import os
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(300)
+
+if __name__ == "__main__":
+    with exclusively(Path(sys.argv[1]) / "held"), ProcessPoolExecutor(1, initializer=end_with_parent) as pool:
+        pool.submit(work, sys.argv[1] + "/worker").result()
+"""
+
+
+def until(is_so, seconds: float = 60) -> bool:
+    """Wait for something, at most so long."""
+    end = time.monotonic() + seconds
+    while not (found := is_so()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return found
+
+
+def test_a_killed_process_leaves_no_worker_and_no_lock(tmp_path):
+    script, worker = tmp_path / "parent.py", tmp_path / "worker"
+    script.write_text(PARENT)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment)
+    try:
+        assert until(lambda: worker.is_file() and worker.read_text())
+        parent.send_signal(signal.SIGKILL)
+        parent.wait(60)
+        process = Path("/proc") / worker.read_text()
+        assert until(lambda: not process.exists() or "\nState:\tZ" in (process / "status").read_text())
+        said: list[str] = []
+        with exclusively(tmp_path / "held", said.append):
+            assert said == []
+    finally:
+        parent.kill()
+
+
+@pytest.mark.parametrize(
+    ("number", "mend"),
+    [(errno.ENOSPC, "room on the disk"), (errno.EROFS, "the right"), (errno.ENOTDIR, "rename")],
+)
+def test_what_mends_an_error_of_the_system(number, mend):
+    assert mend in mend_of(number)
+
+
+def test_an_error_that_nobody_can_mend_has_no_mend():
+    assert mend_of(errno.ENOENT) == mend_of(None) == ""
