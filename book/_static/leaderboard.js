@@ -10,6 +10,7 @@
 
   function filter() {
     const out = unwanted(), text = words.value.toLowerCase();
+    root.classList.toggle("is-one-set", Boolean(set.value));
     for (const row of rows) {
       const needs = row.dataset.needs.split("; ");
       row.hidden = (set.value && row.dataset.set !== set.value) || out.some((need) => needs.includes(need))

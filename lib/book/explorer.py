@@ -29,7 +29,7 @@ from lib.words import CONDITIONS, NeedsFilings
 
 K = 5
 N_TOP = 5
-MAX_TEXT = 900
+MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context

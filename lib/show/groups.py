@@ -44,7 +44,7 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
         left += width
     reached = mean["oracle-document", "page_recall"].loc[list(methods)]
     style = {"ms": 6, "mfc": "white", "mec": "black", "ls": "none", "zorder": 3}
-    axes.plot(reached, rows, "D", label="page recall, filing given", **style)
+    axes.plot(reached, rows + 0.31, "D", label="page recall, filing given", **style)
     axes.set(xlim=(0, 1), xlabel=f"share of the gold evidence (k = {k})")
     label_rows(axes, [*map(title, methods)])
     drawn.legend(loc="upper center", ncols=3, fontsize=9, bbox_to_anchor=(0.5, 1.0))

@@ -73,7 +73,7 @@ FORMS = {
         "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given)
     ),
     "from_to": lambda *given: "–" if pd.isna(given[1]) else " → ".join(map(seconds, given)),
-    "rises": "{:.2f} → {:.2f}".format,
+    "rises": "{:.2f}\u00a0→\u00a0{:.2f}".format,
     "rows": lambda *given: " → ".join(given),
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
@@ -144,7 +144,8 @@ def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> 
     if known:
         pages = {run: number(cells["page_recall"]) for run, cells in known.items()}
         cells = [[pages.get((name, one), "–") for one in ("standard", "oracle-document")] for name in names]
-        shown["Reported page recall, all / given"] = [" / ".join(pair) for pair in cells]
+        joined = [" / ".join(pair) if set(pair) != {"–"} else "–" for pair in cells]
+        shown["Reported page recall, all / given"] = joined
     return shown
 
 
