@@ -310,6 +310,11 @@ def make_study(tiny, tmp_path_factory):
         small |= {"chunks.size": 16, "chunks.overlap": 0, "embedder.window_overlap": 0}
         small |= {f"page_scorer.{name}": value for name, value in (SMALL | changes).items()}
         small |= {"page_scorer_light.max_steps": 20, "page_scorer_light.inner_folds": 2}
+        small |= {
+            "page_scorer_best.epochs": 1,
+            "page_scorer_best.max_tokens": 32,
+            "page_scorer_best.frozen_layers": 0,
+        }
         profile = load_profile("default").replaced(small)
         profile["name"] = "tiny"
         dataset = read_dataset(write_dataset(root / "data", spoil), "tiny")

@@ -40,7 +40,6 @@ DIFFERENCES = {
     "The best recipe in place of the published one": ("scorer", "full", "best"),
     "Folds by filing: companies are known": ("by", "company", "filing"),
 }
-SHOWN, ROUTES = (5, 20), {"none": "All filings", "records": "Records first"}  # of the experiments
 #: The dense search that knows as much of the filing as a set-up does: its method and condition.
 RIVALS: dict[str, tuple[str, Condition]] = {
     "none": ("dense", "standard"),
@@ -338,22 +337,3 @@ def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
         }
         rows.append({"From each page": name} | {head: cells[choice, *key] for head, key in heads.items()})
     return pd.DataFrame(rows).assign(n=found["item"].nunique())
-
-
-def experiments_table(study: Study, recalls: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.page_scorer.experiments.recalls` of the trained cells, all pages ranked: page recall of stage one by
-    cell (rows), and by the filings that come first and pages kept (columns); means over seeds, with intervals."""
-    own = recalls[(recalls["metric"] == "page_recall") & (recalls["pool"] == "all")]
-    own = own[own["epoch"] == own.groupby(["cell", "seed"])["epoch"].transform("max")]
-    own = own.rename(columns={"question_id": "item"})
-    means = own.groupby(["cell", "route", "k", "item"], sort=False)["value"].mean().reset_index()
-    cells = _cells(study, means[means["k"].isin(SHOWN) & means["route"].isin(ROUTES)], ["cell", "route", "k"])
-    shown = pd.DataFrame(
-        {
-            f"{head}, P = {k}": cells.xs((route, k), level=("route", "k"))
-            for route, head in ROUTES.items()
-            for k in SHOWN
-        }
-    )
-    seeds = own.groupby("cell", sort=False)["seed"].nunique()
-    return shown.assign(Seeds=seeds, n=own["item"].nunique()).reset_index(names="Tokens, negatives, header")

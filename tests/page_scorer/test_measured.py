@@ -1,6 +1,5 @@
 """Chapter 04's measurements on a tiny study, and the tables made of them."""
 
-from itertools import product
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -12,6 +11,7 @@ from lib.metrics.frame import HEADLINE
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import mistakes
 from lib.page_scorer.measured import (
+    BEST,
     CHOICES,
     IDENTITIES,
     MISTAKE,
@@ -28,6 +28,8 @@ from lib.show import page_scorer as report
 from lib.show.page_scorer import RIVALS
 
 QUESTIONS = [f"q{n}" for n in range(4)]
+
+ALL = [*TRAINED, *BEST]
 
 
 @pytest.fixture(scope="module")
@@ -136,13 +138,14 @@ def every_setup(measured):
 
 def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(every_setup):
     study, frame = every_setup
-    assert len(frame.columns) == 2 + len(TRAINED) * len(ORDERS) * len(IDENTITIES)
+    assert len(frame.columns) == 2 + len(ALL) * len(ORDERS) * len(IDENTITIES)
     for method, parts in {
         "page_scorer": ("full", "company", "base", "none"),
         "page_scorer_sum": ("full", "company", "sum", "none"),
         "page_scorer_light_order_covers": ("light", "company", "page", "covers"),
         "page_scorer_light_sum_records": ("light", "company", "sum", "records"),
         "page_scorer_filing": ("full", "filing", "base", "none"),
+        "page_scorer_best_order_records": ("best", "company", "page", "records"),
     }.items():
         for metric in (doc_recall, page_recall):
             wanted = metric(study.run(method), study.questions, 3)
@@ -155,7 +158,7 @@ def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(every_setup):
 def test_every_set_up_is_shown_with_page_and_document_recall(every_setup):
     study, frame = every_setup
     table = report.setups_table(study, frame)
-    assert len(table) == len(TRAINED) * len(ORDERS)
+    assert len(table) == len(ALL) * len(ORDERS)
     assert table["Filing given"].str.endswith(" (1.00)").all()
 
 
@@ -222,29 +225,11 @@ def test_the_claim_about_metrics_questions_is_tested_for_every_set_up(every_setu
     kinds = ["metrics-generated"] * 2 + ["other"] * 10
     small = SimpleNamespace(profile=study.profile, questions=study.questions.assign(question_type=kinds))
     table = report.metrics_table(small, frame, pd.Series(0.0, study.questions["question_id"]))
-    assert table["n"].tolist() == [2] * len(TRAINED) * len(ORDERS) * 2
+    assert table["n"].tolist() == [2] * len(ALL) * len(ORDERS) * 2
     first = report.of_setup(frame, "light", "filing", "base", "none").iloc[:2].mean()
     assert table["Difference, metrics"].iloc[0].startswith(f"{first:.2f} [")
     none = report.metrics_table(study, frame, pd.Series(0.0, study.questions["question_id"]))
     assert set(none["p (Holm), metrics"]) == {"–"}  # no question of the type
-
-
-def test_experiments_are_shown_by_cell_at_their_last_epoch(measured):
-    study, _ = measured
-    asked = study.questions["question_id"]
-    rows = [
-        (cell, seed, epoch, "all", route, q, "page_recall", k, epoch * gain)
-        for cell, gain in (("128-batch", 0.25), ("512-all-header", 0.5))
-        for seed, epoch, route, k in product((1, 2), (0, 1), ("none", "records", "filing"), (1, 5, 20))
-        for q in asked
-    ]
-    columns = ["cell", "seed", "epoch", "pool", "route", "question_id", "metric", "k", "value"]
-    table = report.experiments_table(study, pd.DataFrame(rows, columns=columns))
-    assert table[["Tokens, negatives, header", "Seeds", "n"]].to_numpy().tolist() == [
-        ["128-batch", 2, 12],
-        ["512-all-header", 2, 12],
-    ]
-    assert table["Records first, P = 20"].str[:4].tolist() == ["0.25", "0.50"]
 
 
 def test_the_figure_has_a_mark_for_each_rival(every_setup):
