@@ -566,38 +566,92 @@ def generations(sound: Sound) -> Iterator[Case]:
     )
 
 
+def apart(prepare: Callable[[], object], search: Callable[[], object]) -> str:
+    """What a process of its own says that searches under other rights or limits; empty where all went well."""
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            prepare()
+            search()
+            said = ""
+        except StudyError as error:
+            said = str(error)
+        except OSError as error:  # as the command line and the chapters say it
+            mend = mend_of(error.errno)
+            said = f"{error.filename}: {error.strerror}; {mend}" if mend else f"TRACEBACK {error!r}"
+        except BaseException as error:
+            said = f"TRACEBACK {error!r}"
+        os.write(writer, said.encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    if said.startswith("TRACEBACK"):
+        raise RuntimeError(said)
+    return said
+
+
 def disks(sound: Sound) -> Iterator[Case]:
     """Disks and rights that fail: a sentence with what mends it, and what was computed is kept."""
     root = sound.dataset(sound.new())
 
+    def limit(n_bytes: int) -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
+
     def limited(n_bytes: int) -> bool:
-        artifacts, reader, writer = sound.new(), *os.pipe()
-        child = os.fork()
-        if child == 0:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
-            try:
-                sound.results(root, artifacts)
-                said = ""
-            except StudyError as error:
-                said = str(error)
-            except OSError as error:
-                said = mend_of(error.errno) and f"{error.filename}: {error.strerror}; {mend_of(error.errno)}"
-            os.write(writer, said.encode())
-            os._exit(0)
-        os.close(writer)
-        with open(reader) as pipe:
-            said = pipe.read()
-        os.waitpid(child, 0)
-        if sound.results(root, artifacts) != sound.expected:
-            return False
-        if said:
+        artifacts = sound.new()
+        said = apart(partial(limit, n_bytes), partial(sound.results, root, artifacts))
+        is_right = sound.results(root, artifacts) == sound.expected  # now that there is room
+        if said and is_right:
             raise StudyError(said)
-        return True
+        return is_right
 
     for n_bytes in (0, 1, 64, 256, 1024, 4096, 16384, 10**8):
         yield Case(
             "disk", f"files of at most {n_bytes} bytes", partial(limited, n_bytes), "", may_work=n_bytes > 0
+        )
+
+    def without_rights(name: str, rights: int) -> bool:
+        home = sound.new()
+        for path in (sound.folder.parent, sound.folder, home):
+            path.chmod(0o755)
+        (home / "artifacts").mkdir(0o777)
+        (home / "artifacts").chmod(0o777)
+        sound.dataset(home)
+        (home / name).chmod(rights)
+        lose = partial(os.setuid, 65534) if os.geteuid() == 0 else bool  # root may do all
+        said = apart(lose, partial(sound.results, home, home / "artifacts"))
+        (home / name).chmod(0o755)
+        if said:
+            raise StudyError(said)
+        return True
+
+    told = {
+        QUESTIONS: "my_questions",
+        "pages/ACME_2024.jsonl": "ACME_2024.jsonl",
+        "data": "data",
+        "pages": "pages",
+    }
+    for name, word in told.items():
+        yield Case("disk", f"{name} must not be read", partial(without_rights, name, 0), f"{word}")
+    yield Case(
+        "disk", "artifacts must not be written", partial(without_rights, "artifacts", 0o555), "artifacts"
+    )
+
+    def in_place(name: str) -> bool:
+        artifacts = sound.new()
+        (artifacts / name).parent.mkdir(parents=True, exist_ok=True)
+        (artifacts / name).touch()
+        said = apart(bool, partial(sound.results, root, artifacts))
+        if said:
+            raise StudyError(said)
+        return True
+
+    for name in (root.name, "store", "store/locks", "store/runs", "store/pages"):
+        yield Case(
+            "disk", f"a file in place of the folder {name}", partial(in_place, name), "a file stands where"
         )
 
 
