@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pandas as pd
+from pydantic import BaseModel, ValidationError
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
@@ -22,10 +23,35 @@ RESULTS = ROOT / "book" / "results"
 MANIFEST, METRICS_FILE = "manifest.json", "metrics.csv.gz"
 ANSWERS_FILE = "answers.csv.gz"
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
-#: What a manifest has to state, and as what; without ``files`` it was published before these were hashed.
-STATED = dict.fromkeys(("settings", "inputs", "runs", "files"), dict) | {"stages": list}
-STATED |= dict.fromkeys(("dataset", "fingerprint", "filings_digest", "commit", "date"), str)
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
+
+
+class Hashed(BaseModel):
+    """What a manifest has to state of a run."""
+
+    sha256: str
+
+
+class Keyed(BaseModel):
+    """What a manifest has to state of a stage."""
+
+    stage: str
+    key: str
+
+
+class Stated(BaseModel):
+    """What a manifest has to state; without ``files`` it was published before these were hashed."""
+
+    dataset: str
+    fingerprint: str
+    filings_digest: str
+    commit: str
+    date: str
+    settings: dict
+    inputs: dict[str, str]
+    runs: dict[str, Hashed]
+    files: dict[str, str]
+    stages: list[Keyed]
 
 
 @dataclass(frozen=True)
@@ -64,13 +90,15 @@ class Published:
         path = self.root / MANIFEST
         try:
             found = json.loads(path.read_text())
-        except (ValueError, OSError) as error:
-            raise StudyError(f"{path} is broken ({error}); restore it with git") from None
-        wrong = [name for name, kind in STATED.items() if not isinstance(_in(found, name), kind)]
-        if wrong:
+            Stated.model_validate(found, strict=True)
+        except ValidationError as error:
+            wrong = dict.fromkeys(".".join(map(str, one["loc"][:3])) or "anything" for one in error.errors())
+            listed = ", ".join([*wrong][:5])
             raise StudyError(
-                f"{path} does not state {', '.join(wrong)}; restore it with git, or publish again"
-            )
+                f"{path} does not state {listed}; restore it with git, or publish again"
+            ) from None
+        except (ValueError, OSError, RecursionError) as error:
+            raise StudyError(f"{path} is broken ({error}); restore it with git") from None
         return found
 
     @cached_property
@@ -175,10 +203,6 @@ class Published:
             elif pieces:
                 record.pop("sha", None)  # which is that of the whole text
         return records
-
-
-def _in(found: object, name: str) -> object:
-    return found.get(name) if isinstance(found, dict) else None
 
 
 def metrics_csv(table: pd.DataFrame) -> bytes:

@@ -83,11 +83,9 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
     ran = dict.fromkeys(place.split("/")[1] for place in published.manifest["runs"])
     if not ran.keys() & set(names):
         raise StudyError(f"no run of {', '.join(names)} is published here: say one of {', '.join(ran)}")
-    for line in (apart := not_of_metrics(published))[:N_NAMED]:
-        say(line)
     if not is_here(named.dataset, named.questions):
         say(NO_FILINGS.format(signed_by(published)))
-        return report(compare_metrics(published.metrics, from_runs(published)), say) and not apart
+        return follows(published, say)
     found = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(found.collection, found.name)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
@@ -102,7 +100,8 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
         parts = [compare_runs(published_run(published, *pair), study.run(*pair), *pair) for pair in wanted]
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
-        return report(rows, say) and not apart
+        apart = not_of_metrics(published)
+        return report(rows, say) and not tell(apart, say)
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:
@@ -151,8 +150,7 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 
 
 def check_files(published: Published) -> None:
-    """Refuse published files that are not the manifest's, and runs that it does not list, by a StudyError that names every
-    one."""
+    """Refuse published files that are not the manifest's, and runs that it does not list; a StudyError names them all."""
     root, known = published.root, published.manifest["files"]
     here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
     del here[MANIFEST]
@@ -160,12 +158,25 @@ def check_files(published: Published) -> None:
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
     wrong += [f"{name} is not in the manifest" for name in sorted(here.keys() - known)]
     wrong += [f"{name} is not the published one" for name in sorted(changed)]
-    runs = {f"runs/{place}.trec.gz": run.get("sha256") for place, run in published.manifest["runs"].items()}
+    runs = {f"runs/{place}.trec.gz": run["sha256"] for place, run in published.manifest["runs"].items()}
     others = {name: sha for name, sha in known.items() if name.startswith("runs/")}.items() ^ runs.items()
     wrong += [f"{name} is listed otherwise as a run" for name in sorted(dict(others))]
     if wrong:
         listed = "\n".join(f"  {line}" for line in wrong[:50])
         raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
+
+
+def follows(published: Published, say=print) -> bool:
+    """Whether what needs no text follows from published runs and gold pages: recall and ranked measures, and all means."""
+    apart = not_of_metrics(published)
+    return report(compare_metrics(published.metrics, from_runs(published)), say) and not tell(apart, say)
+
+
+def tell(apart: list[str], say=print) -> int:
+    """Say the first of some differences; returns how many there are."""
+    for line in apart[:N_NAMED]:
+        say(line)
+    return len(apart)
 
 
 def signed_by(published: Published) -> str:

@@ -141,7 +141,7 @@ def with_recall(results: Published, value: float) -> None:
 @pytest.mark.parametrize("mode", ["published", "fresh"])
 def test_a_true_publication_is_verified(reports, results, mode):
     assert verify.verify(Names(results=mode), ["bm25"], reports.append)
-    assert reports[-1].endswith(" equal, 0 within, 0 differs")
+    assert any(line.endswith(" equal, 0 within, 0 differs") for line in reports)
     assert results.digest in reports[0]
     assert "ranked chunks" in reports[1]
 
@@ -185,8 +185,8 @@ def test_a_manifest_that_lists_other_runs_or_other_means_is_found(reports, resul
     republish(results, "summary.csv", summary.replace("1.000000", "0.900000").encode())
     assert not verify.verify(Names(), ["bm25"], say=reports.append)
     said = "differs: summary.csv has 0.9, the metrics give 1.000000: oracle-document/bm25, doc_mrr@3"
-    assert reports[0] == said
-    assert reports[-1].endswith(" equal, 0 within, 0 differs")
+    assert said in reports
+    assert any(line.endswith(" equal, 0 within, 0 differs") for line in reports)
 
 
 def test_methods_and_chapters_that_do_not_exist_are_errors(reports, monkeypatch):
