@@ -177,7 +177,7 @@ _ORDERED = (*_PAGE_ORDER, *(_match_first(row, kind, ORDERED) for row in _PAGE_OR
 #: The page ranker for questions of every kind, without training, trained, and with the hand-written page kinds.
 _GENERAL = tuple(
     Method(name, title, pipeline, source, general.score, ("embedder", "bm25", "ahead"), options=options,
-           inputs=partial(general.inputs, kinds="kinds" in options), changes="ahead",
+           inputs=partial(general.inputs, **options), changes="ahead",
            is_trained="trained" not in options, family=GENERAL, conditions=("standard",))
     for name, title, pipeline, source, options in (
         ("ahead_untrained", "Identity and words, untrained",

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
-from lib.methods import MAIN, MATCHED, METHODS, ORDERED, baselines, chosen, measured, of_family
+from lib.methods import MATCHED, METHODS, OWN, baselines, chosen, measured, of_family
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -48,5 +48,5 @@ def test_a_profile_runs_all_siblings_or_those_that_it_lists():
     few = load_profile("default").replaced(
         {"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]}
     )
-    own = {name for family in (MAIN, MATCHED, ORDERED) for name in of_family(family)}
+    own = {name for family in OWN for name in of_family(family)}
     assert {name for name, _ in measured(few)} - own == {"bm25_k12"}

@@ -67,8 +67,10 @@ def fit_linear(pool: Pool, l2: float) -> pd.DataFrame:
     return linear.assign(weights=found.x)
 
 
-def fit_trees(pool: Pool, settings: Settings, n_trees: int, seed: int) -> "lightgbm.Booster":
-    """Boost trees on the pairs; the same data gives the same trees."""
+def fit_trees(
+    pool: Pool, settings: Settings, n_trees: int, seed: int, weights: np.ndarray | None = None
+) -> "lightgbm.Booster":
+    """Boost trees on the pairs, ``weights`` being those of the pairs; the same data gives the same trees."""
     params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
@@ -81,7 +83,7 @@ def fit_trees(pool: Pool, settings: Settings, n_trees: int, seed: int) -> "light
     sizes = np.unique(pool.rows, return_counts=True)[1]
     import lightgbm
 
-    data = lightgbm.Dataset(pool.table, pool.gold.astype(int), group=sizes)
+    data = lightgbm.Dataset(pool.table, pool.gold.astype(int), weight=weights, group=sizes)
     return lightgbm.train(TREES | REPEATABLE | params, data, n_trees)
 
 

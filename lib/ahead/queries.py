@@ -26,6 +26,12 @@ STOP_WORDS = frozenset(
 )
 
 
+def core(question: str) -> str:
+    """A question's sentences with a question mark, or all if there is none."""
+    sentences = SENTENCE.split(" ".join(question.split()))
+    return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
+
+
 def queries(questions: Sequence[str]) -> dict[str, list[str]]:
     """Three variants of each question.
 
@@ -37,13 +43,12 @@ def queries(questions: Sequence[str]) -> dict[str, list[str]]:
     needed = np.logical_or(*question_kinds(questions))[:, PRIMARY]
     for question, is_needed in zip(questions, needed, strict=True):
         full = " ".join(question.split())
-        sentences = SENTENCE.split(full)
-        core = " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
+        sentences, asked = SENTENCE.split(full), core(full)
         definitions = " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
         titles = [kinds()[name]["title"][0] for name in np.array(STATEMENTS)[is_needed]]
         variants["full"].append(full)
-        variants["core"].append(core)
-        variants["expanded"].append(" ".join([core, definitions, *titles]).strip())
+        variants["core"].append(asked)
+        variants["expanded"].append(" ".join([asked, definitions, *titles]).strip())
     return variants
 
 

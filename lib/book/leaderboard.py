@@ -12,7 +12,7 @@ from docutils.nodes import make_id
 
 from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
-from lib.methods import MAIN, MATCHED, METHODS, ORDERED, Method
+from lib.methods import METHODS, OWN, Method
 from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
 from lib.show.display import number, with_interval
 from lib.show.tables import seconds
@@ -34,7 +34,7 @@ def needs_of(method: Method) -> list[str]:
     has = {
         "training": method.is_trained,
         "language model": bool(method.writes),
-        "metadata": is_matched or module == "lib.ahead.search" or context == "header",
+        "metadata": is_matched or module.startswith("lib.ahead.") or context == "header",
         "cross-encoder": module == "lib.retrievers.rerank",
     }
     return [need for need in NEEDS if has[need] or need in of_used]
@@ -84,7 +84,7 @@ def leaderboard_page(study: Study) -> str:
     for one in found.to_dict("records"):
         method = METHODS[one["method"]]
         own = one["set"] == study.dataset.name
-        page = "methods" if method.family in (MAIN, MATCHED, ORDERED) else "siblings"
+        page = "methods" if method.family in OWN else "siblings"
         chapter = f"make notebook NB=03_baselines PARAMS='-p methods \"[{method.name}]\"'"
         other = (
             f"make measure DATASET={study.dataset.collection} QUESTIONS={one['set']} METHODS={method.name}"

@@ -15,7 +15,7 @@ from lib.book.manifest import licence_of, read_summary
 from lib.book.reported import reported_page
 from lib.book.templates import filled
 from lib.files import ROOT
-from lib.methods import MAIN, MATCHED, METHODS, ORDERED, Method, of_family, siblings
+from lib.methods import METHODS, OWN, Method, of_family, siblings
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock
@@ -31,7 +31,7 @@ ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
 def write_pages(study: Study, manifest: dict) -> None:
     """Write the generated pages, and the fragments that written ones include, into ``pages/``."""
     summary, others = read_summary(study), siblings(study.profile)
-    own = [name for family in (MAIN, MATCHED, ORDERED) for name in of_family(family)]
+    own = [name for family in OWN for name in of_family(family)]
     pages = {
         "methods": methods_page(study, summary, "Methods", own),
         "siblings": methods_page(study, summary, "Methods of the sibling studies", others),

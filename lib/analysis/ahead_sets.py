@@ -1,0 +1,99 @@
+"""The page ranker for questions of every kind, by question set: mean over fold seeds, transfer, ablations."""
+
+import pandas as pd
+
+from lib.ahead.general import SETS, VIEWS, WHOLE, WITH_KINDS, nested_recalls
+from lib.stats import Resampling
+from lib.study import Study
+from lib.words import NeedsFilings
+
+UNTRAINED = "untrained"
+#: Which variants are measured, by title: the variant, and whether under every seed of the folds or the first alone.
+MEASURED = {
+    "untrained sum of identity and words": UNTRAINED,
+    "trained, without hand-written kinds": WHOLE,
+    "trained, with hand-written kinds": WITH_KINDS,
+    **{f"trained, without {view}": f"without {view}" for view in VIEWS},
+}
+COLUMNS = [
+    "variant",
+    "set",
+    "n",
+    "companies",
+    "seeds",
+    "doc",
+    "page",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+]
+COLUMNS += ["difference_high", "p"]
+
+
+def seeds_of(study: Study, variant: str) -> list[int]:
+    """The seeds of the folds under which a variant is measured: one where nothing is trained."""
+    seeds = list(study.profile.ahead.fold_seeds)
+    return seeds[:1] if variant == UNTRAINED else seeds
+
+
+def is_measured(study: Study) -> bool:
+    """Whether the study's filings have several question sets, so that a ranker is trained on all of them."""
+    return study.dataset.collection in SETS
+
+
+def mean_recalls(study: Study, variant: str, sets: tuple[str, ...] = ()) -> pd.DataFrame:
+    """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall.
+
+    Empty where they are not known and cannot be computed here.
+    """
+    try:
+        drawn = [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)]
+    except NeedsFilings:
+        return pd.DataFrame(
+            columns=["question_id", "set", "question_type", "company", "doc_recall", "page_recall"]
+        )
+    recalls = ["doc_recall", "page_recall"]
+    return drawn[0].assign(**(sum(one[recalls] for one in drawn) / len(drawn)))
+
+
+def by_set(study: Study) -> pd.DataFrame:
+    """COLUMNS: every variant on every set, with its difference in page recall from the untrained sum.
+
+    Intervals and tests draw companies; the p-values are not corrected.
+    """
+    found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
+    for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
+        found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
+    rows, significance = [], study.profile.significance
+    base = found["untrained sum of identity and words"].set_index("question_id")["page_recall"]
+    for variant, recalls in found.items():
+        for name, part in recalls.groupby("set", sort=False):
+            values = part.set_index("question_id")["page_recall"]
+            draws = Resampling(
+                part.set_index("question_id")["company"], significance.n_draws, significance.seed
+            )
+            page, apart = draws.interval(values), draws.difference(values, base)
+            about = (
+                variant,
+                name,
+                page.n,
+                part["company"].nunique(),
+                len(seeds_of(study, MEASURED.get(variant, WHOLE))),
+            )
+            measured = (part["doc_recall"].mean(), page.mean, page.low, page.high)
+            rows.append((*about, *measured, apart.mean, apart.low, apart.high, draws.p(values, base)))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def by_type(study: Study) -> pd.DataFrame:
+    """Page recall by set and type of question: a row per type, a column per variant without ablations."""
+    variants = {title: variant for title, variant in MEASURED.items() if not variant.startswith("without")}
+    parts = {
+        title: mean_recalls(study, variant)
+        .groupby(["set", "question_type"], sort=False)["page_recall"]
+        .mean()
+        for title, variant in variants.items()
+    }
+    sizes = mean_recalls(study, UNTRAINED).groupby(["set", "question_type"], sort=False).size()
+    return pd.DataFrame(parts).assign(n=sizes).reset_index()

@@ -1,0 +1,77 @@
+"""What questions need by accounting knowledge, pairs of words, and the pool of pages in every view."""
+
+import numpy as np
+import pytest
+
+from lib.ahead import views
+from lib.ahead.views import VIEWS, needs, page_terms, page_views, pairs, pool_of, untrained
+from lib.data.rows import kinds
+
+
+def test_terms_are_stems_without_stop_words_and_their_neighbours_are_pairs():
+    terms = page_terms("The dividends of 1,200 were acquired")
+    assert terms == ["dividend", "1200", "acquir"]
+    assert pairs(terms) == ["dividend 1200", "1200 acquir"]
+    assert pairs(terms[:1]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "statements"),
+    [
+        ("What is the quick ratio?", {"balance"}),
+        ("From the income statement: what are inventories?", {"income"}),
+        ("What is the inventory turnover?", {"income", "balance"}),
+        ("Who chairs the board?", set()),
+    ],
+)
+def test_statements_that_a_question_needs(question, statements):
+    [needed], _ = needs([question])
+    assert {kind for kind, is_needed in zip(kinds(), needed, strict=True) if is_needed} == statements
+
+
+def test_items_that_a_question_names_are_those_of_its_measure():
+    _, [named] = needs(["What is the current ratio?"])
+    found = {name for name, is_named in zip(views.items(), named, strict=True) if is_named}
+    assert found == {"current_assets", "current_liabilities"}
+
+
+def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
+    questions = study.questions["question"].tolist()
+    pool, summed = pool_of(study, questions), untrained(study, questions)
+    assert {name.split("_")[0] for name in pool.table} == {"plain", "page", *VIEWS}
+    assert np.allclose(pool.table["plain"], summed[pool.rows, pool.columns])
+    assert len(pool.rows) == len(questions) * len(study.pages)  # fewer than a pool has room for
+    assert not np.isnan(pool.table["words"]).any()
+
+
+def test_only_allowed_pages_are_in_the_pool(study):
+    allowed = np.zeros((1, len(study.pages)), bool)
+    allowed[0, 2] = True
+    assert pool_of(study, ["What is net income?"], allowed).columns.tolist() == [2]
+
+
+def test_a_question_that_names_no_filing_has_the_same_identity_everywhere(study):
+    questions = ["Is there any lawsuit?"]
+    known = page_views(study)
+    summed = untrained(study, questions)[0]
+    of_same_text = [summed[study.pages["page"] == page] for page in (1, 2, 3)]
+    assert all(np.allclose(values, values[0]) for values in of_same_text)
+    assert len(known.filing) == len(summed)
+
+
+def test_handwritten_kinds_are_features_of_their_own(study):
+    plain = pool_of(study, ["What is net income?"]).table
+    with_kinds = pool_of(study, ["What is net income?"], has_kinds=True).table
+    added = set(with_kinds) - set(plain)
+    assert added
+    assert all(name.startswith("kinds_") for name in added)
+
+
+def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
+    known = page_views(study)
+    assert known.cover(["lawsuit"]).max() == pytest.approx(1)
+    assert known.cover(["unheard"]).tolist() == [0] * len(study.pages)
+    of_page, of_head = known.asked_years("In FY2021 and 2019?")
+    balance = study.pages.index[study.pages["page"] == 1]
+    assert of_page[balance].tolist() == of_head[balance].tolist() == [0.5, 0.5]
+    assert np.isnan(known.asked_years("When?")).all()
