@@ -5,6 +5,8 @@ from typing import Literal, get_args
 
 Condition = Literal["standard", "oracle-document", "oracle-page"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+#: The conditions as tables and figures name them.
+IN_WORDS = dict(zip(CONDITIONS, ("all filings", "filing given", "pages given"), strict=True))
 
 RUN_COLUMNS = ("question_id", "rank", "chunk_id", "doc_name", "page", "score")
 PAGE_COLUMNS = ("doc_name", "page", "text")

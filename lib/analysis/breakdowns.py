@@ -17,7 +17,7 @@ from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import values_of
 from lib.stats import Interval, Resampling, corrected, wilson
 from lib.study import Study
-from lib.words import Condition
+from lib.words import IN_WORDS, Condition
 
 MIN_QUESTIONS = 10
 MIN_COMPANIES = 5
@@ -37,9 +37,9 @@ class Seen(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The method's title, and the condition where it is an oracle."""
+        """The method's title, and the condition where the filing or the pages are given."""
         title = METHODS[self.method].title
-        return title if self.condition == "standard" else f"{title}, {self.condition}"
+        return title if self.condition == "standard" else f"{title}, {IN_WORDS[self.condition]}"
 
     def values(self, metrics: pd.DataFrame, metric: str, k: int) -> pd.Series:
         """The run's values by question_id."""

@@ -14,7 +14,7 @@ SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchin
 
 
 def tidy(site: Path) -> None:
-    """Remove from a folder of HTML what no page needs, and mend what axe-core finds in the theme's markup and pandas'."""
+    """Remove from a folder of HTML what no page needs, and correct what axe-core finds in the markup of the theme."""
     for pattern in UNUSED:
         for path in (site / "_static").rglob(pattern):
             path.unlink()

@@ -17,6 +17,7 @@ import pandas as pd
 from lib.metrics import METRIC_TITLES
 from lib.show.display import SHOWN_WIDTH
 from lib.show.tables import title
+from lib.words import IN_WORDS
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
@@ -85,8 +86,8 @@ def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
     drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.34 * len(names) + 1.1))
     rows, ends = np.arange(len(names)), {}
     for condition, label, fill in (
-        ("standard", "all filings", "white"),
-        ("oracle-document", "filing given", CONDITION_COLOURS["oracle-document"]),
+        ("standard", IN_WORDS["standard"], "white"),
+        ("oracle-document", IN_WORDS["oracle-document"], CONDITION_COLOURS["oracle-document"]),
     ):
         part, edge = runs.loc[condition].loc[names], CONDITION_COLOURS[condition]
         axes.hlines(rows, part["low"], part["high"], color=edge, lw=1, alpha=0.6)

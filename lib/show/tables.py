@@ -19,7 +19,7 @@ from lib.metrics.retrieval import page_recall
 from lib.show.display import MEAN, Column, number, p_value, percent, printed, wide, with_interval
 from lib.stats import Resampling, holm
 from lib.study import Study
-from lib.words import Condition
+from lib.words import IN_WORDS, Condition
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at", "values_of"]  # for the chapters
 REPORTED = "Reported D / P / B / R"
@@ -126,7 +126,7 @@ def conditions_table(
 ) -> pd.DataFrame:
     """One row per method and condition: means of the headline metrics, what is reported, and n."""
     shown = wide(summary, ["method", "condition"], MEAN_ALONE).loc[[*product(methods, conditions)]]
-    condition, reported = Column("Condition", "condition"), reported_columns(study.dataset.name)
+    condition, reported = Column("Condition", "condition", IN_WORDS.get), reported_columns(study.dataset.name)
     return printed(shown.reset_index(), METHOD, condition, *MEANS, *reported, N)
 
 
@@ -134,11 +134,10 @@ def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> 
     """One row per method: document recall over all filings, and page recall under each condition, beside what is
     reported of it over all filings and with the filing given."""
     of = {key: part.set_index("method") for key, part in summary.groupby(["condition", "metric"])}
-    heads = {"standard": "all filings", "oracle-document": "filing given", "oracle-page": "pages given"}
     names, known = list(methods), reported_runs(study.dataset.name)
     shown = pd.DataFrame({"Method": map(title, names)})
     columns = [("doc_recall", "standard", "Document recall, all filings")]
-    columns += [("page_recall", condition, f"Page recall, {head}") for condition, head in heads.items()]
+    columns += [("page_recall", condition, f"Page recall, {head}") for condition, head in IN_WORDS.items()]
     for metric, condition, head in columns:
         shown[head] = printed(of[condition, metric].loc[names], MEAN)["Mean"].array
     if known:

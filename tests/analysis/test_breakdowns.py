@@ -120,7 +120,7 @@ def test_groups_come_with_their_means_counts_and_marks():
     shown = group_table(found, "Type", SEEN, {"oracle_document": {"a": [0.68]}})
     assert shown["Type"].tolist() == ["a", "a", f"b{MARK}", f"b{MARK}"]
     assert shown["Reported D / P"].tolist() == ["–", "0.68", "–", "–"]
-    assert shown["Run"].tolist() == ["Dense", "Dense, oracle-document"] * 2
+    assert shown["Run"].tolist() == ["Dense", "Dense, filing given"] * 2
 
 
 def test_small_groups_are_never_ranked():
@@ -138,7 +138,7 @@ def test_differences_are_paired_and_leave_small_groups_out():
     assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
     heads = dict(zip(("first", "second"), (run.title for run in SEEN), strict=True))
     printed = as_table(found, "differences", head="Type", **heads)
-    assert list(printed) == ["Type", "n", "Dense, oracle-document − Dense", "p (Holm)", "Distinguishable"]
+    assert list(printed) == ["Type", "n", "Dense, filing given − Dense", "p (Holm)", "Distinguishable"]
     assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
 
 

@@ -56,8 +56,8 @@ def test_conditions_stand_below_each_other():
     table = conditions_table(study("financebench"), SUMMARY, ["dense"], ["standard", "oracle-page"])
     assert table[REPORTED].tolist() == ["0.88 / 0.34 / 0.26 / 0.35", "1.00 / 1.00 / 0.40 / 0.59"]
     assert table[["Condition", "Page recall", "n"]].to_numpy().tolist() == [
-        ["standard", "0.50", 150],
-        ["oracle-page", "1.00", 150],
+        ["all filings", "0.50", 150],
+        ["pages given", "1.00", 150],
     ]
 
 
