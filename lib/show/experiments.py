@@ -5,6 +5,7 @@ from itertools import permutations
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from lib.page_scorer.experiments import chosen_elsewhere, recalls
 from lib.show.display import p_value, with_interval
 from lib.show.figures import COLOURS
 from lib.stats import Resampling, holm
@@ -13,21 +14,21 @@ from lib.study import Study
 SHOWN, ROUTES = (5, 20), {"none": "All filings", "records": "Records first"}
 
 
-def final(recalls: pd.DataFrame) -> pd.DataFrame:
+def final(found: pd.DataFrame) -> pd.DataFrame:
     """Page recall of stage one after the last epoch, all pages ranked, mean over seeds: cell, route, k, item, value.
 
-    ``recalls`` are :func:`lib.page_scorer.experiments.recalls` of the trained cells; an item is a question.
+    ``found`` are :func:`lib.page_scorer.experiments.recalls` of the trained cells; an item is a question.
     """
-    own = recalls[(recalls["metric"] == "page_recall") & (recalls["pool"] == "all")]
+    own = found[(found["metric"] == "page_recall") & (found["pool"] == "all")]
     own = own[own["epoch"] == own.groupby(["cell", "seed"])["epoch"].transform("max")]
     own = own.rename(columns={"question_id": "item"})
     return own.groupby(["cell", "route", "k", "item"], sort=False)["value"].mean().reset_index()
 
 
-def experiments_table(study: Study, recalls: pd.DataFrame) -> pd.DataFrame:
+def experiments_table(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     """Page recall of stage one by cell (rows), and by the filings that come first and pages kept (columns): means over
     seeds, with intervals."""
-    means, draws = final(recalls), Resampling.of(study)
+    means, draws = final(found), Resampling.of(study)
     keys = ["cell", "route", "k"]
     values = means[means["k"].isin(SHOWN)].set_index("item").groupby(keys, sort=False)["value"]
     cells = values.agg(lambda own: with_interval(*draws.interval(own)[:3]))
@@ -36,7 +37,7 @@ def experiments_table(study: Study, recalls: pd.DataFrame) -> pd.DataFrame:
         for route, head in ROUTES.items()
         for k in SHOWN
     }
-    seeds = recalls.groupby("cell", sort=False)["seed"].nunique()
+    seeds = found.groupby("cell", sort=False)["seed"].nunique()
     table = pd.DataFrame(shown).assign(Seeds=seeds, n=means["item"].nunique())
     return table.reset_index(names="Tokens, negatives, header")
 
@@ -59,20 +60,30 @@ def changed(name: str, other: str) -> str:
     return parts[0] if len(parts) == 1 else ""
 
 
-def worth(study: Study, recalls: pd.DataFrame, k: int = 5, route: str = "none") -> pd.DataFrame:
+def worth(study: Study, found: pd.DataFrame, k: int = 5, route: str = "none") -> pd.DataFrame:
     """What each single change of recipe is worth in page recall at k of stage one: change, cell (with it), without,
     with, difference, low, high, n, p, p_holm (over all of them)."""
-    means, draws, rows = final(recalls), Resampling.of(study), []
+    means, draws, rows = final(found), Resampling.of(study), []
     own = means[(means["k"] == k) & (means["route"] == route)]
     of = {cell: part.set_index("item")["value"] for cell, part in own.groupby("cell", sort=False)}
     for other, name in permutations(of, 2):
         if change := changed(name, other):
-            found = draws.difference(of[name], of[other])[:4]
+            span = draws.difference(of[name], of[other])[:4]
             p = draws.p(of[name], of[other])
-            rows.append((change, name, of[other].mean(), of[name].mean(), *found, p))
+            rows.append((change, name, of[other].mean(), of[name].mean(), *span, p))
     columns = ["change", "cell", "without", "with", "difference", "low", "high", "n", "p"]
     table = pd.DataFrame(rows, columns=columns).sort_values(["change", "cell"], ignore_index=True)
     return table.assign(p_holm=holm(table["p"])) if len(table) else table.assign(p_holm=[])
+
+
+def chosen(ranks: pd.DataFrame, k: int = 5) -> tuple[float, str]:
+    """Mean page recall at k of stage one by the cells of :func:`lib.page_scorer.experiments.chosen_elsewhere`, over all
+    filings, and their names; NaN and none where ``ranks`` (of the trained cells) is empty."""
+    if ranks.empty:
+        return float("nan"), "none"
+    own = final(recalls(chosen_elsewhere(ranks, "none", k), [k]))
+    own = own[own["route"] == "none"]
+    return own["value"].mean(), ", ".join(sorted(own["cell"].unique()))
 
 
 def worth_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -91,11 +102,9 @@ def worth_table(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def curves(recalls: pd.DataFrame, k: int = 5) -> plt.Figure:
+def curves(found: pd.DataFrame, k: int = 5) -> plt.Figure:
     """Page recall at k of stage one after some epochs, among the held-out companies' pages, a line for each cell."""
-    own = recalls[
-        (recalls["metric"] == "page_recall") & (recalls["pool"] == "held-out") & (recalls["k"] == k)
-    ]
+    own = found[(found["metric"] == "page_recall") & (found["pool"] == "held-out") & (found["k"] == k)]
     own = own[own["route"] == "none"]
     drawn, axes = plt.subplots(figsize=(7.5, 4))
     means = own.groupby(["cell", "epoch"], sort=False)["value"].mean()

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -70,3 +71,9 @@ def test_curves_are_of_the_held_out_filings_by_epoch(study):
     axes = experiments.curves(recalls(study, {"128-batch": 0.25, "128-all": 0.5})).axes[0]
     lines = {line.get_label(): line.get_xydata().tolist() for line in axes.get_lines()}
     assert lines == {"128-batch": [[0, 0], [1, 0.25]], "128-all": [[0, 0], [1, 0.5]]}
+
+
+def test_without_trainings_nothing_is_chosen():
+    value, names = experiments.chosen(pd.DataFrame())
+    assert np.isnan(value)
+    assert names == "none"
