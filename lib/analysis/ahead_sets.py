@@ -8,7 +8,7 @@ from lib.study import Study
 from lib.words import NeedsFilings
 
 UNTRAINED = "untrained"
-#: Which variants are measured, by title: the variant, and whether under every seed of the folds or the first alone.
+#: Which variants are measured, by title.
 MEASURED = {
     "untrained sum of identity and words": UNTRAINED,
     "trained, without hand-written kinds": WHOLE,
@@ -32,9 +32,9 @@ COLUMNS += ["difference_high", "p"]
 
 
 def seeds_of(study: Study, variant: str) -> list[int]:
-    """The seeds of the folds under which a variant is measured: one where nothing is trained."""
+    """The seeds of the folds under which a variant is measured: the first alone without training or without a view."""
     seeds = list(study.profile.ahead.fold_seeds)
-    return seeds[:1] if variant == UNTRAINED else seeds
+    return seeds[:1] if variant == UNTRAINED or variant.startswith("without ") else seeds
 
 
 def is_measured(study: Study) -> bool:
@@ -63,6 +63,8 @@ def by_set(study: Study) -> pd.DataFrame:
     Intervals and tests draw companies; the p-values are not corrected.
     """
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
+    if found["untrained sum of identity and words"].empty:
+        return pd.DataFrame(columns=COLUMNS)
     for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
         found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
     rows, significance = [], study.profile.significance
@@ -88,7 +90,7 @@ def by_set(study: Study) -> pd.DataFrame:
 
 def by_type(study: Study) -> pd.DataFrame:
     """Page recall by set and type of question: a row per type, a column per variant without ablations."""
-    variants = {title: variant for title, variant in MEASURED.items() if not variant.startswith("without")}
+    variants = {title: variant for title, variant in MEASURED.items() if not variant.startswith("without ")}
     parts = {
         title: mean_recalls(study, variant)
         .groupby(["set", "question_type"], sort=False)["page_recall"]

@@ -1,0 +1,44 @@
+"""Tables and the sentence of the page ranker for questions of every kind, by question set."""
+
+import pandas as pd
+
+from lib.show.display import number, p_value, with_interval
+
+TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
+UNTRAINED = "untrained sum of identity and words"
+
+
+def sets_table(found: pd.DataFrame) -> pd.DataFrame:
+    """A row per variant and set, of :func:`lib.analysis.ahead_sets.by_set`."""
+    rows = [
+        {
+            "Ranker": one.variant,
+            "Questions": one.set,
+            "Pages": with_interval(one.page, one.low, one.high),
+            "Documents": number(one.doc),
+            "From untrained": with_interval(one.difference, one.difference_low, one.difference_high),
+            "p": p_value(one.p),
+            "Seeds": one.seeds,
+            "n": one.n,
+        }
+        for one in found.itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def finding(found: pd.DataFrame) -> str:
+    """What each set's gold pages are found of, in one sentence per set."""
+    page = found.set_index(["set", "variant"])["page"]
+    said = [
+        f"On {name}, the untrained sum finds {number(page[name, UNTRAINED])} of the gold pages, the trained ranker "
+        f"{number(page[name, TRAINED])}, and {number(page[name, KINDS])} with the hand-written page kinds."
+        for name in found["set"].unique()
+    ]
+    return " ".join(said)
+
+
+def types_table(found: pd.DataFrame) -> pd.DataFrame:
+    """A row per set and type of question, of :func:`lib.analysis.ahead_sets.by_type`."""
+    shown = found.rename(columns={"set": "Questions", "question_type": "Type"})
+    variants = [UNTRAINED, TRAINED, KINDS]
+    return shown.assign(**{name: shown[name].map(number) for name in variants})
