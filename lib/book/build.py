@@ -138,18 +138,24 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     source, compiled = study.outputs / "site", study.outputs / "site-build"
     check_generated(study.outputs)
     lay_out(study, source)
+    say("jupyter-book …")
+    found = run_jupyter_book(source, compiled)
+    aside = built.with_name("html.aside")
+    shutil.rmtree(aside, ignore_errors=True)
+    shutil.copytree(found, aside)
+    tidy(aside)
+    shutil.rmtree(built, ignore_errors=True)
+    aside.replace(built)
+
+
+def run_jupyter_book(source: Path, compiled: Path) -> Path:
+    """Compile a folder of sources; a warning is an error, a StudyError. Returns the folder of HTML."""
     command = [sys.executable, "-c", RUN_JUPYTER_BOOK, "build", str(source), "--path-output", str(compiled)]
     command += ["-W", "--keep-going", "-q"]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
-    say("jupyter-book …")
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         output = done.stdout + done.stderr
         lines = [line for line in output.splitlines() if "WARNING" in line or "ERROR" in line]
         raise StudyError("jupyter-book: " + ("\n".join(lines) or output[-3000:]))
-    aside = built.with_name("html.aside")
-    shutil.rmtree(aside, ignore_errors=True)
-    shutil.copytree(compiled / "_build" / "html", aside)
-    tidy(aside)
-    shutil.rmtree(built, ignore_errors=True)
-    aside.replace(built)
+    return compiled / "_build" / "html"

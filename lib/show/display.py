@@ -51,7 +51,7 @@ def escape(text: object) -> Markup:
 
 def label(text: object) -> str:
     """Text as a figure shows it: no math, one line, short enough to be drawn."""
-    return textwrap.shorten(str(text), LONGEST_LABEL, placeholder="…").replace("$", r"\$")
+    return textwrap.shorten(CONTROL.sub(" ", str(text)), LONGEST_LABEL, placeholder="…").replace("$", r"\$")
 
 
 def verbatim(text: str) -> Markup:

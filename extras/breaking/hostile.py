@@ -1,0 +1,227 @@
+"""Hostile text: what every string field of a dataset may say, and a book made of it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import nbformat
+import pandas as pd
+
+from lib.analysis.failures import OF_PAGES
+from lib.book.allowed import OF_GLUE, check_generated
+from lib.book.build import run_jupyter_book
+from lib.book.explorer import as_script
+from lib.files import ROOT, digest_of_file
+from lib.published import RESULTS
+from lib.show.display import escape, figure, label, note, table, verbatim
+from lib.show.figures import COLOURS, bars
+from lib.show.groups import caption
+from lib.words import StudyError
+
+SECRET = "no-reader-may-see-this-line"
+#: Each would run a script, take a file into the book, or break a page, were it not shown as the text that it is.
+TEXTS = (
+    "<script>window.hacked=1;document.title='hacked'</script>",
+    "<img src=x onerror=\"window.hacked=1;fetch('/hacked')\">",
+    "<svg onload=window.hacked=1><a href='javascript:window.hacked=1'>x</a></svg>",
+    "{download}`x <{secret}>` and {download}`../../../../../../../../../..{secret}`",
+    "```{include} {secret}\n```",
+    "```{literalinclude} {secret}\n```\n\n```{raw} html\n<script>window.hacked=1</script>\n```",
+    "```{eval-rst}\n.. include:: {secret}\n.. raw:: html\n\n   <script>window.hacked=1</script>\n```",
+    "::::{code-cell}\nopen('{secret}')\n::::\n</div></table></body>",
+    "[x](javascript:window.hacked=1) ![x](/hacked.png) [y]({secret}) <http://hacked>",
+    "a | b || c \\| d | \\\\| `e | f`",
+    "$$\\href{javascript:window.hacked=1}{x}$$ \\(\\frac{1}{\\) $\\input{{secret}}$ $x",
+    "{{ 7*7 }} {% for x in [1] %}{{ x }} {# gone",
+    "=cmd|' /C calc'!A0",
+    "@SUM(1+1)*cmd|' /C calc'!A0",
+    "% gone\n# Heading\n---\n- list\n(target)=\n[^1]: note\n{#id .class}",
+    "&lt;b&gt; &#60;script&#62; \u202egnp.exe \u2028 \x1b[31m",
+)
+LANGUAGE = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
+TEXT_FIELDS = ("question_type", "doc_type", "company", "sector")
+COPIED = "lib extras notebooks book data/demo _config.yml _toc.yml requirements.txt CITATION.cff".split()
+
+
+def texts(secret: Path, in_line: bool = False) -> list[str]:
+    """TEXTS with the path of a file that no page may contain; ``in_line`` without what a label may not have."""
+    filled = [text.replace("{secret}", str(secret)) for text in TEXTS]
+    return ["".join(c if c.isprintable() else " " for c in text) for text in filled] if in_line else filled
+
+
+def write_secret(folder: Path) -> Path:
+    """The file that hostile text points to."""
+    path = folder / "secret.txt"
+    path.write_text(f"{SECRET}\n")
+    return path
+
+
+def write_publication(results: Path, secret: Path, name: str = "hostile") -> None:
+    """The demo's published results as another question set, with hostile text in every field that is published."""
+    target, said = results / name / "default", texts(secret, in_line=True)
+    shutil.copytree(RESULTS / "demo" / "default", target)
+    numbers: dict[str, int] = {}
+
+    def spoilt(value: str) -> str:
+        return f"{said[numbers.setdefault(value, len(numbers)) % len(said)]} {value}"
+
+    for file in ("questions.csv", "filings.csv"):
+        table = pd.read_csv(target / file, dtype=str)
+        for field in filter(table.columns.__contains__, TEXT_FIELDS):
+            table[field] = table[field].map(spoilt, na_action="ignore")
+        table.to_csv(target / file, index=False)
+    records = [json.loads(line) for line in (target / "generations.jsonl").read_text().splitlines()]
+    whole = texts(secret)
+    lines = [json.dumps(one | {"text": whole[row % len(whole)]}) for row, one in enumerate(records)]
+    (target / "generations.jsonl").write_text("\n".join(lines) + "\n")
+    manifest = json.loads((target / "manifest.json").read_text()) | {"dataset": name}
+    spoilt_files = ("questions.csv", "filings.csv", "generations.jsonl")
+    manifest["files"] |= {file: digest_of_file(target / file) for file in spoilt_files}
+    (target / "manifest.json").write_text(json.dumps(manifest, indent=1))
+
+
+def copy_of_checkout(target: Path) -> Path:
+    """What a book is built from, copied, so that a build of the campaign leaves this checkout alone."""
+    ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
+    for name in COPIED:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target / name, ignore=ignored)
+        elif (ROOT / name).is_file():
+            shutil.copyfile(ROOT / name, target / name)
+    return target
+
+
+def build(checkout: Path, *options: str) -> Path:
+    """Build a book in a copy of this checkout; returns the folder of its HTML.
+
+    Raises:
+        StudyError: the build failed; its last lines.
+    """
+    command = [sys.executable, "-m", "lib", "book", "--jobs", "1", *options]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise StudyError("\n".join((done.stdout + done.stderr).splitlines()[-12:]))
+    return next((checkout / "book" / "_build").glob("*/html"))
+
+
+def few_pages(folder: Path, secret: Path) -> Path:
+    """A book of two pages with hostile text in everything that a chapter can show, and in the explorer's data.
+
+    Returns:
+        The folder of its HTML.
+
+    Raises:
+        StudyError: a page has what it may not contain, or jupyter-book warns.
+    """
+    said, site, index = texts(secret), folder / "site", ["root: book/intro", "format: jb-book", "chapters:"]
+    stub = _Outputs(folder)
+    chapter = nbformat.v4.new_notebook(cells=list(_cells(stub, said)), metadata=LANGUAGE)
+    stub.write("notebooks/01_data.ipynb", nbformat.writes(chapter))
+    stub.write("pages/headline.md", "\n".join(f"- {escape(text)}" for text in said))
+    check_generated(folder)
+    ignored = shutil.ignore_patterns("_build", "results", "[a-z]*.md")
+    shutil.copytree(ROOT / "book", site / "book", ignore=ignored)
+    shutil.copyfile(ROOT / "book" / "explorer.md", site / "book" / "explorer.md")
+    (site / "book" / "intro.md").write_text("# Hostile\n\n```{include} ../pages/headline.md\n```\n")
+    for name in ("notebooks", "pages", "tables", "figures"):
+        shutil.copytree(folder / name, site / name)
+    (site / "book" / "_static" / "explorer").mkdir(exist_ok=True)
+    (site / "book" / "_static" / "explorer" / "data.js").write_text(as_script(_explored(said)))
+    shutil.copyfile(ROOT / "_config.yml", site / "_config.yml")
+    listed = [f"  - file: {name}" for name in ("notebooks/01_data", "book/explorer")]
+    (site / "_toc.yml").write_text("\n".join([*index, *listed]) + "\n")
+    return run_jupyter_book(site, folder / "compiled")
+
+
+class _Outputs:
+    """What showing a table or a figure needs of a study, with hostile names."""
+
+    provenance, parameters = "", {"k": 5}
+
+    def __init__(self, outputs: Path):
+        self.outputs = outputs
+        self.questions = pd.DataFrame({"company": ["<b>"]})
+        self.dataset = self.profile = SimpleNamespace(name=TEXTS[0])
+
+    def write(self, name: str, content: str) -> None:
+        """Write a file of the outputs."""
+        (self.outputs / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.outputs / name).write_text(content)
+
+
+def _cells(stub: _Outputs, said: Sequence[str]) -> Iterator[nbformat.NotebookNode]:
+    """A chapter's cells with every kind of output, each about all of the texts."""
+    yield nbformat.v4.new_markdown_cell("# Hostile\n\nOf {glue:text}`00-text`, {glue:text}`00-first`.")
+    for number, text in enumerate(said):
+        frame = pd.DataFrame({text: [text, "-0.5"], "n": 1.5, f"{text} 2": [f"`{text}`", None]})
+        drawn, axes = plt.subplots(figsize=(4, 2))
+        bars(axes, {label(text): frame.assign(mean=1.0)}, [label(text), "b"], COLOURS)
+        axes.set_title(label(text))
+        asked = SimpleNamespace(question_id=text, kind=next(iter(OF_PAGES)))
+        shown = [
+            table(stub, frame, f"table-{number}", "Of {who} ({dataset}).", "Best: {who}.", who=text),
+            figure(
+                stub, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text
+            ),
+            figure(
+                stub,
+                plt.figure(figsize=(1, 1)),
+                f"page-{number}",
+                caption(asked, text),
+                "{who}",
+                frame,
+                who=text,
+            ),
+            note(verbatim(text)),
+            note(f"- {escape(text)}\n- *{escape(text)}*"),
+        ]
+        outputs = [nbformat.v4.new_output("display_data", one._repr_mimebundle_()) for one in shown]
+        outputs.append(nbformat.v4.new_output("display_data", {"text/html": frame.to_html()}))
+        outputs.append(nbformat.v4.new_output("stream", text=text))
+        for name in ("00-text", "00-first")[: 2 * (number == 0)]:
+            kept = nbformat.v4.new_output("display_data", {f"{OF_GLUE}text/plain": repr(text)})
+            kept["metadata"] = {"scrapbook": {"mime_prefix": OF_GLUE, "name": name}}
+            outputs.append(kept)
+        yield nbformat.v4.new_code_cell("show()", outputs=outputs)
+
+
+def _explored(said: Sequence[str]) -> dict:
+    """The explorer's data, a question for each text, which stands in all of its fields."""
+    about = ("text", "answer", "type", "docType", "company")
+    questions = [
+        dict.fromkeys(about, text)
+        | {"id": f"q{number}", "doc": "D", "gold": [0], "ranks": {"standard": {"bm25": [1]}}, "pictures": []}
+        | {"top": {"bm25": [["D", 0]]}, "written": [{"kind": text, "model": text, "text": text}]}
+        for number, text in enumerate(said)
+    ]
+    names = {"dataset": said[0], "profile": said[1], "provenance": said[2], "k": 5, "best": "bm25"}
+    runs = {"depths": {"bm25": {"standard": 5}}, "conditions": ["standard"]}
+    return names | runs | {"methods": [{"name": "bm25", "title": said[3]}], "questions": questions}
+
+
+def leaks(site: Path) -> list[str]:
+    """Files of a site that contain the secret, and downloads that are no data of a table or figure."""
+    found = [f"{path.relative_to(site)} contains the secret" for path in site.rglob("*") if _has_secret(path)]
+    downloads = [
+        path for path in (site / "_downloads").rglob("*") if path.is_file() and path.suffix != ".csv"
+    ]
+    return found + [f"{path.relative_to(site)} is a download" for path in downloads]
+
+
+def _has_secret(path: Path) -> bool:
+    return path.is_file() and SECRET.encode() in path.read_bytes()
+
+
+def missing_texts(site: Path, pages: Sequence[str], said: Sequence[str]) -> list[str]:
+    """Those of some texts that none of the pages shows as text: they were taken for markup, or never came there."""
+    from lxml import html
+
+    shown = " ".join(" ".join(html.parse(str(site / name)).getroot().itertext()) for name in pages)
+    words = " ".join(shown.split())
+    return [text for text in said if " ".join(text.split()) not in words]
