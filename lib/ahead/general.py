@@ -162,12 +162,12 @@ def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...
     """
     kept = training_pairs(union, companies, sets)
     mine = sorted(companies & set(union.questions["company"]))
-    sizes = union.questions["company"].isin(mine) & union.questions["set"].isin(sets)
-    asked = union.questions[sizes]
+    is_asked = union.questions["company"].isin(mine) & union.questions["set"].isin(sets)
+    asked = union.questions[is_asked]
     number = fold_numbers(asked, INNER_FOLDS, SEED)
     inner = np.array([number.get(name, -1) for name in union.questions["company"]])[union.pool.rows]
     scores = {share: np.full(len(inner), -np.inf) for share in SHARES}
-    for fold in range(INNER_FOLDS):
+    for fold in range(max(number.values()) + 1):
         left = {name for name in companies if number.get(name) != fold}
         booster = fit(study, union, training_pairs(union, left, sets), variant)
         held = kept & (inner == fold)

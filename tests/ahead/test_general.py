@@ -1,9 +1,13 @@
 """One ranker on several question sets: nothing of a tested company is read, sets weigh the same, shares are chosen."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from extras.ahead.train import train_general
+from lib import runs
 from lib.ahead import general
 from lib.ahead.general import (
     SHARES,
@@ -114,3 +118,35 @@ def test_certainty_counts_the_views_that_agree_with_the_first_page():
     pool = Pool(np.zeros(2, int), np.arange(2), table)
     sure = certainty(None, pool, np.array([3.0, 1.0]))
     assert sure.to_dict("records") == [{"row": 0, "company": 0.9, "agree": 1, "lead": pytest.approx(2.0)}]
+
+
+@pytest.fixture
+def saved(study, tmp_path, monkeypatch):
+    """Rankers trained on the study's own questions, saved where a search looks for them."""
+    monkeypatch.setattr(general, "SAVED", tmp_path / "rankers")
+    return train_general(study, tmp_path / "rankers")
+
+
+def test_saved_rankers_say_what_they_were_trained_on(study, saved):
+    assert saved["question_ids"] == study.questions["question_id"].tolist()
+    assert saved["sets"] == {"words": 3}
+    assert saved["share"] in SHARES
+    assert not any(name.startswith("kinds") for name in general.saved_ranker(False)[1].feature_name())
+    assert any(name.startswith("kinds") for name in general.saved_ranker(True)[1].feature_name())
+
+
+def test_questions_of_the_training_are_answered_by_the_untrained_sum_where_companies_are_few(study, saved):
+    pool = general.pool_of(study, study.questions["question"].tolist())
+    assert np.array_equal(general.pool_scores(study, pool), pool.table["plain"])
+
+
+@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
+def test_other_questions_are_searched_and_every_page_comes_once(study, saved, options):
+    for path in general.SAVED.glob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"question_ids": ["of another set"]}))
+    candidates = study.candidates("standard")
+    run = runs.rank(general.score(study, candidates, **options), study.questions, study.chunks, 5)
+    top = run[run["rank"] == 1].set_index("question_id")
+    assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
+    assert not run.duplicated(["question_id", "doc_name", "page"]).any()
+    assert general.inputs(study, **options)
