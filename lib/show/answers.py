@@ -1,5 +1,6 @@
 """Tables and figures of the chapter on generation: answers by context, what a context contains, and what that gives."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 
@@ -15,7 +16,7 @@ from lib.answers.calculation import WAYS
 from lib.answers.prompt_context import NONE, Context
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.metrics.frame import values_of
-from lib.show.display import Column, interval, number, printed, wide, with_interval
+from lib.show.display import SHOWN_WIDTH, Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
 from lib.show.tables import reported_rows
 from lib.stats import Resampling
@@ -24,7 +25,11 @@ from lib.study import Study
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
 #: Metrics that are beside people's labels alone.
 CALIBRATED = METRIC_TITLES | {BLEU: "BLEU", YES_OR_NO: "Yes or no", COSINE: "Cosine (encoder)"}
-PROMPT_TITLES = {"plain": "As written"} | {name: way.title for name, way in WAYS.items()}
+PROMPT_TITLES = {
+    "plain": "As written",
+    "larger-plain": "As a larger model writes",
+    "larger-rows": "As a larger model writes that copies rows",
+} | {name: way.title for name, way in WAYS.items()}
 PARTS = ("retrieved", "read")
 #: The two versions of the main study, and their tables of answers.
 VERSIONS = {
@@ -115,6 +120,17 @@ def chain_table(chain: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     return shown.rename(columns=heads | {name: name.capitalize() for name in OUTCOMES})
 
 
+def derivation_table(study: Study, found: pd.DataFrame) -> pd.DataFrame:
+    """The cells of calculated answers (:func:`lib.answers.calculation.calculated`): a row a cell, and the answer last."""
+    questions, rows = study.questions.set_index("question_id")["question"], []
+    for one in found.itertuples():
+        for cell in json.loads(one.cells):
+            where = f"{cell['doc_name']}, page {cell['page'] + 1}"
+            rows.append(("", cell["name"], cell["label"], cell["year"], f"{cell['shown']:,g}", cell["unit"], where))
+        rows.append((questions[one.question_id], one.formula, "", "", one.text, "", ""))
+    return pd.DataFrame(rows, columns=["Question", "Formula", "Row", "Year", "Value", "Unit", "Page"])
+
+
 def kappa(agreed: pd.DataFrame, metric: str, kind: str) -> str:
     """A metric's kappa with people on one kind of question; a dash where it is not known."""
     return number(agreed.set_index(["metric", "kind"])["kappa"].get((metric, kind)))
@@ -161,9 +177,9 @@ def context_table(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
 
 def answer_bars(summary: pd.DataFrame, titles: Mapping[str, str], metrics: Sequence[str]) -> plt.Figure:
     """A panel per metric, a bar per context (name to title, in order) with its 95 % interval."""
-    n_rows = -(-len(metrics) // 3)
-    size = (10, n_rows * (0.36 * len(titles) + 0.9))
-    drawn, panels = plt.subplots(n_rows, min(3, len(metrics)), figsize=size, sharey=True, squeeze=False)
+    n_rows = -(-len(metrics) // 2)
+    size = (SHOWN_WIDTH, n_rows * (0.36 * len(titles) + 0.9))
+    drawn, panels = plt.subplots(n_rows, min(2, len(metrics)), figsize=size, sharey=True, squeeze=False)
     colours = [CONDITION_COLOURS.get(context, COLOURS[5]) for context in titles]
     for axes in panels.flat[len(metrics) :]:
         axes.axis("off")

@@ -58,7 +58,7 @@ def bars(
             axes.barh(where, part["mean"], step, xerr=error, **style)
         else:
             drawn = axes.barh(where, part["mean"], step, color=colour, label=name)
-            axes.bar_label(drawn, fontsize=8, padding=2)
+            axes.bar_label(drawn, fontsize=9, padding=2)
     label_rows(axes, labels)
 
 

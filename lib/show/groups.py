@@ -104,7 +104,7 @@ def group_table(
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
     """A panel per metric, a row per group, a dot per run with its 95 % interval; small groups are hollow."""
     sizes = frame.drop_duplicates("group").set_index("group")
-    height, width = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.3, 5 * len(metrics)
+    height, width = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.5, SHOWN_WIDTH
     drawn, panels = plt.subplots(1, len(metrics), figsize=(width, height), sharey=True, squeeze=False)
     runs = frame.set_index(["metric", "entry", "group"]).sort_index()
     ticks = [f"{label(row.Index)}{MARK if row.is_small else ''} (n={row.n})" for row in sizes.itertuples()]
@@ -113,8 +113,8 @@ def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]
         bars(axes, parts, ticks, COLOURS, 0.2 * len(seen), dots=True)
         axes.grid(axis="y", visible=True)
         axes.set(xlim=(-0.03, 1.03), ylim=(len(ticks) - 0.5, -0.5), xlabel=METRIC_TITLES[metric])
-    drawn.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=len(seen), fontsize=8.5)
-    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.35 / height))
+    drawn.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=2, fontsize=9)
+    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.6 / height))
     return drawn
 
 
@@ -122,11 +122,12 @@ def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
     """How many misses of each kind (:func:`lib.analysis.failures.typology`), a bar per run, which are its columns
     ``names``; kinds that never occur are left out."""
     part = table[table[list(names)].sum(axis=1) > 0]
-    drawn, axes = plt.subplots(figsize=(8.5, (0.2 + 0.2 * len(names)) * len(part) + 1.1))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, (0.2 + 0.2 * len(names)) * len(part) + 1.1))
     counts = {name: pd.DataFrame({"mean": part[name]}) for name in names}
-    bars(axes, counts, [f"{row.kind} ({row.step} step)" for row in part.itertuples()], COLOURS, 0.75)
+    bars(axes, counts, [f"{row.kind}\n({row.step} step)" for row in part.itertuples()], COLOURS, 0.75)
     axes.set_xlabel("missed gold pages")
-    axes.legend(fontsize=8.5, loc="lower right")
+    axes.legend(fontsize=9, loc="lower right")
+    drawn.tight_layout()
     return drawn
 
 

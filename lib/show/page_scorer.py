@@ -12,7 +12,7 @@ from lib.metrics.frame import values_of
 from lib.page_scorer.measured import BEST, CHOICES, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
 from lib.page_scorer.search import ORDERS
-from lib.show.display import Column, number, p_value, printed, with_interval
+from lib.show.display import SHOWN_WIDTH, Column, number, p_value, printed, with_interval
 from lib.show.figures import COLOURS, DARK, bars
 from lib.show.tables import MEANS, REPORTED, reported_cell, reported_rows, title
 from lib.stats import LEVEL, Resampling, holm
@@ -117,14 +117,15 @@ def training_table(frame: pd.DataFrame) -> pd.DataFrame:
 def curves(frame: pd.DataFrame) -> plt.Figure:
     """Mean training loss of each epoch, one line per fold, one panel per kind of folds."""
     part = frame[frame["part"] == "curve"]
-    drawn, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
+    drawn, panels = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 3.2), sharey=True)
     for axes, (by, own) in zip(panels, part.groupby("by"), strict=True):
         place = own["item"].str.split(":", expand=True).astype(int)
         for fold, line in own.groupby(place[0]):
-            axes.plot(place.loc[line.index, 1], line["value"], marker="o", ms=3, label=f"fold {fold}")
+            style = {"marker": "os^Dv"[int(fold) % 5], "ms": 4, "color": COLOURS[int(fold) % len(COLOURS)]}
+            axes.plot(place.loc[line.index, 1], line["value"], label=f"fold {fold}", **style)
         axes.set(xlabel="epoch", title=f"folds by {by}", ylim=(0, None))
     panels[0].set_ylabel("training loss")
-    panels[1].legend(frameon=False, fontsize=8)
+    panels[1].legend(fontsize=9)
     drawn.tight_layout()
     return drawn
 
@@ -208,7 +209,7 @@ def setups_figure(
     """Bars of page recall by identity and stage two, a panel per scorer with folds by company; marks show the dense
     search that knows as much of the filing (RIVALS), and a line the ``published`` page recall, NaN for none."""
     draws = Resampling.of(study)
-    drawn, panels = plt.subplots(1, 3, figsize=(12, 4.2), sharey=True)
+    drawn, panels = plt.subplots(1, 3, figsize=(SHOWN_WIDTH, 4.8), sharey=True)
     rivals = [values_of(metrics, *RIVALS[identity], "page_recall", k).mean() for identity in IDENTITIES]
     for axes, scorer in zip(panels, ("full", "best", "light"), strict=True):
         parts = {}
@@ -223,10 +224,8 @@ def setups_figure(
         if not np.isnan(published):
             axes.axvline(published, color=DARK, ls="--", lw=1, label="published (folds by filing)")
         axes.set(title=NAMES[scorer], xlabel=f"page recall@{k}", xlim=(0, 1))
-    drawn.legend(
-        *panels[0].get_legend_handles_labels(), ncols=5, loc="upper center", bbox_to_anchor=(0.5, 1.05)
-    )
-    drawn.tight_layout()
+    drawn.legend(*panels[0].get_legend_handles_labels(), ncols=3, loc="upper center", fontsize=9)
+    drawn.tight_layout(rect=(0, 0, 1, 0.86))
     return drawn
 
 

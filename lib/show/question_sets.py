@@ -7,7 +7,7 @@ import pandas as pd
 
 from lib.analysis.claims import claims, sources
 from lib.analysis.question_sets import FEATURES, Kind
-from lib.show.display import Column, interval, label, percent, printed, with_interval
+from lib.show.display import SHOWN_WIDTH, Column, interval, label, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, N, title
 from lib.stats import Resampling
@@ -54,12 +54,12 @@ def bump(means: pd.DataFrame) -> plt.Figure:
     ranks = means.rank(ascending=False, method="first")
     moved = (ranks.iloc[:, 0] - ranks.iloc[:, 1]).abs().sort_values(ascending=False).index
     colours = dict(zip(moved, COLOURS, strict=False))
-    drawn, axes = plt.subplots(figsize=(8, 0.27 * len(ranks) + 1.2))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.27 * len(ranks) + 1.2))
     for name, row in ranks.iterrows():
         axes.plot([0, 1], row, "o-", color=colours.get(name, "#999999"), lw=2 if name in colours else 1, ms=4)
         for place, side, away in ((0, "right", -0.04), (1, "left", 0.04)):
             text = f"{title(name)}  {means.loc[name].iloc[place]:.2f}"
-            axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=8, color=DARK)
+            axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=8.5, color=DARK)
     axes.set(xticks=[0, 1], xticklabels=[*map(label, ranks)], xlim=(-1.1, 2.1), yticks=[])
     axes.invert_yaxis()
     axes.grid(visible=False)

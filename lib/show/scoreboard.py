@@ -26,7 +26,11 @@ SHORT |= {"table_failure": "share of the kind", "stage_one": "gold among the fir
 #: What the board has of each difference in the picture.
 FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
-FAMILY_NAMES |= {"matched": "metadata match", "ordered": "page scorer, other orders"}
+FAMILY_NAMES |= {
+    "matched": "metadata match",
+    "ordered": "page scorer, other orders",
+    "general": "general page ranker",
+}
 FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
 
@@ -208,20 +212,19 @@ def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:
 
     Each frontier is a line. Only its rows are named, beside the picture; the others are dots.
     """
-    drawn, panels = plt.subplots(1, 2, figsize=(13, 5.6), sharey=True)
+    drawn, panels = plt.subplots(2, 1, figsize=(SHOWN_WIDTH, 9.4))
     heads = {"question_s": "seconds per question", "index_s": "seconds to index all filings"}
     table = table.assign(family=[METHODS[name].family for name in table["method"]])
     for axes, (column, head), best in zip(panels, heads.items(), ("is_best", "is_best_index"), strict=True):
         known = table[table[column].notna()]
         _panel(axes, known.assign(x=known[column].clip(lower=LEAST_S[column])), best)
-        axes.set(xscale="log", xlabel=f"{head} (at least {LEAST_S[column]:g})")
-    panels[0].set_ylabel(quality)
+        axes.set(xscale="log", ylabel=quality, xlabel=f"{head} (at least {LEAST_S[column]:g})")
     shown = [family for family in FAMILY_NAMES if (table["family"] == family).any()]
     marks = [{"ls": "", "color": FAMILY_COLOURS[one], "label": FAMILY_NAMES[one]} for one in shown]
     marks.append({"color": DARK, "mfc": "none", "label": "frontier"})
     handles = [plt.Line2D([], [], **{"marker": "o"} | mark) for mark in marks]
-    drawn.legend(handles=handles, ncols=len(handles), loc="upper center", bbox_to_anchor=(0.5, 1.03))
-    drawn.tight_layout(w_pad=3)
+    drawn.legend(handles=handles, ncols=4, loc="upper center", fontsize=9)
+    drawn.subplots_adjust(left=0.09, right=0.64, top=0.93, bottom=0.06, hspace=0.25)
     return drawn
 
 

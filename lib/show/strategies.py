@@ -11,7 +11,7 @@ from lib.analysis.scoreboard import judge_agreement
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.metrics.frame import values_of
-from lib.show.display import Column, number, printed, wide
+from lib.show.display import SHOWN_WIDTH, Column, number, printed, wide
 from lib.show.figures import COLOURS, DARK, bars
 from lib.show.tables import N, as_table, methods_table, title
 from lib.stats import Resampling
@@ -97,7 +97,7 @@ def by_depth(
 def alpha_sweep(curves: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
     """A measure against the weight of dense, a curve for each normalisation with its interval and its maximum, and the
     weight claimed to be best."""
-    drawn, axes = plt.subplots(figsize=(8, 3.8))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 4.0))
     for colour, (name, curve) in zip(COLOURS, curves.groupby("normalisation", sort=False), strict=False):
         axes.fill_between(curve["alpha"], curve["low"], curve["high"], color=colour, alpha=0.18, lw=0)
         axes.plot(curve["alpha"], curve["mean"], color=colour, lw=2, label=NORMALISED[name])
@@ -105,7 +105,7 @@ def alpha_sweep(curves: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
         axes.plot(best["alpha"], best["mean"], "o", color=colour, label=f"highest at {best['alpha']:g}")
     axes.axvline(claimed, color=DARK, ls="--", lw=1, label=f"claimed: {claimed:g}")
     axes.set(xlabel="weight of dense (0: BM25 alone, 1: dense alone)", ylabel=label)
-    axes.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, 1.0))
+    axes.legend(loc="lower center", ncols=2, fontsize=9, bbox_to_anchor=(0.5, 1.0))
     return drawn
 
 
@@ -122,12 +122,13 @@ def peaks(study: Study, swept: Mapping[str, pd.DataFrame]) -> str:
 def chunk_sizes(table: pd.DataFrame) -> plt.Figure:
     """Document and page recall of the chunkings, a bar each with its interval, of method, metric, mean, low, high."""
     names = table["method"].unique()
-    drawn, axes = plt.subplots(figsize=(9, 0.5 * len(names) + 1.4))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.5 * len(names) + 1.4))
     runs = table.set_index("method")
     parts = {metric: part.loc[names] for metric, part in runs.groupby("metric", sort=False)}
     bars(axes, parts, [*map(title, names)], COLOURS)
     axes.set(xlabel="mean over questions")
     axes.legend(loc="lower center", ncols=len(parts), bbox_to_anchor=(0.4, 1.0))
+    drawn.tight_layout()
     return drawn
 
 

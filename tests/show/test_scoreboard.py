@@ -17,7 +17,9 @@ from lib.analysis.scoreboard import (
     UNDECIDED,
     before_and_after,
 )
+from lib.methods import METHODS
 from lib.show.scoreboard import (
+    FAMILY_COLOURS,
     VERDICT_COLOURS,
     compared,
     counts_table,
@@ -127,3 +129,7 @@ def test_before_and_now():
     assert len(shown) == 23
     claim = BY_ID["kobeissi2026/scorer-best"].claim
     assert shown.loc[claim].tolist() == ["cannot tell", SMALLER]
+
+
+def test_every_family_of_methods_has_a_name_and_a_colour():
+    assert {row.family for row in METHODS.values()} <= set(FAMILY_COLOURS)
