@@ -184,7 +184,7 @@ def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...
 def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
     """What the ranker's scores depend on beside settings: all questions, what is known of filings, saved rankers."""
     asked = all_questions(study).astype(str).to_numpy().tolist()
-    saved = [digest_of_file(path) for path in sorted(SAVED.glob("*.*"))]
+    saved = [digest_of_file(path) for path in sorted([*SAVED.glob("*.json"), *SAVED.glob("*.txt")])]
     filings = study.filings.astype(str).to_numpy().tolist()
     return [VERSION, kinds, digest_of(asked), digest_of(filings), *([saved] if trained else [])]
 
