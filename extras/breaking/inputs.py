@@ -476,6 +476,19 @@ def parameters(sound: Sound) -> Iterator[Case]:
         for value in values:
             given = partial(sound.open, root, artifacts, **{name: value})
             yield Case("parameters", f"{name} is {value!r:.40}", lambda given=given: bool(given()), "")
+    for name, content in {"empty": None, "with half a tokenizer": "{"}.items():
+        folder = sound.new()
+        if content:
+            (folder / "tokenizer.json").write_text(content)
+        profile = sound.new() / "mine.yaml"
+        profile.write_text(yaml.safe_dump({"extends": "default", "embedder": {"weights": str(folder)}}))
+        given = partial(sound.open, root, artifacts, profile=str(profile))
+        yield Case(
+            "parameters",
+            f"a model's folder {name}",
+            lambda given=given: bool(len(given().chunks)),
+            str(folder),
+        )
     study = sound.open(root, artifacts)
     for name in ("bm52", "", "bm25 "):
         yield Case(

@@ -7,12 +7,15 @@ from pathlib import Path
 import pandas as pd
 from tokenizers import Encoding, Tokenizer
 
-from lib.words import CHUNK_COLUMNS, chunk_id
+from lib.words import CHUNK_COLUMNS, StudyError, chunk_id
 
 
 def load_tokenizer(weights: Path) -> Tokenizer:
-    """The tokenizer of a model directory, without truncation or padding."""
-    tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
+    """The tokenizer of a model directory, without truncation or padding; a StudyError where it has none."""
+    try:
+        tokenizer = Tokenizer.from_file(str(path := weights / "tokenizer.json"))
+    except Exception as error:  # the library has no other for a file that is missing or broken
+        raise StudyError(f"{path}: no tokenizer ({error}); restore the file") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

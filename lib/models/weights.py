@@ -35,6 +35,7 @@ TIMEOUT_S = 3.0
 COMMIT, SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
 FILES = ("*.json", "*.txt", "*.model")
+A_MODEL = ("tokenizer.json", "config.json", "*.safetensors", "*.gguf")  # one of these is in a folder of a model
 NOT_FILES = ("onnx/*", "openvino/*", "original/*")
 NEEDED = (SAFE, PICKLED), ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # one of each is there
 
@@ -67,6 +68,8 @@ def is_folder(name: str) -> bool:
 def weights_hash(name: str) -> str:
     """What identifies the weights of a model or a directory, 20 hex digits of its files' hashes; nothing is fetched."""
     if is_folder(name):
+        if not any(any(Path(name).glob(kind)) for kind in A_MODEL):
+            raise StudyError(f"{name}: no model; the folder has none of {', '.join(A_MODEL)}")
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
     record = locked(name)
