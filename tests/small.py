@@ -1,23 +1,23 @@
 """A small study with filings as text: two filings, three questions, BM25 alone, no model; and a browser."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from extras.breaking.browser import chromium
 from lib import methods
 from lib.book.manifest import write_manifest, write_results
 from lib.data.dataset import read_dataset
 from lib.models.written import append_records, key_of
 from lib.profile import load_profile
 from lib.study import Study
+from lib.words import StudyError
 
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 PAGES = {
     "ACME_2020_10K": [
         "Annual report of Acme for the year 2020",
@@ -155,24 +155,10 @@ def study(bm25_alone, open_small, small_artifacts, tmp_path) -> Study:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """A headless Chromium of the module's own."""
-    driver = shutil.which("chromedriver")
-    if not (BROWSER and driver):
-        pytest.skip("no Chromium, or no driver for it, on this machine")
-    from selenium import webdriver
-    from selenium.common.exceptions import WebDriverException
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    flags = "headless no-sandbox disable-gpu disable-quic no-first-run disable-sync disable-component-update"
-    for flag in [*flags.split(), "disable-background-networking"]:
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    service = webdriver.ChromeService(executable_path=driver, env=os.environ.copy())
-    try:
-        found = webdriver.Chrome(options=options, service=service)
-    except WebDriverException as error:
-        pytest.skip(f"Chromium does not start here: {error.msg.splitlines()[0]}")
-    yield found
-    found.quit()
+    """A headless Chromium of the module's own; where there is none, its tests are skipped with the reason."""
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(chromium(tmp_path_factory.mktemp("chromium")))
+        except StudyError as reason:
+            pytest.skip(str(reason))
+        yield found
