@@ -17,7 +17,7 @@ from lib.show.tables import reported_rows, title
 from lib.study import Study
 
 #: Ordered by lightness, so that they are read without colour: dark is found, light is lost early.
-STEP_COLOURS = {"found": "#08519C", "chunk": "#6BAED6", "page": "#FDD49E", "document": "#D9D9D9"}
+STEP_COLOURS = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
 STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
 #: A row of the main study's breakdowns: the run here that stands beside it.
 REPORTED_RUNS = {

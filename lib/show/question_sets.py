@@ -59,7 +59,7 @@ def bump(means: pd.DataFrame) -> plt.Figure:
         axes.plot([0, 1], row, "o-", color=colours.get(name, "#999999"), lw=2 if name in colours else 1, ms=4)
         for place, side, away in ((0, "right", -0.04), (1, "left", 0.04)):
             text = f"{title(name)}  {means.loc[name].iloc[place]:.2f}"
-            axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=8.5, color=DARK)
+            axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=9, color=DARK)
     axes.set(xticks=[0, 1], xticklabels=[*map(label, ranks)], xlim=(-1.1, 2.1), yticks=[])
     axes.invert_yaxis()
     axes.grid(visible=False)

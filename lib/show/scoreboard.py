@@ -233,9 +233,10 @@ def _panel(axes: plt.Axes, table: pd.DataFrame, is_best: str) -> None:
     best = table[table[is_best]].sort_values(["x", "quality"])
     axes.step(best["x"], best["quality"], where="post", color=DARK, lw=1, zorder=2)
     axes.scatter(best["x"], best["quality"], s=90, facecolors="none", edgecolors=DARK, zorder=4)
-    gap = 0.05 * (np.ptp(table["quality"]) or 1.0)
+    gap = 0.075 * (np.ptp(table["quality"]) or 1.0)
     for row, height in zip(best.itertuples(), spread_labels(best["quality"], gap), strict=True):
         axes.annotate(
-            title(row.method), (row.x, row.quality), (1.02, height), textcoords=axes.get_yaxis_transform(),
-            va="center", fontsize=9, arrowprops={"arrowstyle": "-", "color": "#999999", "lw": 0.6},
+            textwrap.fill(title(row.method), 32), (row.x, row.quality), (1.02, height),
+            textcoords=axes.get_yaxis_transform(), va="center", fontsize=9,
+            arrowprops={"arrowstyle": "-", "color": "#999999", "lw": 0.6},
         )  # fmt: skip

@@ -168,19 +168,21 @@ def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
 def test_what_was_published_is_shown(book):
     published = ROOT / "book" / "results" / "demo" / "default" / "shown"
     pages = "".join(path.read_text() for path in pages_of(book))
-    wanted = {f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}" for path in published.glob("*/*.csv")}
+    wanted = {
+        f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}"
+        for path in published.glob("*/*.csv")
+    }
     assert {name for name in wanted if f'id="{name}"' not in pages} == set()
 
 
 def test_every_page_is_light(book):
-    """A page without its pictures: what its HTML, styles, scripts and fonts weigh."""
+    """What a page loads beside itself and its pictures: styles and scripts."""
     for page in pages_of(book):
         text = page.read_text()
         links = re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))[^"]*"', text)
         files = {(page.parent / link).resolve() for link in links if "explorer/data.js" not in link}
-        weight = len(text) + sum(path.stat().st_size for path in files if path.is_file())
-        font = (book / "_static" / "vendor" / "fontawesome" / "webfonts" / "fa-solid-900.woff2").stat().st_size
-        assert weight + font < 1_000_000, (page.name, weight + font)
+        weight = sum(path.stat().st_size for path in files if path.is_file())
+        assert weight < 650_000, (page.name, weight)
         assert "fontawesome.js" not in text
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
 

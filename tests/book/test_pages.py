@@ -2,13 +2,16 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+import pydata_sphinx_theme
 import pytest
 import yaml
+from fontTools.ttLib import TTFont
 
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.book.headline import (
@@ -268,3 +271,17 @@ def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp
     assert (tmp_path / "intro.html").read_text() == "<head></head>"
     assert (tmp_path / "search.html").read_text() == f"<head>{script}</head>"
     assert [path.name for path in (tmp_path / "_static").rglob("*.*")] == ["some.js"]
+
+
+def test_the_icons_that_a_page_names_are_kept_and_no_others(tmp_path):
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
+    shutil.copytree(theme, tmp_path / "_static")
+    (tmp_path / "intro.html").write_text('<i class="fa-solid fa-bars"></i>')
+    tidy(tmp_path)
+    style = (tmp_path / "_static" / "styles" / "pydata-sphinx-theme.css").read_text()
+    assert ".fa-bars:before" in style
+    assert ".fa-rocket:before" not in style
+    fonts = tmp_path / "_static" / "vendor" / "fontawesome" / "webfonts"
+    assert "url(../vendor/fontawesome/webfonts/fa-solid-900.woff)" in style
+    assert 0xF0C9 in TTFont(fonts / "fa-solid-900.woff").getBestCmap()
+    assert (fonts / "fa-solid-900.woff").stat().st_size < 20_000

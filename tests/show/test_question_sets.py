@@ -24,6 +24,14 @@ def test_leaderboards_have_the_first_sets_best_row_first():
     assert [cell[:4] for cell in shown["two, by company"]] == ["0.00", "1.00"]
 
 
+def test_the_finding_is_what_bm25_finds_more_on_each_set():
+    tables = {"one": pd.DataFrame({"bm25": [0.0, 0, 0, 1], "dense": [1.0, 1, 0, 0]}, IDS)}
+    draws = {"one": {"company": Resampling(pd.Series(list("aabb"), IDS), 100)}}
+    said = show.finding(tables, draws)
+    assert said.startswith("BM25 minus dense search, in page recall: -0.25 [-1.00, +0.50] on one")
+    assert show.finding({}, {}).endswith("not measured.")
+
+
 def test_a_feature_that_was_left_out_has_a_dash():
     whole = pd.DataFrame({"feature": WITH_GOLD, "mean": 0.5, "low": 0.4, "high": 0.6})
     shown = show.coefficients_table({"one": whole, "two": whole[whole["feature"] != "names_company"]})

@@ -1,0 +1,94 @@
+"""The figures of the first chapters: in the book's width, sorted, and with no name in a legend that is not drawn."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis.decomposition import METRIC_OF
+from lib.show import figures, groups
+from lib.show.display import smallest_type
+from lib.show.strategies import finding
+
+METHODS = ["bm25", "dense", "page_scorer_light_order_records"]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def summary() -> pd.DataFrame:
+    """Page recall 0.1, 0.2, 0.3 over all filings and 0.4 more with the filing given, and the parts of the evidence."""
+    rows = [
+        (method, condition, "page_recall", mean := 0.1 + 0.1 * place + more, mean - 0.05, mean + 0.05)
+        for place, method in enumerate(METHODS)
+        for condition, more in (("standard", 0.0), ("oracle-document", 0.4))
+    ]
+    parts = {"found": 0.1, "chunk": 0.0, "page": 0.6, "document": 0.3}
+    rows += [
+        (
+            method,
+            "standard",
+            METRIC_OF[step],
+            share + 0.1 * place * {"found": 1, "page": -1}.get(step, 0),
+            0,
+            1,
+        )
+        for place, method in enumerate(METHODS)
+        for step, share in parts.items()
+    ]
+    return pd.DataFrame(rows, columns=["method", "condition", "metric", "mean", "low", "high"])
+
+
+def names(drawn: plt.Figure) -> list[str]:
+    return [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+
+
+def test_the_best_method_is_on_top_and_the_type_legible():
+    for drawn in (figures.dumbbells(summary(), METHODS), groups.decomposition_bars(summary(), METHODS, 5)):
+        assert names(drawn)[0].startswith("Light page scorer")
+        assert names(drawn)[-1] == "BM25"
+        assert float(smallest_type(drawn)) >= 8
+
+
+def test_the_parts_of_a_bar_differ_in_lightness():
+    light = [
+        np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in groups.STEP_COLOURS.values()
+    ]
+    assert light == sorted(light)
+    assert min(np.diff(light)) > 0.02
+
+
+def test_the_bar_is_told_in_words():
+    said = groups.in_words(summary(), "dense")
+    assert (said["best"], said["found"], said["page"], said["document"]) == ("Dense", "20%", "50%", "30%")
+
+
+def test_steps_of_the_ladder_stand_on_each_other():
+    steps = pd.DataFrame(
+        {"title": ["Dense", "+ page kinds"], "page_recall": [0.3, 0.8], "difference": [np.nan, 0.5]}
+    )
+    drawn = figures.waterfall(steps.assign(low=0.2, high=0.9))
+    assert [(bar.get_x(), bar.get_width()) for bar in drawn.axes[0].patches] == [(0, 0.3), (0.3, 0.5)]
+    assert [text.get_text() for text in drawn.axes[0].texts] == ["0.30", "0.80 (+0.50)"]
+    assert float(smallest_type(drawn)) >= 8
+
+
+def test_curves_name_a_few_methods():
+    rows = [
+        (m, metric, k, 0.5, 0.4, 0.6)
+        for m in METHODS
+        for metric in ("doc_recall", "page_recall")
+        for k in (1, 5)
+    ]
+    recalls = pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high"])
+    drawn = figures.recall_curves(recalls, ["dense"])
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["Dense"]
+    assert [len(axes.lines) for axes in drawn.axes] == [3, 3]
+    assert float(smallest_type(drawn)) >= 8
+
+
+def test_no_strategy_is_no_finding():
+    assert finding([]).startswith("Of 0 strategies, 0 find measurably more")
