@@ -56,7 +56,12 @@ class Union:
 
 
 def all_questions(study: Study) -> pd.DataFrame:
-    """The questions of the collection and of the further sets over its filings that are on this machine."""
+    """The questions of the collection and of the further sets over its filings that are on this machine.
+
+    Raises:
+        NeedsFilings: the filings and the questions' texts are not here.
+    """
+    study.need_filings("training on question sets")
     collection = study.dataset.collection
     own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
     sets = {collection: own.questions}
