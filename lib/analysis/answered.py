@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,7 @@ RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
     "page there, read wrong",
     "page there, computed wrong",
 )
+READ = ["reason", "n", "questions"]
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
@@ -137,7 +139,7 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         values = values_of(
             metrics[metrics["prompt"] == prompt], one.method, one.condition, "answer_right", None
         )
-        params = {"pages": study.digest("pages"), "questions": study.digest("questions"), "context": name}
+        params = {"chunks": study.digest("chunks"), "questions": study.digest("questions"), "context": name}
         params |= {"run": study.run_entry(one.method, one.condition).digest, "right": values.to_dict()}
         params |= {"gold": study.dataset.fingerprint, "n_chunks": study.profile.answers.n_chunks}
         make = partial(outcomes, study, one, values)
@@ -171,16 +173,18 @@ def _pairs(metrics: pd.DataFrame, context: Context, metric: str, retrieval: str,
     return pd.DataFrame({"answer": answer, "retrieval": found.reindex(answer.index)})
 
 
-def correlations(
-    study: Study, metrics: pd.DataFrame, contexts: Sequence[Context], wanted: Sequence[str], k: int
-) -> pd.DataFrame:
-    """Spearman's correlation of page recall at k with each metric of the answers, over questions and contexts pooled.
+def losses(found: pd.DataFrame, context: str, prompt: str) -> pd.Series:
+    """How many questions have each of OUTCOMES under one context and prompt of :func:`chain`."""
+    part = found[(found["context"] == context) & (found["prompt"] == prompt)]
+    return part["outcome"].value_counts().reindex(OUTCOMES, fill_value=0)
 
-    Returns:
-        metric, and an interval: mean, low, high, n, n_companies (companies drawn with replacement).
+
+def failures_read(study: Study) -> pd.DataFrame:
+    """READ: the wrong calculated numbers that a person read, by reason; of the questions of the study.
+
+    ``failures_read.csv`` has a row for each context and question of four contexts with a gold page on the pages read.
     """
-    draws, rows = Resampling.of(study), []
-    for metric in wanted:
-        pooled = pd.concat([_pairs(metrics, context, metric, "page_recall", k) for context in contexts])
-        rows.append((metric, *draws.rank_correlation(pooled["retrieval"], pooled["answer"])))
-    return pd.DataFrame(rows, columns=["metric", "mean", "low", "high", "n", "n_companies"])
+    table = pd.read_csv(Path(__file__).with_name("failures_read.csv"))
+    table = table[table["question_id"].isin(study.questions["question_id"])]
+    found = table.groupby("reason").agg(n=("reason", "size"), questions=("question_id", "nunique"))
+    return found.sort_values("n", ascending=False, kind="stable").reset_index()[READ]

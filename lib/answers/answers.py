@@ -19,7 +19,7 @@ from lib.metrics.right import right_metrics
 from lib.models.encoders import Encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
-from lib.models.written import Filled, Item
+from lib.models.written import Filled, Item, read_records
 from lib.study import Study
 from lib.words import StudyError
 
@@ -92,7 +92,12 @@ def asked(study: Study) -> pd.DataFrame:
 
 
 def answers(
-    study: Study, wanted: Context, limit: int | None = None, by: str = PLAIN, is_larger: bool = False
+    study: Study,
+    wanted: Context,
+    limit: int | None = None,
+    by: str = PLAIN,
+    is_larger: bool = False,
+    is_stored: bool = False,
 ) -> Answers:
     """The answers of the questions that are asked, or the first of them, under one context: stored, or written now.
 
@@ -102,6 +107,7 @@ def answers(
         limit: only the first questions.
         by: one of PROMPTS.
         is_larger: whether the profile's larger generator writes.
+        is_stored: whether only what is stored is taken, and nothing written.
     """
     settings = study.profile.answers | (study.profile.answers_from_rows if by == FROM_ROWS else {})
     sampling = Sampling(max_tokens=settings["max_tokens"], temperature=0.0, seed=settings["seed"])
@@ -119,8 +125,38 @@ def answers(
     if is_larger:
         changes = {f"generator.{name}": value for name, value in study.profile.larger_generator.items()}
         writer = study.with_changes(changes)
-    filled = writer.generation_log().fill("answer", items, writer.make_generator)
+    log = writer.generation_log()
+    if is_stored:
+        here = read_records(log.path, study.store.say)
+        filled = Filled({item.id: here[log.key(item)] for item in items if log.key(item) in here})
+    else:
+        filled = log.fill("answer", items, writer.make_generator)
     return Answers(wanted, filled.texts, filled)
+
+
+def right_by_larger(study: Study, wanted: Sequence[Context], by: str) -> pd.DataFrame:
+    """``answer_right`` of the larger generator's answers by one of PROMPTS, of those contexts for which all are stored:
+    METRIC_COLUMNS and ``prompt``. Nothing is written here: ``python -m lib answers --larger`` does."""
+    parts, weights = (
+        [pd.DataFrame(columns=[*METRIC_COLUMNS, "prompt"])],
+        study.profile.larger_generator.weights,
+    )
+    for one in wanted:
+        params = context_params(study, one) | {"prompt": by, "generator": weights_hash(weights)}
+        params |= {name: study.digest(name) for name in ("questions", "chunks")}
+        params |= study.settings_of(("answers", "answers_from_rows"))
+        stage = f"answers/right-by-larger/{one.name}"
+        if study.store.find(stage, params) is None:
+            if not study.has_text:
+                continue
+            written = answers(study, one, by=by, is_larger=True, is_stored=True)
+            if len(written.texts) < len(asked(study)):
+                continue
+            make = partial(score, study, written, right_metrics)
+        else:
+            make = pd.DataFrame  # it is there
+        parts.append(study.store.frame(stage, params, make, public=True).assign(prompt=f"larger-{by}"))
+    return pd.concat(parts, ignore_index=True)
 
 
 def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> pd.DataFrame:

@@ -8,68 +8,28 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+
+import yaml
 
 from lib.answers.formulas import in_symbols, item_named, library, longest, names_in, spoken
 from lib.metrics.answers import asked_unit
 from lib.retrievers.identity import asked_period, quarters_in, years_in
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
-DEFINED = re.compile(
-    r"(?:\b(?:is |are )?(?:defined|calculated|computed|measured|expressed) (?:as|by)(?: being)?|\bdefine[sd]? [^.?;]{3,60}? as)"
-    r"\s*:?\s*(?P<what>[^?;]+?)(?=[.](?:\s|$)|[?;]|$)",
-    re.I,
-)
-BRACKETED = re.compile(r"\(([^()]*(?:\b(?:plus|minus|less|divided by)\b|[÷/+])[^()]*)\)", re.I)
-OF_TWO = (
-    ("ratio", r"\bratio of (?P<top>.+?) to (?P<bottom>.+)"),
-    ("ratio", r"(?P<top>.+?),? divided by (?P<bottom>.+)"),
-    ("ratio", r"\bhow much (?P<top>.+?) (?:did|does|do|was|were) .*?for every dollar of (?P<bottom>.+)"),
-    ("percent", r"(?P<top>.+?) as an? (?:percent(?:age)?|%|share|fraction|proportion) of (?P<bottom>.+)"),
-    ("percent", r"\b(?:percent(?:age)?|%|share|proportion|fraction|portion) of (?P<bottom>.+?) (?:was|were|is|are|came from|consisted of|did) (?P<top>.+)"),
-    ("ratio", r"(?P<top>.+?) to (?P<bottom>.+?) ratio"),
-)  # fmt: skip
-GROWTH = re.compile(
-    r"\b(?:percent(?:age)?|%|yoy|year over year|annual) (?:change|growth|increase|decrease|decline)|growth rate|"
-    r"\bgrow(?:th|n)?\b.*\b(?:percent|%|rate)|\bhow fast\b|\bby (?:what|how much) (?:a )?(?:percent|%)|"
-    r"\bwhat (?:percent|%)\w* .*\b(?:grow|increase|decrease|decline|change|fall|rise)|\bpercent\w* points? (?:change|growth)|"
-    r"\b(?:revenue|sales|earnings|income) growth\b|\bgrowth (?:in|of)\b"
-)
-CHANGE = re.compile(
-    r"\b(?:change|difference|increase|decrease|decline|growth|rise|drop)s? (?:in|of|between|from)\b|\bby how much\b|"
-    r"\bhow (?:much|did) .*\b(?:change|increase|decrease|grow|rise|fall|develop|decline)\b|\bchange[ds]?\b.*\b(?:from|between|since)\b"
-)
-AVERAGE = re.compile(r"\b(\w+) (?:fiscal )?year (?:fiscal )?(?:average|mean)|\b(?:average|mean)\b.*\b(?:between|from|over|across)\b|\b(?:average|mean) (?:annual|yearly)\b")  # fmt: skip
-COMPOUND = re.compile(r"\bcagr\b|\bcompound(?:ed)? (?:annual )?growth\b")
-AT_END = re.compile(r"\byear end (?:figures|balances?)|\bending (?:balances?|figures)|\bend of (?:the )?(?:fiscal )?year (?:figures|balances)")  # fmt: skip
-DIGITS = re.compile(r"\b(?:(\d|one|two|three|four) (?:decimal|digits?)|nearest (tenth|hundredth|whole|integer|million|billion))")  # fmt: skip
-IN_PERCENT = re.compile(r"\bin (?:percent|%|units of percent)|\bpercent(?:age)?s?\b|%")
 #: Words before an item that leave it what it is.
-WIDER = frozenset(
-    "total net gross consolidated overall annual full actual average operating year end s".split()  # noqa: SIM905
-)
-#: Words of a question that no row's label is about.
-FILLER = re.compile(
-    r"\b(?:what|which|how|was|were|is|are|did|does|do|has|have|had|the|of|a|an|in|on|for|at|as|to|by|from|with|and|or|its|their|"
-    r"company|companys|it|report(?:ed|s)?|according|based|amount(?:ed)?|figures?|value|much|many|state|find|give|tell|me|please|"
-    r"you|we|high|low|large|fy|fiscal|year|years|ended|end|ending|quarter|months?|first|second|third|fourth|three|six|nine|january|february|"
-    r"march|april|may|june|july|august|september|october|november|december|usd|dollars?|u s|us|thousands?|millions?|billions?|"
-    r"statements?|10 ?[kq]|annual|filing|page|table|q[1-4]|fy\d+|\d+|round(?:ed)?|answer|question|that|this|be|been|during|between|"
-    r"per(?= the)|shown|data|percent(?:age)?|%|increased?|decreased?|changed?|difference|grow(?:n|th)?|fast|rise|rose|fall|fell|"
-    r"develop(?:ed)?|declined?|points?|rate|than|over|since|compared|when|there|any|into|average|mean|cagr|respectively|each|total(?= amount)|approximately|primarily|using|only|information|provided|within|details?)\b"
-)
-LEGAL = re.compile(
-    r"\b(?:inc|corp|corporation|co|company|ltd|limited|plc|llc|lp|partnership|com|holdings|group)\b"
-)
-SAID = re.compile(
-    r"\(?\b(?:according to|based on|from|using|in|on) (?:the |its |their )?(?:consolidated |details? (?:of|in) )?(?:the )?"
-    r"(?:income statement|balance sheet|(?:cash flow )?statements?(?: of (?:income|operations|cash flows?|financial position))?|p and l|"
-    r"cash flow statement)\b|\bbalance sheet date\b|\bwhat is the (?:figure|result)\b|\bwork it out\b"
-)
+WIDER = {*"total net gross consolidated overall annual full actual average operating year end s".split()}
+_FILE = yaml.safe_load(Path(__file__).with_name("asked.yaml").read_text())
+OF_TWO = [(form, "".join(pieces)) for form, *pieces in _FILE.pop("of_two")]
+_PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
+DEFINED, BRACKETED, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined bracketed filler said legal".split())
+GROWTH, CHANGE, AVERAGE, COMPOUND = map(_PATTERNS.get, "growth change average compound".split())
+AT_END, DIGITS, IN_PERCENT = map(_PATTERNS.get, "at_end digits in_percent".split())
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for; ``rows`` are the words to look for by name in the formula, of line items beside their labels."""
+    """What is asked for; ``rows`` are the words to look for by name in the formula, of items beside their labels."""
 
     formula: str
     title: str  # of the formula, or the words that name the item
@@ -126,8 +86,8 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
 
 
 def core_of(question: str, names: Sequence[str]) -> str:
-    """The spoken sentence that asks: of those that name a formula or an item the first with a question mark, else the
-    first; of none the first with a question mark. What it is to be read from, and how it is to be written, is left out."""
+    """The spoken sentence that asks: the first with a question mark of those that name a formula or an item, else the
+    first of these, else the first with a question mark; without what it is to be read from."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(part, without(spoken(part), names)) for part in sentences] or [(question, spoken(question))]
     formulas = {name: about["names"] for name, about in library()["formulas"].items()}
@@ -162,7 +122,9 @@ def months_of(text: str, question: str) -> int | None:
         return 6
     if re.search(r"\byear to date\b|\bytd\b", text):
         return None
-    return 3 if quarters_in(question) or re.search(r"\bquarter", text) else 12 if re.search(r"\b(?:fy|fiscal|annual)", text) else None  # fmt: skip
+    if quarters_in(question) or "quarter" in text:
+        return 3
+    return 12 if re.search(r"\b(?:fy|fiscal|annual)", text) else None
 
 
 def without(text: str, names: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from lib.retrievers.identity import company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
 
-VERSION = 1
+VERSION = 2
 DATA = (Path(__file__).with_name("formulas.yaml"), Path(lib.data.__file__).with_name("items.yaml"))
 CALCULATED = ["question_id", "text", "why_not", "formula", "title", "source", "cells"]
 
@@ -83,7 +83,7 @@ def calculated(study: Study, wanted: Context, name: str = "calculation-only") ->
 def params_of(study: Study, wanted: Context) -> dict:
     """All that calculation from a context depends on."""
     files = {path.name: digest_of_file(path) for path in DATA}
-    return context_params(study, wanted) | {"pages": study.digest("pages"), "data": files}
+    return context_params(study, wanted) | {"chunks": study.digest("chunks"), "data": files}
 
 
 def _calculated(study: Study, question, pages: pd.DataFrame | None, way: Way) -> tuple:

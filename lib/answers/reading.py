@@ -4,6 +4,7 @@ It is rules alone. Where an item or a period is not found, no answer is given: i
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -54,7 +55,7 @@ class Result(NamedTuple):
 
 def stems(words: str) -> set[str]:
     """The words of a text without plural endings."""
-    return {word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in words.split()}  # fmt: skip
+    return {re.sub(r"(?<=[a-z]{2}[^s])s$", "", word) for word in words.split()}
 
 
 class Reader:
@@ -152,8 +153,8 @@ class Reader:
 
 def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
     """-1 where a statement shows tax expense in parentheses, or a benefit without: pre-tax income less tax is net."""
-    near = {name: [x.values[column] for x in sheet.lines if x.columns == line.columns and is_row_of(name, x.label)]
-            for name in ("pretax_income", "net_income")}  # fmt: skip
+    rows, names = [row for row in sheet.lines if row.columns == line.columns], ("pretax_income", "net_income")
+    near = {name: [row.values[column] for row in rows if is_row_of(name, row.label)] for name in names}
     pretax, net = (next((value for value in values if value is not None), None) for values in near.values())
     tax = line.values[column]
     if pretax is None or net is None:
@@ -180,7 +181,8 @@ def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | 
 def read(
     wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True, has_columns: bool = True
 ) -> Result:
-    """The answer to a question from pages' tables: from the pages of one filing, the first that has all, else of all.
+    """The answer to a question from pages' tables: of the filings whose pages have all cells, the one with the best;
+    where none has all, from the pages of all.
 
     Args:
         wanted: see :func:`lib.answers.asked.asked_for`.
@@ -194,6 +196,8 @@ def read(
     parts = [[sheet for sheet in sheets if sheet.doc_name == doc] for doc in docs]
     found, why_not = [], "no page has a table"
     for rank, part in enumerate([*parts, list(sheets)] if len(parts) > 1 else parts):
+        if found and rank == len(parts):
+            break  # no mixture of filings where one has all
         reader = Reader(part, wanted, has_formulas, has_columns)
         try:
             value = calculate(wanted.formula, reader.bind, wanted.year or 0)

@@ -36,7 +36,7 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets.
 
     Raises:
-        StudyError: there is no such backend, or the directory does not contain exactly one GGUF file where one is taken.
+        StudyError: there is no such backend, or the directory does not contain exactly one GGUF file.
     """
     backend = settings["backend"]
     if backend not in OPTIONS:

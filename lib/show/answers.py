@@ -121,12 +121,14 @@ def chain_table(chain: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
 
 
 def derivation_table(study: Study, found: pd.DataFrame) -> pd.DataFrame:
-    """The cells of calculated answers (:func:`lib.answers.calculation.calculated`): a row a cell, and the answer last."""
+    """The cells of calculated answers (:func:`lib.answers.calculation.calculated`), and below them the answer."""
     questions, rows = study.questions.set_index("question_id")["question"], []
     for one in found.itertuples():
         for cell in json.loads(one.cells):
             where = f"{cell['doc_name']}, page {cell['page'] + 1}"
-            rows.append(("", cell["name"], cell["label"], cell["year"], f"{cell['shown']:,g}", cell["unit"], where))
+            rows.append(
+                ("", cell["name"], cell["label"], cell["year"], f"{cell['shown']:,g}", cell["unit"], where)
+            )
         rows.append((questions[one.question_id], one.formula, "", "", one.text, "", ""))
     return pd.DataFrame(rows, columns=["Question", "Formula", "Row", "Year", "Value", "Unit", "Page"])
 

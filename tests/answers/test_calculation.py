@@ -1,0 +1,235 @@
+"""Answers by calculation: formulas, what a question asks for, cells of tables, and the chain of losses."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lib.analysis.answered import (
+    COMPUTED_WRONG,
+    FILING_MISSED,
+    PAGE_MISSED,
+    READ_WRONG,
+    RIGHT,
+    losses,
+    outcomes,
+)
+from lib.answers.asked import asked_for
+from lib.answers.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
+from lib.answers.pages_read import as_text
+from lib.answers.prompt_context import Context
+from lib.answers.reading import read
+from lib.data.rows import Column, Sheet, entries_of_text, lines_of
+
+INCOME = """(In millions)
+Years ended December 31,
+2020
+2019
+Net sales
+500
+400
+Interest revenue
+6
+7
+Cost of sales
+(300)
+(250)
+Income before income taxes
+120
+100
+Income tax benefit (expense)
+(30)
+(20)
+Net income
+90
+80
+"""
+BALANCE = """(In millions)
+December 31,
+2020
+2019
+Inventories
+60
+40
+Accounts payable
+30
+20
+Diluted shares outstanding
+7
+8
+"""
+VALUES = {("a", 2020): 6.0, ("a", 2019): 3.0, ("b", 2020): 2.0}
+
+
+def sheet(text: str, page: int = 0, doc: str = "ACME_2020_10K", kind: str | None = "income") -> Sheet:
+    return Sheet(doc, page, kind, 2020, tuple(lines_of(entries_of_text(text), text)))
+
+
+def bind(name: str, year: int) -> float:
+    if (name, year) not in VALUES:
+        raise Unknown(name)
+    return VALUES[name, year]
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("a / b - 1", 2.0),
+        ("prev(a) + avg(a)", 7.5),
+        ("at(a, 2019) ** 2", 9.0),
+        ("-a + opt(c) + opt(b)", -4.0),
+        ("(a / prev(a)) ** (1 / 2)", 2**0.5),
+    ],
+)
+def test_formulas_are_calculated(formula, value):
+    assert calculate(formula, bind, 2020) == value
+
+
+@pytest.mark.parametrize("formula", ["a / (b - b)", "a + c", "(b - a) ** (1 / 2)"])
+def test_what_cannot_be_calculated_is_unknown(formula):
+    with pytest.raises(Unknown):
+        calculate(formula, bind, 2020)
+
+
+@pytest.mark.parametrize("formula", ["__import__('os')", "a.b", "[a]", "a if b else a", "'a'", "a(b)"])
+def test_nothing_but_arithmetic_is_calculated(formula):
+    with pytest.raises(ValueError, match="no arithmetic"):
+        calculate(formula, bind, 2020)
+
+
+@given(st.text("ab+-*/() 1", max_size=12))
+def test_any_text_is_a_formula_or_none(text):
+    found = in_symbols(text, lambda phrase: "a")
+    assert found is None or set(names_in(found)) <= {"a"}
+
+
+def test_every_formula_of_the_library_is_over_known_items_and_has_a_source():
+    for name, about in library()["formulas"].items():
+        assert set(names_in(about["is"])) <= items().keys(), name
+        assert about["source"] in ("robinson", "penman", "sec"), name
+        assert about["form"] in ("percent", "ratio", "money", "days"), name
+
+
+@pytest.mark.parametrize(
+    ("question", "formula", "year", "form"),
+    [
+        ("What was Acme's gross margin in FY2020?", "gross_profit / revenue", 2020, "percent"),
+        ("By how much did Acme's inventory change in 2020?", "(inventories) - (prev(inventories))", 2020, ""),
+        ("How fast did Acme's capex grow in fiscal 2020, in percent?", "(capex) / (prev(capex)) - 1", 2020, "percent"),
+        ("What is the ratio of goodwill to equity at Acme in 2019?", "(goodwill) / (equity)", 2019, "ratio"),
+        ("What is X for FY2020? X is defined as: (revenue - COGS) / average inventory.",
+         "( (revenue) - (cost_of_sales) ) / (avg(inventories))", 2020, "ratio"),
+        ("What was Acme's interest revenue in 2020?", "row_0", 2020, ""),
+        ("What is Acme's FY2018 - FY2020 CAGR of revenue?",
+         "((revenue) / (at(revenue, 2018))) ** (1 / 2) - 1", 2020, "percent"),
+    ],
+)  # fmt: skip
+def test_a_question_is_a_formula_a_year_and_a_form(question, formula, year, form):
+    found = asked_for(question, ["Acme"])
+    assert (found.formula, found.year, found.form) == (formula, year, form)
+
+
+def test_units_digits_and_lengths_of_periods_are_those_that_are_asked_for():
+    found = asked_for(
+        "What was Acme's revenue in Q2 2020, in USD billions? Round to one decimal place.", ["Acme"]
+    )
+    assert (found.unit, found.digits, found.months) == (1e9, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("EBITDA (from the notes) / revenue", "EBITDA    / revenue"),
+        ("the spread (revenue less COGS) / assets", " (revenue less COGS)  / assets"),
+        ("a / (b + c)", "a / (b + c)"),
+    ],
+)
+def test_brackets_explain_or_define_the_phrase_before_them(text, kept):
+    assert without_asides(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What was Acme's revenue in 2019?", "$400 (in millions)"),
+        ("What was Acme's COGS in 2020, in USD billions?", "$0.30 billion"),
+        ("What was Acme's interest revenue in 2020?", "$6 (in millions)"),
+        (
+            "What was Acme's gross margin in FY2020? Round to one decimal.",
+            "40.0%",
+        ),  # no such row: (500 - 300) / 500
+        ("What was Acme's inventory turnover in FY2020?", "6.00"),  # 300 / ((60 + 40) / 2)
+        ("What was Acme's effective tax rate in 2020?", "25.00%"),  # shown in parentheses: 120 - 30 = 90
+    ],
+)
+def test_answers_are_read_and_calculated(question, answer):
+    sheets = [sheet(INCOME), sheet(BALANCE, 1, kind="balance")]
+    assert read(asked_for(question, ["Acme"]), sheets).text == answer
+
+
+def test_a_derivation_has_the_cells():
+    found = read(asked_for("What was Acme's gross margin in FY2019?", ["Acme"]), [sheet(INCOME, 4)])
+    assert [(cell.label, cell.year, cell.shown, cell.page) for cell in found.cells] == [
+        ("Net sales", 2019, 400, 4),
+        ("Cost of sales", 2019, 250, 4),
+    ]
+
+
+def test_what_is_not_found_is_said():
+    wanted = asked_for("What was Acme's goodwill in 2020?", ["Acme"])
+    assert read(wanted, [sheet(INCOME)])[:2] == ("", "no row of goodwill in 2020")
+    assert read(wanted, [])[:2] == ("", "no page has a table")
+    turnover = asked_for("What was Acme's inventory turnover in 2020?", ["Acme"])
+    assert read(turnover, [sheet(INCOME)], has_formulas=False).why_not == "a formula is needed"
+
+
+def test_cells_of_one_filing_go_before_those_of_several():
+    other = sheet(BALANCE.replace("60", "90"), doc="ACME_2021_10K", kind="balance")
+    found = read(
+        asked_for("What was Acme's inventory turnover in 2020?", ["Acme"]),
+        [other, sheet(INCOME), sheet(BALANCE, 1)],
+    )
+    assert {cell.doc_name for cell in found.cells} == {"ACME_2020_10K"}
+
+
+def test_without_columns_a_rows_first_value_is_of_every_year():
+    wanted = asked_for("What was Acme's revenue in 2019?", ["Acme"])
+    assert read(wanted, [sheet(INCOME)], has_columns=False).text == "$500 (in millions)"
+
+
+def test_a_fiscal_year_that_ends_in_january_may_have_the_year_before_as_its_name():
+    text = INCOME.replace("December 31", "January 30").replace("2020", "2021").replace("2019", "2020")
+    assert (
+        read(asked_for("What was Acme's revenue in FY2020?", ["Acme"]), [sheet(text)]).text
+        == "$500 (in millions)"
+    )
+
+
+def test_rows_for_a_prompt_have_periods_and_units():
+    line = sheet(INCOME).lines[0]
+    assert line.columns[0] == Column(2020, 12, 12)
+    assert as_text(line) == "Net sales | 2020: 500 | 2019: 400 (in millions)"
+
+
+def test_a_wrong_answer_has_the_first_thing_that_went_wrong():
+    ids, answers = list("abcde"), ["$500", "$500", "$500", "$500", "$600"]
+    questions = pd.DataFrame({"question_id": ids, "question": "Sales?", "answer": answers})
+    questions = questions.assign(question_type="t", doc_name="D", gold_pages=[[1]] * 5)
+    places = {"a": ("D", 1), "b": ("E", 1), "c": ("D", 2), "d": ("D", 1), "e": ("D", 1)}
+    run = pd.DataFrame(
+        [(name, 1, *place) for name, place in places.items()],
+        columns=["question_id", "rank", "doc_name", "page"],
+    )
+    study = SimpleNamespace(
+        questions=questions,
+        pages=pd.DataFrame({"doc_name": "D", "page": [1, 2], "text": ["Sales were $500.", ""]}),
+        run=lambda method, condition: run,
+        memo=lambda key, compute: compute(),
+        profile=SimpleNamespace(answers=SimpleNamespace(n_chunks=5)),
+    )
+    found = outcomes(study, Context("dense", "dense"), pd.Series([1.0, 0, 0, 0, 0], ids))
+    assert found["outcome"].tolist() == [RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG]
+    counted = losses(found.assign(context="c", prompt="p"), "c", "p")
+    assert counted.tolist() == [1, 1, 1, 1, 1]
