@@ -33,6 +33,9 @@ def tidy(site: Path) -> None:
     for path in site.rglob("*.html"):
         text = SCRIPT.sub("", path.read_text()).replace("<th></th>", "<td></td>")
         text = LOGO.sub(r'<div class="sidebar-primary-item" role="navigation" aria-label="Title"\1', text)
+        text = text.replace(' role="doc-biblioentry"', "").replace(
+            '<div role="list" class="citation-list">', "<div>"
+        )
         named |= set(ICON.findall(text))
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text))
     if (site / THEME).is_file():
@@ -47,6 +50,7 @@ def keep_icons(site: Path, named: set[str]) -> None:
     theme.write_text(text.replace('.woff2) format("woff2")', '.woff) format("woff")'))
     styles = "".join(path.read_text() for path in (site / "_static").rglob("*.css"))
     codes = [int(code, 16) for code in CODE.findall(styles)]
+    codes += [ord(character) for character in set(styles) if 0xE000 <= ord(character) <= 0xF8FF]
     for path in (site / FONTS).glob("*.ttf"):
         font, subsetter = TTFont(path), Subsetter()
         subsetter.populate(unicodes=codes)
