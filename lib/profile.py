@@ -1,6 +1,5 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
-import math
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from pathlib import Path
@@ -10,7 +9,7 @@ import yaml
 from lib.words import StudyError
 
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
-MOST = 2**32 - 1  # of a whole number: the largest seed
+MOST, LARGEST = 2**32 - 1, 1e300  # whole number, as the largest seed is; other number
 #: What settings of a name may be, beside what the type of their value in the extended profile says.
 MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds curve frozen_layers silver_epochs".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
@@ -130,8 +129,8 @@ def _needed(name: str, value: object, like: object) -> str:
         least = 0 if name in MAY_BE_0 or like == 0 else 1
         return "" if type(value) is int and least <= value <= MOST else f"a whole number from {least}"
     if isinstance(like, float):
-        most = 1 if name in SHARES else math.inf
-        is_right = type(value) in (int, float) and 0 <= value <= most and math.isfinite(value)
+        most = 1 if name in SHARES else LARGEST
+        is_right = type(value) in (int, float) and 0 <= value <= most
         return "" if is_right else "a number from 0" + (" to 1" if most == 1 else ", such as 1.0e-3")
     return "" if isinstance(value, str) and value.strip() else "a text"
 

@@ -58,6 +58,7 @@ def test_unknown_setting_is_an_error_that_lists_the_known(write, text, name, kno
     [
         ("bm25: {k1: fast}", "line 2: bm25.k1 is 'fast'; give a number from 0, such as 1.0e-3"),
         ("bm25: {k1: .nan}", "line 2: bm25.k1 is nan; give a number from 0, such as 1.0e-3"),
+        (f"bm25: {{k1: 1{'0' * 400}}}", "line 2: bm25.k1 is 1000"),
         ("bm25:\n  b: 1.5", "line 3: bm25.b is 1.5; give a number from 0 to 1"),
         ("page_scorer: {learning_rate: 1e-5}", "line 2: page_scorer.learning_rate is '1e-5'; give a number"),
         ("run: {depth: 0}", "line 2: run.depth is 0; give a whole number from 1"),
