@@ -14,7 +14,7 @@ from lib.words import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
 DATA_VARIABLE = "RETRIEVAL_GAP_DATA"
-NAMES = ("demo", "financebench", "store", "reruns")  # with a meaning of their own
+NAMES = ("demo", "financebench", "store", "reruns", "locks")  # with a meaning of their own
 RECORD = "dataset.json"  # in a dataset's folder of artifacts: which dataset that is
 
 

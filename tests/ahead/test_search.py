@@ -59,7 +59,7 @@ def test_questions_of_its_training_are_not_answered_by_the_saved_combiner(study,
 def test_income_statement_of_a_report_without_records(study_of, folder):
     front = "FORM 10-Q quarterly report\nOskarvale plc\n(Exact name of registrant)"
     folder.pdf("report", front, INCOME, CASH)
-    folder.documents.clear()
+    folder.documents[:] = [{"doc_name": "report", "company": "report"}]
     folder.question("q1", "report", (1, INCOME), question="What was net income?")
     study = study_of(folder.write())
     scores = search.score(study, np.ones((1, len(study.chunks)), bool))
