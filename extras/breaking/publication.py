@@ -206,7 +206,7 @@ def _recomputed(root: Path, spoil: Callable[[Path], None]) -> bool:
     spoil(root)
     check_files(Published(root))
     if not follows(Published(root), lambda line: said.append(str(line))):
-        raise StudyError("\n".join(line for line in said if "differs" in line)[-1000:])
+        raise StudyError("\n".join(line for line in said if line.startswith("differs:")))
     return True
 
 

@@ -150,7 +150,7 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 
 
 def check_files(published: Published) -> None:
-    """Refuse published files that are not the manifest's, and runs that it does not list; a StudyError names them all."""
+    """Refuse published files that are not the manifest's, and runs that it does not list: a StudyError names all."""
     root, known = published.root, published.manifest["files"]
     here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
     del here[MANIFEST]
@@ -167,7 +167,7 @@ def check_files(published: Published) -> None:
 
 
 def follows(published: Published, say=print) -> bool:
-    """Whether what needs no text follows from published runs and gold pages: recall and ranked measures, and all means."""
+    """Whether what needs no text follows from published runs and gold pages: recall, ranked measures, all means."""
     apart = not_of_metrics(published)
     return report(compare_metrics(published.metrics, from_runs(published)), say) and not tell(apart, say)
 
