@@ -28,6 +28,7 @@ from lib.study import Study
 
 VERSION = 2
 DATA = (Path(__file__).with_name("formulas.yaml"), Path(lib.data.__file__).with_name("items.yaml"))
+CALCULATED_STAGE, WITHOUT_STAGE = "answers/calculated", "answers/calculated-without"
 CALCULATED = ["question_id", "text", "why_not", "formula", "title", "source", "cells"]
 
 
@@ -77,7 +78,18 @@ def calculated(study: Study, wanted: Context, name: str = "calculation-only") ->
         return pd.DataFrame(rows, columns=CALCULATED)
 
     params = params_of(study, wanted) | {"way": way[1:]}
-    return study.store.frame(f"answers/calculated/{wanted.name}", params, make, VERSION)
+    stage = CALCULATED_STAGE if all(way[2:]) else WITHOUT_STAGE
+    return study.store.frame(f"{stage}/{wanted.name}", params, make, VERSION)
+
+
+def derivation(text: str, formula: str, cells: str) -> str:
+    """An answer with its formula and its cells, a line each; ``cells`` as in CALCULATED."""
+    rows = [
+        f"{cell['name']} {cell['year']} = {cell['shown']:,g} {cell['unit']}: row “{cell['label']}”, "
+        f"{cell['doc_name']}, page {cell['page'] + 1}"
+        for cell in json.loads(cells)
+    ]
+    return "\n".join([f"{text} = {formula}", *rows])
 
 
 def params_of(study: Study, wanted: Context) -> dict:

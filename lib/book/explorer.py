@@ -7,12 +7,14 @@ that it works from ``file://``. Nothing here is markup: the page shows every tex
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from lib.analysis.failures import missed_pages
+from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.files import digest_of
@@ -22,7 +24,7 @@ from lib.metrics.frame import best
 from lib.models.written import read_records
 from lib.show.pictures import page_raster
 from lib.show.tables import title
-from lib.store import FRAME
+from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
 from lib.typed import read_frame
 from lib.words import CONDITIONS, NeedsFilings
@@ -92,6 +94,9 @@ def explorer_data(study: Study) -> dict:
             by_id[record["question_id"]]["written"].append(
                 {"kind": record["kind"], "model": record["model"]["name"], "text": record["text"][:MAX_TEXT]}
             )
+    for question_id, text in derivations(study):
+        if question_id in by_id:
+            by_id[question_id]["written"].insert(0, text)
     for question in by_id.values():
         question["top"] = [question["top"].get(place) for place in range(len(names))]
     of_methods = [{"name": one, "title": title(one), "isMain": METHODS[one].family == MAIN} for one in names]
@@ -141,6 +146,20 @@ def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
             for row in read_frame(path).itertuples():
                 found[row.question_id, row.n_prompt_tokens, row.seconds] = line["stage"].removeprefix(EFFORTS)
     return found
+
+
+def derivations(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
+    """Calculated answers with their formula and cells, by question, as far as chapters read them; where filings are."""
+    for line in read_stages(study):
+        stage, _, context = line["stage"].rpartition("/")
+        path = study.store.root / line["stage"] / line["key"] / PRIVATE_FRAME
+        if stage == CALCULATED_STAGE and study.has_text and path.is_file():
+            for row in read_frame(path).query("text != ''").itertuples():
+                shown = derivation(row.text, row.formula, row.cells)
+                yield (
+                    row.question_id,
+                    {"kind": f"calculation, given: {context}", "model": "rules", "text": shown},
+                )
 
 
 def _written(study: Study) -> list[dict]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib.book.explorer import as_script, contexts_of, explorer_data, gold_ranks, write_explorer
+from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, write_explorer
 from lib.typed import write_frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +45,22 @@ def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
     line = {"stage": "answers/effort/oracle-page", "key": "00"}
     monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: [line])
     assert contexts_of(study) == {("q1", 12, 0.5): "oracle-page"}
+
+
+def test_a_calculated_answer_is_shown_with_its_formula_and_cells(study, monkeypatch):
+    folder = study.store.root / "answers" / "calculated" / "ahead" / "00"
+    folder.mkdir(parents=True)
+    cell = {"name": "revenue", "year": 2020, "shown": 1500.0, "unit": "million", "label": "Net sales"}
+    cells = json.dumps([cell | {"doc_name": "ACME", "page": 4}])
+    rows = [("q1", "$1,500", "revenue", cells), ("q2", "", "", "[]")]
+    found = pd.DataFrame(rows, columns=["question_id", "text", "formula", "cells"])
+    write_frame(found, folder / "frame.parquet")
+    lines = [{"stage": f"answers/{name}/ahead", "key": "00"} for name in ("calculated", "effort")]
+    monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: lines)
+    assert list(derivations(study)) == [
+        ("q1", {"kind": "calculation, given: ahead", "model": "rules",
+                "text": "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 5"})
+    ]  # fmt: skip
 
 
 def test_the_data_is_a_script_without_markup():
