@@ -24,7 +24,17 @@ ACTIONS: list[dict] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_te
 #: Of a change: ``form`` and ``base`` are the titles of the rows with it and without it, ``forms`` how many were tried;
 #: page recall of both, the difference with its interval, and seconds per question (NaN where they were not measured).
 COLUMNS = ["do", "needs", "form", "base", "forms", "reference_mean", "mean", "low", "high"]
-COLUMNS += ["difference", "difference_low", "difference_high", "p_holm", "base_s", "form_s", "n", "pays", "is_sure"]
+COLUMNS += [
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_holm",
+    "base_s",
+    "form_s",
+    "n",
+    "pays",
+    "is_sure",
+]
 
 
 def _pairs(action: dict, metrics: pd.DataFrame, k: int) -> Iterator[tuple[str, str, pd.Series, pd.Series]]:
@@ -60,7 +70,9 @@ def actions(study: Study, k: int = 5) -> pd.DataFrame:
     best = found.sort_values("difference", ascending=False, kind="stable").drop_duplicates("number")
     best["pays"] = best["difference_low"] > 0
     best["is_sure"] = best["pays"] & best["distinguishable"]
-    return best.sort_values(["is_sure", "pays"], ascending=False, kind="stable")[COLUMNS].reset_index(drop=True)
+    return best.sort_values(["is_sure", "pays"], ascending=False, kind="stable")[COLUMNS].reset_index(
+        drop=True
+    )
 
 
 def _title(name: str) -> str:
