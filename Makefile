@@ -21,7 +21,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean
+.PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean audit
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -92,6 +92,11 @@ lint: $(STAMP)  ## ruff's opinion
 
 format: $(STAMP)  ## format the code and sort its imports
 	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
+
+audit:  ## look the pinned packages up among known vulnerabilities
+	@test -d artifacts/audit || $(PYTHON) -m venv artifacts/audit
+	@artifacts/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.9.0
+	@artifacts/audit/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
 
 clean:  ## remove built books (what was computed stays in artifacts/)
 	@rm -rf book/_build
