@@ -64,7 +64,9 @@ def train_ahead(names: Names) -> None:
     from lib.ahead.training import SAVED
 
     about, general = train(names.open("07_ahead")), train_general(names.open("07_ahead"))
-    click.echo(f"for every kind of question: {general['n_questions']} questions, learnt share {general['share']}")
+    click.echo(
+        f"for every kind of question: {general['n_questions']} questions, learnt share {general['share']}"
+    )
     click.echo(
         f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
     )
@@ -283,7 +285,9 @@ def growth(names: Names, methods: str) -> None:
 
     for found in measure(names.open(), methods.split() or ROWS):
         first, mean = found.iloc[0], found[found["k"] == 5].groupby("metric")["value"].mean().round(3)
-        click.echo(f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}: {dict(mean)}")
+        click.echo(
+            f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}: {dict(mean)}"
+        )
 
 
 @click.command()
