@@ -7,10 +7,10 @@ from lib.stats import Resampling
 from lib.study import Study
 from lib.words import NeedsFilings
 
-UNTRAINED = "untrained"
+UNTRAINED, BASE = "untrained", "untrained sum of identity and words"  # the variant, and its title
 #: Which variants are measured, by title.
 MEASURED = {
-    "untrained sum of identity and words": UNTRAINED,
+    BASE: UNTRAINED,
     "trained, without hand-written kinds": WHOLE,
     "trained, with hand-written kinds": WITH_KINDS,
     **{f"trained, without {view}": f"without {view}" for view in VIEWS},
@@ -63,12 +63,12 @@ def by_set(study: Study) -> pd.DataFrame:
     Intervals and tests draw companies; the p-values are not corrected.
     """
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
-    if found["untrained sum of identity and words"].empty:
+    if found[BASE].empty:
         return pd.DataFrame(columns=COLUMNS)
     for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
         found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
     rows, significance = [], study.profile.significance
-    base = found["untrained sum of identity and words"].set_index("question_id")["page_recall"]
+    base = found[BASE].set_index("question_id")["page_recall"]
     for variant, recalls in found.items():
         for name, part in recalls.groupby("set", sort=False):
             values = part.set_index("question_id")["page_recall"]
@@ -84,7 +84,9 @@ def by_set(study: Study) -> pd.DataFrame:
                 len(seeds_of(study, MEASURED.get(variant, WHOLE))),
             )
             measured = (part["doc_recall"].mean(), page.mean, page.low, page.high)
-            rows.append((*about, *measured, apart.mean, apart.low, apart.high, draws.p(values, base)))
+            tested = (apart.mean, apart.low, apart.high, draws.p(values, base))
+            is_base = variant == BASE
+            rows.append((*about, *measured, *((float("nan"),) * len(tested) if is_base else tested)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
