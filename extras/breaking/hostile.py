@@ -45,7 +45,7 @@ TEXTS = (
 )
 LANGUAGE = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
 TEXT_FIELDS = ("question_type", "doc_type", "company", "sector")
-COPIED = "lib extras notebooks book data/demo _config.yml _toc.yml requirements.txt CITATION.cff".split()
+COPIED = "lib extras notebooks book _config.yml _toc.yml requirements.txt CITATION.cff".split()
 
 
 def texts(secret: Path, in_line: bool = False) -> list[str]:
