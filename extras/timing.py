@@ -49,14 +49,18 @@ OF_QUESTIONS = (
 #: HyDE reads the first of the passages that are written for Multi-HyDE; alone it would have one written.
 CHANGES = {"hyde": {"hyde.n_passages": 1}}
 #: A fine-tuned encoder has the size of the untrained one, with which a question alone is answered.
-SAME_WORK = dict.fromkeys(
-    (
-        "page_scorer",
-        "page_scorer_filing",
-        *(f"page_scorer{name}_{order}" for name in ("", "_best") for order in ("order", "sum")),
+_TUNED = [(name, order) for name in ("page_scorer", "page_scorer_best") for order in ("order", "sum")]
+SAME_WORK = {
+    **dict.fromkeys(
+        ("page_scorer", "page_scorer_filing", *(f"{name}_{order}" for name, order in _TUNED)),
+        "page_then_chunk",
     ),
-    "page_then_chunk",
-)
+    **{
+        f"{name}_{order}_{kind}": f"page_scorer_light_{order}_{kind}"
+        for name, order in _TUNED
+        for kind in ("records", "covers")
+    },
+}
 
 
 @dataclass
