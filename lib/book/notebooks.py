@@ -22,6 +22,7 @@ from lib.words import StudyError
 SOURCES = ("lib", "book", "_config.yml", "_toc.yml", "notebooks/profiles")
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
+WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 
 def chapters() -> list[str]:
@@ -182,5 +183,9 @@ def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         tags += ["remove-input"] * ("injected-parameters" in tags)
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
         if cell.cell_type == "code":
-            cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
+            cell.outputs = [
+                out
+                for out in cell.outputs
+                if out.get("name") != "stderr" and WIDGET not in out.get("data", {})
+            ]
     return notebook

@@ -106,6 +106,13 @@ def built(tmp_path, monkeypatch):
     return study
 
 
+def test_progress_bars_of_jupyter_are_no_part_of_a_chapter():
+    bar = nbformat.v4.new_output("display_data", {notebooks.WIDGET: {"model_id": "1"}, "text/plain": "0%"})
+    shown = nbformat.v4.new_output("display_data", {"text/plain": "a table"})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[bar, shown])])
+    assert notebooks.cleaned(notebook).cells[0].outputs == [shown]
+
+
 def test_nothing_has_changed(built):
     assert notebooks.chapters() == ["01_data", "02_oracles"]
     assert notebooks.changed_chapters(built, GIVEN) == []
