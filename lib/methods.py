@@ -184,7 +184,8 @@ _GENERAL = tuple(
          "question → fit of each filing's company, period and form + standardised BM25 over whole pages → their chunks",
          "robertson2009bm25", {"trained": False}),
         ("ahead_general", "Ahead for every kind of question",
-         "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained on several question sets, beside the untrained sum",
+         "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, "
+         "trained on several question sets, beside the untrained sum",
          "burges2010lambdamart", {}),
         ("ahead_general_kinds", "Ahead for every kind of question, with hand-written page kinds",
          "the same, and page kinds whose phrases were written by people who had read FinanceBench",

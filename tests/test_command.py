@@ -18,6 +18,8 @@ from lib.words import StudyError
 COMMANDS = command_line.commands.commands
 NEEDED = {
     "answers": ["--context", "none"],
+    "ask": ["What was revenue?"],
+    "collect": ["--pages", "nowhere.parquet", "--to", "nowhere"],
     "export-scorer": ["--target", "nowhere"],
     "silver": ["--pages", "nowhere.parquet"],
 }

@@ -68,7 +68,9 @@ def write_publication(results: Path, secret: Path, name: str = "hostile") -> Non
     numbers: dict[str, int] = {}
 
     def spoilt(value: str) -> str:
-        return f"{value} {said[numbers.setdefault(value, len(numbers)) % len(said)]}"  # in the order of before
+        return (
+            f"{value} {said[numbers.setdefault(value, len(numbers)) % len(said)]}"  # in the order of before
+        )
 
     for file in ("questions.csv", "filings.csv"):
         table = pd.read_csv(target / file, dtype=str)

@@ -35,7 +35,12 @@ TIMEOUT_S = 3.0
 COMMIT, SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
 FILES = ("*.json", "*.txt", "*.model")
-A_MODEL = ("tokenizer.json", "config.json", "*.safetensors", "*.gguf")  # one of these is in a folder of a model
+A_MODEL = (
+    "tokenizer.json",
+    "config.json",
+    "*.safetensors",
+    "*.gguf",
+)  # one of these is in a folder of a model
 NOT_FILES = ("onnx/*", "openvino/*", "original/*")
 NEEDED = (SAFE, PICKLED), ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # one of each is there
 

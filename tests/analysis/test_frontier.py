@@ -94,7 +94,8 @@ def test_only_rows_that_were_timed_and_are_wanted_have_costs(study):
 
 
 def test_costs_are_read_where_they_were_published(study, tmp_path):
-    elsewhere = SimpleNamespace(home=tmp_path / "none", published=SimpleNamespace(root=tmp_path))
+    published = SimpleNamespace(manifest={"files": {TIMES: ""}}, file=tmp_path.joinpath)
+    elsewhere = SimpleNamespace(home=tmp_path / "none", published=published)
     assert len(costs(elsewhere, METRICS, QUALITY, "page_recall", 5)) == 4
 
 

@@ -106,7 +106,9 @@ def test_the_stored_scores_of_the_own_filing_do_not_count_beside_other_filings(s
 def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_that_does():
     rows = [METHODS[name] for name in of_family(ORDERED)]
     scorers = [
-        f"{scorer}_{order}" for scorer in ("page_scorer", "page_scorer_light") for order in ("order", "sum")
+        f"{scorer}_{order}"
+        for scorer in ("page_scorer", "page_scorer_light", "page_scorer_best")
+        for order in ("order", "sum")
     ]
     assert {row.name for row in rows} == {
         f"{name}{kind}" for name in scorers for kind in ("", "_records", "_covers")
@@ -117,8 +119,10 @@ def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_th
             assert row.options == {"method": row.changes, "covers": row.name.endswith("_covers")}
             assert row.uses == (row.changes,)
         else:
-            assert row.settings == METHODS[row.changes].settings
-            assert row.options["scorer"] == ("light" if "light" in row.name else "full")
+            scorer = next((name for name in ("light", "best") if name in row.name), "full")
+            own = ("page_scorer_best",) if scorer == "best" else ()
+            assert row.settings == (*METHODS[row.changes].settings, *own)
+            assert row.options["scorer"] == scorer
 
 
 def test_under_an_oracle_only_its_pages_are_ranked(study):
