@@ -54,6 +54,7 @@ WAYS = {
 @remembered
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
+    study.need_filings("reading tables for a question")
     match, questions = company_match(study.questions["question"].tolist(), identities(study)), study.questions
     found = {}
     for question_id, row in zip(questions["question_id"], match, strict=True):
