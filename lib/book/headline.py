@@ -6,9 +6,11 @@ from lib.analysis.actions import actions
 from lib.analysis.breakdowns import NAMED, named
 from lib.book.manifest import models_of, read_summary
 from lib.book.templates import filled
+from lib.evaluation import read_metrics
 from lib.methods import MATCHED, METHODS, ORDERED, TRAINED, baselines, of_family
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best
+from lib.published import ANSWERS_FILE
 from lib.show.display import number, show_figure, table, with_interval
 from lib.show.tables import as_table, reported_runs, title
 from lib.study import Study
@@ -18,6 +20,7 @@ OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before
 LADDER = "From the best ordinary method to Ahead, one step at a time: page recall with 95 % intervals."
 SHOWN = ("doc_recall", "page_recall")
 REPORTED = "Reported, document / page"
+CALCULATED = {"ahead", "best-baseline", "oracle-page"}
 
 
 def headline_rows(summary: pd.DataFrame) -> dict[tuple[str, str, str], pd.DataFrame]:
@@ -85,8 +88,19 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     given |= {
         "right": right["mean"].max() if len(right) else None,
         "n_right": right["n"].max() if len(right) else 0,
+        "calculated": calculated(study),
     }
     return filled("trust", **given, **_known(summary)).splitlines()
+
+
+def calculated(study: Study) -> dict[str, float]:
+    """The share of numbers that calculation gets right, by context; empty unless all of CALCULATED were read."""
+    path = study.outputs / ANSWERS_FILE
+    if not path.is_file():
+        return {}
+    found = read_metrics(path).query("prompt == 'calculation' and metric == 'answer_right'")
+    means = found.groupby("context")["value"].mean().to_dict()
+    return means if set(means) >= CALCULATED else {}
 
 
 def paying_table(changes: pd.DataFrame) -> pd.DataFrame:

@@ -34,7 +34,10 @@ def needs_of(method: Method) -> list[str]:
     has = {
         "training": method.is_trained,
         "language model": bool(method.writes),
-        "metadata": is_matched or module.startswith("lib.ahead.") or context == "header",
+        "metadata": is_matched
+        or module.startswith("lib.ahead.")
+        or context == "header"
+        or method.options.get("scorer") == "best",  # its pages' header is from the records
         "cross-encoder": module == "lib.retrievers.rerank",
     }
     return [need for need in NEEDS if has[need] or need in of_used]

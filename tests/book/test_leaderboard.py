@@ -22,6 +22,8 @@ from lib.methods import METHODS
         ("ahead", ["training", "metadata"]),
         ("multi_hyde_rerank", ["language model", "cross-encoder"]),
         ("contextual_header_dense", ["metadata"]),
+        ("page_scorer_best_order", ["training", "metadata"]),
+        ("page_scorer_best_sum_covers", ["training", "metadata"]),
     ],
 )
 def test_a_row_needs_what_the_methods_that_it_reads_need(name, needs):

@@ -16,6 +16,7 @@ from fontTools.ttLib import TTFont
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.book.headline import (
     REPORTED,
+    calculated,
     figure_alt,
     headline_rows,
     headline_table,
@@ -179,6 +180,22 @@ def test_ahead_is_given_as_the_mean_over_the_draws_of_its_folds():
     ]
     text = sentences(pd.concat([table, *draws]), 84)[-1]
     assert "finds 75% of these pages on average over 2 draws of its folds (70% to 80%)" in text
+
+
+def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_path):
+    study = SimpleNamespace(outputs=tmp_path)
+    assert calculated(study) == {}
+    rows = [
+        (context, prompt, "small", question, "answer_right", value)
+        for context, value in (("ahead", 1.0), ("best-baseline", 0.0), ("oracle-page", 0.5))
+        for prompt in ("plain", "calculation")
+        for question in "ab"
+    ]
+    table = pd.DataFrame(rows, columns=["context", "prompt", "generator", "question_id", "metric", "value"])
+    table.to_csv(tmp_path / "answers.csv.gz", index=False)
+    assert calculated(study) == {"ahead": 1.0, "best-baseline": 0.0, "oracle-page": 0.5}
+    table[table["context"] != "ahead"].to_csv(tmp_path / "answers.csv.gz", index=False)
+    assert calculated(study) == {}
 
 
 def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
