@@ -55,7 +55,7 @@ def compare_stores(study: Study, names: tuple[str, ...] = STORES) -> pd.DataFram
     about = _about(study).iloc[owners].reset_index(drop=True)
     asked = _about(study, study.questions)
     given = vectors, about, question_vectors(study), asked
-    exact, rows = _searches(_filled(Exact(), vectors, about), *given[2:]), []
+    exact, rows = _searches(filled(Exact(), vectors, about), *given[2:]), []
     for name in names:
         with TemporaryDirectory(prefix="stores-") as folder, _alone() as run:
             rows += run(_measured, name, Path(folder), given, exact)
@@ -84,7 +84,7 @@ def _measured(name: str, folder: Path, given: tuple, exact: dict) -> list[tuple]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     with opened(name, folder) as (store, server):
         started = time.perf_counter()
-        _filled(store, vectors, about)
+        filled(store, vectors, about)
         build_s, rows = time.perf_counter() - started, []
         found = _searches(store, questions, asked)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
@@ -101,7 +101,7 @@ def _measured(name: str, folder: Path, given: tuple, exact: dict) -> list[tuple]
     return rows
 
 
-def _filled(store: VectorStore, vectors: np.ndarray, about: pd.DataFrame) -> VectorStore:
+def filled(store: VectorStore, vectors: np.ndarray, about: pd.DataFrame) -> VectorStore:
     """A store with all rows; what it has already stays, so that a build that was killed goes on."""
     for start in range(store.count(), len(vectors), BATCH):
         store.add(vectors[start : start + BATCH], about.iloc[start : start + BATCH], start)

@@ -146,13 +146,3 @@ def _measured(study: Part, part: Drawn, name: str) -> pd.DataFrame:
         "ks": list(ks),
     }
     return study.store.frame(f"{STAGE}/{name}", params, make, VERSION, public=True)
-
-
-def law(n_pages: np.ndarray, recall: np.ndarray) -> tuple[float, float]:
-    """The straight line of recall over the logarithm of the number of pages: recall at 10,000 pages, change per decade.
-
-    Args:
-        n_pages, recall: of each part, shape (n_parts,).
-    """
-    slope, at = np.polyfit(np.log10(n_pages) - 4, recall, 1)
-    return float(at), float(slope)

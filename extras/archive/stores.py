@@ -31,6 +31,9 @@ class VectorStore(Protocol):
     def count(self) -> int:
         """How many rows are there; a build that was killed goes on from here."""
 
+    def finish(self) -> None:
+        """Build what the store searches by, once all rows are there."""
+
     def search(self, vector: np.ndarray, k: int, where: Mapping[str, object] | None = None) -> Found:
         """The best k rows for a unit vector (dimension,) among those whose FIELDS have the values of ``where``."""
 

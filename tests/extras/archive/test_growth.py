@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.archive.growth import Part, drawn_parts, law, measure
+from extras.archive.growth import Part, drawn_parts, measure
 from lib.studies import open_study
 
 KINDS = ("asked companies", "other companies")
@@ -65,8 +65,3 @@ def test_what_is_measured_is_the_recall_of_every_question(study):
     assert set(found["metric"]) == {"doc_recall", "page_recall"}
     assert set(found["question_id"]) == set(study.questions["question_id"])
     assert found["value"].between(0, 1).all()
-
-
-def test_the_law_is_the_line_through_the_points():
-    at, slope = law(np.array([1_000, 10_000, 100_000]), np.array([0.5, 0.4, 0.3]))
-    assert (at, slope) == (pytest.approx(0.4), pytest.approx(-0.1))
