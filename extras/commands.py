@@ -25,11 +25,14 @@ from lib.words import StudyError
     "--prompt", "by", type=click.Choice(["plain", "rows"]), default="plain", help="rows: tables' rows to copy"
 )
 @click.option("--larger", is_flag=True, help="by the profile's larger generator")
-def answers(names: Names, context: str, k: int, limit: int | None, by: str, larger: bool) -> None:
+@click.option("--numeric", is_flag=True, help="only the questions whose answer is a bare number")
+def answers(
+    names: Names, context: str, k: int, limit: int | None, by: str, larger: bool, numeric: bool
+) -> None:
     """Have the answers of one context written."""
     from extras.writing import write_answers
 
-    click.echo(write_answers(names.open("06_generation"), context, k, limit, by, larger))
+    click.echo(write_answers(names.open("06_generation"), context, k, limit, by, larger, numeric))
 
 
 @click.command()

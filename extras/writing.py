@@ -21,7 +21,13 @@ from lib.study import Study
 
 
 def write_answers(
-    study: Study, name: str, k: int = 5, limit: int | None = None, by: str = PLAIN, is_larger: bool = False
+    study: Study,
+    name: str,
+    k: int = 5,
+    limit: int | None = None,
+    by: str = PLAIN,
+    is_larger: bool = False,
+    is_numeric: bool = False,
 ) -> str:
     """Write the answers of one context; a sentence that says how many there are.
 
@@ -32,10 +38,11 @@ def write_answers(
         limit: only the first questions.
         by: one of the prompts of :mod:`lib.answers.answers`.
         is_larger: whether the larger generator writes.
+        is_numeric: only the questions whose answer is a bare number.
     """
     best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
     wanted = context(name, best, "dense" if "dense" in METHODS else best)
-    written = answers(study, wanted, limit, by, is_larger)
+    written = answers(study, wanted, limit, by, is_larger, is_numeric)
     return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"
 
 

@@ -15,7 +15,7 @@ from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.methods import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import at_depth, long_frame
-from lib.metrics.right import right_metrics
+from lib.metrics.right import figure, right_metrics
 from lib.models.encoders import Encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
@@ -85,10 +85,14 @@ def best_baseline(metrics: pd.DataFrame, k: int) -> str:
     return at_depth(rows, k, ["page_recall"]).groupby("method")["value"].mean().idxmax()
 
 
-def asked(study: Study) -> pd.DataFrame:
-    """The questions that are answered: the first ones of each type as the profile says, or all."""
+def asked(study: Study, is_numeric: bool = False) -> pd.DataFrame:
+    """The questions that are answered: the first ones of each type as the profile says, or all; of these those alone
+    whose answer is a bare number, if wanted."""
     n_each = study.profile.answers.of_each_type
-    return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
+    found = study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
+    if not is_numeric:
+        return found
+    return found[[figure(row.answer, row.question) is not None for row in found.itertuples()]]
 
 
 def answers(
@@ -97,6 +101,7 @@ def answers(
     limit: int | None = None,
     by: str = PLAIN,
     is_larger: bool = False,
+    is_numeric: bool = False,
     is_stored: bool = False,
 ) -> Answers:
     """The answers of the questions that are asked, or the first of them, under one context: stored, or written now.
@@ -107,12 +112,13 @@ def answers(
         limit: only the first questions.
         by: one of PROMPTS.
         is_larger: whether the profile's larger generator writes.
+        is_numeric: only the questions whose answer is a bare number.
         is_stored: whether only what is stored is taken, and nothing written.
     """
     settings = study.profile.answers | (study.profile.answers_from_rows if by == FROM_ROWS else {})
     sampling = Sampling(max_tokens=settings["max_tokens"], temperature=0.0, seed=settings["seed"])
     given = (rows_given if by == FROM_ROWS else contexts)(study, wanted)
-    questions, writer = asked(study).head(limit or len(study.questions)), study
+    questions, writer = asked(study, is_numeric).head(limit or len(study.questions)), study
     items = [
         Item(
             row.question_id,
@@ -134,29 +140,11 @@ def answers(
     return Answers(wanted, filled.texts, filled)
 
 
-def right_by_larger(study: Study, wanted: Sequence[Context], by: str) -> pd.DataFrame:
-    """``answer_right`` of the larger generator's answers by one of PROMPTS, of those contexts for which all are stored:
-    METRIC_COLUMNS and ``prompt``. Nothing is written here: ``python -m lib answers --larger`` does."""
-    parts, weights = (
-        [pd.DataFrame(columns=[*METRIC_COLUMNS, "prompt"])],
-        study.profile.larger_generator.weights,
-    )
-    for one in wanted:
-        params = context_params(study, one) | {"prompt": by, "generator": weights_hash(weights)}
-        params |= {name: study.digest(name) for name in ("questions", "chunks")}
-        params |= study.settings_of(("answers", "answers_from_rows"))
-        stage = f"answers/right-by-larger/{one.name}"
-        if study.store.find(stage, params) is None:
-            if not study.has_text:
-                continue
-            written = answers(study, one, by=by, is_larger=True, is_stored=True)
-            if len(written.texts) < len(asked(study)):
-                continue
-            make = partial(score, study, written, right_metrics)
-        else:
-            make = pd.DataFrame  # it is there
-        parts.append(study.store.frame(stage, params, make, public=True).assign(prompt=f"larger-{by}"))
-    return pd.concat(parts, ignore_index=True)
+def by_larger(study: Study, wanted: Context, by: str) -> dict[str, str] | None:
+    """What the larger generator answered to the questions whose answer is a bare number, by one of PROMPTS: question id
+    to text, or None where it is not all stored. Nothing is written: ``python -m lib answers --larger`` does that."""
+    written = answers(study, wanted, by=by, is_larger=True, is_numeric=True, is_stored=True)
+    return written.texts if len(written.texts) == len(asked(study, is_numeric=True)) else None
 
 
 def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> pd.DataFrame:
@@ -224,14 +212,19 @@ def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
 
 
 def answer_rows(
-    study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = "plain"
+    study: Study,
+    scored: pd.DataFrame,
+    wanted: Sequence[Context],
+    prompt: str = PLAIN,
+    is_larger: bool = False,
 ) -> pd.DataFrame:
     """The :func:`scores` of several contexts as ANSWER_COLUMNS: by the context's name, the prompt's and the model's."""
+    writer = study.profile.larger_generator if is_larger else study.profile.generator
     names = pd.DataFrame([(one.name, one.method, one.condition) for one in wanted])
     table = scored.merge(
         names.set_axis(["context", "method", "condition"], axis=1), on=["method", "condition"]
     )
-    return table.assign(prompt=prompt, generator=study.profile.generator.weights)[ANSWER_COLUMNS]
+    return table.assign(prompt=prompt, generator=writer.weights)[ANSWER_COLUMNS]
 
 
 def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ filings, only its pages. Settings were made on silver questions and on made-up o
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 import lib.data
-from lib.answers.answers import answers, asked, context_params
+from lib.answers.answers import FROM_ROWS, PLAIN, answer_rows, answers, asked, by_larger, context_params
 from lib.answers.asked import asked_for
+from lib.answers.choosing import Chooser
 from lib.answers.pages_read import identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
@@ -22,6 +24,7 @@ from lib.evaluation import METRIC_COLUMNS
 from lib.files import digest_of_file
 from lib.frames import remembered
 from lib.metrics.right import right_metrics
+from lib.models.weights import weights_hash
 from lib.retrievers.identity import company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
@@ -33,17 +36,29 @@ CALCULATED = ["question_id", "text", "why_not", "formula", "title", "source", "c
 
 
 class Way(NamedTuple):
-    """A way to calculate: the whole, or without one of its parts."""
+    """A way to answer: calculation, the whole or without one of its parts, or what the larger generator writes."""
 
     title: str
     has_fallback: bool = True  # what was written where nothing was calculated
     has_formulas: bool = True  # else single cells alone are answers
     has_columns: bool = True  # else a row's first value is of every period
     from_layout: bool = True  # else rows are those of the page's text, as without PDFs
+    chooses: bool = False  # whether the model chooses a row where rules find none
+    by_larger: str = ""  # the prompt by which the larger generator writes, in place of the generator
+    calculates: bool = True
+
+    @property
+    def parts(self) -> tuple:
+        """What calculation and its scores depend on, beside who writes."""
+        return (*self[1:5], *(["chooses"] if self.chooses else []))
 
 
 WAYS = {
+    "larger-plain": Way("As a larger model writes", by_larger=PLAIN, calculates=False),
+    "larger-rows": Way("As a larger model writes that copies rows", by_larger=FROM_ROWS, calculates=False),
     "calculation": Way("Calculation, else as written"),
+    "calculation-larger": Way("Calculation, else as a larger model writes", by_larger=PLAIN),
+    "calculation-chosen": Way("Calculation, missing rows chosen by the model", chooses=True),
     "calculation-only": Way("Without what was written", has_fallback=False),
     "calculation-text-rows": Way("Rows of the text, not of the layout", from_layout=False),
     "calculation-no-formulas": Way("Without formulas", has_formulas=False),
@@ -71,15 +86,22 @@ def calculated(study: Study, wanted: Context, name: str = "calculation-only") ->
 
     It contains labels of filings' rows and is not published.
     """
-    way = WAYS[name]._replace(title="", has_fallback=False)
+    way = WAYS[name]._replace(has_fallback=False)
 
     def make() -> pd.DataFrame:
         pages = dict(list(pages_read(study, wanted).groupby("question_id")))
-        rows = [_calculated(study, one, pages.get(one.question_id), way) for one in asked(study).itertuples()]
-        return pd.DataFrame(rows, columns=CALCULATED)
+        chooser = Chooser(study) if way.chooses else None
+        while True:
+            rows = [
+                _calculated(study, one, pages.get(one.question_id), way, chooser)
+                for one in asked(study, is_numeric=way.chooses).itertuples()
+            ]
+            if chooser is None or not chooser.ask():
+                return pd.DataFrame(rows, columns=CALCULATED)
 
-    params = params_of(study, wanted) | {"way": way[1:]}
-    stage = CALCULATED_STAGE if all(way[2:]) else WITHOUT_STAGE
+    params = params_of(study, wanted) | {"way": way.parts}
+    params |= study.settings_of(("generator",)) if way.chooses else {}
+    stage = CALCULATED_STAGE if all(way[2:5]) and not way.chooses else WITHOUT_STAGE
     return study.store.frame(f"{stage}/{wanted.name}", params, make, VERSION)
 
 
@@ -99,44 +121,73 @@ def params_of(study: Study, wanted: Context) -> dict:
     return context_params(study, wanted) | {"chunks": study.digest("chunks"), "data": files}
 
 
-def _calculated(study: Study, question, pages: pd.DataFrame | None, way: Way) -> tuple:
+def _calculated(
+    study: Study, question, pages: pd.DataFrame | None, way: Way, chooser: Chooser | None
+) -> tuple:
     named = named_filings(study)[question.question_id]
     places = [(one.doc_name, one.page) for one in pages.itertuples()] if pages is not None else []
     places = [place for place in places if place[0] in named] or places
     names = {name for of_filing in named.values() for name in of_filing}
     wanted = asked_for(question.question, sorted(names))
     sheets = [sheet_of(study, *place, way.from_layout) for place in places]
-    found = read(wanted, sheets, way.has_formulas, way.has_columns)
+    choose = chooser and partial(chooser, question.question_id, question.question)
+    found = read(wanted, sheets, way.has_formulas, way.has_columns, choose)
     cells = json.dumps([cell._asdict() for cell in found.cells])
     return question.question_id, found.text, found.why_not, found.formula, wanted.title, wanted.source, cells
 
 
-def texts(study: Study, wanted: Context, name: str) -> dict[str, str]:
-    """The answers of one of WAYS by question id; what was written before stands in where nothing was calculated."""
+def texts(study: Study, wanted: Context, name: str) -> dict[str, str] | None:
+    """The answers of one of WAYS by question id; what was written stands in where nothing was calculated. None where
+    the larger generator's are not all stored."""
+    way, written = WAYS[name], {}
+    if way.by_larger:
+        written = by_larger(study, wanted, way.by_larger)
+    elif way.has_fallback:
+        written = answers(study, wanted).texts
+    if written is None or not way.calculates:
+        return written
     found = calculated(study, wanted, name)
-    given = found.loc[found["text"] != ""].set_index("question_id")["text"].to_dict()
-    return (answers(study, wanted).texts if WAYS[name].has_fallback else {}) | given
+    return written | found.loc[found["text"] != ""].set_index("question_id")["text"].to_dict()
 
 
-def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
-    """``answer_right`` of one of WAYS as METRIC_COLUMNS; a question without an answer scores 0."""
+def right(study: Study, wanted: Context, name: str) -> pd.DataFrame | None:
+    """``answer_right`` of one of WAYS as METRIC_COLUMNS; a question without an answer scores 0. None where neither it
+    nor the larger generator's answers are stored."""
+    way = WAYS[name]
+    params = params_of(study, wanted) | {"way": way.parts, "questions": study.digest("questions")}
+    sections = ["answers", *(["generator"] if way.has_fallback and not way.by_larger else [])]
+    if way.by_larger:
+        weights = weights_hash(study.profile.larger_generator.weights)
+        params |= {"larger": weights, "prompt": way.by_larger, "calculates": way.calculates}
+        sections += ["answers_from_rows"] if way.by_larger == FROM_ROWS else []
+    params |= study.settings_of(tuple(sections))
+    stage = f"answers/right-by-calculation/{wanted.name}"
+    is_stored = study.store.find(stage, params, VERSION) is not None
+    has_texts = study.has_text or not way.by_larger
+    given = {} if is_stored else texts(study, wanted, name) if has_texts else None
+    if given is None:
+        return None
 
     def make() -> pd.DataFrame:
         questions = asked(study)[["question_id", "question", "answer"]]
-        given = questions["question_id"].map(texts(study, wanted, name)).fillna("")
-        table = right_metrics(questions.assign(prediction=given))
+        table = right_metrics(questions.assign(prediction=questions["question_id"].map(given).fillna("")))
         return table.assign(method=wanted.method, condition=wanted.condition)[METRIC_COLUMNS]
 
-    way = WAYS[name]
-    params = params_of(study, wanted) | {"way": way[1:], "questions": study.digest("questions")}
-    params |= study.settings_of(("answers", *(["generator"] if way.has_fallback else [])))
-    stage = f"answers/right-by-calculation/{wanted.name}"
     return study.store.frame(stage, params, make, VERSION, public=True)
 
 
 def right_by_way(study: Study, wanted: Sequence[Context], names: Sequence[str] = tuple(WAYS)) -> pd.DataFrame:
-    """``answer_right`` of several contexts by several of WAYS: METRIC_COLUMNS and ``prompt``, the way's name."""
+    """``answer_right`` of several contexts by several of WAYS, those of the larger generator where they are stored:
+    METRIC_COLUMNS and ``prompt``, the way's name."""
     study.need_answers("scoring what is calculated")
     searched = [one for one in wanted if one.method != NONE]
-    parts = [right(study, one, name).assign(prompt=name) for name in names for one in searched]
+    found = {name: [right(study, one, name) for one in searched] for name in names}
+    parts = [part.assign(prompt=name) for name, parts in found.items() for part in parts if part is not None]
     return pd.concat(parts, ignore_index=True)
+
+
+def way_rows(study: Study, scored: pd.DataFrame, wanted: Sequence[Context], name: str) -> pd.DataFrame:
+    """The scores of one of WAYS, of :func:`right_by_way`, as ANSWER_COLUMNS."""
+    way = WAYS[name]
+    prompt = name if not way.by_larger else "calculation" if way.calculates else way.by_larger
+    return answer_rows(study, scored, wanted, prompt, is_larger=bool(way.by_larger))

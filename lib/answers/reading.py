@@ -6,7 +6,7 @@ It is rules alone. Where an item or a period is not found, no answer is given: i
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from lib.answers.asked import FILLER, Wanted
 from lib.answers.formulas import Unknown, calculate, is_row_of, items, library, spoken
 from lib.data.rows import Line, Sheet, plain
 
+Choose = Callable[[str, Sequence["Cell"]], "Cell | None"]
 UNITS = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
 SAME, LIKELY = (
@@ -66,13 +67,19 @@ class Reader:
         wanted: what is asked for.
         has_formulas: whether substitutes for missing rows are tried.
         has_columns: whether a value is of its column's period; else a row's first value is of every period.
+        choose: chooses among the likeliest cells, best first, where rules find none; it may find none either.
     """
 
     def __init__(
-        self, sheets: Sequence[Sheet], wanted: Wanted, has_formulas: bool = True, has_columns: bool = True
+        self,
+        sheets: Sequence[Sheet],
+        wanted: Wanted,
+        has_formulas: bool = True,
+        has_columns: bool = True,
+        choose: Choose | None = None,
     ):
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
-        self.has_columns = has_columns
+        self.has_columns, self.choose = has_columns, choose
         self.used: dict[tuple[str, int], Cell] = {}
 
     @cached_property
@@ -97,16 +104,35 @@ class Reader:
         instead = library()["instead"].get(name)
         if instead and self.has_formulas and depth < MAX_SUBSTITUTES:
             return calculate(instead, lambda other, at: self.bind(other, at, depth + 1), year)
-        raise Unknown(
-            f"no row of {self.wanted.rows.get(name, name.replace('_', ' '))} in {year or 'the latest period'}"
-        )
+        words = self.words(name)
+        if self.choose and (chosen := self.choose(words, self.likely(name, year))):
+            self.used[name, year] = chosen
+            return chosen.value
+        raise Unknown(f"no row of {words} in {year or 'the latest period'}")
 
-    def cells(self, name: str, year: int, part: str = "lines") -> list[Cell]:
+    def words(self, name: str) -> str:
+        """What a name of a formula stands for, in words."""
+        return self.wanted.rows.get(name, name.replace("_", " "))
+
+    def likely(self, name: str, year: int) -> list[Cell]:
+        """The cells of a year whose row shares a word with a name, most first; a row that stands twice counts once."""
+        asked = stems(self.words(name))
+        found = self.cells(name, year, fit=lambda _, line, sheet: sum(self.common(asked, line)))
+        ordered = sorted(found, key=lambda cell: -cell.score)
+        return list({(cell.label, cell.value): cell for cell in reversed(ordered)}.values())[::-1]
+
+    def cells(
+        self,
+        name: str,
+        year: int,
+        part: str = "lines",
+        fit: Callable[[str, Line, Sheet], float] | None = None,
+    ) -> list[Cell]:
         """The cells that may be a name's value in a year, of the ``lines`` or the ``others`` of the sheets."""
-        found = []
+        found, fit = [], fit or self.fit
         for rank, sheet in enumerate(self.sheets):
             for line in getattr(sheet, part):
-                if score := self.fit(name, line, sheet):
+                if score := fit(name, line, sheet):
                     column = column_of(line, year, self.wanted.months, sheet) if self.has_columns else 0
                     if column is None or (shown := line.values[column]) is None:
                         continue
@@ -141,14 +167,18 @@ class Reader:
 
     def shared(self, words: str, line: Line) -> float:
         """The mean of the shares that a row's label and the words asked for have in common, 0 below LEAST_SHARED."""
-        asked, label = stems(words), stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
-        whole = label | stems(plain(line.section))
-        if not label or not asked:
-            return 0.0
-        weigh = lambda some: sum(self.weights[word] or 1.0 for word in some)  # noqa: E731
-        of_label, of_asked = weigh(label & asked) / weigh(label), weigh(whole & asked) / weigh(asked)
+        of_label, of_asked = self.common(stems(words), line)
         score = (of_label + of_asked) / 2
         return score if score >= LEAST_SHARED and of_label >= LEAST_SHARED / 2 else 0.0
+
+    def common(self, asked: set[str], line: Line) -> tuple[float, float]:
+        """The shares, by weight, of a row's label and of the words asked for that the other has too."""
+        label = stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
+        whole = label | stems(plain(line.section))
+        if not label or not asked:
+            return 0.0, 0.0
+        weigh = lambda some: sum(self.weights[word] or 1.0 for word in some)  # noqa: E731
+        return weigh(label & asked) / weigh(label), weigh(whole & asked) / weigh(asked)
 
 
 def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
@@ -179,7 +209,11 @@ def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | 
 
 
 def read(
-    wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True, has_columns: bool = True
+    wanted: Wanted,
+    sheets: Sequence[Sheet],
+    has_formulas: bool = True,
+    has_columns: bool = True,
+    choose: Choose | None = None,
 ) -> Result:
     """The answer to a question from pages' tables: of the filings whose pages have all cells, the one with the best;
     where none has all, from the pages of all.
@@ -189,16 +223,18 @@ def read(
         sheets: the pages, best first.
         has_formulas: without, only single cells are answers.
         has_columns: see :class:`Reader`.
+        choose: see :class:`Reader`; it is asked where rules alone give no answer, over the pages of all filings.
     """
     if not has_formulas and wanted.source not in ("item", "row"):
         return Result("", "a formula is needed", None, wanted.formula, ())
     docs = dict.fromkeys(sheet.doc_name for sheet in sheets)
     parts = [[sheet for sheet in sheets if sheet.doc_name == doc] for doc in docs]
     found, why_not = [], "no page has a table"
-    for rank, part in enumerate([*parts, list(sheets)] if len(parts) > 1 else parts):
-        if found and rank == len(parts):
+    tries = [(part, None) for part in ([*parts, list(sheets)] if len(parts) > 1 else parts)]
+    for rank, (part, asks) in enumerate([*tries, (list(sheets), choose)] if choose else tries):
+        if found and rank >= len(parts):
             break  # no mixture of filings where one has all
-        reader = Reader(part, wanted, has_formulas, has_columns)
+        reader = Reader(part, wanted, has_formulas, has_columns, asks)
         try:
             value = calculate(wanted.formula, reader.bind, wanted.year or 0)
         except (Unknown, OverflowError) as error:

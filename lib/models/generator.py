@@ -120,7 +120,8 @@ class Slot:
         try:
             if self.process is None:
                 self._start()
-            reply = self._ask({"messages": request.prompt.messages} | asdict(request.sampling))
+            drawn = {name: value for name, value in asdict(request.sampling).items() if value != ""}
+            reply = self._ask({"messages": request.prompt.messages} | drawn)
         except (_DeadError, OSError, ValueError) as error:
             self.end()
             is_dead = isinstance(error, _DeadError)

@@ -53,6 +53,10 @@ class OpenVinoGenerator:
         config = self.genai.GenerationConfig(
             max_new_tokens=request.sampling.max_tokens, do_sample=False, apply_chat_template=False
         )
+        if request.sampling.grammar:
+            config.structured_output_config = self.genai.StructuredOutputConfig(
+                grammar=request.sampling.grammar
+            )
         found = self.pipeline.generate([prompt], config)
         is_cut = found.finish_reasons[0] == self.genai.GenerationFinishReason.LENGTH
         return Generation(

@@ -59,7 +59,9 @@ class TransformersGenerator:
         tokens, fits = [self._tokens(request) for request in requests], []
         for number, request in enumerate(requests):
             needed = len(tokens[number]) + request.sampling.max_tokens
-            if needed <= self.context:
+            if request.sampling.grammar:
+                on_done(number, GenerationError("the backend transformers has no grammars"))
+            elif needed <= self.context:
                 fits.append(number)
             else:
                 reason = f"{needed} tokens with the answer; the context is {self.context}"

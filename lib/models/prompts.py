@@ -37,6 +37,7 @@ class Sampling:
     temperature: float = 0.0  # 0 takes the likeliest token always
     top_p: float = 1.0  # draw from the likeliest tokens that together have this probability; 1 draws from all
     top_k: int = 0  # draw from this many tokens; 0 draws from all
+    grammar: str = ""  # what may be written at all, in GBNF (llama.cpp's form of EBNF); empty for anything
     seed: int = 0
 
     def __post_init__(self):

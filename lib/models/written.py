@@ -102,6 +102,8 @@ class GenerationLog:
 
     def _identity(self, item: Item) -> dict:
         params = asdict(item.sampling)
+        if not params["grammar"]:
+            del params["grammar"]  # texts without one keep their keys
         prompt_sha, seed = digest_of(item.prompt.messages), params.pop("seed")
         return {"model": asdict(self.model), "prompt_sha": prompt_sha, "seed": seed, "params": params}
 

@@ -25,11 +25,7 @@ from lib.study import Study
 TITLES = {metric: METRIC_TITLES[metric] for metric in ANSWER_METRICS}
 #: Metrics that are beside people's labels alone.
 CALIBRATED = METRIC_TITLES | {BLEU: "BLEU", YES_OR_NO: "Yes or no", COSINE: "Cosine (encoder)"}
-PROMPT_TITLES = {
-    "plain": "As written",
-    "larger-plain": "As a larger model writes",
-    "larger-rows": "As a larger model writes that copies rows",
-} | {name: way.title for name, way in WAYS.items()}
+PROMPT_TITLES = {"plain": "As written"} | {name: way.title for name, way in WAYS.items()}
 PARTS = ("retrieved", "read")
 #: The two versions of the main study, and their tables of answers.
 VERSIONS = {

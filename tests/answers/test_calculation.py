@@ -17,11 +17,14 @@ from lib.analysis.answered import (
     outcomes,
 )
 from lib.answers.asked import asked_for
+from lib.answers.choosing import Chooser
 from lib.answers.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
 from lib.answers.pages_read import as_text
 from lib.answers.prompt_context import Context
-from lib.answers.reading import read
+from lib.answers.reading import Cell, read
 from lib.data.rows import Column, Sheet, entries_of_text, lines_of
+from lib.models.prompts import Generation
+from lib.models.written import GenerationLog, Model
 
 INCOME = """(In millions)
 Years ended December 31,
@@ -175,6 +178,60 @@ def test_a_derivation_has_the_cells():
         ("Net sales", 2019, 400, 4),
         ("Cost of sales", 2019, 250, 4),
     ]
+
+
+def test_a_row_that_rules_miss_may_be_chosen():
+    wanted = asked_for("What was Acme's gain from income of associates in 2019?", ["Acme"])
+    assert read(wanted, [sheet(INCOME)]).text == ""
+    seen = []
+
+    def choose(words, cells):
+        seen.append((words, [cell.label for cell in cells]))
+        return cells[-1]
+
+    found = read(wanted, [sheet(INCOME)], choose=choose)
+    assert len(seen) == 1
+    assert "Net sales" not in seen[0][1]  # shares no word with what is asked
+    assert [cell.label for cell in found.cells] == seen[0][1][-1:]
+    assert read(wanted, [sheet(INCOME)], choose=lambda words, cells: None).text == ""
+
+
+def test_nothing_is_chosen_where_rules_suffice():
+    def never(words, cells):
+        raise AssertionError
+
+    wanted = asked_for("What was Acme's revenue in 2019?", ["Acme"])
+    assert read(wanted, [sheet(INCOME)], choose=never).text == "$400 (in millions)"
+
+
+def test_the_model_chooses_by_number_and_0_is_none(tmp_path):
+    asked = []
+
+    class Writer:
+        def generate(self, requests, on_done):
+            for n, request in enumerate(requests):
+                asked.append(request)
+                number = "2" if "tax" in request.prompt.user else "0"
+                on_done(n, Generation(number, 9, 1, "stop", 0.0))
+
+    log = GenerationLog(tmp_path / "log.jsonl", Model("tiny", "ab"), say=print)
+    study = SimpleNamespace(
+        profile=SimpleNamespace(answers=SimpleNamespace(seed=1)),
+        generation_log=lambda: log,
+        make_generator=Writer,
+    )
+    chooser = Chooser(study)
+    cells = [Cell("x", 2020, 1.0, 1.0, "", label, "D", 0, False, 0.0) for label in ("Taxes", "Tax paid")]
+    for words, label in (("tax", "Tax paid"), ("goodwill", None)):
+        assert (
+            chooser("q", "How much?", words, cells[:1] if label is None else cells) is None
+        )  # not yet known
+        chooser.ask()
+        if label:
+            assert chooser("q", "How much?", words, cells).label == label
+    assert asked[0].sampling.grammar == 'root ::= "0" | "1" | "2"'
+    assert chooser("q", "How much?", "tax", []) is None
+    assert not chooser.ask()
 
 
 def test_what_is_not_found_is_said():

@@ -238,6 +238,13 @@ def test_the_same_seed_gives_the_same_text_whatever_else_is_asked():
 
 
 @needs_gguf
+def test_a_grammar_leaves_the_model_nothing_else_to_write():
+    generator = LlamaCppGenerator(Path(GGUF), n_slots=1, context=256)
+    (outcome,) = outcomes(generator, asked("Name a colour.", max_tokens=4, grammar='root ::= "17" | "18"'))
+    assert outcome.text in ("17", "18")
+
+
+@needs_gguf
 def test_llama_cpp_tells_of_prompts_that_do_not_fit():
     generator = LlamaCppGenerator(Path(GGUF), n_slots=1, context=256)
     too_long, no_room, fine = outcomes(
@@ -362,6 +369,11 @@ def test_seeded_draws_follow_the_softmax():
     drawn = np.bincount(noisy.argmax(dim=1).numpy(), minlength=5) / n_draws
     np.testing.assert_allclose(drawn, p, atol=4 * np.sqrt(0.25 / n_draws))
     assert drawn[4] == 0
+
+
+def test_a_grammar_is_refused_where_the_backend_has_none(paper):
+    (outcome,) = outcomes(paper(), asked("a", grammar='root ::= "b"'))
+    assert str(outcome) == "the backend transformers has no grammars"
 
 
 def test_a_prompt_that_does_not_fit_is_told_and_the_others_are_answered(paper):
