@@ -15,13 +15,15 @@ PART ?= all
 ENGINE ?= process
 Q ?=
 TORCH_INDEX ?=
-TORCH := $(shell grep -o '^torch==[^ ;]*' requirements.txt)
+PACKAGES := $(wildcard requirements*.txt)
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
-STAMP := $(VENV)/.ready-$(shell cat requirements.txt pyproject.toml | sha256sum | cut -c1-12)
+STAMP := $(VENV)/.ready-$(shell cat requirements.txt requirements-c*.txt pyproject.toml | sha256sum | cut -c1-12)
+IS_CPU := $(VENV)/bin/python -m pip show torch 2>/dev/null | grep -q '^Version:.*+cpu'
+UV := artifacts/lock/bin/uv pip compile --quiet --generate-hashes --no-deps --no-header --no-annotate
 
-.PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean audit
+.PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -34,15 +36,15 @@ help:  ## this list
 
 env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
 
-$(STAMP): requirements.txt pyproject.toml
+$(STAMP): requirements.txt requirements-cpu.txt requirements-cuda.txt pyproject.toml
 	@echo "Building the environment in $(VENV) from requirements.txt: about five minutes, once."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: say PYTHON=python3.11"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@if ! command -v nvidia-smi >/dev/null; then \
-	  $(PIP) --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) "$(TORCH)+cpu" 2>/dev/null || \
+	  $(PIP) --no-deps --require-hashes $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements-cpu.txt 2>/dev/null || \
 	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env TORCH_INDEX=<PyTorch's CPU index>"; fi
 	@$(PIP) --no-deps --require-hashes -r requirements.txt
-	@$(PIP) "$(TORCH)"
+	@if [ "$$(uname)" = Linux ] && ! $(IS_CPU); then $(PIP) --no-deps --require-hashes -r requirements-cuda.txt; fi
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 
@@ -96,7 +98,17 @@ format: $(STAMP)  ## format the code and sort its imports
 audit:  ## look the pinned packages up among known vulnerabilities
 	@test -d artifacts/audit || $(PYTHON) -m venv artifacts/audit
 	@artifacts/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.9.0
-	@artifacts/audit/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
+	@artifacts/audit/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(addprefix -r ,$(filter-out requirements-cpu.txt,$(PACKAGES)))
+
+lock:  ## write the hashes of all pinned packages, after a name or version in requirements*.txt was changed
+	@test -d artifacts/lock || $(PYTHON) -m venv artifacts/lock
+	@artifacts/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	@for file in $(filter-out requirements-cpu.txt,$(PACKAGES)); do \
+	  grep -oE '^[A-Za-z0-9][^ ;]*' $$file | sort -u > artifacts/lock/names.in; \
+	  platform=$$([ $$file = requirements-cuda.txt ] && echo --python-platform=x86_64-manylinux_2_28); \
+	  $(UV) $$platform artifacts/lock/names.in --output-file artifacts/lock/new.txt && \
+	  { grep '^#' $$file; cat artifacts/lock/new.txt; } > artifacts/lock/file.txt && cp artifacts/lock/file.txt $$file || exit 1; \
+	done
 
 clean:  ## remove built books (what was computed stays in artifacts/)
 	@rm -rf book/_build

@@ -9,16 +9,22 @@ import yaml
 from lib.models.weights import COMMIT, SHA256, fetch, is_folder, lock, weights_hash
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = sorted(ROOT.glob("requirements*.txt"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
-def test_every_package_has_a_version_and_hashes():
-    text = (ROOT / "requirements.txt").read_text().replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    assert len(lines) > 200
-    assert [
-        line for line in lines if not re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line)
-    ] == []
+@pytest.mark.parametrize("path", PACKAGES, ids=lambda path: path.name)
+def test_every_package_has_a_version_and_hashes(path):
+    lines = [line for line in path.read_text().replace("\\\n", " ").splitlines() if not line.startswith("#")]
+    assert len(lines) >= (200 if path.stem == "requirements" else 1)
+    pinned = re.compile(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}")
+    assert [line for line in lines if not pinned.match(line)] == []
+
+
+def test_torch_has_the_same_version_with_and_without_a_gpu():
+    found = [re.search(r"^torch==([\d.]+)", path.read_text(), re.M) for path in PACKAGES]
+    assert len({match[1] for match in found if match}) == 1
+    assert sum(bool(match) for match in found) == 2
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
