@@ -97,7 +97,7 @@ def group_table(
         Column("n", "n"),
         Column("Companies", "n_companies"),
         *(Column(METRIC_TITLES[metric], metric) for metric in frame["metric"].unique()),
-        *([] if known is None else [Column("Reported D / P", ("group", "entry"), reported)]),
+        *([] if known is None else [Column("Reported, document / page", ("group", "entry"), reported)]),
     )
 
 

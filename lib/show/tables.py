@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at", "values_of"]  # for the chapters
-REPORTED = "Reported D / P / B / R"
+REPORTED = "Reported: document / page / BLEU / ROUGE-L"
 
 
 def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:
@@ -56,7 +55,6 @@ def seconds(value: float) -> str:
 
 
 METHOD, N = Column("Method", "method", title), Column("n", "n")
-MEAN_ALONE = Column("Mean", "mean", number)
 MEANS = tuple(Column(METRIC_TITLES[metric], metric) for metric in HEADLINE)
 #: What makes a cell of the columns that ``tables.yaml`` names.
 FORMS = {
@@ -121,25 +119,17 @@ def results_table(
     return printed(shown, METHOD, *MEANS, *reported_columns(study.dataset.name), N)
 
 
-def conditions_table(
-    study: Study, summary: pd.DataFrame, methods: Iterable[str], conditions: Iterable[str]
-) -> pd.DataFrame:
-    """One row per method and condition: means of the headline metrics, what is reported, and n."""
-    shown = wide(summary, ["method", "condition"], MEAN_ALONE).loc[[*product(methods, conditions)]]
-    condition, reported = Column("Condition", "condition", IN_WORDS.get), reported_columns(study.dataset.name)
-    return printed(shown.reset_index(), METHOD, condition, *MEANS, *reported, N)
-
-
 def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
-    """One row per method: document recall over all filings, and page recall under each condition, beside what is
-    reported of it over all filings and with the filing given."""
+    """One row per method: document recall over all filings, and page recall under each condition that was summarised,
+    beside what is reported of it over all filings and with the filing given."""
     of = {key: part.set_index("method") for key, part in summary.groupby(["condition", "metric"])}
     names, known = list(methods), reported_runs(study.dataset.name)
     shown = pd.DataFrame({"Method": map(title, names)})
     columns = [("doc_recall", "standard", "Document recall, all filings")]
     columns += [("page_recall", condition, f"Page recall, {head}") for condition, head in IN_WORDS.items()]
     for metric, condition, head in columns:
-        shown[head] = printed(of[condition, metric].loc[names], MEAN)["Mean"].array
+        if (condition, metric) in of:
+            shown[head] = printed(of[condition, metric].loc[names], MEAN)["Mean"].array
     if known:
         pages = {run: number(cells["page_recall"]) for run, cells in known.items()}
         cells = [[pages.get((name, one), "–") for one in ("standard", "oracle-document")] for name in names]

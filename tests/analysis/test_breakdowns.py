@@ -119,7 +119,7 @@ def test_groups_come_with_their_means_counts_and_marks():
     ]
     shown = group_table(found, "Type", SEEN, {"oracle_document": {"a": [0.68]}})
     assert shown["Type"].tolist() == ["a", "a", f"b{MARK}", f"b{MARK}"]
-    assert shown["Reported D / P"].tolist() == ["–", "0.68", "–", "–"]
+    assert shown["Reported, document / page"].tolist() == ["–", "0.68", "–", "–"]
     assert shown["Run"].tolist() == ["Dense", "Dense, filing given"] * 2
 
 
