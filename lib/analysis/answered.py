@@ -35,11 +35,13 @@ CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
 
-def summarise_answers(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
+def summarise_answers(
+    study: Study, metrics: pd.DataFrame, contexts: Sequence[Context], wanted: Sequence[str] = ANSWER_METRICS
+) -> pd.DataFrame:
     """Means with intervals (Wilson's where all score alike): context, metric, mean, low, high, n, n_companies."""
     draws, rows = Resampling.of(study), []
     for context in contexts:
-        for metric in ANSWER_METRICS:
+        for metric in wanted:
             values = values_of(metrics, context.method, context.condition, metric, None)
             found, _ = group_interval(draws, values)
             rows.append((context.name, metric, *found))

@@ -19,7 +19,7 @@ from lib.frames import remembered
 from lib.methods import METHODS
 from lib.retrievers.bm25 import tokenize
 from lib.study import Study
-from lib.words import CONDITIONS, Condition, StudyError
+from lib.words import CONDITIONS, IN_WORDS, Condition, StudyError
 
 NONE = "none"
 BEST_BASELINE = "best-baseline"
@@ -43,7 +43,8 @@ class Context:
         """The context as the tables print it."""
         if self.name == NONE:
             return "no context"
-        return self.name if self.name == self.method else f"{self.name} ({METHODS[self.method].title})"
+        said = {BEST_BASELINE: "best baseline", **IN_WORDS}.get(self.name)
+        return f"{said} ({METHODS[self.method].title})" if said else METHODS[self.method].title
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:

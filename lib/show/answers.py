@@ -29,8 +29,8 @@ PROMPT_TITLES = {"plain": "As written"} | {name: way.title for name, way in WAYS
 PARTS = ("retrieved", "read")
 #: The two versions of the main study, and their tables of answers.
 VERSIONS = {
-    "Reported R / N, English (Table 5)": ("kobeissi2026_en", "Table 5"),
-    "Reported R / N, French (Table 6)": ("kobeissi2026_fr", "Table 6"),
+    "Reported ROUGE-L / numeric match, English (Table 5)": ("kobeissi2026_en", "Table 5"),
+    "Reported ROUGE-L / numeric match, French (Table 6)": ("kobeissi2026_fr", "Table 6"),
 }
 HELD = {"gold_pages": "Gold pages", "evidence_words": "Evidence words", "answer_number": "Answer's number"}
 
@@ -41,10 +41,12 @@ def answers_table(
     contexts: Sequence[Context],
     n_missing: Mapping[str, int],
     agreed: pd.DataFrame,
+    calculated: pd.DataFrame,
 ) -> pd.DataFrame:
     """One row per context: every metric with its interval, what both versions of the main study report (ROUGE-L /
-    numeric match), and answers that are missing; and a last row with each metric's agreement with people (``agreed``
-    of :func:`lib.analysis.calibration.agreement`)."""
+    numeric match), and answers that are missing; below them the right numbers of ``calculated`` answers, a summary
+    too; and a last row with each metric's agreement with people (``agreed`` of
+    :func:`lib.analysis.calibration.agreement`)."""
     name, reported = study.dataset.name, []
     for head, (source, table) in VERSIONS.items():
         known = reported_rows(name, table, source)
@@ -60,6 +62,9 @@ def answers_table(
         *reported,
         Column("Missing", "context", lambda context: str(n_missing.get(context, 0))),
     )
+    titles = {one.name: f"{one.title}, calculated" for one in contexts}
+    below = printed(calculated, Column("Context", "context", titles.get), interval(TITLES["answer_right"]))
+    shown = pd.concat([shown, below], ignore_index=True).fillna("–")
     kinds = {metric: NUMBER if METRICS[metric].is_numeric else ALL for metric in TITLES}
     last = {TITLES[metric]: kappa(agreed, metric, kind) for metric, kind in kinds.items()}
     row = pd.DataFrame([{"Context": "κ with people"} | last], columns=shown.columns).fillna("–")

@@ -135,8 +135,8 @@ def test_contexts_join_what_is_read(tmp_path, tokenizer_folder):
 def test_a_context_knows_its_method_condition_and_title():
     assert context("best-baseline", "hyde") == Context("best-baseline", "hyde", "standard")
     assert context("oracle-page", "hyde", "dense") == Context("oracle-page", "dense", "oracle-page")
-    assert context("bm25").title == "bm25"
-    assert context("best-baseline", "bm25").title == "best-baseline (BM25)"
+    assert context("bm25").title == "BM25"
+    assert context("best-baseline", "bm25").title == "best baseline (BM25)"
     assert context(NONE).title == "no context"
     with pytest.raises(StudyError, match="no context 'google'"):
         context("google")
@@ -274,17 +274,26 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
         columns=["metric", "kind", "kappa"],
     )
     given = study, summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1}
-    assert len(answers_table(*given, agreed[:0])) == len(chosen)
-    shown = answers_table(*given, agreed)
-    people = shown.iloc[-1]
-    shown = shown[:-1]
+    calculated = summarise_answers(study, scored.assign(value=1.0), chosen[:1], ["answer_right"])
+    assert len(answers_table(*given, agreed[:0], calculated[:0])) == len(chosen)
+    shown = answers_table(*given, agreed, calculated)
+    people, by_rules = shown.iloc[-1], shown.iloc[-2]
+    assert by_rules[["Context", "Token F1"]].tolist() == ["best baseline (Dense), calculated", "–"]
+    assert by_rules["Right"].startswith("1.00 [")
+    shown = shown[:-2]
     assert people[["Context", "Right", "Numeric match"]].tolist() == ["κ with people", "0.90", "0.80"]
     assert people[["Token F1", "ROUGE-L"]].tolist() == ["0.20", "–"]
     assert shown["Missing"].tolist() == ["1", "0"]
-    assert shown["Context"].tolist() == ["best-baseline (Dense)", "oracle-page (BM25)"]
+    assert shown["Context"].tolist() == ["best baseline (Dense)", "pages given (BM25)"]
     if name == "financebench":
-        assert shown["Reported R / N, English (Table 5)"].tolist() == ["0.07 / 0.12", "0.20 / 0.34"]
-        assert shown["Reported R / N, French (Table 6)"].tolist() == ["0.12 / 0.38", "0.16 / 0.70"]
+        assert shown["Reported ROUGE-L / numeric match, English (Table 5)"].tolist() == [
+            "0.07 / 0.12",
+            "0.20 / 0.34",
+        ]
+        assert shown["Reported ROUGE-L / numeric match, French (Table 6)"].tolist() == [
+            "0.12 / 0.38",
+            "0.16 / 0.70",
+        ]
     else:
         assert not [column for column in shown if "Reported" in column]
 
