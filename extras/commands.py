@@ -204,6 +204,14 @@ def preflight(names: Names) -> None:
     preflight(names.open())
 
 
+@click.command("pin")
+def pin_() -> None:
+    """Write the SHA-256 of the hub's models into the lock file, where it has none."""
+    from extras.pin import pin
+
+    pin(click.echo)
+
+
 @click.command()
 @study_options
 @click.option(
@@ -315,6 +323,7 @@ COMMANDS = (
     verify,
     break_,
     preflight,
+    pin_,
     answers,
     texts,
     contexts,

@@ -36,6 +36,8 @@ def preflight(study: Study, say=print) -> None:
     models, problems = hub_models(study.profile), []
     missing = [record for record in models.values() if local_snapshot(record) is None]
     for role, record in models.items():
+        if not record["hub"].get("sha256"):
+            problems.append(f"{record['title']} has no SHA-256 in the lock file: python -m lib pin writes it")
         place = "to be downloaded" if record in missing else "here"
         if any(Path(file).match(PICKLED) for file in record["hub"].get("sha256", {})):
             place += ", a PyTorch file that is read as tensors only"

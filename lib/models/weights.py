@@ -8,7 +8,7 @@ a zip that contains the files (``archive``).
 A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
 as safetensors or, where a commit has none, as ``pytorch_model.bin``: a pickle, opened as tensors only, here and then by
 transformers (``torch.load(weights_only=True)`` builds tensors and plain containers and runs no code of the file). Its
-weights are checked against the lock's hashes, and else against those by which the hub's cache names a commit's files.
+weights are checked against the lock's hashes; a model without them is not used (``python -m lib pin`` writes them).
 """
 
 import json
@@ -97,8 +97,17 @@ def fetch(name: str, say=print) -> Path:
         return target
     with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
         if wanted := _missing(record, target):  # else another process was faster
+            damaged = ", ".join(str(target / file) for file in wanted if (target / file).exists())
+            if damaged:
+                say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
             say(f"weights: fetching {record['title']} into {target}")
-            _fetch_files(name, record, wanted, Path(folder), say)
+            try:
+                _fetch_files(name, record, wanted, Path(folder), say)
+            except StudyError as error:
+                if not damaged:
+                    raise
+                mend = "Connect to it and run again, or copy the file from another machine"
+                raise StudyError(f"{damaged}: damaged, and no sound copy came: {error} {mend}") from None
         for file in wanted:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             (Path(folder) / file).replace(target / file)
@@ -218,13 +227,18 @@ def fetch_snapshot(record: dict, say=print) -> Path:
     """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed.
 
     Raises:
-        StudyError: the revision is no commit, the hub cannot be reached, the download broke off, or a file is not what
-            the lock says or contains more than tensors.
+        StudyError: the revision is no commit, the lock has no hash of its weights, the hub cannot be reached, the
+            download broke off, or a file is not what the lock says or contains more than tensors.
     """
     hub = record["hub"]
     if not COMMIT.fullmatch(hub["revision"]):
         raise StudyError(
             f"{hub['id']}: revision {hub['revision']!r} is no commit, so its files may change; pin one in the lock file"
+        )
+    if not (known := hub.get("sha256")):
+        pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
+        raise StudyError(
+            f"{hub['id']}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}"
         )
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
@@ -239,14 +253,13 @@ def fetch_snapshot(record: dict, say=print) -> Path:
             ) from None
         except OSError as error:
             raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
-    stored = {path.name: path.resolve().name for kind in (SAFE, PICKLED) for path in folder.glob(kind)}
-    of_hub = {file: name for file, name in stored.items() if SHA256.fullmatch(name)}
-    for file, sha256 in (of_hub | hub.get("sha256", {})).items():
-        if (path := folder / file).is_file() and not _has_hash(path, sha256):
+    safe, pickled = (sorted(folder.glob(kind)) for kind in (SAFE, PICKLED))
+    for path in safe or pickled:
+        if not _has_hash(path, known.get(path.name, "")):
             raise StudyError(
                 f"{path} is not the file that the lock names (hash differs); delete it and run again"
             )
-    for path in () if any(folder.glob(SAFE)) else folder.glob(PICKLED):
+    for path in () if safe else pickled:
         import torch
 
         try:

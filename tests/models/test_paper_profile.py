@@ -35,17 +35,28 @@ def put(hub_cache: Path, name: str, model: Path) -> Path:
 
 
 @pytest.fixture
-def paper_models(tiny_of, hub_cache, monkeypatch) -> dict[str, Path]:
+def pinned(monkeypatch):
+    """Write the hashes of a folder's weights into the lock's record of a model; gives the folder."""
+
+    def pin(name: str, place: Path) -> Path:
+        files = [path for kind in (weights.SAFE, weights.PICKLED) for path in place.glob(kind)]
+        hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+        monkeypatch.setitem(locked(name)["hub"], "sha256", hashes)
+        return place
+
+    return pin
+
+
+@pytest.fixture
+def paper_models(tiny_of, hub_cache, pinned) -> dict[str, Path]:
     """The four models, tiny, of the published ones' architectures."""
-    for name in PAPER:
-        monkeypatch.setitem(locked(name)["hub"], "sha256", {})
     classes = {
         "bge-m3": ("XLMRobertaConfig", "XLMRobertaModel", {}),
         "splade-cocondenser": ("BertConfig", "BertForMaskedLM", {}),
         "bge-reranker-v2-m3": ("XLMRobertaConfig", "XLMRobertaForSequenceClassification", {"num_labels": 1}),
         "qwen2.5-7b-instruct": ("Qwen2Config", "Qwen2ForCausalLM", {}),
     }
-    return {name: put(hub_cache, name, tiny_of(*classes[name])) for name in PAPER}
+    return {name: pinned(name, put(hub_cache, name, tiny_of(*classes[name]))) for name in PAPER}
 
 
 @pytest.fixture(scope="session")
@@ -109,9 +120,17 @@ def model_of(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_a_snapshot_in_the_hub_s_cache_is_used_without_a_hub(hub_cache, tmp_path):
-    place = put(hub_cache, "bge-m3", model_of(tmp_path / "model", model__safetensors=""))
+def test_a_snapshot_in_the_hub_s_cache_is_used_without_a_hub(hub_cache, tmp_path, pinned):
+    place = pinned("bge-m3", put(hub_cache, "bge-m3", model_of(tmp_path / "model", model__safetensors="")))
     assert fetch("bge-m3") == place
+
+
+@pytest.mark.parametrize("hashes", [None, {}, {"another.safetensors": "0" * 64}])
+def test_weights_without_a_hash_in_the_lock_are_not_used(hub_cache, tmp_path, monkeypatch, hashes):
+    put(hub_cache, "splade-cocondenser", model_of(tmp_path / "model", model__safetensors=""))
+    monkeypatch.setitem(locked("splade-cocondenser")["hub"], "sha256", hashes)
+    with pytest.raises(StudyError, match=r"has no SHA-256 of its weights, .* lib pin|is not the file that"):
+        fetch("splade-cocondenser")
 
 
 SHARDS = json.dumps({"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}})
@@ -139,25 +158,25 @@ def test_a_download_that_broke_off_is_not_whole(hub_cache, tmp_path, files, is_w
     assert local_snapshot(locked("bge-m3")) == (place if is_whole else None)
 
 
-def test_a_weight_file_has_the_hash_by_which_the_hubs_cache_names_it(tmp_path, monkeypatch):
-    """In the cache a large file is a link to one that its SHA-256 names."""
-    place, blob = model_of(tmp_path / "model"), tmp_path / hashlib.sha256(b"tensors").hexdigest()
-    blob.write_bytes(b"tensors")
-    (place / "model.safetensors").symlink_to(blob)
+def test_a_weight_file_that_changed_is_not_used(tmp_path, monkeypatch, pinned):
+    place = pinned("qwen2.5-7b-instruct", model_of(tmp_path / "model", model__safetensors="tensors"))
     monkeypatch.setattr(weights, "local_snapshot", lambda record: place)
     assert fetch_snapshot(locked("qwen2.5-7b-instruct")) == place
-    blob.write_bytes(b"others!!")
+    (place / "model.safetensors").write_bytes(b"others!!")
     with pytest.raises(StudyError, match=r"model\.safetensors is not the file .* delete it and run again"):
         fetch_snapshot(locked("qwen2.5-7b-instruct"))
 
 
 @pytest.mark.parametrize("has_safetensors", [True, False])
 def test_a_snapshot_is_taken_as_safetensors_where_there_are_any(
-    hub_cache, tmp_path, monkeypatch, has_safetensors
+    hub_cache, tmp_path, monkeypatch, pinned, has_safetensors
 ):
     """The hub is asked for the PyTorch file only when the commit has no safetensors."""
-    files = {"model__safetensors": ""} if has_safetensors else {}
-    place, asked = model_of(tmp_path / "model", **files), []
+    import torch
+
+    place, asked = model_of(tmp_path / "model", **{"model__safetensors": ""} if has_safetensors else {}), []
+    torch.save({"weight": torch.ones(2)}, place / "pytorch_model.bin")
+    pinned("splade-cocondenser", place)
 
     def download(name, revision, local_files_only=False, **options):
         if local_files_only:
@@ -194,15 +213,13 @@ class Runs:
 
 
 @pytest.fixture
-def pickled(hub_cache, tmp_path, monkeypatch):
+def pickled(hub_cache, tmp_path, pinned):
     """Put an object where BGE-M3's PyTorch file is; gives the snapshot."""
     import torch
 
-    monkeypatch.setitem(locked("bge-m3")["hub"], "sha256", {})
-
     def save(held: object) -> Path:
         torch.save(held, model_of(tmp_path / "model") / "pytorch_model.bin")
-        return put(hub_cache, "bge-m3", tmp_path / "model")
+        return pinned("bge-m3", put(hub_cache, "bge-m3", tmp_path / "model"))
 
     return save
 

@@ -144,6 +144,15 @@ def test_a_registry_that_cannot_be_reached(shelf):
         shelf.fetch()
 
 
+def test_a_damaged_file_that_cannot_be_fetched_is_named(shelf):
+    path = shelf.fetch() / "model.onnx"
+    path.write_bytes(b"w3ights" * 100)
+    shelf.record["packages"][0]["version"] = "2.0"
+    with pytest.raises(StudyError, match=r"toy/model\.onnx: damaged, .* cannot download toy-model==2\.0"):
+        shelf.fetch()
+    assert any("damaged" in line and str(path) in line for line in shelf.said)
+
+
 def in_parts(shelf, parts: list[bytes], **record) -> None:
     """Put one package per part into the registry, and let the lock name them."""
     packages, members = [], []
