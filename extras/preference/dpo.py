@@ -21,6 +21,7 @@ from transformers import (
 from trl import DPOConfig, DPOTrainer
 
 from lib.models.encoders import has_fast_bfloat16
+from lib.models.generator_transformers import from_files
 from lib.page_scorer.library import Progress, last_checkpoint
 from lib.words import StudyError
 
@@ -56,7 +57,7 @@ def train(
     """Train a language model on preference pairs; it is its own reference.
 
     Args:
-        directory: the model and its tokenizer, as transformers saves them.
+        directory: the model and its tokenizer, as transformers saves them or in one GGUF file.
         pairs: messages, chosen, rejected.
         settings: the profile's section ``preference``.
         checkpoints: directory for checkpoints; training goes on from the last whole one in it.
@@ -81,7 +82,8 @@ def train(
         raise StudyError(
             f"{torch.cuda.device_count()} GPUs are visible and one is used: set CUDA_VISIBLE_DEVICES=0"
         )
-    tokenizer = AutoTokenizer.from_pretrained(directory, local_files_only=True)
+    files = from_files(directory)
+    tokenizer = AutoTokenizer.from_pretrained(directory, **files)
     _check_lengths(tokenizer, pairs, settings["max_tokens"])
     is_fast = settings["train_precision"] == "bfloat16" or (
         settings["train_precision"] == "auto" and has_fast_bfloat16()
@@ -89,7 +91,7 @@ def train(
     with_adapters = settings["method"] == "lora"
     dtype = torch.bfloat16 if is_fast and with_adapters else torch.float32
     trainer = PreferenceTrainer(
-        model=AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, local_files_only=True),
+        model=AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, **files),
         args=_arguments(settings, checkpoints, is_fast),
         train_dataset=Dataset.from_list([_example(row) for row in pairs.itertuples()]),
         processing_class=tokenizer,

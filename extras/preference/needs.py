@@ -99,13 +99,13 @@ def check_machine(profile: dict) -> Needs:
         The memory that it takes; the time is not known before the pairs are.
 
     Raises:
-        StudyError: it is a GGUF file, or there is no GPU, or too small a one, or more than one.
+        StudyError: its backend does not train, or there is no GPU, or too small a one, or more than one.
     """
     settings, weights = profile["preference"], profile["generator"]["weights"]
     if profile["generator"]["backend"] != "transformers":
         raise StudyError(
-            f"the generator {weights} is a GGUF file, which can be run and not trained: say --profile paper, or a "
-            "profile whose generator has backend: transformers"
+            f"the generator {weights} is run by {profile['generator']['backend']}, which does not train: say --profile "
+            "preference or paper, or a profile whose generator has backend: transformers"
         )
     needed, found = estimate(n_parameters(weights), settings), gpu()
     size = f"{weights} has {needed.n_parameters / 1e9:.1f} billion parameters"

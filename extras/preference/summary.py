@@ -1,11 +1,14 @@
 """Preference training in a paragraph: the pairs that a study gives, and what a run of the full-sized model takes."""
 
+import pandas as pd
+
 from extras.preference.needs import characters, estimate, n_parameters
 from extras.preference.pairs import folds, pairs
 from lib.methods import baselines
 from lib.study import Study
 
-VERSION = 1
+VERSION = COMPARED_VERSION = 1
+COMPARED_STAGE = "preference/compared"
 
 
 def counts(study: Study) -> dict[str, int]:
@@ -52,3 +55,26 @@ def paragraph(study: Study, profile: dict) -> str:
         f"{settings['epochs']} epochs in {settings['n_folds']} folds, roughly {lora.hours:.1f} hours; training every "
         f"parameter takes {full.memory_gib:.0f} GiB and {full.hours:.1f} hours."
     )
+
+
+def stored_as(study: Study, profile: dict, fold: int | None) -> tuple[str, dict]:
+    """Where a comparison of tuned and untuned answers is stored: its stage, and all that it depends on.
+
+    Args:
+        study: gives questions, pages and runs.
+        profile: by which was trained.
+        fold: only this one was trained; None for all.
+    """
+    params = {name: study.digest(name) for name in ("chunks", "questions")}
+    params |= {"gold": study.dataset.fingerprint, "fold": fold}
+    params |= {name: dict(profile[name]) for name in ("preference", "answers", "generator")}
+    return COMPARED_STAGE, params
+
+
+def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.DataFrame:
+    """What training by a profile changed, of ``python -m extras.preference.train``: the columns of
+    :func:`extras.preference.tuned.compared` and n_train_pairs; empty where it was not run."""
+    stage, params = stored_as(study, profile, fold)
+    if study.store.find(stage, params, COMPARED_VERSION) is None:
+        return pd.DataFrame()
+    return study.store.frame(stage, params, pd.DataFrame, COMPARED_VERSION, public=True)

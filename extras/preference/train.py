@@ -14,7 +14,7 @@ import pandas as pd
 
 from extras.preference.needs import check_machine, estimate
 from extras.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
-from extras.preference.summary import counts, paragraph
+from extras.preference.summary import COMPARED_VERSION, counts, paragraph, stored_as
 from extras.preflight import preflight
 from lib.files import digest_of
 from lib.folds import Fold
@@ -68,10 +68,10 @@ def fold_model(study: Study, fold: Fold) -> Entry:
     return entry
 
 
-def train_all(study: Study, say=print) -> dict[int, Entry]:
-    """Every fold's model by the fold's number; what is stored is not trained again."""
+def train_all(study: Study, say=print, only: int | None = None) -> dict[int, Entry]:
+    """Every fold's model by the fold's number, or only one's; what is stored is not trained again."""
     models = {}
-    for fold in folds(study):
+    for fold in (fold for fold in folds(study) if only in (None, fold.number)):
         entry = models[fold.number] = fold_model(study, fold)
         curve = json.loads((entry.path / "curves.json").read_text())
         n_pairs = json.loads((entry.path / "fold.json").read_text())["n_train_pairs"]
@@ -88,18 +88,19 @@ def main() -> int:
     parser.add_argument("--dataset", default="", help="financebench, demo or a folder")
     parser.add_argument("--profile", default="paper")
     parser.add_argument("--results", default="published", choices=["published", "fresh"])
+    parser.add_argument("--fold", type=int, help="only this fold, from 0")
     parser.add_argument("--pairs", action="store_true", help="count the pairs and stop; any profile will do")
     given = parser.parse_args()
     try:
-        run(open_study(given.dataset, given.profile, given.results, "preference"), given.pairs)
+        run(open_study(given.dataset, given.profile, given.results, "preference"), given.pairs, given.fold)
     except StudyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def run(study: Study, is_count: bool) -> None:
-    """Train and compare, or only count the pairs; the comparison is written to ``preference.csv`` of the outputs."""
+def run(study: Study, is_count: bool, only: int | None = None) -> None:
+    """Train and compare, or only count the pairs; the comparison is stored without text, and shown in chapter 08."""
     from extras.preference.tuned import compared
 
     if is_count:
@@ -111,10 +112,15 @@ def run(study: Study, is_count: bool) -> None:
     n_characters = counts(study)["n_characters"]
     hours = estimate(needed.n_parameters, study.profile.preference, n_characters).hours
     print(f"training takes {needed.memory_gib:.1f} GiB and, on one GPU, roughly {hours:.1f} hours")
-    models = train_all(study)
-    wanted = (prompt_context(study), rejected_context(study))
-    found = pd.concat([compared(study, one, models) for one in wanted], ignore_index=True)
-    study.write("preference.csv", found.to_csv(index=False))
+    models = train_all(study, only=only)
+
+    def make() -> pd.DataFrame:
+        wanted = (prompt_context(study), rejected_context(study))
+        found = pd.concat([compared(study, one, models) for one in wanted], ignore_index=True)
+        fold = next(iter(models.values())).path / "fold.json"
+        return found.assign(n_train_pairs=json.loads(fold.read_text())["n_train_pairs"])
+
+    found = study.store.frame(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
     print(found.round(3).to_string(index=False))
 
 

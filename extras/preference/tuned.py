@@ -3,11 +3,11 @@
 import pandas as pd
 
 from extras.preference.pairs import folds
-from lib.answers.answers import ANSWER_METRICS, Answers, answers, asked, prompt, score
+from lib.answers.answers import ANSWER_METRICS, Answers, asked, prompt, score
 from lib.answers.prompt_context import Context, contexts
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator, Sampling
-from lib.models.weights import fetch
+from lib.models.weights import fetch, weights_hash
 from lib.models.written import Filled, GenerationLog, Item, Model
 from lib.stats import Resampling
 from lib.store import Entry
@@ -16,9 +16,11 @@ from lib.study import Study
 LOG = "generations.preference.jsonl"
 
 
-def open_tuned(study: Study, entry: Entry) -> Generator:
-    """The profile's generator with the weights of a fold's model."""
+def open_tuned(study: Study, entry: Entry | None) -> Generator:
+    """The profile's generator with the weights of a fold's model; without one, as it was before training."""
     settings = study.profile.generator
+    if entry is None:
+        return open_generator(settings, fetch(settings.weights))
     if not (entry.path / "adapter_config.json").is_file():
         return open_generator(settings, entry.path)
     from peft import PeftModel
@@ -28,24 +30,22 @@ def open_tuned(study: Study, entry: Entry) -> Generator:
     return generator
 
 
-def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry]) -> Answers:
+def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry | None]) -> Answers:
     """The answers under one context, each by the model of the fold that the question's company was held out of.
 
     Args:
         study: gives questions, runs and settings; what is written is kept beside its own log.
         wanted: the context.
-        models: fold number to the fold's model.
+        models: fold number to the fold's model, None for the untrained one; questions of other folds are not asked.
     """
     settings, given = study.profile.answers, contexts(study, wanted)
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
     all_asked, whole = set(asked(study)["question_id"]), Filled()
-    for fold in folds(study):
+    weights = study.profile.generator.weights
+    for fold in (fold for fold in folds(study) if fold.number in models):
         entry = models[fold.number]
-        log = GenerationLog(
-            study.home / LOG,
-            Model(f"{study.profile.generator.weights}-dpo", entry.digest),
-            say=study.store.say,
-        )
+        model = Model(f"{weights}-dpo", entry.digest) if entry else Model(weights, weights_hash(weights))
+        log = GenerationLog(study.home / LOG, model, say=study.store.say)
         items = [
             Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
             for row in study.questions.iloc[list(fold.test)].itertuples()
@@ -59,14 +59,16 @@ def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry]) -> An
 
 
 def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.DataFrame:
-    """The tuned answers against the untuned ones, on the same questions and contexts.
+    """The tuned answers against the untuned ones, on the questions of the models' folds, same contexts and runtime.
 
     Returns:
         metric, context, n, untuned and tuned (means), difference, low, high (95 %, clustered by company), p_holm.
     """
+    tested = {row for fold in folds(study) if fold.number in models for row in fold.test}
+    ids = study.questions["question_id"].iloc[sorted(tested)]
+    both = (score(study, tuned_answers(study, wanted, by)) for by in (dict.fromkeys(models), models))
     before, after = (
-        score(study, written).set_index(["metric", "question_id"])["value"]
-        for written in (answers(study, wanted), tuned_answers(study, wanted, models))
+        table[table["question_id"].isin(ids)].set_index(["metric", "question_id"])["value"] for table in both
     )
     parts = []
     for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):

@@ -32,8 +32,14 @@ class SeededDraw(LogitsProcessor):
         return scores.float() + gumbel.to(scores.device)
 
 
+def from_files(directory: Path) -> dict:
+    """How transformers opens a directory of weights, as it saves them or with one GGUF file; it then dequantises it."""
+    found = sorted(Path(directory).glob("*.gguf"))
+    return {"local_files_only": True} | ({"gguf_file": found[0].name} if len(found) == 1 else {})
+
+
 class TransformersGenerator:
-    """A causal language model as transformers saves it; its own chat template.
+    """A causal language model as transformers saves it, or in a GGUF file; its own chat template.
 
     Args:
         batch_size: prompts answered at once; halved where memory does not suffice.
@@ -43,10 +49,10 @@ class TransformersGenerator:
 
     def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
         load = transformers.AutoTokenizer.from_pretrained
-        self.tokenizer = load(directory, local_files_only=True, padding_side="left")
+        self.tokenizer = load(directory, padding_side="left", **from_files(directory))
         dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
         load = transformers.AutoModelForCausalLM.from_pretrained
-        self.model = load(directory, dtype=dtype, local_files_only=True)
+        self.model = load(directory, dtype=dtype, **from_files(directory))
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id

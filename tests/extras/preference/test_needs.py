@@ -62,9 +62,13 @@ def test_the_adapters_of_a_7b_model_are_not_more_than_estimated():
     assert 0.5 < trained / (ADAPTER_SHARE * 16 * of_all) < 1
 
 
-def test_a_gguf_generator_cannot_be_trained(settings):
-    with pytest.raises(StudyError, match="qwen2.5-coder-0.5b is a GGUF file, .*say --profile paper"):
+def test_what_llama_cpp_runs_is_trained_by_transformers(settings, monkeypatch):
+    with pytest.raises(
+        StudyError, match="qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"
+    ):
         check_machine(with_section("default", settings))
+    monkeypatch.setattr(needs, "gpu", lambda: None)
+    assert check_machine(load_profile("preference")).memory_gib < 2
 
 
 def test_billions_of_parameters_are_not_trained_without_a_gpu(settings, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 from extras.preference import needs
 from extras.preference.pairs import folds, pairs, prompt_context
-from extras.preference.summary import paragraph
+from extras.preference.summary import compared_before, paragraph
 from lib.chunkings.table import CHUNKINGS
 from lib.methods import METHODS
 from lib.profile import load_profile
@@ -133,9 +133,18 @@ def test_the_command_trains_compares_and_writes(make_study, settings, no_gpu, mo
     monkeypatch.setattr("sys.argv", ["train"])
     assert training.main() == 0
     assert "training takes 0.0 GiB" in capsys.readouterr().out
-    lines = (study.outputs / "preference.csv").read_text().splitlines()
-    assert lines[0] == "metric,context,n,untuned,tuned,difference,low,high,p_holm"
-    assert {line.split(",")[1] for line in lines[1:]} == {"oracle-page", "bm25"}
+    found = compared_before(study, study.profile, None)
+    assert set(found["context"]) == {"oracle-page", "bm25"}
+    assert (found["n_train_pairs"] > 0).all()
+    assert compared_before(study, study.profile, 1).empty
+
+
+def test_one_fold_alone_is_trained_and_compared_on_its_questions(make_study, no_gpu):
+    study = make_study()
+    models = training.train_all(study, list, only=1)
+    assert list(models) == [1]
+    found = compared(study, prompt_context(study), models).set_index("metric")
+    assert found["n"]["token_f1"] == len(folds(study)[1].test)
 
 
 def test_the_command_says_in_a_sentence_what_cannot_be_trained(make_study, monkeypatch, capsys):
