@@ -259,6 +259,18 @@
       make("button", { type: "button", onclick: () => { filters.scrollIntoView(); search.focus(); } }, "Back to the filters"));
   }
 
+  // What was retrieved, written and drawn of a question is in a file of its own, which is loaded when it is chosen.
+  function load(question) {
+    const take = (part) => {
+      Object.assign(question, { top: [], kinds: {}, written: [], pictures: [] }, part);
+      if (question === current()) show(question, detail.contains(document.activeElement));
+    };
+    document.head.append(make("script", {
+      src: `../_static/explorer/question-${data.questions.indexOf(question)}.js`,
+      onload: () => take(window.EXPLORER_PART), onerror: () => take({}),
+    }));
+  }
+
   function show(question, focus) {
     detail.hidden = !question;
     if (!question) return;
@@ -272,8 +284,10 @@
     add("Filing", `${question.doc} (${question.docType})`);
     add("Gold pages", pages(question));
     showSteps(question);
-    detail.replaceChildren(...[heading, steps, facts, diagnosis(question), make("h3", {}, "Ranks"),
-      rankTable(question), topTable(question), pictures(question), written(question)].filter(Boolean));
+    const later = (part) => (question.top ? part(question) : null);
+    detail.replaceChildren(...[heading, steps, facts, later(diagnosis), make("h3", {}, "Ranks"),
+      rankTable(question), later(topTable), later(pictures), later(written)].filter(Boolean));
+    if (!question.top) load(question);
     if (focus) { heading.focus({ preventScroll: true }); heading.scrollIntoView(); }
   }
 

@@ -1,7 +1,8 @@
 """The question explorer's data: every question, the rank of its gold pages in every run, what was written, pictures.
 
-The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads one JavaScript file, so
-that it works from ``file://``. Nothing here is markup: the page shows every text as text.
+The explorer is a static page (``book/explorer.md``, ``book/_static/explorer.js``) that reads a JavaScript file, and
+one more for the question that is chosen, so that it works from ``file://``. Nothing here is markup: the page shows
+every text as text.
 """
 
 import json
@@ -34,20 +35,35 @@ N_TOP = 5
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+LATER = ("top", "kinds", "written", "pictures")  # of a question, what lists and filters do not need
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
 
 
 def write_explorer(study: Study) -> None:
-    """Write ``explorer/data.js`` of the outputs and, where the filings are here, ``explorer/*.webp``."""
+    """Write the explorer's :func:`scripts` and, where the filings are here, pictures into the outputs."""
     data = explorer_data(study)
     if study.has_text:
         draw_pictures(study, data)
-    study.write("explorer/data.js", as_script(data))
+    for name, script in scripts(data).items():
+        study.write(f"explorer/{name}", script)
 
 
-def as_script(data: dict) -> str:
+def scripts(data: dict) -> dict[str, str]:
+    """``data.js``, and for each question ``question-<its number>.js`` with LATER of it, as :func:`as_script`."""
+    asked = data["questions"]
+    parts = {
+        f"question-{number}.js": as_script({name: question[name] for name in LATER}, "EXPLORER_PART")
+        for number, question in enumerate(asked)
+    }
+    first = [{name: value for name, value in question.items() if name not in LATER} for question in asked]
+    return parts | {"data.js": as_script(data | {"questions": first})}
+
+
+def as_script(data: dict, name: str = "EXPLORER") -> str:
     """The data as a JavaScript file that may be put anywhere: no ``<``, ``>`` or ``&`` in it."""
-    return f"window.EXPLORER = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
+    return (
+        f"window.{name} = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
+    )
 
 
 def explorer_data(study: Study) -> dict:

@@ -1,6 +1,6 @@
 """The leaderboard page: every row of every question set over the filings, with costs, command and run file.
 
-The table is plain HTML, whole without a script; ``book/_static/leaderboard.js`` sorts and filters it.
+The table is plain HTML, whole without a script; ``book/_static/tables.js`` sorts and filters it.
 """
 
 import json

@@ -1,15 +1,19 @@
-"""The compiled site without what no page needs: icons that are not drawn, source maps, translations.
+"""The compiled site without what no page needs: styles and icons of other pages, source maps, translations.
 
-The theme carries all icons of Font Awesome three times, as a script (1.5 MB), as rules of a style sheet and as a font.
-Here the rules and the glyphs of those icons remain that a page or a style sheet names.
+The theme carries all of Bootstrap, sphinx-design and Font Awesome, the latter as a script (1.5 MB) too. Here the rules
+remain whose classes a page or a script names, and the glyphs of those icons that the rules draw.
 """
 
 import re
 import shutil
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
+import tinycss2
 from fontTools.subset import Subsetter
 from fontTools.ttLib import TTFont
+from tinycss2.ast import Node
 
 UNUSED = ("*.map", "fontawesome.js*", "webpack-macros.html", "sbt-webpack-macros.html")
 SCRIPT = re.compile(
@@ -18,40 +22,76 @@ SCRIPT = re.compile(
 #: The index is read by the search page alone.
 SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
 LOGO = re.compile(r'<div class="sidebar-primary-item"(>\s*<a class="navbar-brand)')
-ICON, RULE = re.compile(r"\bfa-[\w-]+"), re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"[^"]*"\}')
+CLASSES, WORD = re.compile(r'\bclass="([^"]*)"'), re.compile(r"[\w-]+")
+BUILT = "bs-"  # classes that Bootstrap's scripts put together from parts
+NESTED = ("media", "supports")
+SKIP = {"skip_comments": True, "skip_whitespace": True}
 CODE = re.compile(r"\\([ef][0-9a-f]{3})\b")
-THEME, FONTS = "_static/styles/pydata-sphinx-theme.css", "_static/vendor/fontawesome/webfonts"
+FONTS = "vendor/fontawesome/webfonts"
 
 
 def tidy(site: Path) -> None:
     """Remove from a folder of HTML what no page needs, and correct what axe-core finds in the markup of the theme."""
+    static, named = site / "_static", set()
     for pattern in UNUSED:
-        for path in (site / "_static").rglob(pattern):
+        for path in static.rglob(pattern):
             path.unlink()
-    shutil.rmtree(site / "_static" / "locales", ignore_errors=True)
-    named = set()
+    shutil.rmtree(static / "locales", ignore_errors=True)
     for path in site.rglob("*.html"):
         text = SCRIPT.sub("", path.read_text()).replace("<th></th>", "<td></td>")
         text = LOGO.sub(r'<div class="sidebar-primary-item" role="navigation" aria-label="Title"\1', text)
         text = text.replace(' role="doc-biblioentry"', "").replace(
             '<div role="list" class="citation-list">', "<div>"
         )
-        named |= set(ICON.findall(text))
+        named |= {name for found in CLASSES.findall(text) for name in found.split()}
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text))
-    if (site / THEME).is_file():
-        keep_icons(site, named)
+    for path in [*static.glob("*.js"), *(static / "scripts").glob("*.js")]:
+        named |= set(WORD.findall(path.read_text()))
+    styles = sorted(static.rglob("*.css"))
+    for path in styles:
+        text = "".join(_rules(tinycss2.parse_stylesheet(path.read_text(), **SKIP), named))
+        path.write_text(text.replace('.woff2) format("woff2")', '.woff) format("woff")'))
+    keep_glyphs(static / FONTS, "".join(path.read_text() for path in styles))
 
 
-def keep_icons(site: Path, named: set[str]) -> None:
-    """Leave rules and glyphs of the icons that pages name, and glyphs that other rules of the style sheets draw."""
-    theme = site / THEME
-    drawn = lambda rule: rule[0] if named & set(ICON.findall(rule[1])) else ""  # noqa: E731
-    text = RULE.sub(drawn, theme.read_text())
-    theme.write_text(text.replace('.woff2) format("woff2")', '.woff) format("woff")'))
-    styles = "".join(path.read_text() for path in (site / "_static").rglob("*.css"))
+def _rules(rules: list[Node], named: set[str]) -> Iterator[str]:
+    """The rules as text, without selectors that need a class which is not named; empty rules are left out."""
+    for rule in rules:
+        if rule.type == "qualified-rule":
+            kept = [one for one in _selectors(rule.prelude) if _classes(one) <= named]
+            text = ",".join(tinycss2.serialize(one).strip() for one in kept)
+            yield f"{text}{{{tinycss2.serialize(rule.content)}}}" if kept else ""
+        elif rule.type == "at-rule" and rule.lower_at_keyword in NESTED:
+            inner = "".join(_rules(tinycss2.parse_rule_list(rule.content, **SKIP), named))
+            head = f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}"
+            yield f"{head}{{{inner}}}" if inner else ""
+        else:
+            yield rule.serialize()
+
+
+def _selectors(prelude: list[Node]) -> list[list[Node]]:
+    """What a rule is for: the parts between the commas."""
+    parts: list[list[Node]] = [[]]
+    for token in prelude:
+        if token == ",":
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _classes(selector: list[Node]) -> set[str]:
+    """The classes that an element must have or be inside of; those in brackets, as of ``:not()``, are not read."""
+    pairs = pairwise(selector)
+    found = {name.value for dot, name in pairs if dot == "." and name.type == "ident"}
+    return {name for name in found if not name.startswith(BUILT)}
+
+
+def keep_glyphs(fonts: Path, styles: str) -> None:
+    """Leave in a folder's fonts the glyphs that the styles draw."""
     codes = [int(code, 16) for code in CODE.findall(styles)]
     codes += [ord(character) for character in set(styles) if 0xE000 <= ord(character) <= 0xF8FF]
-    for path in (site / FONTS).glob("*.ttf"):
+    for path in fonts.glob("*.ttf"):
         font, subsetter = TTFont(path), Subsetter()
         subsetter.populate(unicodes=codes)
         subsetter.subset(font)

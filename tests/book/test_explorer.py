@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, write_explorer
+from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, scripts
 from lib.typed import write_frame
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,10 +74,26 @@ def test_the_script_never_writes_markup():
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
 
 
+def write_scripts(site: Path, data: dict) -> None:
+    (site / "_static" / "explorer").mkdir(exist_ok=True)
+    for name, script in scripts(data).items():
+        (site / "_static" / "explorer" / name).write_text(script)
+
+
+def test_what_only_the_chosen_question_shows_is_in_a_file_of_its_own(study):
+    data = explorer_data(study)
+    written = scripts(data)
+    assert set(written) == {"data.js", "question-0.js", "question-1.js", "question-2.js"}
+    later = json.loads(written["question-1.js"].removeprefix("window.EXPLORER_PART = ").removesuffix(";\n"))
+    assert later["written"] == data["questions"][1]["written"] != []
+    first = json.loads(written["data.js"].removeprefix("window.EXPLORER = ").removesuffix(";\n"))
+    assert [{**question, **later} for question in first["questions"]][1] == data["questions"][1]
+    assert not set(later) & set(first["questions"][1])
+
+
 @pytest.fixture
 def page(study, tmp_path) -> str:
     """The explorer in a bare page, laid out as in the book, with hostile text in every field that may hold one."""
-    write_explorer(study)
     site = tmp_path / "site"
     shutil.copytree(ROOT / "book" / "_static", site / "_static")
     data = explorer_data(study)
@@ -85,8 +101,7 @@ def page(study, tmp_path) -> str:
     hostile |= {"text": HOSTILE, "answer": HOSTILE, "company": HOSTILE, "type": HOSTILE}
     hostile["pictures"] = [{"file": "none.webp", "doc": HOSTILE, "page": 1, "isGold": True}]
     hostile["written"] = [{"kind": HOSTILE, "model": HOSTILE, "text": HOSTILE}]
-    (site / "_static" / "explorer").mkdir(exist_ok=True)
-    (site / "_static" / "explorer" / "data.js").write_text(as_script(data))
+    write_scripts(site, data)
     (site / "book").mkdir()
     html = re.search(r"```\{raw\} html\n(.*?)```", (ROOT / "book" / "explorer.md").read_text(), flags=re.S)[1]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -177,7 +192,7 @@ def test_the_readers_own_copy_is_read_in_the_browser(browser, page, study, tmp_p
     data = explorer_data(study)
     for question in data["questions"]:
         question["text"] = question["answer"] = None
-    (tmp_path / "site" / "_static" / "explorer" / "data.js").write_text(as_script(data))
+    write_scripts(tmp_path / "site", data)
     lines = [{"financebench_id": "q1", "question": HOSTILE, "answer": "1"}, {"financebench_id": "q9"}]
     mine = tmp_path / "mine.jsonl"
     mine.write_text("\n".join([*map(json.dumps, lines), "no JSON"]))
@@ -192,6 +207,15 @@ def test_the_readers_own_copy_is_read_in_the_browser(browser, page, study, tmp_p
     )
     assert browser.find_element("css selector", ".detail h2").text == HOSTILE
     assert browser.execute_script("return window.hacked") is None
+
+
+def test_a_question_is_shown_without_its_file(browser, page, tmp_path):
+    for file in (tmp_path / "site" / "_static" / "explorer").glob("question-*.js"):
+        file.unlink()
+    browser.get("about:blank")
+    browser.get(f"{page}#q=q1")
+    assert "Gold pages" in browser.find_element("css selector", ".detail").text
+    assert browser.find_elements("css selector", ".places") == []
 
 
 def test_hostile_text_stays_text(browser, page):

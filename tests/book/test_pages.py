@@ -290,6 +290,23 @@ def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp
     assert [path.name for path in (tmp_path / "_static").rglob("*.*")] == ["some.js"]
 
 
+def test_rules_of_classes_that_nothing_names_are_left_out(tmp_path):
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "intro.html").write_text('<p class="shown first">')
+    (tmp_path / "_static" / "page.js").write_text("node.classList.add('is-open')")
+    style = tmp_path / "_static" / "style.css"
+    style.write_text(
+        "/* old */ @charset 'UTF-8'; html { color: red } .shown, .other .first { top: 0 } .other { top: 1px }"
+        "@media print { .other { top: 2px } .is-open:not(.other) { top: 3px } } @media screen { p.other { top: 4px } }"
+        ".bs-built { top: 5px } @font-face { font-family: x }"
+    )
+    tidy(tmp_path)
+    assert re.sub(r"\s", "", style.read_text()) == (
+        '@charset"UTF-8";html{color:red}.shown{top:0}@mediaprint{.is-open:not(.other){top:3px}}'
+        ".bs-built{top:5px}@font-face{font-family:x}"
+    )
+
+
 def test_the_icons_that_a_page_names_are_kept_and_no_others(tmp_path):
     theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
     shutil.copytree(theme, tmp_path / "_static")
