@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.analysis.answered import calculated_on
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import board_of
 from lib.book.manifest import write_manifest, write_results
@@ -15,6 +16,8 @@ from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
 from lib.methods import METHODS, chosen, measured
 from lib.study import Study
+
+RANKER = "ahead_general"  # the ranker whose pages calculated answers are compared by
 
 
 def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
@@ -37,9 +40,12 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
         started = time.perf_counter()
         found += [evaluate(study, *pair) for pair in pairs]
         say(f"{name}: {time.perf_counter() - started:.0f} s")
-    features(study)  # this and the verdicts are what a chapter compares sets by
+    features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not names:
-        board_of(study, pd.concat(found, ignore_index=True))
+        metrics = pd.concat(found, ignore_index=True)
+        board_of(study, metrics)
+        if "answer" not in study.dataset.lacks and RANKER in set(metrics["method"]):
+            calculated_on(study, metrics, study.profile.answers.n_chunks, RANKER)
     write_results(study, wanted)
     write_manifest(study, wanted)
     return study.outputs

@@ -13,9 +13,18 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import group_interval
-from lib.answers.answers import ANSWER_METRICS, Answers, asked, kept
+from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, kept
+from lib.answers.calculation import right_by_way
 from lib.answers.pages_read import pages_read
-from lib.answers.prompt_context import BEST_BASELINE, NONE, Context, chunks_retrieved, segments_read
+from lib.answers.prompt_context import (
+    BEST_BASELINE,
+    NONE,
+    ORACLES,
+    Context,
+    chunks_retrieved,
+    context,
+    segments_read,
+)
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import values_of
 from lib.metrics.overlap import tokenize_rouge
@@ -40,12 +49,37 @@ def summarise_answers(
 ) -> pd.DataFrame:
     """Means with intervals (Wilson's where all score alike): context, metric, mean, low, high, n, n_companies."""
     draws, rows = Resampling.of(study), []
-    for context in contexts:
+    for one in contexts:
         for metric in wanted:
-            values = values_of(metrics, context.method, context.condition, metric, None)
+            values = values_of(metrics, one.method, one.condition, metric, None)
             found, _ = group_interval(draws, values)
-            rows.append((context.name, metric, *found))
+            rows.append((one.name, metric, *found))
     return pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high", "n", "n_companies"])
+
+
+def calculated_on(study: Study, metrics: pd.DataFrame, k: int, ours: str) -> pd.DataFrame:
+    """Numbers that calculation alone gets right: from the best baseline's pages, from a method's, from the gold pages.
+
+    Args:
+        study: a question set with answers.
+        metrics: METRIC_COLUMNS, with the baselines' page recall.
+        k: depth at which the best baseline is chosen.
+        ours: the method.
+
+    Returns:
+        context, method, its mean with interval (low, high), n, and the paired difference to the best baseline
+        (difference, difference_low, difference_high, p_holm).
+    """
+    best = best_baseline(metrics, k)
+    wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
+    scored = right_by_way(study, wanted, ["calculation-only"])
+    means = summarise_answers(study, scored, wanted, ["answer_right"])
+    gains = compared(study, scored, wanted, ["answer_right"]).rename(
+        columns={"low": "difference_low", "high": "difference_high"}
+    )
+    columns = ["context", "difference", "difference_low", "difference_high", "p_holm"]
+    methods = [one.method if one.name != ORACLES[1] else "" for one in wanted]
+    return means.assign(method=methods).merge(gains[columns], on="context", how="left")
 
 
 def compared(

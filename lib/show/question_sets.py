@@ -9,7 +9,7 @@ from lib.analysis.claims import claims, sources
 from lib.analysis.question_sets import FEATURES, Kind
 from lib.show.display import SHOWN_WIDTH, Column, interval, label, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
-from lib.show.tables import METHOD, N, title
+from lib.show.tables import METHOD, N, as_table, title
 from lib.stats import Resampling
 
 
@@ -47,6 +47,12 @@ def finding(tables: Mapping[str, pd.DataFrame], draws: Mapping[str, Mapping[str,
             gain = draws[name]["company"].difference(table["bm25"], table["dense"])
             found.append(f"{gain.mean:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}] on {name}")
     return f"BM25 minus dense search, in page recall: {', '.join(found) or 'not measured'}."
+
+
+def calculated_table(found: pd.DataFrame) -> pd.DataFrame:
+    """:func:`lib.analysis.answered.calculated_on` of several sets (column ``set``) as it is printed."""
+    titles = {row.Index: title(row.method) if row.method else "gold pages" for row in found.itertuples()}
+    return as_table(found.assign(context=pd.Series(titles)), "calculated_on")
 
 
 def bump(means: pd.DataFrame) -> plt.Figure:

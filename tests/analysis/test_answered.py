@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
+from lib.analysis import answered
 from lib.analysis.answered import split_by_page
 from lib.answers.prompt_context import Context
 from lib.metrics.frame import long_frame
@@ -21,3 +22,34 @@ def test_answers_are_split_by_whether_the_page_was_there():
     rows = split[["context", "is_there", "mean", "n", "is_small"]].to_numpy().tolist()
     there, missing = [True, 0.5, 2, True], [False, 0.0, 2, True]
     assert rows == [["dense", *there], ["dense", *missing], ["all", *there], ["all", *missing]]
+
+
+def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_pages(monkeypatch):
+    ids = list("abcd")
+    questions = pd.DataFrame({"question_id": ids, "company": list("wxyz")})
+    settings = Settings({"significance": Settings({"n_draws": 200, "seed": 0})})
+    study, index = SimpleNamespace(questions=questions, profile=settings), pd.Index(ids, name="question_id")
+    recall = {"dense": [0.0, 0, 0, 1], "bm25": [0.0, 0, 1, 1]}
+    measured = [
+        long_frame(pd.Series(values, index), "page_recall", 5).assign(method=name, condition="standard")
+        for name, values in recall.items()
+    ]
+
+    def right(study, wanted, names):
+        assert names == ["calculation-only"]
+        values = {"bm25": [0.0, 0, 0, 1], "ours": [1.0, 1, 0, 1], "dense": [1.0, 1, 1, 1]}
+        return pd.concat(
+            long_frame(pd.Series(values[one.method], index), "answer_right").assign(
+                method=one.method, condition=one.condition
+            )
+            for one in wanted
+        )
+
+    monkeypatch.setattr(answered, "right_by_way", right)
+    monkeypatch.setattr(answered, "context", lambda name, best="": {
+        "best-baseline": Context(name, best), "ours": Context(name, "ours"),
+    }.get(name) or Context(name, "dense", "oracle-page"))  # fmt: skip
+    found = answered.calculated_on(study, pd.concat(measured), 5, "ours").set_index("context")
+    assert found["mean"].to_dict() == {"best-baseline": 0.25, "ours": 0.75, "oracle-page": 1.0}
+    assert found["method"].to_dict() == {"best-baseline": "bm25", "ours": "ours", "oracle-page": ""}
+    assert found["difference"].fillna(0).to_dict() == {"best-baseline": 0.0, "ours": 0.5, "oracle-page": 0.75}
