@@ -136,9 +136,8 @@ def test_differences_are_paired_and_leave_small_groups_out():
     assert found["group"].tolist() == ["a"]
     assert found.loc[0, "difference"] == 0.5
     assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
-    heads = dict(zip(("first", "second"), (run.title for run in SEEN), strict=True))
-    printed = as_table(found, "differences", head="Type", **heads)
-    assert list(printed) == ["Type", "n", "Dense, filing given − Dense", "p (Holm)", "Distinguishable"]
+    printed = as_table(found.assign(run=SEEN[1].title), "differences", head="Type", first=SEEN[0].title)
+    assert list(printed) == ["Type", "Run", "n", "Difference from Dense", "p (Holm)", "Distinguishable"]
     assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty
 
 

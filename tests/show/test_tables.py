@@ -78,8 +78,8 @@ def test_every_table_names_known_forms():
 
 def test_a_heading_is_filled_in_and_a_cell_has_its_form():
     found = pd.DataFrame([("10-K", 12, 0.25, 0.1, 0.4, 0.012, True)], columns=DIFFERENCES)
-    shown = as_table(found, "differences", head="Filing type", first="Dense", second="Ahead")
-    row = {"Filing type": "10-K", "n": 12, "Ahead − Dense": "0.25 [0.10, 0.40]"}
+    shown = as_table(found.assign(run="Ahead"), "differences", head="Filing type", first="Dense")
+    row = {"Filing type": "10-K", "Run": "Ahead", "n": 12, "Difference from Dense": "0.25 [0.10, 0.40]"}
     assert shown.iloc[0].to_dict() == row | {"p (Holm)": "0.012", "Distinguishable": "yes"}
 
 
