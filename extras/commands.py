@@ -287,29 +287,54 @@ def collect(names: Names, pages: Path, target: Path) -> None:
     click.echo(f"{target}: {added} filings added, {copies} left out as copies of others")
 
 
+larger_option = click.option(
+    "--larger",
+    type=click.Path(path_type=Path, exists=True),
+    help="a folder of collect, indexed by make index",
+)
+
+
 @click.command()
 @study_options
+@larger_option
 @click.option("--methods", default="", help="rows of the method table; by default those of the chapter")
-def growth(names: Names, methods: str) -> None:
+def growth(names: Names, larger: Path | None, methods: str) -> None:
     """Measure methods over growing parts of a collection; resumed where it stopped."""
-    from extras.archive.growth import ROWS, measure
+    from extras.archive.growth import ROWS, measure, opened
 
-    for found in measure(names.open(), methods.split() or ROWS):
-        first, mean = found.iloc[0], found[found["k"] == 5].groupby("metric")["value"].mean().round(3)
-        click.echo(
-            f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}: {dict(mean)}"
-        )
+    home = names.open()
+    for found in measure(home, *opened(home, larger), methods.split() or ROWS):
+        first, mean = found.iloc[0], found[found["k"] == 5][["doc_recall", "page_recall"]].mean().round(3)
+        part = f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}"
+        click.echo(f"{part}: {mean.to_dict()}")
 
 
 @click.command()
 @study_options
-def stores(names: Names) -> None:
+@larger_option
+@click.option("--names", "wanted", default="", help="of stores; by default all")
+def stores(names: Names, larger: Path | None, wanted: str) -> None:
     """Compare stores for vectors side by side: exact, Chroma, its server, LanceDB."""
-    from extras.archive.compare import compare_stores
+    from extras.archive.compare import STORES, write_stores
+    from extras.archive.growth import opened
 
-    study = names.open()
-    study.need_filings("a comparison of stores")
-    click.echo(compare_stores(study).to_string(index=False, float_format="%.3g"))
+    home = names.open()
+    home.need_filings("a comparison of stores")
+    chosen = tuple(wanted.split(",")) if wanted else STORES
+    found = write_stores(home, *opened(home, larger), chosen)
+    click.echo(found.to_string(index=False, float_format="%.3g"))
+
+
+@click.command()
+@study_options
+@larger_option
+def costs(names: Names, larger: Path | None) -> None:
+    """Measure what each stage takes at growing sizes: seconds, memory, disk."""
+    from extras.archive.costs import write_costs
+    from extras.archive.growth import opened
+
+    home = names.open()
+    click.echo(write_costs(home, *opened(home, larger)).to_string(index=False, float_format="%.3g"))
 
 
 COMMANDS = (
@@ -318,6 +343,7 @@ COMMANDS = (
     collect,
     growth,
     stores,
+    costs,
     measure,
     publish,
     verify,

@@ -5,7 +5,6 @@ inside the gold filing, and inside the filings of its company and year.
 """
 
 import multiprocessing
-import resource
 import shutil
 import socket
 import subprocess
@@ -21,7 +20,11 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from extras.archive.growth import Index, Part
 from extras.archive.stores import FIELDS, Chroma, Exact, Lance, VectorStore
+from lib.analysis.growth import STORE_COLUMNS
+from lib.analysis.growth import STORES as STORES_FILE
+from lib.files import write_atomically
 from lib.models.index import window_vectors
 from lib.retrievers.dense import question_vectors
 from lib.study import Study
@@ -29,27 +32,34 @@ from lib.words import StudyError
 
 STORES = ("exact", "chroma", "chroma server", "lancedb")
 FILTERS = {"none": (), "gold filing": ("doc_name",), "company and year": ("company", "year")}
-COLUMNS = [
-    "store",
-    "filter",
-    "n_windows",
-    "agreement",
-    "least_found",
-    "median_ms",
-    "clients_4_per_s",
-    "build_s",
-    "memory_mib",
-    "disk_mib",
-]
 K, MIB, BATCH, CLIENTS, START_S = 10, 2**20, 5000, 4, 60
 
 
+def write_stores(
+    home: Study, larger: Study, index: Index | None, names: tuple[str, ...] = STORES
+) -> pd.DataFrame:
+    """:func:`compare_stores`, also put into STORES_FILE of the folder of ``home``, in place of what is there of a size.
+
+    Args:
+        home: whose table it is.
+        larger: the study whose windows are searched.
+        index: where their vectors are; by default they are the study's.
+        names: of STORES.
+    """
+    searched = Part(larger, frozenset(larger.filings["doc_name"]), index) if index else larger
+    found, path = compare_stores(searched, names), home.home / STORES_FILE
+    both = pd.concat([pd.read_csv(path), found]) if path.is_file() else found
+    both = both.drop_duplicates(["store", "filter", "n_windows"], keep="last")
+    write_atomically(path, both.to_csv(index=False))
+    return found
+
+
 def compare_stores(study: Study, names: tuple[str, ...] = STORES) -> pd.DataFrame:
-    """COLUMNS for each store and filter, over the study's windows and questions.
+    """STORE_COLUMNS for each store and filter, over the study's windows and questions.
 
     ``agreement`` is the mean share of exact search's best K that a store finds too, ``least_found`` the fewest results
-    of a question as a share of those there are. Memory is the largest of the store's process beyond what it held
-    before, with its server's.
+    of a question as a share of those there are. A store is built in one process and searched in another, which opens
+    what the first left: memory is by how much that process, with its server's, grew until all was searched.
     """
     owners, vectors = window_vectors(study)
     about = _about(study).iloc[owners].reset_index(drop=True)
@@ -57,9 +67,13 @@ def compare_stores(study: Study, names: tuple[str, ...] = STORES) -> pd.DataFram
     given = vectors, about, question_vectors(study), asked
     exact, rows = _searches(filled(Exact(), vectors, about), *given[2:]), []
     for name in names:
-        with TemporaryDirectory(prefix="stores-") as folder, _alone() as run:
-            rows += run(_measured, name, Path(folder), given, exact)
-    return pd.DataFrame(rows, columns=COLUMNS)
+        with TemporaryDirectory(prefix="stores-") as folder:
+            with _alone() as run:
+                build_s = run(_built, name, Path(folder), given)
+            with _alone() as run:
+                found = run(_measured, name, Path(folder), given, exact)
+            rows += [(name, label, len(study.pages), len(vectors), *of, build_s) for label, *of in found]
+    return pd.DataFrame(rows, columns=STORE_COLUMNS)
 
 
 def _about(study: Study, frame: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -79,33 +93,40 @@ def _alone() -> Iterator[Callable]:
         yield lambda function, *given: pool.apply(function, given)
 
 
+def _built(name: str, folder: Path, given: tuple) -> float:
+    """Fill a store; the seconds of this."""
+    with opened(name, folder) as (store, _):
+        started = time.perf_counter()
+        filled(store, *given[:2])
+        return time.perf_counter() - started
+
+
 def _measured(name: str, folder: Path, given: tuple, exact: dict) -> list[tuple]:
     vectors, about, questions, asked = given
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    before, rows = psutil.Process().memory_info().rss, []
     with opened(name, folder) as (store, server):
-        started = time.perf_counter()
-        filled(store, vectors, about)
-        build_s, rows = time.perf_counter() - started, []
+        filled(store, vectors, about)  # of what does not lie in the folder
         found = _searches(store, questions, asked)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+        rates = {label: _rate(store, questions, asked, fields) for label, fields in FILTERS.items()}
+        memory = psutil.Process().memory_info().rss - before
         memory += psutil.Process(server.pid).memory_info().rss if server else 0
         disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        for label, fields in FILTERS.items():
+        for label in FILTERS:
             pairs = list(zip(found[label], exact[label], strict=True))
             agreement = np.mean([len(np.intersect1d(a, b)) / len(b) for (a, _), (b, _) in pairs])
             least = min(len(a) / len(b) for (a, _), (b, _) in pairs)
             ms = 1000 * np.median([seconds for _, seconds in found[label]])
-            rate = _rate(store, questions, asked, fields)
-            about_it = agreement, least, ms, rate, build_s, memory / MIB, disk / MIB
-            rows.append((name, label, len(vectors), *about_it))
+            rows.append((label, agreement, least, ms, rates[label], memory / MIB, disk / MIB))
     return rows
 
 
 def filled(store: VectorStore, vectors: np.ndarray, about: pd.DataFrame) -> VectorStore:
     """A store with all rows; what it has already stays, so that a build that was killed goes on."""
+    is_new = store.count() < len(vectors)
     for start in range(store.count(), len(vectors), BATCH):
         store.add(vectors[start : start + BATCH], about.iloc[start : start + BATCH], start)
-    store.finish()
+    if is_new:
+        store.finish()
     if store.count() != len(vectors):
         raise StudyError(
             f"{type(store).__name__} contains {store.count()} of {len(vectors)} rows; remove its folder"

@@ -2,36 +2,47 @@
 
 A part contains every filing that a question is about, and others in a random order, drawn three times: all of them
 mixed, those of asked companies alone (other years and forms), or those of other companies alone. Word statistics,
-metadata match, fusion and reranking are those of the part; vectors do not depend on it.
+metadata match, fusion, reranking and the pool of ``ahead`` are those of the part; vectors do not depend on it. What is
+trained stays as it was trained over the smallest part, by folds of companies: an archive grows after the training.
 """
 
+import gzip
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.files import digest_of
+from extras.archive.search import shards_of
+from extras.archive.shards import Shards, vectors_of
+from lib import runs
+from lib.ahead.pool import page_index, page_pool
+from lib.ahead.search import BLANK_COSINE, spread_pages
+from lib.ahead.training import pool_scores
+from lib.analysis.growth import GROWTH, GROWTH_COLUMNS, MIXED
+from lib.files import digest_of, write_atomically
 from lib.metrics.retrieval import retrieval_metrics
+from lib.models.index import window_vectors
+from lib.page_scorer import light
+from lib.page_scorer.pages import folds, load_records
+from lib.page_scorer.search import pages_of_chunks
+from lib.retrievers import dense
+from lib.studies import open_study
 from lib.study import Study
 
-STAGE, VERSION = "growth", 1
+STAGE, VERSION = "growth", 2
 SIZES, DRAWS, SEED = (84, 150, 250), 3, 13
+DEPTHS = (1, 5, 20)
 METRICS = ("doc_recall", "page_recall")
 #: Rows whose score of a chunk depends on the question and the chunk alone.
-ALONE = ("dense", "parent_child")
-ROWS = (
-    "dense",
-    "bm25",
-    "hybrid_rrf",
-    "parent_child",
-    "rerank",
-    "dense_records",
-    "bm25_records",
-    "bm25_covers",
-)
-COLUMNS = ["kind", "draw", "n_filings", "n_pages", "method", "question_id", "metric", "k", "value"]
+ALONE = ("parent_child",)
+#: Trained rows, with what is trained as it is over the study's own filings.
+TRAINED = ("page_scorer_light_sum", "page_scorer_light_sum_records", "ahead")
+ROWS = ("dense", "bm25", "hybrid_rrf", "dense_records", "bm25_records", *TRAINED, "rerank_head_20")
 
 
 class Drawn(NamedTuple):
@@ -48,11 +59,15 @@ class Part(Study):
     Args:
         whole: the study.
         doc_names: filings that are kept, those that a question is about among them.
+        index: gives its windows' vectors; by default they are the study's.
     """
 
-    def __init__(self, whole: Study, doc_names: frozenset[str]):
+    def __init__(self, whole: Study, doc_names: frozenset[str], index: "Index | None" = None):
         self.__dict__.update(whole.__dict__)
         self.of, self.doc_names, self._memo = whole, doc_names, {}
+        if index:
+            name = f"{window_vectors.__module__}.{window_vectors.__qualname__}"
+            self.memo((name,), lambda: index.of(self.chunks))
 
     def _kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["doc_name"].isin(self.doc_names)].reset_index(drop=True)
@@ -88,6 +103,40 @@ class Part(Study):
         return self.of.rank_method(name, among, depth)
 
 
+class Index:
+    """Windows' vectors of a larger collection: those of a study's own filings, and the shards of all others.
+
+    The encoder is the same; the engines differ by the rounding of 16-bit numbers.
+    """
+
+    def __init__(self, home: Study, shards: Shards):
+        self.home, self.shards = home, shards
+        self.names = set(home.filings["doc_name"]) | set(shards.names())
+
+    def of(self, chunks: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        """As :func:`lib.models.index.window_vectors`, of some chunks (CHUNK_COLUMNS), filing by filing."""
+        place, owners, vectors = pd.Index(chunks["chunk_id"]), [], []
+        of_home, own = window_vectors(self.home)
+        ids = self.home.chunks["chunk_id"].to_numpy()[of_home]
+        of_filing = self.home.chunks["doc_name"].to_numpy()[of_home]
+        for name in chunks["doc_name"].unique():
+            if len(mine := np.flatnonzero(of_filing == name)):
+                names, found = ids[mine], own[mine]
+            else:
+                table = self.shards.table(name, ["chunk_id", "vector"])
+                names, found = table["chunk_id"].to_pylist(), vectors_of(table)
+            owners.append(place.get_indexer(names))
+            vectors.append(found)
+        return np.concatenate(owners), np.concatenate(vectors)
+
+
+def opened(home: Study, larger: Path | None) -> tuple[Study, Index | None]:
+    """The study of a larger collection with the same questions and its index; without one a study's own, and none."""
+    if larger is None:
+        return home, None
+    return open_study(str(larger), home.profile.name), Index(home, shards_of(str(larger))[1])
+
+
 def drawn_parts(
     filings: pd.DataFrame, questions: pd.DataFrame, sizes: Sequence[int] = SIZES, draws: int = DRAWS
 ) -> list[Drawn]:
@@ -104,45 +153,113 @@ def drawn_parts(
     asked = frozenset(questions["doc_name"])
     others = filings[~filings["doc_name"].isin(asked)]
     is_known = others["company"].isin(set(questions["company"]))
-    kinds = {"mixed": others, "asked companies": others[is_known], "other companies": others[~is_known]}
+    kinds = {MIXED: others, "asked companies": others[is_known], "other companies": others[~is_known]}
     few = len(asked) + min(is_known.sum(), (~is_known).sum())
-    parts = [Drawn("mixed", 0, asked)]
+    parts = [Drawn(MIXED, 0, asked)]
     for (kind, frame), draw in product(kinds.items(), range(draws)):
         order = np.random.default_rng([SEED, draw]).permutation(sorted(frame["doc_name"]))
-        for size in sizes if kind == "mixed" else [few]:
+        for size in sizes if kind == MIXED else [few]:
             if len(asked) < size < len(filings):
                 parts.append(Drawn(kind, draw, asked | frozenset(order[: size - len(asked)])))
-    parts.append(Drawn("mixed", 0, frozenset(filings["doc_name"])))
+    parts.append(Drawn(MIXED, 0, frozenset(filings["doc_name"])))
     return list({(part.kind, part.doc_names): part for part in reversed(parts)}.values())[::-1]
 
 
-def measure(study: Study, methods: Sequence[str] = ROWS) -> Iterator[pd.DataFrame]:
-    """Measure methods over every part of a collection: COLUMNS, part by part and method by method; stored."""
-    for part in drawn_parts(study.filings, study.questions):
-        searched = Part(study, part.doc_names)
+def measure(
+    home: Study, larger: Study, index: Index | None = None, methods: Sequence[str] = ROWS
+) -> Iterator[pd.DataFrame]:
+    """Measure methods over every part of a collection whose filings are indexed; GROWTH of the study's folder grows.
+
+    Args:
+        home: the questions over their own filings, where what is trained was trained, and whose table it is.
+        larger: the same questions over these filings and others.
+        index: of the larger collection; by default its vectors are the study's.
+        methods: rows of the method table.
+
+    Yields:
+        GROWTH_COLUMNS, part by part, those with the fewest filings first, and method by method; stored.
+    """
+    parts = sorted(
+        drawn_parts(larger.filings, larger.questions), key=lambda part: (part.draw, len(part.doc_names))
+    )
+    found = []
+    for part in parts:
+        is_indexed = index is None or part.doc_names <= index.names
+        searched = Part(larger, part.doc_names, index if is_indexed else None)
         for name in methods:
-            yield _measured(searched, part, name)
+            if is_indexed or not needs_vectors(larger, name):
+                found.append(_measured(home, searched, part, name))
+                write_table(home, pd.concat(found))
+                yield found[-1]
 
 
-def _measured(study: Part, part: Drawn, name: str) -> pd.DataFrame:
-    ks = study.profile.metrics.ks
+def needs_vectors(study: Study, name: str) -> bool:
+    """Whether a row of the method table, or one that it uses, searches with the encoder."""
+    method = study.method(name)
+    return "embedder" in method.settings or any(needs_vectors(study, used) for used in method.uses)
 
+
+def write_table(home: Study, found: pd.DataFrame) -> None:
+    """Put rows into GROWTH of a study's folder, in place of those of the same part and method."""
+    path, keys = home.home / GROWTH, ["kind", "draw", "n_filings", "method", "question_id", "k"]
+    both = pd.concat([pd.read_csv(path), found]) if path.is_file() else found
+    both = both.drop_duplicates(keys, keep="last").sort_values(keys, kind="stable")
+    write_atomically(path, gzip.compress(both[GROWTH_COLUMNS].to_csv(index=False).encode(), mtime=0))
+
+
+def _measured(home: Study, study: Part, part: Drawn, name: str) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         allowed = np.ones((len(study.questions), len(study.chunks)), bool)
-        run = study.rank_method(name, allowed, study.profile.run.depth)
-        found = retrieval_metrics(run, study.questions, ks)
-        return found[found["metric"].isin(METRICS)].assign(
-            kind=part.kind,
-            draw=part.draw,
-            n_filings=len(part.doc_names),
-            n_pages=len(study.pages),
-            method=name,
-        )[COLUMNS]
+        run = ranked(home, study, name, allowed)
+        found = retrieval_metrics(run, study.questions, DEPTHS)
+        wide = found[found["metric"].isin(METRICS)].pivot(
+            index=["question_id", "k"], columns="metric", values="value"
+        )
+        about = {"kind": part.kind, "draw": part.draw, "n_filings": len(part.doc_names)}
+        return wide.reset_index().assign(**about, n_pages=len(study.pages), method=name)[GROWTH_COLUMNS]
 
-    params = {
-        "method": study.run_params(name, "standard"),
-        "kind": part.kind,
-        "draw": part.draw,
-        "ks": list(ks),
-    }
-    return study.store.frame(f"{STAGE}/{name}", params, make, VERSION, public=True)
+    params = {"method": study.run_params(name, "standard"), "kind": part.kind, "draw": part.draw}
+    params |= {"depths": list(DEPTHS), "trained": home.digest("chunks") if name in TRAINED else ""}
+    return study.store.frame(f"{STAGE}/{name}", params, make, VERSION)
+
+
+def ranked(home: Study, study: Study, name: str, allowed: np.ndarray) -> pd.DataFrame:
+    """The run of a method over a part; what is trained was trained over the filings of ``home``."""
+    depth = study.profile.run.depth
+    if name == "ahead":
+        return runs.rank(ahead_scores(home, study), study.questions, study.chunks, depth)
+    if name.startswith("page_scorer_light"):
+        study.memo(("page_scores", "light", "company"), partial(light_scores, home, study))
+    return study.rank_method(name, allowed, depth)
+
+
+def ahead_scores(home: Study, study: Study) -> np.ndarray:
+    """As :func:`lib.ahead.search.score` of a part, by the combiners of ``home``."""
+    pool = page_pool(study, study.questions["question"].tolist())
+    cosines = dense.score(study, np.empty(0))
+    cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
+    return spread_pages(pool, pool_scores(home, pool), cosines, page_index(study).chunk_pages)
+
+
+def light_scores(home: Study, study: Study) -> np.ndarray:
+    """The light scorer's score of every page of a part for every question, shape (n_questions, n_pages).
+
+    A page's vector is that of its first window, which has the tokens that the scorer reads of a page.
+    """
+    owners, vectors = window_vectors(study)
+    pages, rows = np.unique(pages_of_chunks(study)[owners], return_index=True)
+    scores = np.full((len(study.questions), len(study.pages)), -1.0, np.float32)
+    asked = dense.question_vectors(study)
+    for fold, data, scorer in home.memo("light scorers", partial(_light_scorers, home)):
+        over = replace(data, questions=asked, pages=vectors[rows])
+        scores[np.ix_(fold.test, pages)] = over.scores(scorer, fold.test)
+    return scores
+
+
+def _light_scorers(home: Study) -> list[tuple]:
+    """Of each fold by company: the fold, its data, and the scorer trained by the plan that was chosen for it."""
+    records, found = load_records(light.scores_entry(home, "company")), []
+    for fold, record in zip(folds(home, "company"), records, strict=True):
+        data = light.fold_data(home, fold)
+        found.append((fold, data, data.trained(fold.train, light.Plan(**record["plan"]))))
+    return found

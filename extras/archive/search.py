@@ -18,6 +18,8 @@ from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import filing_identities, identity_features
 from lib.words import StudyError
 
+ARCHIVE = str(Path(__file__).with_name("archive.yaml"))  # the profile of archives, where none is named
+
 
 def shards_of(dataset: str, profile: str = "default") -> tuple[Path, Shards]:
     """The folder of a dataset's filings, by name or path, and their shards among the artifacts.
@@ -29,7 +31,7 @@ def shards_of(dataset: str, profile: str = "default") -> tuple[Path, Shards]:
     root = named.get(dataset) or Path(dataset).expanduser()
     if not root.is_dir():
         raise StudyError(f"{dataset}: no folder; give financebench, demo, or a folder with PDFs")
-    settings = load_profile(profile)
+    settings = load_profile(ARCHIVE if profile == "default" else profile)
     return root, Shards(ARTIFACTS / name_of(root) / settings.name / "index", Plan.of(settings))
 
 

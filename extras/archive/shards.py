@@ -8,6 +8,8 @@ resumes with the next filing; memory holds one filing a worker.
 
 import json
 import os
+import resource
+import time
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +31,8 @@ from lib.profile import Settings
 from lib.words import PAGE_COLUMNS, StudyError
 
 VERSION = 1  # raised when the same filing gets another shard
-PLAN, SOURCE = "plan.json", b"source"
+PLAN, COSTS, SOURCE = "plan.json", "costs.jsonl", b"source"
+STEPS = ("read", "cut", "embed", "write")
 WINDOW_COLUMNS = ("doc_name", "page", "chunk_id", "text", "vector")
 RUNNERS = ("process", "ray")
 
@@ -105,7 +108,11 @@ class Shards:
     def windows(self) -> Iterator[pa.Table]:
         """WINDOW_COLUMNS, filing by filing, vectors as float32 of unit length."""
         for name in self._named("search"):
-            yield pq.read_table(self.folder / "windows" / f"{name}.parquet")
+            yield self.table(name)
+
+    def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """WINDOW_COLUMNS of one filing, or some of them."""
+        return pq.read_table(self.folder / "windows" / f"{name}.parquet", columns=columns)
 
     def _named(self, what: str) -> list[str]:
         if not (names := self.names()):
@@ -157,18 +164,25 @@ class Indexer:
         return self.shards.plan.encoder()
 
     def __call__(self, row: dict) -> dict:
-        """The filing's number of pages and windows, and what is wrong with it: ``source`` → the same and these."""
-        source, plan = Path(row["source"]), self.shards.plan
+        """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none).
+
+        With what it took: processor seconds of each of STEPS, and the most memory that the worker has had, in MiB.
+        """
+        source, plan, times = Path(row["source"]), self.shards.plan, [time.process_time()]
         texts, problems = read_filing(source)
         if problems:
-            return row | {"n_pages": 0, "n_windows": 0, "problem": "; ".join(problems)}
+            return self._row(row, [], [], times, "; ".join(problems))
         pages = pd.DataFrame(
             [(source.stem, page, text) for page, text in enumerate(texts)], columns=[*PAGE_COLUMNS]
         )
+        times.append(time.process_time())
         chunks = split_pages(pages, self.tokenizer, plan.chunk, plan.chunk_overlap)
         windows = split_chunks(chunks, self.tokenizer, plan.window - SPECIAL_TOKENS, plan.window_overlap)
         places = chunks.iloc[windows["chunk"]]
-        vectors = self.encoder.encode(windows["text"].tolist()) if len(windows) else np.zeros((0, 1))
+        encoder = self.encoder if len(windows) else None
+        times.append(time.process_time())
+        vectors = encoder.encode(windows["text"].tolist()) if len(windows) else np.zeros((0, 1))
+        times.append(time.process_time())
         table = {name: places[name].to_numpy() for name in ("doc_name", "page", "chunk_id")}
         table |= {"text": windows["text"].to_numpy()}
         written = pa.table(table).append_column(
@@ -176,7 +190,14 @@ class Indexer:
         )
         self._write("windows", source, written)
         self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
-        return row | {"n_pages": len(pages), "n_windows": len(windows), "problem": ""}
+        return self._row(row, pages, windows, [*times, time.process_time()], "")
+
+    @staticmethod
+    def _row(row: dict, pages: Sequence, windows: Sequence, times: Sequence[float], problem: str) -> dict:
+        took = dict(zip(STEPS, [*np.diff(times), 0, 0, 0, 0], strict=False))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        about = {"n_pages": len(pages), "n_windows": len(windows), "problem": problem, "peak_mib": peak}
+        return row | about | {f"{step}_s": round(float(seconds), 4) for step, seconds in took.items()}
 
     def _write(self, kind: str, source: Path, table: pa.Table) -> None:
         table = table.replace_schema_metadata({SOURCE: digest_of_file(source).encode()})
@@ -197,7 +218,7 @@ def write_shards(
         n_workers: of Ray; in this process the encoder itself uses all cores.
 
     Returns:
-        A row for each filing that was read now: source, n_pages, n_windows, problem (empty if there is none).
+        A row for each filing that was read now, see :class:`Indexer`; also kept in COSTS beside the plan.
 
     Raises:
         StudyError: a runner that there is not, or Ray is not installed or not reachable.
@@ -205,9 +226,12 @@ def write_shards(
     if runner not in RUNNERS:
         raise StudyError(f"ENGINE is {runner!r}: say one of {', '.join(RUNNERS)}")
     missing = [{"source": str(source)} for source in sources if not shards.has(source)]
-    step = str(shards.folder.resolve()), tuple(shards.plan)
+    step, rows = (str(shards.folder.resolve()), tuple(shards.plan)), []
     done = map(Indexer(*step), missing) if runner == "process" else _on_ray(missing, step, n_workers)
-    rows = list(tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2))
+    for row in tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2):
+        rows.append(row)
+        with (shards.folder / COSTS).open("a") as file:
+            file.write(json.dumps(row | {"source": Path(row["source"]).stem, "engine": runner}) + "\n")
     return pd.DataFrame(rows, columns=["source", "n_pages", "n_windows", "problem"])
 
 
