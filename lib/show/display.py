@@ -13,6 +13,11 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from lib.study import Study
@@ -22,6 +27,7 @@ LONGEST_LABEL = 80
 #: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
 SHOWN_WIDTH = 7.6
 TYPE = "Smallest type"  # what a figure's file says of :func:`smallest_type`
+NOT_DRAWN = "Not drawn"  # and of :func:`not_drawn`
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
@@ -237,9 +243,8 @@ def figure(
     path = study.outputs / "figures" / f"{name}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".aside.png")
-    about = {"Software": None} | (
-        {"Comment": PAGE_COMMENT} if holds_page(drawn) else {TYPE: smallest_type(drawn)}
-    )
+    about = {TYPE: smallest_type(drawn), NOT_DRAWN: "; ".join(not_drawn(drawn))}
+    about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else about)
     drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata=about)
     plt.close(drawn)
     aside.replace(path)
@@ -282,6 +287,30 @@ def smallest_type(drawn: plt.Figure) -> str:
     texts = [text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip()]
     sizes = [text.get_fontsize() for text in texts]
     return f"{min(sizes, default=10) * min(1, SHOWN_WIDTH / width):.1f}"
+
+
+def not_drawn(drawn: plt.Figure) -> list[str]:
+    """The entries of a figure's legends that nothing is drawn for: no artist with data has one of their colours."""
+    parts = [part for axes in drawn.axes for part in (*axes.lines, *axes.collections, *axes.patches)]
+    shown = set().union(*map(_colours, parts))
+    legends = [*drawn.legends, *filter(None, (axes.get_legend() for axes in drawn.axes))]
+    entries = [
+        one for legend in legends for one in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    ]
+    return [text.get_text() for text, handle in entries if not _colours(handle) & shown]
+
+
+def _colours(part: Artist) -> set[str]:
+    """The colours of a line, a bar or dots; none of one that has no data."""
+    if isinstance(part, Line2D):
+        given = [part.get_color(), part.get_markeredgecolor()] if len(part.get_xdata()) else []
+    elif isinstance(part, Rectangle):
+        given = [part.get_facecolor()] if part.get_width() * part.get_height() else []
+    elif isinstance(part, Collection):
+        given = [*part.get_facecolor(), *part.get_edgecolor()] if len(part.get_offsets()) else []
+    else:
+        given = [part.get_facecolor(), part.get_edgecolor()]
+    return {to_hex(one) for one in given if isinstance(one, str) or len(one)}
 
 
 def holds_page(drawn: plt.Figure) -> bool:

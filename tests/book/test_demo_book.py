@@ -15,7 +15,7 @@ from PIL import Image
 
 from lib.methods import METHODS, measured
 from lib.profile import load_profile
-from lib.show.display import PAGE_COMMENT, TYPE
+from lib.show.display import NOT_DRAWN, PAGE_COMMENT, TYPE
 from lib.words import CONDITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -178,25 +178,49 @@ def test_what_was_published_is_shown(book):
     assert {name for name in wanted if f'id="{name}"' not in pages} == set()
 
 
+def figures_of(book: Path) -> dict[str, dict[str, str]]:
+    """What the file of each figure says of it, by name; pictures of pages are left out."""
+    found = {path.stem: Image.open(path).info for path in (OUTPUTS / "figures").glob("*.png")}
+    return {name: about for name, about in found.items() if about.get("Comment") != PAGE_COMMENT}
+
+
 def test_every_page_is_light(book):
-    """What a page loads beside itself and its pictures: styles and scripts."""
+    """A page with all that it loads, its pictures aside: styles, scripts and, on the explorer, data."""
     for page in pages_of(book):
         text = page.read_text()
         links = re.findall(r'(?:src|href)="([^"?#]+\.(?:js|css))[^"]*"', text)
-        files = {(page.parent / link).resolve() for link in links if "explorer/data.js" not in link}
+        files = {page, *((page.parent / link).resolve() for link in links)}
         weight = sum(path.stat().st_size for path in files if path.is_file())
-        assert weight < 650_000, (page.name, weight)
+        assert weight < 700_000, (page.name, weight)
         assert "fontawesome.js" not in text
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
 
 
 def test_the_type_of_figures_is_legible_in_the_books_column(book):
-    sizes = {}
-    for path in (OUTPUTS / "figures").glob("*.png"):
-        about = Image.open(path).info
-        if about.get("Comment") != PAGE_COMMENT:
-            sizes[path.stem] = float(about[TYPE])
+    sizes = {name: float(about[TYPE]) for name, about in figures_of(book).items()}
     assert {name: size for name, size in sizes.items() if size < 7.95} == {}
+
+
+def test_no_legend_names_what_is_not_drawn(book):
+    found = {name: about[NOT_DRAWN] for name, about in figures_of(book).items()}
+    assert {name: entries for name, entries in found.items() if entries} == {}
+
+
+def test_shares_of_the_finding_are_those_of_the_table_below_it(book):
+    text = (book / "book" / "intro.html").read_text()
+    first, second = re.findall(r"<li><p>(.*?)</p>", text, flags=re.S)[:2]
+    table = re.search(r'<table[^>]*id="tab-headline".*?</table>', text, flags=re.S)[0]
+    shown = {f"{100 * float(number):.0f}%" for number in re.findall(r"\d\.\d\d", table)}
+    shares = re.findall(r"\d+%", first + second)
+    lost = {f"{100 - int(share[:-1])}%" for share in shown}
+    assert len(shares) >= 5
+    assert set(shares) <= shown | lost
+
+
+def test_no_page_names_a_table_for_numbers_that_are_in_others(book):
+    """A sentence such as “The numbers are those of Table 8” is false as soon as one of them is not."""
+    claim = re.compile(r"(?:numbers|figures)\s+(?:are|come)\s+(?:those\s+of|from)\s+(?:<[^>]+>)*Table", re.I)
+    assert [page.name for page in pages_of(book) if claim.search(page.read_text())] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

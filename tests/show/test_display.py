@@ -21,6 +21,7 @@ from lib.show.display import (
     interval,
     label,
     markdown_table,
+    not_drawn,
     note,
     number,
     only_with_filings,
@@ -160,6 +161,19 @@ def test_a_figure_is_saved_with_its_data_and_a_page_of_a_filing_is_marked(study)
     assert ':name: fig-page\n:alt: "A page."\n' in shown.markdown
     assert (study.outputs / "figures" / "page.png").is_file()
     assert (study.outputs / "figures" / "page.csv").read_text() == "n\n1\n"
+
+
+def test_a_legend_s_entry_is_drawn_where_something_with_data_has_its_colour():
+    drawn, axes = plt.subplots()
+    axes.plot([0, 1], [0, 1], color="C0", label="line")
+    axes.bar([0], [1], color="C1", label="bar")
+    axes.scatter([0], [1], facecolors="white", edgecolors="C2")
+    axes.plot([], [], "o", color="C2", label="hollow dots")
+    axes.plot([], [], "o", color="C3", label="dots without data")
+    axes.bar([0], [0], color="C4", label="a bar of no width")
+    axes.legend()
+    assert not_drawn(drawn) == ["dots without data", "a bar of no width"]
+    plt.close(drawn)
 
 
 def test_the_smallest_type_is_that_of_the_books_column(study):
