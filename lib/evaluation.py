@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import digest_of, exclusively
-from lib.metrics import METRICS, overlap, retrieval
+from lib.metrics import METRICS, answers, overlap, retrieval, right
 from lib.metrics.frame import HEADLINE, at_depth
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.stats import Resampling
@@ -20,6 +20,8 @@ FILE = "metrics.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
 ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "value"]
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]
+#: What questions have to have for some metrics.
+NEEDS = {"answer": [one.name for one in (*answers.METRICS, *right.METRICS)], "evidence": overlap.NAMES}
 TYPES = {"question_id": str, "k": "Int64"}
 
 
@@ -120,7 +122,10 @@ def _merged(study: Study, name: str, fresh: pd.DataFrame, same: list[str]) -> pd
     with exclusively(path, study.store.say):
         if path.is_file():
             old = read_metrics(path)
-            old = old[old["question_id"].isin(study.questions["question_id"])]  # the set may have changed
+            lost = [
+                metric for what in study.dataset.lacks for metric in NEEDS[what]
+            ]  # the set may have changed
+            old = old[old["question_id"].isin(study.questions["question_id"]) & ~old["metric"].isin(lost)]
             replaced = pd.MultiIndex.from_frame(old[same]).isin(pd.MultiIndex.from_frame(fresh[same]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
         table = table.sort_values([*table.columns[:5]], kind="stable", ignore_index=True)

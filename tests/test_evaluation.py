@@ -58,7 +58,8 @@ def study(tmp_path):
         (tmp_path / name).write_bytes(content)
 
     asked = pd.DataFrame({"question_id": ["q1", "q2"]})
-    return SimpleNamespace(outputs=tmp_path, questions=asked, store=SimpleNamespace(say=print), write=write)
+    given = {"store": SimpleNamespace(say=print), "dataset": SimpleNamespace(lacks=())}
+    return SimpleNamespace(outputs=tmp_path, questions=asked, write=write, **given)
 
 
 def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_rest(study):
@@ -104,6 +105,13 @@ def test_rows_of_questions_that_the_set_no_longer_has_go(study):
     merge_metrics(study, metrics(("gone", "mrr", 10, 0.1), ("q1", "exact", None, 1.0)))
     merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)))
     assert merged[["question_id", "metric"]].to_numpy().tolist() == [["q1", "exact"], ["q1", "mrr"]]
+
+
+def test_metrics_of_answers_go_with_the_answers(study):
+    merge_metrics(study, metrics(("q1", "answer_rouge_l", None, 1.0), ("q1", "ctx_bleu", 5, 1.0)))
+    study.dataset.lacks = ("answer",)
+    merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)))
+    assert merged["metric"].tolist() == ["ctx_bleu", "mrr"]
 
 
 @pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"a,b\n" * 99)[:-9]])

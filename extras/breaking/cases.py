@@ -1,5 +1,6 @@
 """What a case of the campaign is, how it is judged, and how the judged cases are printed."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -55,21 +56,34 @@ def judge(case: Case) -> Outcome:
 
 
 def run_cases(cases: Iterable[Case], say: Callable[[str], None] = print) -> list[Outcome]:
-    """Try every case, print the table, a line per case and the bad ones again at its end, and return the outcomes."""
-    started, outcomes = time.perf_counter(), []
-    for case in cases:
+    """Try every case, print the table, a line per case and the bad ones again at its end, and return the outcomes.
+
+    The table has the seconds of a part, and the processor's, with those of the processes that it started.
+    """
+    started, outcomes, spent = _clocks(), [], Counter()
+    before = started
+    for case in cases:  # the next case may be prepared before it is given
         outcomes.append(judge(case))
         say(line_of(outcomes[-1]))
+        now = _clocks()
+        spent.update({(case.part, clock): now[clock] - before[clock] for clock in now})
+        before = now
     counted = Counter((one.case.part, one.is_good) for one in outcomes)
-    say(f"\n{'part':32} {'tried':>6} {'bad':>5}")
+    say(f"\n{'part':32} {'tried':>6} {'bad':>5} {'wall s':>7} {'processor s':>12}")
     for part in dict.fromkeys(one.case.part for one in outcomes):
         good, bad = counted[part, True], counted[part, False]
-        say(f"{part:32} {good + bad:6} {bad:5}")
-    bad = [one for one in outcomes if not one.is_good]
-    say(f"{'all':32} {len(outcomes):6} {len(bad):5}   in {time.perf_counter() - started:.0f} s")
+        say(f"{part:32} {good + bad:6} {bad:5} {spent[part, 'wall']:7.0f} {spent[part, 'processor']:12.0f}")
+    bad, now = [one for one in outcomes if not one.is_good], _clocks()
+    wall, processor = (now[clock] - started[clock] for clock in now)
+    say(f"{'all':32} {len(outcomes):6} {len(bad):5} {wall:7.0f} {processor:12.0f}")
     for one in bad:
         say(line_of(one))
     return outcomes
+
+
+def _clocks() -> dict[str, float]:
+    """Seconds on the wall, and of the processor by this process and those that it waited for."""
+    return {"wall": time.perf_counter(), "processor": sum(os.times()[:4])}
 
 
 def line_of(outcome: Outcome) -> str:

@@ -11,12 +11,15 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import nbformat
 import pandas as pd
+import pymupdf
+import yaml
 
 from lib.analysis.failures import OF_PAGES
 from lib.book.allowed import OF_GLUE, check_generated
 from lib.book.build import run_jupyter_book
 from lib.book.explorer import as_script
 from lib.files import ROOT, digest_of_file
+from lib.profile import load_profile
 from lib.published import RESULTS
 from lib.show.display import escape, figure, label, note, table, verbatim
 from lib.show.figures import COLOURS, bars
@@ -45,6 +48,19 @@ TEXTS = (
 )
 LANGUAGE = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
 TEXT_FIELDS = ("question_type", "doc_type", "company", "sector")
+DEMO = ROOT / "data" / "demo"
+#: Appended to the copied generator: what a language model writes is hostile, too, and costs nothing.
+WRITES = """
+
+class _Writes:
+    def generate(self, requests, on_done):
+        for number, request in enumerate(requests):
+            on_done(number, Generation({said}[number % {n}], 9, 9, "stop", 0.1))
+
+
+def open_generator(settings, directory):
+    return _Writes()
+"""
 COPIED = "lib extras notebooks book _config.yml _toc.yml requirements.txt CITATION.cff".split()
 
 
@@ -87,6 +103,64 @@ def write_publication(results: Path, secret: Path, name: str = "hostile") -> Non
     (target / "manifest.json").write_text(json.dumps(manifest, indent=1))
 
 
+def write_dataset(root: Path, secret: Path) -> Path:
+    """Filings and questions of the demo, one filing a company, with hostile text in every field and on every page.
+
+    What a field must be to be read at all stays: ids are without a space, names of filings are names, and the pieces of
+    evidence stand on their pages.
+    """
+    labels, whole = texts(secret, in_line=True), texts(secret)
+    numbers: dict[str, int] = {}
+
+    def spoilt(value: str, said: Sequence[str] = labels) -> str:
+        return f"{value} {said[numbers.setdefault(value, len(numbers)) % len(said)]}"
+
+    asked, described = (
+        [json.loads(line) for line in next((DEMO / "data").glob(f"*{name}*.jsonl")).read_text().splitlines()]
+        for name in ("open_source", "document_information")
+    )
+    names = list({one["company"]: one["doc_name"] for one in asked}.values())
+    asked = [one for one in asked if one["doc_name"] in names]
+    described = [one for one in described if one["doc_name"] in names]
+    for one in described:
+        one |= {name: spoilt(one[name]) for name in ("company", "gics_sector", "doc_type")}
+    for row, one in enumerate(asked):
+        one["financebench_id"] += "".join(labels[row % len(labels)].split())
+        one |= {name: spoilt(one[name]) for name in ("company", "question_type")}
+        one |= {name: spoilt(one[name], whole) for name in ("question", "answer")}
+        for piece in one["evidence"]:
+            piece["evidence_text"] += f"\n{whole[piece['evidence_page_num'] % len(whole)]}"
+    (root / "data").mkdir(parents=True)
+    (root / "pages").mkdir()
+    for name in names:
+        gold = [
+            piece["evidence_page_num"]
+            for one in asked
+            for piece in one["evidence"]
+            if one["doc_name"] == name
+        ]
+        with pymupdf.open(DEMO / "pdfs" / f"{name}.pdf") as pdf:
+            pages = [f"{pdf[page].get_text()}\n{whole[page % len(whole)]}" for page in range(max(gold) + 1)]
+        lines = [{"doc_name": name, "page": page, "text": text} for page, text in enumerate(pages)]
+        (root / "pages" / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    for name, records in (("questions", asked), ("document_information", described)):
+        (root / "data" / f"hostile_{name}.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
+    return root
+
+
+def write_profile(path: Path) -> Path:
+    """The demo's settings for any dataset, with a language model that :data:`WRITES` stands in for."""
+    model = path.with_name("model")
+    model.mkdir()
+    (model / "config.json").write_text("{}")
+    settings: dict = {"extends": "default", "generator": {"weights": str(model)}}
+    for name, value in load_profile("default")["sets"]["demo"].items():
+        section, setting = name.split(".")
+        settings.setdefault(section, {})[setting] = value
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
 def copy_of_checkout(target: Path) -> Path:
     """What a book is built from, copied, so that a build of the campaign leaves this checkout alone."""
     ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
@@ -99,17 +173,25 @@ def copy_of_checkout(target: Path) -> Path:
     return target
 
 
-def build(checkout: Path, *options: str) -> Path:
-    """Build a book in a copy of this checkout; returns the folder of its HTML.
+def with_hostile_model(checkout: Path, secret: Path) -> Path:
+    """A copied checkout whose language model writes hostile text."""
+    said = texts(secret)
+    with (checkout / "lib" / "models" / "generator.py").open("a") as source:
+        source.write(WRITES.format(said=repr(said), n=len(said)))
+    return checkout
+
+
+def build(checkout: Path, name: str, *options: str) -> Path:
+    """Build the book of a dataset or question set in a copy of this checkout; returns the folder of its HTML.
 
     Raises:
         StudyError: the build failed; its last lines.
     """
-    command = [sys.executable, "-m", "lib", "book", "--jobs", "1", *options]
+    command = [sys.executable, "-m", "lib", "book", *options]
     done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
     if done.returncode:
         raise StudyError("\n".join((done.stdout + done.stderr).splitlines()[-12:]))
-    return next((checkout / "book" / "_build").glob("*/html"))
+    return checkout / "book" / "_build" / name / "html"
 
 
 def few_pages(folder: Path, secret: Path) -> Path:

@@ -421,37 +421,44 @@ def _is_refused(text: str) -> bool:
 
 
 def of_book(folder: Path) -> Iterator[Case]:
-    """A book of hostile text, compiled and opened in Chromium, page by page; then the whole book of hostile results."""
+    """Hostile text in the browser, page by page: in every kind of output, in a whole book computed from a dataset with
+    it in every field, and in one that is made from published results with it."""
     secret = hostile.write_secret(folder)
     made: dict[str, Path] = {}
 
-    def compiled() -> bool:
-        made["few"] = hostile.few_pages(folder / "few", secret)
-        return True
+    def of_outputs() -> Path:
+        return hostile.few_pages(folder / "few", secret)
 
-    yield Case("hostile book", "a page of every kind of text is compiled", compiled, None)
-    yield from _opened(folder / "chromium", made, "few", secret)
+    def of_dataset() -> Path:
+        hostile.with_hostile_model(hostile.copy_of_checkout(folder / "checkout"), secret)
+        data = hostile.write_dataset(folder / "mine", secret)
+        profile = hostile.write_profile(folder / "small.yaml")
+        return hostile.build(folder / "checkout", "mine", "--dataset", str(data), "--profile", str(profile))
 
-    def whole() -> bool:
-        checkout = hostile.copy_of_checkout(folder / "checkout")
-        hostile.write_publication(checkout / "book" / "results", secret)
-        made["whole"] = hostile.build(checkout, "--dataset", "demo", "--questions", "hostile")
-        return True
+    def of_results() -> Path:
+        hostile.write_publication(folder / "checkout" / "book" / "results", secret)
+        return hostile.build(folder / "checkout", "hostile", "--dataset", "demo", "--questions", "hostile")
 
-    yield Case("hostile book", "the whole book is built", whole, None)
-    yield from _opened(folder / "chromium-whole", made, "whole", secret)
+    for name, make in {"outputs": of_outputs, "dataset": of_dataset, "results": of_results}.items():
+
+        def attempt(name=name, make=make) -> bool:
+            made[name] = make()
+            return True
+
+        yield Case("hostile book", f"of {name}: it is built", attempt, None)
+        yield from _opened(folder / f"chromium-{name}", made, name, secret)
 
 
 def _opened(profile: Path, made: dict[str, Path], name: str, secret: Path) -> Iterator[Case]:
     if name not in made:
         return
     site = made[name]
-    yield Case("hostile book", f"{name}: no file leaks", lambda: _none(hostile.leaks(site)), None)
+    yield Case("hostile book", f"of {name}: no file leaks", lambda: _none(hostile.leaks(site)), None)
     with chromium(profile) as browser:
         for page in sorted(site.rglob("*.html")):
             if "_static" not in page.parts:
                 opened = lambda p=page: _none(problems_of(site, browser, [p]))  # noqa: E731
-                yield Case("hostile book", f"{name}: {page.relative_to(site)}", opened, None)
+                yield Case("hostile book", f"of {name}: {page.relative_to(site)}", opened, None)
 
 
 def _none(found: list[str]) -> bool:

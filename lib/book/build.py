@@ -16,7 +16,7 @@ from lib.book.allowed import check_generated
 from lib.book.explorer import write_explorer
 from lib.book.leaderboard import write_downloads
 from lib.book.manifest import stages_of, write_manifest, write_results
-from lib.book.notebooks import changed_chapters, forget_stages, remember, run_all
+from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, remember, run_all
 from lib.book.pages import write_pages
 from lib.book.site import tidy
 from lib.files import ROOT
@@ -49,12 +49,6 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
     """
     started = time.perf_counter()
     study = names.open("book")
-    if study.dataset.lacks and study.has_text:
-        lacks = " and ".join(
-            "answers" if one == "answer" else "evidence texts" for one in study.dataset.lacks
-        )
-        instead = "make measure computes runs and metrics without them, make notebook runs a chapter"
-        raise StudyError(f"the book needs {lacks}, which no question of {study.dataset.name} has; {instead}")
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
     given = names._asdict()
     changed = changed_chapters(study, given)
@@ -105,6 +99,9 @@ def lay_out(study: Study, target: Path) -> None:
     for name, place in (places | {"explorer": target / "book" / "_static" / "explorer"}).items():
         if (study.outputs / name).is_dir():
             shutil.copytree(study.outputs / name, place, ignore=ignored)
+    for name in {*chapters()} - {*chapters(study.dataset.lacks)}:
+        (target / "notebooks" / f"{name}.ipynb").unlink(missing_ok=True)
+        (target / "notebooks" / f"{name}.md").write_text(in_place_of(name, study.dataset.name))
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
     write_downloads(study, target / "book" / "_static")
     options = config["sphinx"]["config"]["html_theme_options"]

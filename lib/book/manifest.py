@@ -19,6 +19,7 @@ from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.encoders import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, is_folder, locked, weights_hash
+from lib.published import ANSWERS_FILE
 from lib.study import Study
 from lib.words import Condition
 
@@ -41,6 +42,8 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
         study.run(name, condition)
     metrics = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
     write_summary(study, merge_metrics(study, metrics, is_whole=some is None))
+    if "answer" in study.dataset.lacks:
+        (study.outputs / ANSWERS_FILE).unlink(missing_ok=True)  # written when there were some
     if study.has_text:
         study.generation_log().take_published()
         packed = io.BytesIO()

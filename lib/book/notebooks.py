@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib.metadata import distributions
 from pathlib import Path
@@ -15,6 +15,7 @@ import papermill
 import yaml
 
 from lib.files import ROOT, digest_of, digest_of_file, mend_of, write_atomically
+from lib.show.display import escape
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
@@ -22,14 +23,23 @@ from lib.words import StudyError
 SOURCES = ("lib", "book", "_config.yml", "_toc.yml", "notebooks/profiles")
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
+#: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
+NEEDS = {"06_generation": "answer"}
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 
-def chapters() -> list[str]:
-    """The notebooks that the book's table of contents lists, in its order."""
+def chapters(lacks: Collection[str] = ()) -> list[str]:
+    """The notebooks that the book's table of contents lists, in its order; none that needs what ``lacks`` names."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
     files = [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
-    return [Path(file).name for file in files if file.startswith("notebooks/")]
+    names = [Path(file).name for file in files if file.startswith("notebooks/")]
+    return [name for name in names if NEEDS.get(name) not in lacks]
+
+
+def in_place_of(name: str, dataset: str) -> str:
+    """The page in place of a chapter that is left out of a dataset's book: its heading, and why."""
+    heading = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells[0].source.splitlines()[0]
+    return f"{heading}\n\nThis chapter needs answers, which no question of {escape(dataset)} has; it is left out.\n"
 
 
 def check_parameters(name: str, given: dict[str, object]) -> None:
@@ -156,7 +166,7 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     for one in read_stages(study):
         used.setdefault(one["chapter"], set()).add(f"{one['stage']}/{one['key']}")
     stamps = {}
-    for name in chapters():
+    for name in chapters(study.dataset.lacks):
         stored = [(one, study.store.has(one)) for one in sorted(used.get(name, ()))]
         stamps[name] = digest_of([common, digest_of_file(NOTEBOOKS / f"{name}.ipynb"), stored])
     return stamps

@@ -14,7 +14,7 @@ from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
 from lib.page_scorer.search import ORDERS
 from lib.show.display import SHOWN_WIDTH, Column, number, p_value, printed, with_interval
 from lib.show.figures import COLOURS, DARK, bars
-from lib.show.tables import MEANS, REPORTED, reported_cell, reported_rows, title
+from lib.show.tables import REPORTED, means, reported_cell, reported_rows, title
 from lib.stats import LEVEL, Resampling, holm
 from lib.study import Study
 from lib.words import Condition
@@ -77,7 +77,9 @@ def kept_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     cells = _cells(study, frame.rename(columns={"question_id": "item"}), ["n_pages", "metric"]).unstack()
     reported = Column(REPORTED, "n_pages", lambda n_pages: reported_cell(known.get(f"P={n_pages}", {})))
     shown = cells.assign(n=frame["question_id"].nunique()).reset_index()
-    return printed(shown, Column("P", "n_pages"), *MEANS, *([reported] if known else []), Column("n", "n"))
+    return printed(
+        shown, Column("P", "n_pages"), *means(shown), *([reported] if known else []), Column("n", "n")
+    )
 
 
 def folds_table(frame: pd.DataFrame, metrics: pd.DataFrame, methods: dict[str, str], k: int) -> pd.DataFrame:

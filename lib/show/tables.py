@@ -55,7 +55,6 @@ def seconds(value: float) -> str:
 
 
 METHOD, N = Column("Method", "method", title), Column("n", "n")
-MEANS = tuple(Column(METRIC_TITLES[metric], metric) for metric in HEADLINE)
 #: What makes a cell of the columns that ``tables.yaml`` names.
 FORMS = {
     "number": number,
@@ -91,10 +90,17 @@ def as_table(frame: pd.DataFrame, name: str, **heads: str) -> pd.DataFrame:
     return printed(frame, *columns)
 
 
+def means(shown: pd.DataFrame) -> list[Column]:
+    """The columns of the headline metrics that were measured: without evidence texts there is no overlap with them."""
+    return [Column(METRIC_TITLES[metric], metric) for metric in HEADLINE if metric in shown]
+
+
 def metric_cells(part: pd.DataFrame) -> dict[str, str]:
     """Title of each headline metric to its mean with interval, of the summary of one run."""
     rows = part.set_index("metric")[["mean", "low", "high"]]
-    return {METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in HEADLINE}
+    return {
+        METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in HEADLINE if metric in rows.index
+    }
 
 
 def reported_cell(reported: dict) -> str:
@@ -116,7 +122,7 @@ def results_table(
 ) -> pd.DataFrame:
     """One row per method: our means with intervals, what the main study reports (:func:`reported_runs`), and n."""
     shown = wide(summary[summary["condition"] == condition], ["method"]).loc[[*methods]].reset_index()
-    return printed(shown, METHOD, *MEANS, *reported_columns(study.dataset.name), N)
+    return printed(shown, METHOD, *means(shown), *reported_columns(study.dataset.name), N)
 
 
 def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:

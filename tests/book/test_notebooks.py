@@ -21,6 +21,15 @@ def test_a_wrong_parameter_lists_the_right_ones():
         notebooks.check_parameters("03_baselines", {"method": ["bm25"]})
 
 
+def test_a_chapter_on_answers_is_left_out_and_says_so_where_there_are_none():
+    left_out = {*notebooks.chapters()} - {*notebooks.chapters(("answer",))}
+    assert left_out == {"06_generation"}
+    assert notebooks.chapters(("evidence",)) == notebooks.chapters()
+    heading, _, reason = notebooks.in_place_of("06_generation", "<b>").splitlines()
+    assert heading == "# Do better pages give better answers?"
+    assert "needs answers, which no question of \\<b\\> has" in reason
+
+
 def test_an_unknown_notebook_lists_the_chapters():
     with pytest.raises(StudyError, match="no notebook '99_none': say one of 01_data"):
         notebooks.check_parameters("99_none", {})
@@ -89,7 +98,7 @@ def built(tmp_path, monkeypatch):
         outputs=outputs,
         home=outputs,
         store=Store(tmp_path / "store", say=lambda line: None),
-        dataset=SimpleNamespace(fingerprint="f"),
+        dataset=SimpleNamespace(fingerprint="f", lacks=()),
         has_text=True,
         profile={"chunks": 1},
         write=lambda name, text: write_atomically(outputs / name, text),
