@@ -31,6 +31,9 @@ RUN_JUPYTER_BOOK = (
 REPOSITORY = (
     "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 )
+PREVIEW = (
+    "figures/ahead-ladder.png"  # what a link to the book shows, where the address of the repository is known
+)
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -110,6 +113,8 @@ def lay_out(study: Study, target: Path) -> None:
         options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
     if url := os.environ.get(REPOSITORY):
         config["repository"] = {"url": url, "branch": "main"}
+        meta = config["sphinx"]["config"]["myst_html_meta"]
+        meta["property=og:image"] = f"{url}/raw/main/book/results/financebench/default/shown/{PREVIEW}"
         config["html"]["use_repository_button"] = True
         config["launch_buttons"] = {
             "binderhub_url": "https://mybinder.org",

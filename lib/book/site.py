@@ -22,6 +22,8 @@ SCRIPT = re.compile(
 #: The index is read by the search page alone.
 SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
 LOGO = re.compile(r'<div class="sidebar-primary-item"(>\s*<a class="navbar-brand)')
+#: What the search page leaves out of the excerpts that it shows; code of notebooks as well.
+LEFT_OUT, CELLS = '".headerlink", ', '"details.hide, .cell_input, .code-switch", '
 CLASSES, WORD = re.compile(r'\bclass="([^"]*)"'), re.compile(r"[\w-]+")
 BUILT = "bs-"  # classes that Bootstrap's scripts put together from parts
 NESTED = ("media", "supports")
@@ -45,6 +47,8 @@ def tidy(site: Path) -> None:
         )
         named |= {name for found in CLASSES.findall(text) for name in found.split()}
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text))
+    if (tools := static / "searchtools.js").is_file():
+        tools.write_text(tools.read_text().replace(LEFT_OUT, LEFT_OUT + CELLS))
     for path in [*static.glob("*.js"), *(static / "scripts").glob("*.js")]:
         named |= set(WORD.findall(path.read_text()))
     styles = sorted(static.rglob("*.css"))

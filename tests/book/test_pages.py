@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pydata_sphinx_theme
 import pytest
+import sphinx
 import yaml
 from fontTools.ttLib import TTFont
 
@@ -288,6 +289,15 @@ def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp
     assert (tmp_path / "intro.html").read_text() == "<head></head>"
     assert (tmp_path / "search.html").read_text() == f"<head>{script}</head>"
     assert [path.name for path in (tmp_path / "_static").rglob("*.*")] == ["some.js"]
+
+
+def test_excerpts_of_the_search_have_no_code(tmp_path):
+    (tmp_path / "_static").mkdir()
+    for path in (Path(sphinx.__file__).parent / "themes").rglob("searchtools.js"):
+        shutil.copy(path, tmp_path / "_static")
+    tidy(tmp_path)
+    said = '[".headerlink", "details.hide, .cell_input, .code-switch", "script", "style"]'
+    assert said in (tmp_path / "_static" / "searchtools.js").read_text()
 
 
 def test_rules_of_classes_that_nothing_names_are_left_out(tmp_path):
