@@ -31,9 +31,7 @@ RUN_JUPYTER_BOOK = (
 REPOSITORY = (
     "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 )
-PREVIEW = (
-    "figures/ahead-ladder.png"  # what a link to the book shows, where the address of the repository is known
-)
+PREVIEW = "book/results/financebench/default/shown/figures/ahead-ladder.png"
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -112,15 +110,17 @@ def lay_out(study: Study, target: Path) -> None:
     if study.dataset.name == "demo":
         options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
     if url := os.environ.get(REPOSITORY):
-        config["repository"] = {"url": url, "branch": "main"}
-        meta = config["sphinx"]["config"]["myst_html_meta"]
-        meta["property=og:image"] = f"{url}/raw/main/book/results/financebench/default/shown/{PREVIEW}"
-        config["html"]["use_repository_button"] = True
-        config["launch_buttons"] = {
-            "binderhub_url": "https://mybinder.org",
-            "notebook_interface": "jupyterlab",
-        }
+        add_repository(config, url)
     (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
+
+
+def add_repository(config: dict, url: str) -> None:
+    """Add to a book's configuration what needs the repository's address: its button, that of Binder, and the picture
+    that a link to the book shows."""
+    config["repository"] = {"url": url, "branch": "main"}
+    config["html"]["use_repository_button"] = True
+    config["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
+    config["sphinx"]["config"]["myst_html_meta"]["property=og:image"] = f"{url}/raw/main/{PREVIEW}"
 
 
 def footer(study: Study) -> str:

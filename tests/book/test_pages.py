@@ -15,6 +15,7 @@ import yaml
 from fontTools.ttLib import TTFont
 
 from extras.publish.readme import BEGIN, END, fill_headline
+from lib.book.build import add_repository
 from lib.book.headline import (
     REPORTED,
     calculated,
@@ -289,6 +290,14 @@ def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp
     assert (tmp_path / "intro.html").read_text() == "<head></head>"
     assert (tmp_path / "search.html").read_text() == f"<head>{script}</head>"
     assert [path.name for path in (tmp_path / "_static").rglob("*.*")] == ["some.js"]
+
+
+def test_with_its_address_a_book_links_to_the_repository_and_has_a_preview_picture():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+    add_repository(config, "https://example.org/gap")
+    assert config["repository"]["url"] == "https://example.org/gap"
+    address = config["sphinx"]["config"]["myst_html_meta"]["property=og:image"]
+    assert (ROOT / address.removeprefix("https://example.org/gap/raw/main/")).is_file()
 
 
 def test_excerpts_of_the_search_have_no_code(tmp_path):
