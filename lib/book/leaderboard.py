@@ -99,7 +99,7 @@ def leaderboard_page(study: Study) -> str:
         file = f"../_static/{RUNS}/standard/{method.name}.trec.gz" if own else ""
         link = f"{page}.html#{make_id(f'method-{method.name}')}"
         rows.append(one | {"cells": cells, "link": link, "run": file, "command": chapter if own else other})
-    sets = list(found["set"].unique())
+    sets = found.groupby("set", sort=False)["n"].first().items()
     return filled("leaderboard", rows=rows, sets=sets, needs=NEEDS, costs=COSTS, shown=SHOWN, k=K, zip=ZIP)
 
 

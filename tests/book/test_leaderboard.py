@@ -44,6 +44,7 @@ def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch
     assert 'href="../_static/runs/standard/bm25.trec.gz"' in page
     assert "make notebook NB=03_baselines PARAMS=&#x27;-p methods &quot;[bm25]&quot;&#x27;" in page
     assert ">0.0018</td>" in page
+    assert '<option value="financebench">financebench (n = 3)</option>' in page
     assert (study.outputs / "tables" / "leaderboard.csv").is_file()
 
 
