@@ -21,7 +21,11 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements.txt requirements-c*.txt pyproject.toml | sha256sum | cut -c1-12)
 IS_CPU := $(VENV)/bin/python -m pip show torch 2>/dev/null | grep -q '^Version:.*+cpu'
-UV := artifacts/lock/bin/uv pip compile --quiet --generate-hashes --no-deps --no-header --no-annotate
+define TOOLS
+@test -d artifacts/tools || $(PYTHON) -m venv artifacts/tools
+@artifacts/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-tools.txt
+endef
+UV := artifacts/tools/bin/uv pip compile --quiet --generate-hashes --no-deps --no-header --no-annotate
 
 .PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
@@ -96,18 +100,16 @@ format: $(STAMP)  ## format the code and sort its imports
 	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
 
 audit:  ## look the pinned packages up among known vulnerabilities
-	@test -d artifacts/audit || $(PYTHON) -m venv artifacts/audit
-	@artifacts/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.9.0
-	@artifacts/audit/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(addprefix -r ,$(filter-out requirements-cpu.txt,$(PACKAGES)))
+	$(TOOLS)
+	@artifacts/tools/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(addprefix -r ,$(filter-out requirements-cpu.txt,$(PACKAGES)))
 
 lock:  ## write the hashes of all pinned packages, after a name or version in requirements*.txt was changed
-	@test -d artifacts/lock || $(PYTHON) -m venv artifacts/lock
-	@artifacts/lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(TOOLS)
 	@for file in $(filter-out requirements-cpu.txt,$(PACKAGES)); do \
-	  grep -oE '^[A-Za-z0-9][^ ;]*' $$file | sort -u > artifacts/lock/names.in; \
+	  grep -oE '^[A-Za-z0-9][^ ;]*' $$file | sort -u > artifacts/tools/names.in; \
 	  platform=$$([ $$file = requirements-cuda.txt ] && echo --python-platform=x86_64-manylinux_2_28); \
-	  $(UV) $$platform artifacts/lock/names.in --output-file artifacts/lock/new.txt && \
-	  { grep '^#' $$file; cat artifacts/lock/new.txt; } > artifacts/lock/file.txt && cp artifacts/lock/file.txt $$file || exit 1; \
+	  $(UV) $$platform artifacts/tools/names.in --output-file artifacts/tools/new.txt && \
+	  { grep '^#' $$file; cat artifacts/tools/new.txt; } > artifacts/tools/file.txt && cp artifacts/tools/file.txt $$file || exit 1; \
 	done
 
 clean:  ## remove built books (what was computed stays in artifacts/)

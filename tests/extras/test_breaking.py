@@ -2,8 +2,10 @@
 
 import pytest
 
-from extras.breaking import publication
+from extras.breaking import hostile, publication
 from extras.breaking.cases import Case, judge, run_cases
+from lib.data.dataset import read_dataset
+from lib.data.pages import check_gold, extract_pages
 from lib.words import StudyError
 
 
@@ -51,3 +53,13 @@ def test_what_is_broken_quickly_is_told_or_harmless(part, tmp_path):
     outcomes = [judge(case) for case in getattr(publication, part)(tmp_path)]
     assert len(outcomes) > 5
     assert [one for one in outcomes if not one.is_good] == []
+
+
+def test_every_field_of_the_hostile_dataset_is_hostile_and_the_dataset_is_read(tmp_path):
+    secret = hostile.write_secret(tmp_path)
+    found = read_dataset(hostile.write_dataset(tmp_path / "mine", secret), "mine")
+    said = [*hostile.texts(secret), *hostile.texts(secret, in_line=True)]
+    for name in ("question", "answer", "question_type", "company", "doc_type", "evidence"):
+        assert all(any(text in value for text in said) for value in found.questions[name]), name
+    assert all(any(text in value for text in said) for value in found.filings["sector"])
+    assert check_gold(found, extract_pages(found))  # the pieces of evidence stand on their pages
