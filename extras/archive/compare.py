@@ -68,9 +68,9 @@ def compare_stores(study: Study, names: tuple[str, ...] = STORES) -> pd.DataFram
     exact, rows = _searches(filled(Exact(), vectors, about), *given[2:]), []
     for name in names:
         with TemporaryDirectory(prefix="stores-") as folder:
-            with _alone() as run:
+            with alone() as run:
                 build_s = run(_built, name, Path(folder), given)
-            with _alone() as run:
+            with alone() as run:
                 found = run(_measured, name, Path(folder), given, exact)
             rows += [(name, label, len(study.pages), len(vectors), *of, build_s) for label, *of in found]
     return pd.DataFrame(rows, columns=STORE_COLUMNS)
@@ -87,7 +87,7 @@ def _about(study: Study, frame: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 @contextmanager
-def _alone() -> Iterator[Callable]:
+def alone() -> Iterator[Callable]:
     """Calls of a function in a fresh process, so that its memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         yield lambda function, *given: pool.apply(function, given)

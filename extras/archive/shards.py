@@ -100,9 +100,10 @@ class Shards:
         """The filings whose shards are there, by name."""
         return sorted(path.stem for path in (self.folder / "pages").glob("*.parquet"))
 
-    def pages(self) -> pd.DataFrame:
-        """PAGE_COLUMNS of all filings."""
-        parts = [pd.read_parquet(self.folder / "pages" / f"{name}.parquet") for name in self._named("search")]
+    def pages(self, names: Sequence[str] = ()) -> pd.DataFrame:
+        """PAGE_COLUMNS of some filings, by default of all."""
+        wanted = names or self._named("search")
+        parts = [pd.read_parquet(self.folder / "pages" / f"{name}.parquet") for name in wanted]
         return pd.concat(parts, ignore_index=True)
 
     def windows(self) -> Iterator[pa.Table]:

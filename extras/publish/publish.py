@@ -18,6 +18,7 @@ from PIL import Image
 from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from extras.publish.readme import fill_headline
 from lib.analysis.frontier import BENCHMARKS, TIMES
+from lib.analysis.growth import COSTS, GROWTH, STORES
 from lib.book.manifest import git_commit
 from lib.evaluation import read_metrics
 from lib.files import ROOT, digest_of_file
@@ -57,7 +58,8 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside.mkdir(parents=True)
     for name in (METRICS_FILE, "summary.csv"):
         shutil.copyfile(study.outputs / name, aside / name)
-    for path in (study.outputs / ANSWERS_FILE, study.home / BENCHMARKS, study.home / TIMES):
+    kept = (study.home / name for name in (BENCHMARKS, TIMES, GROWTH, STORES, COSTS))
+    for path in (study.outputs / ANSWERS_FILE, *kept):
         if path.is_file():
             shutil.copyfile(path, aside / path.name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))

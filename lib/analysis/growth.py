@@ -40,8 +40,9 @@ STORE_COLUMNS = [
     "clients_4_per_s",
 ]
 STORE_COLUMNS += ["memory_mib", "disk_mib", "build_s"]
-#: Of each stage and size: seconds of a core, the most memory, what it leaves on disk, and whether memory ``grows``.
-COST_COLUMNS = ["stage", "n_pages", "seconds", "memory_mib", "disk_mib", "grows"]
+#: Of each stage and size: seconds of a core, the most memory, what it leaves on disk, and, of what is searched in
+#: memory, seconds of a question.
+COST_COLUMNS = ["stage", "n_pages", "seconds", "memory_mib", "disk_mib", "asked_s"]
 MIXED = "mixed"
 METRICS = ("doc_recall", "page_recall")
 FAR = (100_000, 1_000_000)  # pages that the law is extrapolated to
@@ -55,17 +56,50 @@ def measured(study: Study, k: int) -> pd.DataFrame | None:
     return None if found is None or found.empty else found
 
 
-def recalls(study: Study, found: pd.DataFrame) -> pd.DataFrame:
-    """Each method over each part: kind, draw, n_filings, n_pages, method, doc_recall, page_recall, low, high.
+def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLUMNS[:5]) -> pd.DataFrame:
+    """The mean recalls of each method and part: ``keys``, doc_recall, page_recall, low and high of page recall, n, and
+    doc_low and doc_high.
 
-    ``low`` and ``high`` are of page recall, companies being drawn; ``found`` is what :func:`measured` gives.
+    ``found`` is what :func:`measured` gives; without ``draw`` among the keys a question's value is the mean of its
+    draws. Companies are drawn for the intervals.
     """
     draws, rows = Resampling.of(study), []
-    for about, part in found.groupby([*GROWTH_COLUMNS[:5]], sort=False):
-        values = part.set_index("question_id")
-        _, low, high, *_ = draws.interval(values["page_recall"])
-        rows.append((*about, *values[[*METRICS]].mean(), low, high))
-    return pd.DataFrame(rows, columns=[*GROWTH_COLUMNS[:5], *METRICS, "low", "high"])
+    for about, part in found.groupby(list(keys), sort=False):
+        values = part.groupby("question_id", sort=False)[[*METRICS]].mean()
+        doc, page = (draws.interval(values[name]) for name in METRICS)
+        rows.append((*about, doc.mean, *page[:4], doc.low, doc.high))
+    return pd.DataFrame(rows, columns=[*keys, *METRICS, "low", "high", "n", "doc_low", "doc_high"])
+
+
+def kinds(study: Study, found: pd.DataFrame) -> pd.DataFrame:
+    """What other years of asked companies cost, and other companies, both as many filings.
+
+    Columns are method, and of each kind: ``<kind>``, ``_low`` and ``_high``, the change of page recall from the asked
+    filings alone, the mean of the draws.
+    """
+    draws, rows = Resampling.of(study), []
+    apart = found[found["kind"] != MIXED]
+    least = found[found["n_filings"] == found["n_filings"].min()]
+    for method, part in apart.groupby("method", sort=False):
+        before, row = (
+            least[least["method"] == method].set_index("question_id")["page_recall"],
+            {"method": method},
+        )
+        for kind, of in part.groupby("kind"):
+            change = draws.difference(of.groupby("question_id")["page_recall"].mean(), before)
+            name = str(kind).partition(" ")[0]
+            row |= dict(zip((name, f"{name}_low", f"{name}_high"), change[:3], strict=True))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def by_size(study: Study, found: pd.DataFrame | None) -> pd.DataFrame | None:
+    """:func:`recalls` of the mixed parts, a row a method and number of filings, n_pages being the mean of the draws."""
+    if found is None:
+        return None
+    mixed = found[found["kind"] == MIXED]
+    mixed = mixed.assign(n_pages=mixed.groupby("n_filings")["n_pages"].transform("mean").round().astype(int))
+    return recalls(study, mixed, ("method", "n_filings", "n_pages"))
 
 
 class Law(NamedTuple):
@@ -83,8 +117,10 @@ class Law(NamedTuple):
         return _expit(self.line @ place), *percentiles(_expit(self.draws @ place))
 
 
-def laws(study: Study, found: pd.DataFrame, metric: str = "page_recall") -> dict[str, Law]:
+def laws(study: Study, found: pd.DataFrame | None, metric: str = "page_recall") -> dict[str, Law]:
     """The law of each method that was measured over LEAST_SIZES mixed parts or more; each size weighs the same."""
+    if found is None:
+        return {}
     company = Resampling.of(study).company
     return {
         str(method): law(part, company, metric)
@@ -144,25 +180,31 @@ def law_table(found: dict[str, Law], at: Sequence[int] = FAR) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def costs_at(costs: pd.DataFrame, n_pages: Sequence[int], core_hour: float, gib_month: float) -> pd.DataFrame:
-    """What an archive takes, from what each stage took a page over the most pages that it was measured on.
+def costs_at(costs: pd.DataFrame, sizes: Sequence[int], core_hour: float, gib_month: float) -> pd.DataFrame:
+    """What it takes to index an archive, from what each stage took a page over the most pages that were measured.
 
     Args:
-        costs: stage, n_pages, seconds (of one core), memory_mib, disk_mib.
-        n_pages: sizes of the archive.
+        costs: COST_COLUMNS.
+        sizes: pages of the archive.
         core_hour, gib_month: price of a core for an hour, and of a GiB on disk for a month.
 
     Returns:
-        A row a stage and size: stage, n_pages, core_hours, memory_gib, disk_gib, money (once), money_month.
+        A row a size: n_pages, core_hours, disk_gib, money (once) and money_month.
     """
-    last = costs.sort_values("n_pages").groupby("stage", sort=False).tail(1)
-    rows = []
-    for one in last.itertuples():
-        for size in n_pages:
-            times = size / one.n_pages
-            hours = times * one.seconds / 3600
-            memory = (times if one.grows else 1) * one.memory_mib / 1024
-            disk = times * one.disk_mib / 1024
-            rows.append((one.stage, size, hours, memory, disk, hours * core_hour, disk * gib_month))
-    columns = ["stage", "n_pages", "core_hours", "memory_gib", "disk_gib", "money", "money_month"]
-    return pd.DataFrame(rows, columns=columns)
+    once = costs[costs["asked_s"].isna() & (costs["n_pages"] == costs["n_pages"].max())]
+    seconds, disk = (once[name].sum() / once["n_pages"].max() for name in ("seconds", "disk_mib"))
+    found = pd.DataFrame({"n_pages": sizes})
+    found = found.assign(
+        core_hours=found["n_pages"] * seconds / 3600, disk_gib=found["n_pages"] * disk / 1024
+    )
+    return found.assign(money=found["core_hours"] * core_hour, money_month=found["disk_gib"] * gib_month)
+
+
+def limits(costs: pd.DataFrame, machine_gib: float, at: int) -> pd.DataFrame:
+    """Of what is searched in memory: bytes a page, the pages that fit into a machine, and seconds of a question ``at``
+    so many pages: stage, page_bytes, n_pages, asked_s.
+    """
+    last = costs[costs["asked_s"].notna() & (costs["n_pages"] == costs["n_pages"].max())]
+    size = last["memory_mib"] * 2**20 / last["n_pages"]
+    found = {"stage": last["stage"], "page_bytes": size, "n_pages": machine_gib * 2**30 / size}
+    return pd.DataFrame(found | {"asked_s": last["asked_s"] / last["n_pages"] * at}).reset_index(drop=True)

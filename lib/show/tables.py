@@ -1,5 +1,6 @@
 """The tables of retrieval: our numbers with n and intervals, beside what is reported, and step by step."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -65,7 +66,10 @@ FORMS = {
     "percent_1": partial(percent, digits=1),
     "p": p_value,
     "interval": with_interval,
+    "digits_3": partial(number, digits=3),
     "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
+    "seconds_short": seconds,
+    "machines": lambda hours: f"{math.ceil(hours / 24):,}",
     "signed_interval": lambda *given: (
         "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given)
     ),

@@ -6,7 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.archive.growth import Part, drawn_parts, measure
+from extras.archive.growth import Index, Part, drawn_parts, measure, needs_vectors
+from extras.archive.shards import Plan, Shards, sources_of, write_shards
+from lib.analysis.growth import measured
+from lib.data.locate import DEMO
+from lib.models.index import window_vectors
 from lib.studies import open_study
 
 KINDS = ("asked companies", "other companies")
@@ -60,8 +64,26 @@ def test_a_part_retrieves_nothing_from_other_filings_and_has_words_of_its_own(st
     assert part.run_params("bm25", "standard") != study.run_params("bm25", "standard")
 
 
-def test_what_is_measured_is_the_recall_of_every_question(study):
-    found = next(measure(study, ["bm25"]))
-    assert set(found["metric"]) == {"doc_recall", "page_recall"}
+def test_what_is_measured_is_the_recall_of_every_question_and_is_kept_in_the_study_s_table(study):
+    found = next(measure(study, study, None, ["bm25"]))
     assert set(found["question_id"]) == set(study.questions["question_id"])
-    assert found["value"].between(0, 1).all()
+    assert found[["doc_recall", "page_recall"]].stack().between(0, 1).all()
+    kept, wanted = measured(study, 5), found[found["k"] == 5].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, wanted, check_names=False, check_dtype=False)
+
+
+def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, tmp_path):
+    """The index of one filing that is not the study's own; the part's vectors are those of both."""
+    names = sorted(study.filings["doc_name"])
+    home = Part(study, frozenset(names) - {names[0]})
+    shards = Shards(tmp_path, Plan.of(study.profile))
+    write_shards(shards, [source for source in sources_of(DEMO) if source.stem == names[0]])
+    owners, vectors = window_vectors(Part(study, frozenset(names), Index(home, shards)))
+    wanted_owners, wanted = window_vectors(study)
+    np.testing.assert_array_equal(owners, wanted_owners)
+    np.testing.assert_allclose(vectors, wanted, atol=0.02)
+
+
+def test_rows_of_words_alone_need_no_index(study):
+    assert not needs_vectors(study, "bm25_records")
+    assert needs_vectors(study, "hybrid_rrf")

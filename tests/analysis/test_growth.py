@@ -1,0 +1,61 @@
+"""The law of recall against pages, and what an archive costs, with numbers that one can see."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis import growth
+
+IDS = [f"q{n}" for n in range(40)]
+COMPANY = pd.Series([n // 4 for n in range(40)], IDS)
+PAGES = {84: 1000, 150: 10_000, 250: 100_000}
+
+
+def measured(found_by_size: dict[int, int]) -> pd.DataFrame:
+    """One method that finds the pages of the first so many questions over each size."""
+    rows = [
+        ("mixed", 0, size, PAGES[size], "dense", name, 5, 1.0, float(number < n_found))
+        for size, n_found in found_by_size.items()
+        for number, name in enumerate(IDS)
+    ]
+    return pd.DataFrame(rows, columns=growth.GROWTH_COLUMNS)
+
+
+def test_a_recall_whose_logit_is_a_straight_line_is_fitted_and_extrapolated():
+    """32, 20 and 8 of 40: odds of 4, 1 and 1/4, so that each tenfold divides the odds by 4."""
+    law = growth.law(measured({84: 32, 150: 20, 250: 8}), COMPANY)
+    assert law.line[1] == pytest.approx(-np.log(4))
+    assert law.error == pytest.approx(0, abs=1e-9)
+    assert law.left_out.mean == pytest.approx(0, abs=1e-9)
+    assert law.at(1_000_000)[0] == pytest.approx(1 / 17)
+    assert law.n_pages == (1000, 100_000)
+
+
+def test_the_size_that_is_left_out_shows_a_law_that_is_wrong():
+    """From 32 and 20 the law expects 8; 20 are found."""
+    law = growth.law(measured({84: 32, 150: 20, 250: 20}), COMPANY)
+    assert law.left_out.mean == pytest.approx(8 / 40 - 20 / 40)
+    assert law.left_out.low <= law.left_out.mean <= law.left_out.high
+
+
+def test_all_found_has_a_law_too():
+    law = growth.law(measured({84: 40, 150: 40, 250: 40}), COMPANY)
+    assert law.at(1_000_000)[0] == pytest.approx(1 - 0.5 / 40)
+
+
+def test_costs_grow_with_pages_from_the_largest_size_that_was_measured():
+    """3,600 s for 1,000 pages is an hour for a thousand; 1,024 MiB are a GiB."""
+    costs = pd.DataFrame(
+        [
+            ("embed", 10, 99.0, 500.0, 9.0, np.nan),
+            ("embed", 1000, 3600.0, 500.0, 1024.0, np.nan),
+            ("words", 1000, 2.0, 100.0, 0.0, 0.01),
+        ],
+        columns=growth.COST_COLUMNS,
+    )
+    row = growth.costs_at(costs, [10_000], core_hour=0.5, gib_month=0.1).iloc[0]
+    assert (row["core_hours"], row["disk_gib"]) == pytest.approx((10, 10))
+    assert (row["money"], row["money_month"]) == pytest.approx((5, 1))
+    (limit,) = growth.limits(costs, 1.0, 10_000).itertuples()
+    assert limit.n_pages == pytest.approx(10_240)
+    assert limit.asked_s == pytest.approx(0.1)
