@@ -23,6 +23,7 @@ from lib import runs
 from lib.ahead.pool import page_index, page_pool
 from lib.ahead.search import BLANK_COSINE, spread_pages
 from lib.ahead.training import pool_scores
+from lib.ahead.views import PageViews, page_terms, page_views
 from lib.analysis.growth import GROWTH, GROWTH_COLUMNS, MIXED
 from lib.files import digest_of, write_atomically
 from lib.metrics.retrieval import retrieval_metrics
@@ -31,6 +32,8 @@ from lib.page_scorer import light
 from lib.page_scorer.pages import folds, load_records
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
+from lib.retrievers.bm25 import BM25
+from lib.retrievers.identity import filing_identities
 from lib.studies import open_study
 from lib.study import Study
 
@@ -42,7 +45,17 @@ METRICS = ("doc_recall", "page_recall")
 ALONE = ("parent_child",)
 #: Trained rows, with what is trained as it is over the study's own filings.
 TRAINED = ("page_scorer_light_sum", "page_scorer_light_sum_records", "ahead")
-ROWS = ("dense", "bm25", "hybrid_rrf", "dense_records", "bm25_records", *TRAINED, "rerank_head_20")
+ROWS = (
+    "bm25",
+    "bm25_records",
+    "bm25_covers",
+    "ahead_untrained",
+    "dense",
+    "dense_records",
+    "hybrid_rrf",
+    *TRAINED,
+)
+ROWS += ("rerank_head_20",)
 
 
 class Drawn(NamedTuple):
@@ -196,6 +209,8 @@ def measure(
 def needs_vectors(study: Study, name: str) -> bool:
     """Whether a row of the method table, or one that it uses, searches with the encoder."""
     method = study.method(name)
+    if name == "ahead_untrained":
+        return False
     return "embedder" in method.settings or any(needs_vectors(study, used) for used in method.uses)
 
 
@@ -228,9 +243,24 @@ def ranked(home: Study, study: Study, name: str, allowed: np.ndarray) -> pd.Data
     depth = study.profile.run.depth
     if name == "ahead":
         return runs.rank(ahead_scores(home, study), study.questions, study.chunks, depth)
+    if name == "ahead_untrained":
+        study.memo((f"{page_views.__module__}.{page_views.__qualname__}",), lambda: WordViews(study))
     if name.startswith("page_scorer_light"):
         study.memo(("page_scores", "light", "company"), partial(light_scores, home, study))
     return study.rank_method(name, allowed, depth)
+
+
+class WordViews(PageViews):
+    """Those views of pages that the untrained sum reads: words and identity."""
+
+    def __init__(self, study: Study):
+        self.identities = filing_identities(study.filings, study.pages)
+        self.filing = pd.Index(study.filings["doc_name"]).get_indexer(study.pages["doc_name"])
+        self.names = {term for one in self.identities for name in one.names for term in page_terms(name)}
+        self.words = BM25(
+            [*map(page_terms, study.pages["text"])], study.profile.bm25.k1, study.profile.bm25.b
+        )
+        self.chunk_pages = pages_of_chunks(study)
 
 
 def ahead_scores(home: Study, study: Study) -> np.ndarray:
