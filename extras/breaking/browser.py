@@ -84,10 +84,14 @@ class _Handler(SimpleHTTPRequestHandler):
         self.server.asked.append(self.path)
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # a page asks for dozens of files at once, and a busy machine accepts them late
+
+
 @contextmanager
 def served(site: Path) -> Iterator[ThreadingHTTPServer]:
     """A folder served on this machine under :func:`policy_of`; ``asked`` of the server lists what was asked for."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(site)))
+    server = _Server(("127.0.0.1", 0), partial(_Handler, directory=str(site)))
     server.asked = []
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -77,7 +77,7 @@ def run_cases(cases: Iterable[Case], say: Callable[[str], None] = print) -> list
     wall, processor = (now[clock] - started[clock] for clock in now)
     say(f"{'all':32} {len(outcomes):6} {len(bad):5} {wall:7.0f} {processor:12.0f}")
     for one in bad:
-        say(line_of(one))
+        say(line_of(one, LONGEST))
     return outcomes
 
 
@@ -86,8 +86,8 @@ def _clocks() -> dict[str, float]:
     return {"wall": time.perf_counter(), "processor": sum(os.times()[:4])}
 
 
-def line_of(outcome: Outcome) -> str:
-    """A case's line of the table."""
+def line_of(outcome: Outcome, width: int = WIDTH) -> str:
+    """A case's line of the table, with as many characters of what was said."""
     said = " ⏎ ".join(outcome.said.split("\n"))
     verdict = "good" if outcome.is_good else "BAD"
-    return f"{verdict:4} | {outcome.case.part} | {outcome.case.name} | {said[:WIDTH]}"
+    return f"{verdict:4} | {outcome.case.part} | {outcome.case.name} | {said[:width]}"
