@@ -68,7 +68,11 @@ class Plan(NamedTuple):
         )
 
     def encoder(self) -> object:
-        """The encoder; its weights are fetched now."""
+        """The encoder; its weights are fetched now, without a progress bar of their own."""
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        logging.set_verbosity_error()
         return ENGINES[self.engine](fetch(self.weights), self.window, self.precision, self.batch_size)
 
 

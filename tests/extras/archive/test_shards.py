@@ -1,10 +1,15 @@
 """Shards of an archive: resumed filing by filing, the same bits on both engines, searched by what they contain."""
 
+import subprocess
+import sys
+import time
+
 import pytest
 
 from extras.archive.search import Archive, picture
 from extras.archive.shards import Plan, Shards, sources_of, write_shards
 from lib.data.locate import DEMO
+from lib.files import ROOT
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -32,6 +37,27 @@ def test_a_filing_that_is_there_is_not_read_again_and_a_changed_one_is(shards, t
 def test_the_same_filings_in_another_order_give_the_same_bits(shards, plan, tmp_path):
     again = Shards(tmp_path, plan)
     write_shards(again, sources_of(DEMO)[2::-1])
+    assert again.digest() == shards.digest()
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, tmp_path):
+    sources = [str(source) for source in sources_of(DEMO)[:3]]
+    program = (
+        "from pathlib import Path\n"
+        "from extras.archive.shards import Plan, Shards, write_shards\n"
+        f"shards = Shards(Path({str(tmp_path)!r}), Plan(*{tuple(plan)!r}))\n"
+        f"write_shards(shards, [Path(one) for one in {sources!r}])\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL) as run:
+        while run.poll() is None and not list(tmp_path.glob("pages/*.parquet")):
+            time.sleep(0.02)
+        run.kill()
+    again = Shards(tmp_path, plan)
+    n_there = len(again.names())
+    assert n_there >= 1
+    done = write_shards(again, sources_of(DEMO)[:3])
+    assert len(done) == 3 - n_there
     assert again.digest() == shards.digest()
 
 
