@@ -86,6 +86,12 @@ def test_what_markdown_prints_is_glued_in_the_same_chapter(name):
 
 
 @in_every_chapter
+def test_the_study_is_that_of_the_question_set_that_is_asked_for(name):
+    opened = next(cell.source for cell in code(name) if "= open_study(" in cell.source)
+    assert re.search('questions=questions|"questions": questions', opened)
+
+
+@in_every_chapter
 def test_it_ends_with_how_long_it_took(name):
     last = CHAPTERS[name][-1]
     assert last.source.startswith('print(f"This chapter took')

@@ -8,6 +8,7 @@ bytes: times are those that the store recorded, and nothing depends on the order
 import json
 import re
 import shutil
+from collections.abc import Collection
 from operator import itemgetter
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
     study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
-    stages = [publish_entry(study, record, aside) for record in manifest["stages"]]
+    stages = [publish_entry(study, record, aside, manifest["runs"]) for record in manifest["stages"]]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)
     write_shown(study, aside, quotes, say)
@@ -112,8 +113,9 @@ def check_whole(study: Study) -> dict:
     return manifest
 
 
-def publish_entry(study: Study, record: dict, target: Path) -> dict:
-    """Copy a public entry's files, and return its record as the published manifest contains it."""
+def publish_entry(study: Study, record: dict, target: Path, runs: Collection[str]) -> dict:
+    """Copy a public entry's files, a measured run (of ``runs``) beside the others, and return its record as the
+    published manifest contains it."""
     stage, key = record["stage"], record["key"]
     origin = "published" if record["origin"] == "published" else "computed"
     published = {name: value for name, value in record.items() if name != "public"} | {"origin": origin}
@@ -127,7 +129,8 @@ def publish_entry(study: Study, record: dict, target: Path) -> dict:
             rows = {"condition": place[0], "method": place[1], "metrics": MEASURED}
             files[name] = {"rows": rows, "sha256": sha256}
             continue
-        path = f"{stage}.trec.gz" if kind == "runs" else f"stored/{stage}/{name}"
+        is_measured = kind == "runs" and "/".join(place) in runs
+        path = f"{stage}.trec.gz" if is_measured else f"stored/{stage}/{name}"
         if (target / path).exists():
             path = f"stored/{stage}-{key}/{name}"
         (target / path).parent.mkdir(parents=True, exist_ok=True)

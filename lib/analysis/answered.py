@@ -89,9 +89,12 @@ def compared(
     parts = []
     for metric in wanted:
         values = {c.name: values_of(metrics, c.method, c.condition, metric, None) for c in contexts}
-        found = Resampling.of(study).compare(values.pop(BEST_BASELINE), values)
-        parts.append(found.rename_axis("context").reset_index().assign(metric=metric))
-    return pd.concat(parts, ignore_index=True)[COMPARED]
+        if len(
+            reference := values.pop(BEST_BASELINE)
+        ):  # else there is no question of the kind that it measures
+            found = Resampling.of(study).compare(reference, values)
+            parts.append(found.rename_axis("context").reset_index().assign(metric=metric))
+    return pd.concat(parts, ignore_index=True)[COMPARED] if parts else pd.DataFrame(columns=COMPARED)
 
 
 def word_share(evidence: str, text: str) -> float:
@@ -181,7 +184,7 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         make = partial(outcomes, study, one, values)
         found = study.store.frame("analysis/chain", params, make, public=True)
         parts.append(found.assign(context=name, prompt=prompt))
-    return pd.concat(parts, ignore_index=True)[CHAIN]
+    return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
 
 
 def split_by_page(

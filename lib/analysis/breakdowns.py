@@ -108,7 +108,9 @@ def third_of(values: pd.Series) -> pd.Series:
 
 
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:
-    """The mean of a group's values (from 0 to 1) with its interval, and whether the group is small."""
+    """The mean of a group's values (from 0 to 1) with its interval, NaN of an empty one, and whether it is small."""
+    if values.empty:
+        return Interval(np.nan, np.nan, np.nan, 0, 0), True
     found = draws.interval(values)
     is_small = found.n < MIN_QUESTIONS or found.n_clusters < MIN_COMPANIES
     if not is_small:

@@ -24,6 +24,25 @@ def test_answers_are_split_by_whether_the_page_was_there():
     assert rows == [["dense", *there], ["dense", *missing], ["all", *there], ["all", *missing]]
 
 
+def test_a_metric_without_a_question_of_its_kind_has_a_mean_of_nothing_and_is_not_compared():
+    questions = pd.DataFrame({"question_id": list("ab"), "company": list("wx")})
+    settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
+    study = SimpleNamespace(questions=questions, profile=settings)
+    index = pd.Index(questions["question_id"])
+    contexts = [Context("best-baseline", "dense"), Context("ours", "ours")]
+    known = [
+        long_frame(pd.Series([1.0, 0], index), "token_f1").assign(method=one.method, condition="standard")
+        for one in contexts
+    ]
+    both = ["token_f1", "answer_right"]
+    summary = answered.summarise_answers(study, pd.concat(known), contexts, both)
+    assert summary["n"].tolist() == [2, 0, 2, 0]
+    assert summary["mean"].isna().tolist() == [False, True, False, True]
+    assert answered.compared(study, pd.concat(known), contexts, both)["metric"].tolist() == ["token_f1"]
+    assert answered.compared(study, pd.concat(known), contexts, both[1:]).empty
+    assert answered.chain(study, pd.DataFrame(columns=["prompt"]), contexts).empty
+
+
 def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_pages(monkeypatch):
     ids = list("abcd")
     questions = pd.DataFrame({"question_id": ids, "company": list("wxyz")})
