@@ -35,7 +35,7 @@ from lib.page_scorer.measured import SCORERS
 from lib.published import METRICS_FILE
 from lib.stats import Resampling, holm
 from lib.study import Study
-from lib.words import NeedsFilings, StudyError
+from lib.words import IN_WORDS, NeedsFilings, StudyError
 
 HOLDS, REVERSED, SMALLER = "holds", "reversed", "smaller than claimed"
 UNDECIDED, NOT_TESTED, NOT_MEASURED = "undecided", "not tested", "not measured"
@@ -222,10 +222,10 @@ class Scoreboard:
 
 
 def in_words(one: Entry) -> str:
-    """A measure of a run as a reason names it: ``page_recall@5 of dense under oracle-page``."""
+    """A measure of a run as a reason names it: ``page_recall@5 of dense (pages given)``."""
     depth = "" if one.k is None else f"@{one.k}"
-    under = "" if one.condition == "standard" else f" under {one.condition}"
-    return f"{one.metric}{depth} of {one.row}{under}"
+    given = "" if one.condition == "standard" else f" ({IN_WORDS[one.condition]})"
+    return f"{one.metric}{depth} of {one.row}{given}"
 
 
 def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]:

@@ -22,7 +22,7 @@ from lib.models.weights import lock
 from lib.show.display import escape, markdown_table, number
 from lib.show.tables import metric_cells, reported_runs
 from lib.study import Study
-from lib.words import CONDITIONS
+from lib.words import CONDITIONS, IN_WORDS
 
 K = 5
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
@@ -76,14 +76,16 @@ def numbers_table(study: Study, method: Method, summary: pd.DataFrame) -> str:
     """The headline metrics of one method by condition, and the reported figures where there are any."""
     parts = dict(list(summary.groupby("condition")))
     rows = [
-        {"Condition": condition} | metric_cells(parts[condition]) | {"n": int(parts[condition]["n"].iloc[0])}
+        {"Condition": IN_WORDS[condition]}
+        | metric_cells(parts[condition])
+        | {"n": int(parts[condition]["n"].iloc[0])}
         for condition in CONDITIONS
         if condition in parts
     ]
     for (name, condition), known in reported_runs(study.dataset.name).items():
         if name == method.name:
             figures = {METRIC_TITLES[metric]: number(known[metric]) for metric in HEADLINE}
-            rows.append({"Condition": f"{condition}, reported"} | figures | {"n": 150})
+            rows.append({"Condition": f"{IN_WORDS[condition]}, reported"} | figures | {"n": 150})
     return markdown_table(pd.DataFrame(rows)) if rows else "Not run on this dataset."
 
 

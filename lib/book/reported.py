@@ -10,6 +10,7 @@ from lib.book.templates import filled
 from lib.metrics import METRIC_TITLES
 from lib.metrics.overlap import bleu_signature
 from lib.study import Study
+from lib.words import IN_WORDS
 
 NOT_STATED = "not stated"
 AT_DEPTH = re.compile(r"^(ndcg|nDCG|MRR|mrr|R)(\d+)$")  # a measure with its depth, in the names of columns
@@ -42,7 +43,7 @@ def caption(table: dict) -> str:
 def rows_table(known: Facts, rows: dict) -> pd.DataFrame:
     """A table's rows as printed: a column's numbers have the digits of its longest; dashes are not stated."""
     flat = {row: {_title(at): cell for at, cell in _flat(cells, ())} for row, cells in rows.items()}
-    shown = {"Row": [row.replace("_", " ") for row in flat]}
+    shown = {"Row": [IN_WORDS.get(row, row).replace("_", " ") for row in flat]}
     if ours := {row: f"`{known.methods[row]}`" for row in flat if row in known.methods}:
         shown["Ours"] = [ours.get(row, "–") for row in flat]
     for column in dict.fromkeys(column for cells in flat.values() for column in cells):
@@ -81,7 +82,7 @@ def _flat(
 
 def _title(at: tuple[str, ...]) -> str:
     names = (METRIC_TITLES.get(name) or AT_DEPTH.sub(r"\1@\2", name) for name in at)
-    return ": ".join(names).replace("_", " ")
+    return ": ".join(IN_WORDS.get(name, name) for name in names).replace("_", " ")
 
 
 def _words(value: object, digits: int | None = None) -> str:
@@ -91,4 +92,6 @@ def _words(value: object, digits: int | None = None) -> str:
         return ", ".join(map(_words, value))
     if isinstance(value, float) and digits is not None:
         return f"{value:.{digits}f}"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "–" if value is None else IN_WORDS.get(str(value), str(value))

@@ -36,7 +36,8 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
     rows, left = np.arange(len(methods)), np.zeros(len(methods))
     for step in STEPS:
         width = mean["standard", METRIC_OF[step]].loc[list(methods)].to_numpy()
-        style = {"color": STEP_COLOURS[step], "label": STEP_TITLES[step], "zorder": 2, "edgecolor": "white"}
+        style = {"color": STEP_COLOURS[step], "zorder": 2, "edgecolor": "white"}
+        style |= {"label": STEP_TITLES[step]} if width.any() else {}
         stack = axes.barh(rows, width, left=left, height=0.62, **style)
         written = [f"{part:.2f}" if part >= 0.045 else "" for part in width]
         ink = "white" if step == "found" else "#222222"

@@ -18,6 +18,7 @@ from lib.metrics import METRICS
 from lib.show.display import SHOWN_WIDTH, escape_cell, p_value
 from lib.show.figures import COLOURS, DARK, label_rows
 from lib.show.tables import as_table, title
+from lib.words import IN_WORDS
 
 OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
 VERDICT_COLOURS = dict(zip(rules.VERDICTS, OF_VERDICTS, strict=False))
@@ -48,7 +49,7 @@ def compared(claim: Claim, rival: str = "") -> str:
         names = []
         for one in entries:
             shown = METHODS[one.row].title if one.row in METHODS else "best baseline"
-            names.append(shown + ("" if one.condition == "standard" else f" under {one.condition}"))
+            names.append(shown + ("" if one.condition == "standard" else f" ({IN_WORDS[one.condition]})"))
         names = list(dict.fromkeys(names))
         return f"mean of ({', '.join(names)})" if len(names) > 1 else names[0]
 
@@ -195,6 +196,7 @@ def forest(board: pd.DataFrame) -> plt.Figure:
     handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in seen.items()]
     handles += [plt.Line2D([], [], label="as claimed", **claimed)] if part["amount"].notna().any() else []
     axes.legend(handles=handles, loc="lower right", ncols=3, bbox_to_anchor=(1.0, 1.0), fontsize=9)
+    drawn.tight_layout()
     return drawn
 
 

@@ -71,7 +71,7 @@ def test_a_method_card_has_source_settings_numbers_and_a_command(pages):
     assert "{cite}`robertson2009bm25`" in text
     assert "bm25: {k1: 1.5, b: 0.75}" in text
     assert """make notebook NB=03_baselines PARAMS='-p methods "[bm25]"'""" in text
-    assert "| standard | 1.00 \\[0.44,&nbsp;1.00\\]" in text
+    assert "| all filings | 1.00 \\[0.44,&nbsp;1.00\\]" in text
 
 
 @pytest.mark.parametrize("row", METHODS.values(), ids=list(METHODS))
@@ -208,7 +208,7 @@ def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
     assert REPORTED not in headline_table(table, "page-questions")
     row, part = METHODS["page_scorer_filing"], table[table["method"] == "page_scorer_filing"]
     theirs, other = (SimpleNamespace(dataset=SimpleNamespace(name=name)) for name in ("financebench", "demo"))
-    assert "| standard, reported | 0.95 | 0.55 | 0.33 | 0.46 | 150 |" in numbers_table(theirs, row, part)
+    assert "| all filings, reported | 0.95 | 0.55 | 0.33 | 0.46 | 150 |" in numbers_table(theirs, row, part)
     assert "reported" not in numbers_table(other, row, part)
 
 

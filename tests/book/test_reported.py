@@ -31,7 +31,7 @@ def test_every_table_of_a_paper_is_on_the_page(source, page):
 
 
 def test_a_caption_has_number_n_depth_and_conditions(page):
-    assert "**Table 3**: retrieval, all questions; n = 150; depth 5; standard." in page
+    assert "**Table 3**: retrieval, all questions; n = 150; depth 5; all filings." in page
     assert "| multi hyde rerank | `multi_hyde_rerank` | 0.93 | 0.46 | 0.28 | 0.40 |" in page
 
 

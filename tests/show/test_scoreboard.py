@@ -68,7 +68,7 @@ def test_the_number_that_would_decide_has_two_figures(needed, text):
 
 def test_what_is_compared_in_words():
     gap, lag = BY_ID["kobeissi2026/gap-baseline"], BY_ID["kobeissi2026/lag"]
-    assert compared(gap) == "Dense under oracle-document − Multi-HyDE + reranker, page recall@5"
+    assert compared(gap) == "Dense (filing given) − Multi-HyDE + reranker, page recall@5"
     assert compared(lag, "bm25 − bm25, doc_recall") == "document recall@5 − page recall@5 of BM25"
     only = BY_ID["kobeissi2026/metrics-above-oracle"]
     assert compared(only).endswith("page recall@5, metrics-generated")
@@ -97,7 +97,7 @@ def test_a_row_has_the_papers_place_and_numbers_and_both_p():
     row = scoreboard_table(BOARD_SHOWN, "kobeissi2026").set_index("Claim").iloc[1]
     assert row.name.endswith(r"\(5.2; Tables 2, 3\)")
     assert row["Their numbers"] == "0.46 vs 0.60"
-    assert row["Here"].startswith(r"\+0.100 \[\+0.020, \+0.180\] \(Dense under oracle\-document")
+    assert row["Here"].startswith(r"\+0.100 \[\+0.020, \+0.180\] \(Dense \(filing given\)")
     assert row[["p", "p (Holm)", "Verdict", "n"]].tolist() == ["0.004", "0.040", "**holds**", "150"]
 
 
