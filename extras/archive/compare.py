@@ -5,6 +5,7 @@ inside the gold filing, and inside the filings of its company and year.
 """
 
 import multiprocessing
+import os
 import shutil
 import socket
 import subprocess
@@ -72,7 +73,8 @@ def compare_stores(study: Study, names: tuple[str, ...] = STORES) -> pd.DataFram
                 build_s = run(_built, name, Path(folder), given)
             with alone() as run:
                 found = run(_measured, name, Path(folder), given, exact)
-            rows += [(name, label, len(study.pages), len(vectors), *of, build_s) for label, *of in found]
+            about_it = build_s, os.getloadavg()[0] / os.cpu_count()
+            rows += [(name, label, len(study.pages), len(vectors), *of, *about_it) for label, *of in found]
     return pd.DataFrame(rows, columns=STORE_COLUMNS)
 
 

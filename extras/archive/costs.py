@@ -7,7 +7,7 @@ measured at each size in a process of its own.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ import psutil
 from extras.archive.compare import alone
 from extras.archive.growth import Index
 from extras.archive.shards import COSTS as NOTED
-from extras.archive.shards import STEPS, Shards, vectors_of
+from extras.archive.shards import STEPS, Shards
 from lib.analysis.growth import COST_COLUMNS, COSTS
 from lib.files import write_atomically
 from lib.retrievers.bm25 import BM25
@@ -30,31 +30,51 @@ N_QUESTIONS = 20
 
 
 def write_costs(home: Study, larger: Study, index: Index | None) -> pd.DataFrame:
-    """COST_COLUMNS of every stage at SIZES and over all filings that are indexed, kept in the study's folder.
+    """COST_COLUMNS of every stage at SIZES and over all there is, kept in the study's folder.
+
+    Args:
+        home: whose table it is.
+        larger: the collection whose words are counted.
+        index: says what indexing took, and gives the vectors.
 
     Raises:
         StudyError: no collection was indexed.
     """
     if index is None:
         raise StudyError("costs are those of an index: make index DATASET=path, then --larger path")
-    shards, questions = index.shards, larger.questions["question"].tolist()[:N_QUESTIONS]
-    noted = noted_costs(shards)
-    total = int(noted["n_pages"].sum())
-    rows = []
-    for n_pages in (*(size for size in SIZES if size < total), total):
-        part = noted[: int((noted["n_pages"].cumsum() < n_pages).sum()) + 1]
+    rows, noted = [], noted_costs(index.shards)
+    for part in _parts(noted, noted["n_pages"]):
         names, pages = part["source"].tolist(), int(part["n_pages"].sum())
-        disk = {"write": _size(shards, "pages", names), "embed": _size(shards, "windows", names)}
+        disk = {"write": _size(index.shards, "pages", names), "embed": _size(index.shards, "windows", names)}
         for step in STEPS:
             seconds, memory = part[f"{step}_s"].sum(), part["peak_mib"].max()
             rows.append((step, pages, seconds, memory, disk.get(step, 0.0), np.nan))
-        for stage, measure in (("words", _words), ("vectors", _vectors)):
-            with alone() as run:
-                made_s, asked_s, memory = run(measure, shards, names, questions)
-            rows.append((stage, pages, made_s, memory, 0.0, asked_s))
+    questions = larger.questions["question"].tolist()[:N_QUESTIONS]
+    counts = larger.pages.groupby("doc_name", sort=False).size().rename("n_pages").reset_index()
+    for part in _parts(counts, counts["n_pages"]):
+        texts = larger.pages["text"][larger.pages["doc_name"].isin(part["doc_name"])].tolist()
+        rows.append(_alone("words", int(part["n_pages"].sum()), _words, texts, questions))
+    known = counts[counts["doc_name"].isin(index.names)]
+    for part in _parts(known, known["n_pages"]):
+        vectors = index.of(larger.chunks[larger.chunks["doc_name"].isin(part["doc_name"])])[1]
+        rows.append(_alone("vectors", int(part["n_pages"].sum()), _vectors, vectors, N_QUESTIONS))
     found = pd.DataFrame(rows, columns=COST_COLUMNS)
     write_atomically(Path(home.home) / COSTS, found.to_csv(index=False))
     return found
+
+
+def _parts(frame: pd.DataFrame, n_pages: pd.Series) -> Iterator[pd.DataFrame]:
+    """The first filings with so many pages, of each of SIZES that there are, and all."""
+    total = n_pages.cumsum()
+    for size in (*(size for size in SIZES if size < total.max()), total.max()):
+        yield frame[: int((total < size).sum()) + 1]
+
+
+def _alone(stage: str, pages: int, measure: Callable, *given: object) -> tuple:
+    """A row of COST_COLUMNS, measured in a process of its own."""
+    with alone() as run:
+        made_s, asked_s, memory = run(measure, *given)
+    return stage, pages, made_s, memory, 0.0, asked_s
 
 
 def noted_costs(shards: Shards) -> pd.DataFrame:
@@ -75,21 +95,16 @@ def _grown(make: Callable[[], object]) -> tuple[object, float, float]:
     return made, time.process_time() - started, (psutil.Process().memory_info().rss - before) / MIB
 
 
-def _words(shards: Shards, names: list[str], questions: list[str]) -> tuple[float, float, float]:
+def _words(texts: list[str], questions: list[str]) -> tuple[float, float, float]:
     """BM25's statistics of all pages: seconds to make them and to score a question, and memory."""
-    texts = shards.pages(names)["text"]
     words, seconds, memory = _grown(lambda: BM25.of_texts(texts, 1.5, 0.75))
     _, asked_s, _ = _grown(lambda: [words.scores(words.tokens(question)) for question in questions])
     return seconds, asked_s / len(questions), memory
 
 
-def _vectors(shards: Shards, names: list[str], questions: list[str]) -> tuple[float, float, float]:
-    """All vectors in memory: seconds to read them and to compare a question with all, and memory."""
-
-    def read() -> np.ndarray:
-        return np.concatenate([vectors_of(shards.table(name, ["vector"])) for name in names])
-
-    vectors, seconds, memory = _grown(read)
-    asked = vectors[: len(questions)]
+def _vectors(given: np.ndarray, n_questions: int) -> tuple[float, float, float]:
+    """All vectors in memory: seconds to copy them and to compare a question with all, and memory."""
+    vectors, seconds, memory = _grown(given.copy)
+    asked = vectors[:n_questions]
     _, asked_s, _ = _grown(lambda: [np.argpartition(-(vectors @ one), 10)[:10] for one in asked])
-    return seconds, asked_s / len(questions), memory
+    return seconds, asked_s / n_questions, memory

@@ -28,7 +28,8 @@ GROWTH_COLUMNS = [
     "page_recall",
 ]
 #: Of each store and filter: share of exact search's best ten that it finds too, the fewest results of a question as a
-#: share of those there are, milliseconds a search, searches a second of four clients, memory, disk, seconds to build.
+#: share of those there are, milliseconds a search, searches a second of four clients, memory, disk, seconds to build,
+#: and the machine's load a core meanwhile: above 1, times are those of a busy machine.
 STORE_COLUMNS = [
     "store",
     "filter",
@@ -39,7 +40,7 @@ STORE_COLUMNS = [
     "median_ms",
     "clients_4_per_s",
 ]
-STORE_COLUMNS += ["memory_mib", "disk_mib", "build_s"]
+STORE_COLUMNS += ["memory_mib", "disk_mib", "build_s", "load"]
 #: Of each stage and size: seconds of a core, the most memory, what it leaves on disk, and, of what is searched in
 #: memory, seconds of a question.
 COST_COLUMNS = ["stage", "n_pages", "seconds", "memory_mib", "disk_mib", "asked_s"]
@@ -191,8 +192,8 @@ def costs_at(costs: pd.DataFrame, sizes: Sequence[int], core_hour: float, gib_mo
     Returns:
         A row a size: n_pages, core_hours, disk_gib, money (once) and money_month.
     """
-    once = costs[costs["asked_s"].isna() & (costs["n_pages"] == costs["n_pages"].max())]
-    seconds, disk = (once[name].sum() / once["n_pages"].max() for name in ("seconds", "disk_mib"))
+    once = _last(costs[costs["asked_s"].isna()])
+    seconds, disk = ((once[name] / once["n_pages"]).sum() for name in ("seconds", "disk_mib"))
     found = pd.DataFrame({"n_pages": sizes})
     found = found.assign(
         core_hours=found["n_pages"] * seconds / 3600, disk_gib=found["n_pages"] * disk / 1024
@@ -204,7 +205,12 @@ def limits(costs: pd.DataFrame, machine_gib: float, at: int) -> pd.DataFrame:
     """Of what is searched in memory: bytes a page, the pages that fit into a machine, and seconds of a question ``at``
     so many pages: stage, page_bytes, n_pages, asked_s.
     """
-    last = costs[costs["asked_s"].notna() & (costs["n_pages"] == costs["n_pages"].max())]
+    last = _last(costs[costs["asked_s"].notna()])
     size = last["memory_mib"] * 2**20 / last["n_pages"]
     found = {"stage": last["stage"], "page_bytes": size, "n_pages": machine_gib * 2**30 / size}
     return pd.DataFrame(found | {"asked_s": last["asked_s"] / last["n_pages"] * at}).reset_index(drop=True)
+
+
+def _last(costs: pd.DataFrame) -> pd.DataFrame:
+    """Each stage at the largest size that it was measured at."""
+    return costs.sort_values("n_pages").groupby("stage", sort=False).tail(1)
