@@ -70,7 +70,7 @@ publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncom
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
 	@$(RUN) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
 
-break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what came of each: PART=all | inputs | publication
+break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what came of each: PART=all | inputs | publication | book
 	@$(RUN) break $(PART)
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)

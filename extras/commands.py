@@ -227,7 +227,7 @@ def silver(names: Names, pages: Path, seed: int) -> None:
 
 
 @click.command("break")
-@click.argument("part", type=click.Choice(["all", "inputs", "publication"]), default="all")
+@click.argument("part", type=click.Choice(["all", "inputs", "publication", "book"]), default="all")
 def break_(part: str) -> None:
     """Try bad input, hostile text, faults and damage, and print what came of each."""
     import tempfile
@@ -235,11 +235,10 @@ def break_(part: str) -> None:
     from extras.breaking import inputs, publication
     from extras.breaking.cases import run_cases
 
-    wanted = [
-        one for name, one in (("inputs", inputs), ("publication", publication)) if part in ("all", name)
-    ]
+    parts = {"inputs": inputs.cases, "publication": publication.cases, "book": publication.book_cases}
+    wanted = [cases for name, cases in parts.items() if part in ("all", name)]
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-break-") as folder:
-        outcomes = run_cases((case for one in wanted for case in one.cases(Path(folder))), click.echo)
+        outcomes = run_cases((case for cases in wanted for case in cases(Path(folder))), click.echo)
     if n_bad := sum(not one.is_good for one in outcomes):
         raise StudyError(f"{n_bad} of {len(outcomes)} cases are bad; they are named above")
 

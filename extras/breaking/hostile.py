@@ -47,7 +47,6 @@ TEXTS = (
     "&lt;b&gt; &#60;script&#62; \u202egnp.exe \u2028 \x1b[31m",
 )
 LANGUAGE = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
-TEXT_FIELDS = ("question_type", "doc_type", "company", "sector")
 DEMO = ROOT / "data" / "demo"
 #: Appended to the copied generator: what a language model writes is hostile, too, and costs nothing.
 WRITES = """
@@ -75,32 +74,6 @@ def write_secret(folder: Path) -> Path:
     path = folder / "secret.txt"
     path.write_text(f"{SECRET}\n")
     return path
-
-
-def write_publication(results: Path, secret: Path, name: str = "hostile") -> None:
-    """The demo's published results as another question set, with hostile text in every field that is published."""
-    target, said = results / name / "default", texts(secret, in_line=True)
-    shutil.copytree(RESULTS / "demo" / "default", target)
-    numbers: dict[str, int] = {}
-
-    def spoilt(value: str) -> str:
-        return (
-            f"{value} {said[numbers.setdefault(value, len(numbers)) % len(said)]}"  # in the order of before
-        )
-
-    for file in ("questions.csv", "filings.csv"):
-        table = pd.read_csv(target / file, dtype=str)
-        for field in filter(table.columns.__contains__, TEXT_FIELDS):
-            table[field] = table[field].map(spoilt, na_action="ignore")
-        table.to_csv(target / file, index=False)
-    records = [json.loads(line) for line in (target / "generations.jsonl").read_text().splitlines()]
-    whole = texts(secret)
-    lines = [json.dumps(one | {"text": whole[row % len(whole)]}) for row, one in enumerate(records)]
-    (target / "generations.jsonl").write_text("\n".join(lines) + "\n")
-    manifest = json.loads((target / "manifest.json").read_text()) | {"dataset": name}
-    spoilt_files = ("questions.csv", "filings.csv", "generations.jsonl")
-    manifest["files"] |= {file: digest_of_file(target / file) for file in spoilt_files}
-    (target / "manifest.json").write_text(json.dumps(manifest, indent=1))
 
 
 def write_dataset(root: Path, secret: Path) -> Path:
@@ -149,11 +122,12 @@ def write_dataset(root: Path, secret: Path) -> Path:
 
 
 def write_profile(path: Path) -> Path:
-    """The demo's settings for any dataset, with a language model that :data:`WRITES` stands in for."""
+    """The demo's settings, and few draws, for any dataset; :data:`WRITES` stands in for the language model."""
     model = path.with_name("model")
     model.mkdir()
     (model / "config.json").write_text("{}")
     settings: dict = {"extends": "default", "generator": {"weights": str(model)}}
+    settings["significance"] = {"n_draws": 200}  # it shows texts, not how sure numbers are
     for name, value in load_profile("default")["sets"]["demo"].items():
         section, setting = name.split(".")
         settings.setdefault(section, {})[setting] = value

@@ -45,7 +45,6 @@ def cases(folder: Path) -> Iterator[Case]:
         of_store,
         of_commands,
         of_texts,
-        of_book,
     ):
         place = folder / make.__name__
         place.mkdir()
@@ -420,9 +419,9 @@ def _is_refused(text: str) -> bool:
     return True
 
 
-def of_book(folder: Path) -> Iterator[Case]:
-    """Hostile text in the browser, page by page: in every kind of output, in a whole book computed from a dataset with
-    it in every field, and in one that is made from published results with it."""
+def book_cases(folder: Path) -> Iterator[Case]:
+    """Hostile text in the browser, page by page: in every kind of output, and in the whole book of a dataset that has
+    it in every field."""
     secret = hostile.write_secret(folder)
     made: dict[str, Path] = {}
 
@@ -430,16 +429,12 @@ def of_book(folder: Path) -> Iterator[Case]:
         return hostile.few_pages(folder / "few", secret)
 
     def of_dataset() -> Path:
-        hostile.with_hostile_model(hostile.copy_of_checkout(folder / "checkout"), secret)
+        checkout = hostile.with_hostile_model(hostile.copy_of_checkout(folder / "checkout"), secret)
         data = hostile.write_dataset(folder / "mine", secret)
         profile = hostile.write_profile(folder / "small.yaml")
-        return hostile.build(folder / "checkout", "mine", "--dataset", str(data), "--profile", str(profile))
+        return hostile.build(checkout, "mine", "--dataset", str(data), "--profile", str(profile))
 
-    def of_results() -> Path:
-        hostile.write_publication(folder / "checkout" / "book" / "results", secret)
-        return hostile.build(folder / "checkout", "hostile", "--dataset", "demo", "--questions", "hostile")
-
-    for name, make in {"outputs": of_outputs, "dataset": of_dataset, "results": of_results}.items():
+    for name, make in {"outputs": of_outputs, "dataset": of_dataset}.items():
 
         def attempt(name=name, make=make) -> bool:
             made[name] = make()
