@@ -18,9 +18,8 @@ from lib.analysis.failures import OF_PAGES
 from lib.book.allowed import OF_GLUE, check_generated
 from lib.book.build import run_jupyter_book
 from lib.book.explorer import as_script
-from lib.files import ROOT, digest_of_file
+from lib.files import ROOT
 from lib.profile import load_profile
-from lib.published import RESULTS
 from lib.show.display import escape, figure, label, note, table, verbatim
 from lib.show.figures import COLOURS, bars
 from lib.show.groups import caption
@@ -159,12 +158,13 @@ def build(checkout: Path, name: str, *options: str) -> Path:
     """Build the book of a dataset or question set in a copy of this checkout; returns the folder of its HTML.
 
     Raises:
-        StudyError: the build failed; its last lines.
+        StudyError: the build failed; what it said of that.
     """
     command = [sys.executable, "-m", "lib", "book", *options]
     done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise StudyError("\n".join((done.stdout + done.stderr).splitlines()[-12:]))
+        lines = (done.stdout + done.stderr).splitlines()
+        raise StudyError("\n".join([line for line in lines if "rror" in line] or lines[-12:]))
     return checkout / "book" / "_build" / name / "html"
 
 
