@@ -38,6 +38,17 @@ def test_the_title_is_a_question(name):
 
 
 @in_every_chapter
+def test_it_begins_with_a_generated_finding_and_what_to_remember(name):
+    _, finding, box, *_ = CHAPTERS[name][0].source.split("\n\n")
+    assert finding.startswith("**")
+    assert finding.rstrip().endswith("**")
+    assert USED.search(finding)
+    first, *lines = box.splitlines()
+    assert first == ":::{admonition} What to remember"
+    assert 2 <= len([line for line in lines if line.startswith("- ")]) <= 3
+
+
+@in_every_chapter
 def test_every_parameter_has_a_type_and_a_comment(name):
     (parameters,) = (cell for cell in code(name) if "parameters" in tags(cell))
     assert parameters is code(name)[0]
