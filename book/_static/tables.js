@@ -33,7 +33,7 @@ document.addEventListener("DOMContentLoaded", () => {
     heads.forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.append(...head.childNodes);
+      button.append(...(head.querySelector("p") || head).childNodes);
       const first = IS_COST.test(button.textContent) || !rows.some((row) => NUMBER.test(textOf(row.cells[column])))
         ? "ascending" : "descending";
       const other = first === "ascending" ? "descending" : "ascending";
@@ -44,7 +44,7 @@ document.addEventListener("DOMContentLoaded", () => {
         if (order) head.setAttribute("aria-sort", order);
         body.append(...(order ? sorted(rows, column, order === "ascending") : rows));
       });
-      head.append(button);
+      head.replaceChildren(button);
     });
   }
 

@@ -13,7 +13,7 @@ def table(names: list[str], values: list[str]) -> str:
     rows = "".join(
         f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True)
     )
-    head = "<thead><tr><th>Method</th><th>Page recall</th></tr></thead>"
+    head = "<thead><tr><th>Method</th><th><p>Page recall</p></th></tr></thead>"
     return f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
 
 
