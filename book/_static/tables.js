@@ -3,6 +3,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const LONG = 8;
   const IS_COST = /second|token|pairs|\bp\b/i;  // the least first
+  const SUMS_UP = /^(κ|(all|mean|total)\b)/i;  // such a row stays below the others
   const NUMBER = /^[-+−]?\d[\d,]*(\.\d+)?/;
 
   const textOf = (cell) => ("v" in cell.dataset ? cell.dataset.v : cell.textContent).trim();
@@ -13,7 +14,9 @@ document.addEventListener("DOMContentLoaded", () => {
   function sorted(rows, column, isRising) {
     const texts = new Map(rows.map((row) => [row, textOf(row.cells[column])]));
     const isNumeric = rows.every((row) => isNone(texts.get(row)) || NUMBER.test(texts.get(row)));
+    const sumsUp = (row) => SUMS_UP.test(textOf(row.cells[0]));
     return [...rows].sort((one, other) => {
+      if (sumsUp(one) || sumsUp(other)) return sumsUp(one) - sumsUp(other);
       const [a, b] = [texts.get(one), texts.get(other)];
       if (isNone(a) || isNone(b)) return isNone(a) - isNone(b);
       return (isNumeric ? valueOf(a) - valueOf(b) : a.localeCompare(b)) * (isRising ? 1 : -1);

@@ -55,6 +55,12 @@ def test_a_long_table_sorts_by_value_then_the_other_way_then_as_it_was(browser, 
     assert column(0) == [*"abcdefgh"]
 
 
+def test_a_row_that_sums_up_stays_below_the_others(browser, page):
+    column = page(table([*"abcdefg", "κ with people"], [*MEANS[:7], "0.95"]))
+    click(browser, "Page recall")
+    assert column(0)[-2:] == ["b", "κ with people"]
+
+
 def test_short_tables_and_rows_that_belong_together_do_not_sort(browser, page):
     page(table([*"abcdefg"], MEANS[:7]), table(["a", "", *"cdefgh"], MEANS))
     assert browser.find_elements("css selector", "th button") == []
