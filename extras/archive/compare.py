@@ -48,11 +48,13 @@ def write_stores(
         names: of STORES.
     """
     searched = Part(larger, frozenset(larger.filings["doc_name"]), index) if index else larger
-    found, path = compare_stores(searched, names), home.home / STORES_FILE
-    both = pd.concat([pd.read_csv(path), found]) if path.is_file() else found
-    both = both.drop_duplicates(["store", "filter", "n_windows"], keep="last")
-    write_atomically(path, both.to_csv(index=False))
-    return found
+    path, parts = home.home / STORES_FILE, []
+    for name in names:
+        parts.append(compare_stores(searched, (name,)))
+        both = pd.concat([*([pd.read_csv(path)] if path.is_file() else []), parts[-1]])
+        both = both.drop_duplicates(["store", "filter", "n_windows"], keep="last")
+        write_atomically(path, both.to_csv(index=False))
+    return pd.concat(parts, ignore_index=True)
 
 
 def compare_stores(study: Study, names: tuple[str, ...] = STORES) -> pd.DataFrame:

@@ -56,7 +56,7 @@ def curves(points: pd.DataFrame, laws: Mapping[str, Mapping[str, Law]], named: S
         laws: metric to the law of each method that has one; a panel each.
         named: the methods that are drawn.
     """
-    drawn, panels = plt.subplots(1, len(laws), figsize=(SHOWN_WIDTH, 4.2), sharey=True)
+    drawn, panels = plt.subplots(1, len(laws), figsize=(SHOWN_WIDTH, 4.8), sharey=True)
     for axes, (metric, of) in zip(np.atleast_1d(panels), laws.items(), strict=True):
         for name, colour in zip(named, (*COLOURS, DARK), strict=False):
             part = points[points["method"] == name]
