@@ -69,11 +69,17 @@ def curves(points: pd.DataFrame, laws: Mapping[str, Mapping[str, Law]], named: S
                     axes.plot(pages, [law.at(n)[0] for n in pages], line, color=colour, lw=1.4)
         axes.axvspan(points["n_pages"].max(), FAR[-1], color=DARK, alpha=0.06, lw=0)
         axes.set(xscale="log", xlabel="pages", title=METRIC_TITLES[metric], ylim=(0, 1.02))
-    drawn.legend(
-        *np.atleast_1d(panels)[0].get_legend_handles_labels(), loc="lower center", ncols=3, fontsize=9
-    )
-    drawn.tight_layout(rect=(0, 0.17, 1, 1))
+    handles = np.atleast_1d(panels)[0].get_legend_handles_labels()
+    drawn.legend(*handles, loc="lower center", ncols=2, fontsize=9)
+    drawn.tight_layout(rect=(0, 0.05 * (1 + len(handles[0]) // 2), 1, 1))
     return drawn
+
+
+def drawn_rows(points: pd.DataFrame) -> list[str]:
+    """The methods that were measured over more than one size, the best of the smallest size first."""
+    grown = points.groupby("method").filter(lambda part: part["n_filings"].nunique() > 1)
+    order = grown.sort_values(["n_filings", "page_recall"], ascending=[True, False])
+    return order["method"].drop_duplicates().tolist()
 
 
 def cost_curve(costs: pd.DataFrame) -> plt.Figure:
