@@ -18,6 +18,7 @@ BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.wh
 FLAGS = "headless no-sandbox disable-gpu disable-quic no-first-run disable-sync disable-component-update"
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 PAGE_NAME = re.compile(r"DOCUMENTATION_OPTIONS\.pagename = '[\w/]+';")
+ICON = "/favicon.ico"  # that the browser asks for by itself
 PRINT = "window.print()"  # of the theme's button
 OF_THEME = ("search.html", "genindex.html")  # pages without a word of a dataset
 REST = "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; object-src 'none'"
@@ -25,10 +26,16 @@ REST = "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' 
 TRACES = """
     const bad = [];
     if (window.hacked !== undefined) bad.push("a script ran");
+    const leads = value => {  // a place on this page, named by a question, leads nowhere
+        if (!URL.canParse(value, location.href)) return value.includes("hacked");
+        const url = new URL(value, location.href);
+        return (url.protocol + url.host + url.pathname).includes("hacked");
+    };
     for (const e of document.querySelectorAll("*"))
         for (const a of e.attributes)
-            if (a.value.includes("hacked") && (a.name.startsWith("on") || ["href", "src", "srcdoc"].includes(a.name)))
-                bad.push(`<${e.tagName.toLowerCase()} ${a.name}>`);
+            if (a.name.startsWith("on") ? a.value.includes("hacked") : a.name === "srcdoc" ||
+                ["href", "src"].includes(a.name) && leads(a.value))
+                bad.push(`<${e.tagName.toLowerCase()} ${a.name}=${a.value.slice(0, 80)}>`);
     for (const i of document.images) if (i.complete && !i.naturalWidth) bad.push(`picture ${i.src} is broken`);
     return bad;
 """
@@ -110,9 +117,11 @@ def problems_of(site: Path, browser, pages: list[Path]) -> list[str]:
     with served(site) as server:
         for page in pages:
             name = page.relative_to(site).as_posix()
+            browser.get("about:blank")  # the page before may still be loading the one that it leads to
             browser.get_log("browser")
             browser.get(f"http://127.0.0.1:{server.server_port}/{name}")
-            said = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+            entries = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+            said = [message for message in entries if ICON not in message]
             found += [f"{name}: {what}" for what in [*browser.execute_script(TRACES), *said]]
         found += [f"asked for {path}" for path in server.asked if "hacked" in path]
     return found

@@ -254,7 +254,13 @@ def _explored(said: Sequence[str]) -> dict:
     about = ("text", "answer", "type", "docType", "company")
     questions = [
         dict.fromkeys(about, text)
-        | {"id": f"q{number}", "doc": "D", "gold": [0], "ranks": {"standard": {"bm25": [1]}}, "pictures": []}
+        | {
+            "id": f"q{number}{''.join(text.split())}",
+            "doc": "D",
+            "gold": [0],
+            "ranks": {"standard": {"bm25": [1]}},
+            "pictures": [],
+        }
         | {"top": {"bm25": [["D", 0]]}, "written": [{"kind": text, "model": text, "text": text}]}
         for number, text in enumerate(said)
     ]
