@@ -13,6 +13,7 @@ from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, as_table, title
 
 SIZES = (100_000, 1_000_000, 10_000_000)  # pages of archives whose costs are computed
+FAR_METRICS = ("page_recall",)  # far enough from 0 and 1 for a logit to be extrapolated
 ENDS = {"page_recall": ("low", "high"), "doc_recall": ("doc_low", "doc_high")}
 CELL = interval("Mean", "page_recall", "low", "high")
 
@@ -49,7 +50,7 @@ def law_table(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def curves(points: pd.DataFrame, laws: Mapping[str, Mapping[str, Law]], named: Sequence[str]) -> plt.Figure:
-    """Recall against pages on a logarithmic axis: dots as measured, lines as fitted, dashed where extrapolated.
+    """Recall against pages, on a logarithmic axis: dots as measured, lines as fitted; FAR_METRICS go on as dashes.
 
     Args:
         points: :func:`lib.analysis.growth.recalls`, a row a method and number of filings.
@@ -64,10 +65,12 @@ def curves(points: pd.DataFrame, laws: Mapping[str, Mapping[str, Law]], named: S
             style = {"fmt": "o", "ms": 5, "capsize": 2, "color": colour, "label": title(name)}
             axes.errorbar(part["n_pages"], part[metric], np.abs(ends), **style)
             if law := of.get(name):
-                for start, end, line in ((*law.n_pages, "-"), (law.n_pages[1], FAR[-1], "--")):
+                spans = [(*law.n_pages, "-"), (law.n_pages[1], FAR[-1], "--")]
+                for start, end, line in spans[: 1 + (metric in FAR_METRICS)]:
                     pages = np.geomspace(start, end, 30)
                     axes.plot(pages, [law.at(n)[0] for n in pages], line, color=colour, lw=1.4)
-        axes.axvspan(points["n_pages"].max(), FAR[-1], color=DARK, alpha=0.06, lw=0)
+        if metric in FAR_METRICS:
+            axes.axvspan(points["n_pages"].max(), FAR[-1], color=DARK, alpha=0.06, lw=0)
         axes.set(xscale="log", xlabel="pages", title=METRIC_TITLES[metric], ylim=(0, 1.02))
     handles = np.atleast_1d(panels)[0].get_legend_handles_labels()
     drawn.legend(*handles, loc="lower center", ncols=2, fontsize=9)
