@@ -24,7 +24,7 @@ NEEDED = {
     "silver": ["--pages", "nowhere.parquet"],
 }
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
-OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break"})
+OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin"})
 
 
 def run(*arguments: str):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from extras import preflight
+from lib.models.weights import hub_models
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -18,7 +19,22 @@ def hub_cache(tmp_path, monkeypatch) -> Path:
     return tmp_path / "hub"
 
 
-def look(said: list, monkeypatch, tmp_path, graphics=("GPU of tests", 24.0), reachable=True, free=1000.0):
+def pinned(profile: dict) -> dict:
+    """The models of the hub, each with a hash of its weights."""
+    models = hub_models(profile)
+    return {role: record | {"hub": {"sha256": "ab"} | record["hub"]} for role, record in models.items()}
+
+
+def look(
+    said: list,
+    monkeypatch,
+    tmp_path,
+    graphics=("GPU of tests", 24.0),
+    reachable=True,
+    free=1000.0,
+    models=pinned,
+):
+    monkeypatch.setattr(preflight, "hub_models", models)
     monkeypatch.setattr(preflight, "gpu", lambda: graphics)
     monkeypatch.setattr(preflight, "free_gib", lambda place: free)
     monkeypatch.setattr(preflight, "is_reachable", lambda name: reachable)
@@ -55,6 +71,18 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
 def test_one_wrong_thing_ends_in_a_sentence(hub_cache, monkeypatch, tmp_path, change, sentence):
     with pytest.raises(StudyError, match=sentence):
         look([], monkeypatch, tmp_path, **change)
+
+
+def test_models_without_a_hash_are_told_before_anything_is_downloaded(hub_cache, monkeypatch, tmp_path):
+    def unpinned(profile: dict) -> dict:
+        return {
+            role: record | {"hub": record["hub"] | {"sha256": {}}} for role, record in pinned(profile).items()
+        }
+
+    with pytest.raises(
+        StudyError, match="Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"
+    ):
+        look([], monkeypatch, tmp_path, models=unpinned)
 
 
 def test_more_filings_take_longer():
