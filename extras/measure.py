@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.analysis.answered import calculated_on
+from lib.analysis.answered import RANKER, calculated_on
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import board_of
 from lib.book.manifest import write_manifest, write_results
@@ -16,8 +16,6 @@ from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
 from lib.methods import METHODS, chosen, measured
 from lib.study import Study
-
-RANKER = "ahead_general"  # the ranker whose pages calculated answers are compared by
 
 
 def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
@@ -45,7 +43,7 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
         metrics = pd.concat(found, ignore_index=True)
         board_of(study, metrics)
         if "answer" not in study.dataset.lacks and RANKER in set(metrics["method"]):
-            calculated_on(study, metrics, study.profile.answers.n_chunks, RANKER)
+            calculated_on(study, metrics, study.profile.answers.n_chunks)
     write_results(study, wanted)
     write_manifest(study, wanted)
     return study.outputs

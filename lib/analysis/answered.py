@@ -41,6 +41,8 @@ RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
 )
 READ = ["reason", "n", "questions"]
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
+#: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
+RANKER = "ahead_general"
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
 
@@ -57,7 +59,7 @@ def summarise_answers(
     return pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high", "n", "n_companies"])
 
 
-def calculated_on(study: Study, metrics: pd.DataFrame, k: int, ours: str) -> pd.DataFrame:
+def calculated_on(study: Study, metrics: pd.DataFrame, k: int, ours: str = RANKER) -> pd.DataFrame:
     """Numbers that calculation alone gets right: from the best baseline's pages, from a method's, from the gold pages.
 
     Args:
