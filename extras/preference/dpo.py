@@ -11,7 +11,6 @@ import torch
 from datasets import Dataset
 from peft import LoraConfig, PeftModel
 from transformers import (
-    AutoModelForCausalLM,
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -21,7 +20,7 @@ from transformers import (
 from trl import DPOConfig, DPOTrainer
 
 from lib.models.encoders import has_fast_bfloat16
-from lib.models.generator_transformers import from_files
+from lib.models.generator_transformers import from_files, load_model
 from lib.page_scorer.library import Progress, last_checkpoint
 from lib.words import StudyError
 
@@ -82,8 +81,7 @@ def train(
         raise StudyError(
             f"{torch.cuda.device_count()} GPUs are visible and one is used: set CUDA_VISIBLE_DEVICES=0"
         )
-    files = from_files(directory)
-    tokenizer = AutoTokenizer.from_pretrained(directory, **files)
+    tokenizer = AutoTokenizer.from_pretrained(directory, **from_files(directory))
     _check_lengths(tokenizer, pairs, settings["max_tokens"])
     is_fast = settings["train_precision"] == "bfloat16" or (
         settings["train_precision"] == "auto" and has_fast_bfloat16()
@@ -91,7 +89,7 @@ def train(
     with_adapters = settings["method"] == "lora"
     dtype = torch.bfloat16 if is_fast and with_adapters else torch.float32
     trainer = PreferenceTrainer(
-        model=AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, **files),
+        model=load_model(directory, dtype),
         args=_arguments(settings, checkpoints, is_fast),
         train_dataset=Dataset.from_list([_example(row) for row in pairs.itertuples()]),
         processing_class=tokenizer,

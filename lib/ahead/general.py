@@ -6,7 +6,6 @@ how much of the learnt order counts: with the share 0 the order is the untrained
 """
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,129 +14,52 @@ import pandas as pd
 from lib.ahead.combiner import fit_trees, per_question
 from lib.ahead.pool import Pool
 from lib.ahead.search import BLANK_COSINE, spread_pages
+from lib.ahead.sets import (
+    DEPTH,
+    Union,
+    all_questions,
+    fold_numbers,
+    recalls,
+    training_pairs,
+    union_of,
+)
 from lib.ahead.views import VIEWS, page_views, pool_of, untrained
-from lib.data.dataset import read_dataset, read_questions
-from lib.data.locate import questions_root
 from lib.files import digest_of, digest_of_file
-from lib.folds import LeakError, assign_folds
-from lib.frames import remembered
-from lib.page_scorer.pages import page_rows
+from lib.profile import Settings
 from lib.retrievers import dense
 from lib.study import Study
 
 SAVED = Path(__file__).with_name("model_general")  # folder of the saved rankers
-SETS = {"financebench": ("page-questions",)}  # question sets that are trained on beside a collection's own
-VERSION = 2
-N_TREES, N_HARD, SHARE_OF_REST, SEED = 150, 12, 0.15, 13
+VERSION = 3
+N_TREES, TREES, SEED = (
+    200,
+    {"leaves": 15, "min_pages": 50},
+    13,
+)  # two of the profile's settings suit the larger data
 SHARES = (0.0, 0.5, 0.8, 1.0)  # of the learnt order; the rest is the untrained sum
-INNER_FOLDS, DEPTH = 3, 5
+INNER_FOLDS = 3
 MIN_COMPANIES = 5
 WITH_KINDS = "with hand-written kinds"
 #: What is trained: on every set, with the hand-written kinds too, on one set alone, or without one view.
 WHOLE = "all views"
-VARIANTS = (WHOLE, WITH_KINDS, *(f"without {view}" for view in VIEWS))
-
-
-@dataclass(frozen=True)
-class Union:
-    """The questions of all sets as training data; ``fold_of`` needs the company of each question's gold filing."""
-
-    questions: pd.DataFrame  # question_id, question, doc_name, gold_pages, set, company
-    pool: Pool
-    n_gold: np.ndarray
-    page_companies: np.ndarray  # of every page
-    is_of_gold_filing: np.ndarray  # of every pair
-
-    @property
-    def weights(self) -> np.ndarray:
-        """A weight of every question, so that each set weighs the same."""
-        sizes = self.questions.groupby("set")["set"].transform("size")
-        return (len(sizes) / sizes / self.questions["set"].nunique()).to_numpy()
-
-
-def all_questions(study: Study) -> pd.DataFrame:
-    """The questions of the collection and of the further sets over its filings that are on this machine.
-
-    Raises:
-        NeedsFilings: the filings and the questions' texts are not here.
-    """
-    study.need_filings("training on question sets")
-    collection = study.dataset.collection
-    own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
-    sets = {collection: own.questions}
-    for name in SETS.get(collection, ()):
-        if root := questions_root(name):
-            sets[name] = read_questions(root, name, own).questions
-    parts = [found.assign(set=name) for name, found in sets.items()]
-    questions = pd.concat(parts, ignore_index=True)
-    company_of = study.filings.set_index("doc_name")["company"]
-    columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set", "company"]
-    return questions.assign(company=questions["doc_name"].map(company_of))[columns]
-
-
-@remembered
-def union_of(study: Study) -> Union:
-    """All questions over all pages, with the features of every variant."""
-    questions, row_of = all_questions(study), page_rows(study)
-    pool = pool_of(study, questions["question"].tolist(), has_kinds=True)
-    gold = np.zeros((len(questions), len(study.pages)), bool)
-    for row, question in zip(gold, questions.itertuples(), strict=True):
-        row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
-    labelled = Pool(pool.rows, pool.columns, pool.table, gold[pool.rows, pool.columns])
-    names = study.pages["doc_name"].to_numpy()
-    companies = study.pages["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
-    is_own = names[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
-    return Union(questions, labelled, gold.sum(axis=1), companies, is_own)
-
-
-def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:
-    """The fold of each company: those of the first set are spread evenly, others follow in turn."""
-    first = questions.loc[questions["set"] == questions["set"].iloc[0], "company"]
-    found = dict(zip(first, assign_folds(first.tolist(), n_folds, seed).tolist(), strict=True))
-    for company in sorted(set(questions["company"]) - set(found)):
-        found[company] = len(found) % n_folds
-    return found
-
-
-def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> np.ndarray:
-    """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page.
-
-    Raises:
-        LeakError: a pair is of another company.
-    """
-    of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
-    readable = np.isin(union.page_companies, sorted(companies))
-    kept = of_company.to_numpy()[union.pool.rows] & readable[union.pool.columns]
-    has_gold = np.zeros(len(union.questions), bool)
-    has_gold[union.pool.rows[kept & union.pool.gold]] = True
-    kept &= has_gold[union.pool.rows]
-    read = {*union.questions["company"].iloc[np.unique(union.pool.rows[kept])]}
-    read |= {*union.page_companies[np.unique(union.pool.columns[kept])]}
-    if read - companies:
-        raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
-    return kept
-
-
-def sampled(pool: Pool) -> np.ndarray:
-    """Pairs to train on: gold pages, the N_HARD best by the untrained sum, and a share of the rest."""
-    place = pd.Series(pool.table["plain"].to_numpy()).groupby(pool.rows).rank(ascending=False)
-    drawn = np.random.default_rng(SEED).random(len(pool.rows)) < SHARE_OF_REST
-    return pool.gold | (place <= N_HARD).to_numpy() | drawn
+ENCODED = ("window", "core", "heads")  # the views that need an encoder
+VARIANTS = (WHOLE, WITH_KINDS, *(f"without {view}" for view in VIEWS), "without encoder")
 
 
 def columns_of(variant: str, table: pd.DataFrame) -> list[str]:
     """The features that a variant reads."""
     dropped = [] if variant == WITH_KINDS else ["kinds"]
-    dropped += [variant.removeprefix("without ")] if variant.startswith("without ") else []
+    if variant.startswith("without "):
+        left = variant.removeprefix("without ")
+        dropped += ENCODED if left == "encoder" else [left]
     return [name for name in table if name.split("_")[0] not in dropped]
 
 
 def fit(study: Study, union: Union, kept: np.ndarray, variant: str) -> object:
     """Trees of the pairs that a mask keeps, a LightGBM booster."""
     pool = union.pool.part(kept)
-    pool = pool.part(sampled(pool))
     reduced = Pool(pool.rows, pool.columns, pool.table[columns_of(variant, pool.table)], pool.gold)
-    settings = study.profile.ahead
+    settings = Settings(study.profile.ahead | TREES)
     return fit_trees(reduced, settings, N_TREES, settings.seeds[0], union.weights[pool.rows])
 
 
@@ -146,18 +68,6 @@ def mixed(booster: object, share: float, pool: Pool) -> np.ndarray:
     learnt = booster.predict(pool.table[booster.feature_name()], num_threads=1)
     plain = per_question(pool.table["plain"].to_numpy(float), pool.rows)
     return share * per_question(learnt, pool.rows) + (1 - share) * plain
-
-
-def recalls(union: Union, scores: np.ndarray, k: int = DEPTH) -> pd.DataFrame:
-    """Document and page recall of the first k pages by score, one row per question."""
-    pairs = pd.DataFrame(
-        {"row": union.pool.rows, "score": -scores, "doc": union.is_of_gold_filing, "page": union.pool.gold}
-    )
-    pairs = pairs[np.isfinite(scores)]
-    top = pairs.sort_values("score", kind="stable").groupby("row").head(k).groupby("row")
-    found = pd.DataFrame({"doc_recall": top["doc"].max().astype(float), "page_recall": top["page"].sum()})
-    found = found.reindex(range(len(union.n_gold))).fillna(0.0)
-    return found.assign(page_recall=found["page_recall"] / union.n_gold)
 
 
 def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...], variant: str) -> float:

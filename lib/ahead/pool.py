@@ -18,7 +18,7 @@ from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers.bm25 import BM25, FORMS
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.identity import filing_identities, identity_features
+from lib.retrievers.identity import Identity, filing_identities, identity_features
 from lib.study import Study
 
 
@@ -33,21 +33,23 @@ class PageIndex:
         self.identities = filing_identities(study.filings, study.pages)
         self.names = [name for identity in self.identities for name in identity.names]
         self.chunk_pages = pages_of_chunks(study)
-        self.heads, self.words = self._heads(study), self._words(study)
+        self.heads, self.words = head_vectors(study, self.identities), self._words(study)
         self.pages = Pages(study.pages, self.identities, *page_strengths(study.pages["text"].tolist()))
-
-    def _heads(self, study: Study) -> np.ndarray:
-        header = {one.doc_name: one.header for one in self.identities}
-        limit = study.profile.ahead.head_characters
-        pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
-        texts = [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
-        return index.encode_texts(study, "embeddings/ahead-heads", texts)
 
     def _words(self, study: Study) -> BM25:
         settings, texts = study.profile.bm25, study.pages["text"]
         model = BM25(list(map(terms, texts)), settings.k1, settings.b, FORMS["rank_bm25"].floor)
         model.weights = model.weights.astype(np.float32)
         return model
+
+
+def head_vectors(study: Study, identities: Sequence[Identity]) -> np.ndarray:
+    """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, n_dimensions); stored."""
+    header = {one.doc_name: one.header for one in identities}
+    limit = study.profile.ahead.head_characters
+    pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
+    texts = [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
+    return index.encode_texts(study, "embeddings/ahead-heads", texts)
 
 
 @remembered

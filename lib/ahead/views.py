@@ -13,9 +13,10 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from lib.ahead.pages import FilingGroups, Pages, page_strengths, standardised, stem
-from lib.ahead.pool import Pool, signal_features
+from lib.ahead.pool import Pool, head_vectors, signal_features
 from lib.ahead.queries import PERIOD, POSSESSIVE, TERM, core
 from lib.data.rows import accounting, item_of, kind_of, kinds, plain, rows_of
 from lib.frames import remembered
@@ -41,6 +42,8 @@ VIEWS = (
     "cover",
     "labels",
     "window",
+    "core",
+    "heads",
     "years",
     "statement",
     "identity",
@@ -105,6 +108,7 @@ class PageViews:
         self.identities = filing_identities(study.filings, study.pages)
         self.filing = pd.Index(study.filings["doc_name"]).get_indexer(study.pages["doc_name"])
         self.groups, self.chunk_pages = FilingGroups(self.filing), pages_of_chunks(study)
+        self.heads = head_vectors(study, self.identities)
         self.names = {term for one in self.identities for name in one.names for term in page_terms(name)}
         labels = [[row.label for row in rows_of(text)] for text in texts]
         heads = [" ".join(text.split("\n")[: 2 * HEAD_LINES]) for text in texts]
@@ -209,21 +213,30 @@ def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
     return (identity + standardised(words)).astype(np.float32)
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def see(study: Study, questions: Sequence[str]) -> Seen:
-    """Look at every page in every view."""
+    """Look at every page in every view, on one thread: their number changes the last bits, and so what trees learn."""
     known, asked = page_views(study), list(map(core, questions))
     identity = identity_features(questions, known.identities)
     topics = list(map(known.topic, asked))
-    vectors = index.encode_queries(study, [" ".join(question.split()) for question in questions])
+    full, cores = np.split(
+        index.encode_queries(study, [*(" ".join(text.split()) for text in questions), *asked]), 2
+    )
     owners, windows = index.window_vectors(study)
-    window = best_window_scores(vectors, windows, known.chunk_pages[owners], len(study.pages))
+
+    def best_windows(vectors: np.ndarray) -> np.ndarray:
+        found = best_window_scores(vectors, windows, known.chunk_pages[owners], len(study.pages))
+        return np.where(np.isfinite(found), found, found[np.isfinite(found)].min(initial=0))
+
     views = {
         "words": np.stack([known.words.scores(terms) for terms in topics]),
         "pairs": np.stack([known.pairs.scores(pairs(page_terms(text))) for text in asked]),
         "passages": np.stack([known.best_passage(terms) for terms in topics]),
         "cover": np.stack([known.cover(terms) for terms in topics]),
         "labels": np.stack([known.labels.scores(terms) for terms in topics]),
-        "window": np.where(np.isfinite(window), window, window[np.isfinite(window)].min(initial=0)),
+        "window": best_windows(full),
+        "core": best_windows(cores),
+        "heads": full @ known.heads.T,
     }
     views = {name: values.astype(np.float32) for name, values in views.items()}
     summed = identity["identity"][:, known.filing] + standardised(views["words"])

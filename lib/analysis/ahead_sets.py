@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from lib.ahead.general import SETS, VIEWS, WHOLE, WITH_KINDS, nested_recalls
+from lib.ahead.general import VARIANTS, WHOLE, WITH_KINDS, nested_recalls
+from lib.ahead.sets import SETS
 from lib.stats import Resampling
 from lib.study import Study
 from lib.words import NeedsFilings
@@ -13,7 +14,7 @@ MEASURED = {
     BASE: UNTRAINED,
     "trained, without hand-written kinds": WHOLE,
     "trained, with hand-written kinds": WITH_KINDS,
-    **{f"trained, without {view}": f"without {view}" for view in VIEWS},
+    **{f"trained, {variant}": variant for variant in VARIANTS if variant.startswith("without ")},
 }
 COLUMNS = [
     "variant",

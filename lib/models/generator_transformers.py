@@ -33,9 +33,17 @@ class SeededDraw(LogitsProcessor):
 
 
 def from_files(directory: Path) -> dict:
-    """How transformers opens a directory of weights, as it saves them or with one GGUF file; it then dequantises it."""
+    """How transformers opens a directory of weights, as it saves them or with one GGUF file."""
     found = sorted(Path(directory).glob("*.gguf"))
     return {"local_files_only": True} | ({"gguf_file": found[0].name} if len(found) == 1 else {})
+
+
+def load_model(directory: Path, dtype: torch.dtype) -> transformers.PreTrainedModel:
+    """The causal language model of a directory; one in a GGUF file is dequantised, and so can be trained."""
+    files = from_files(directory)
+    if "gguf_file" in files:
+        files["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    return transformers.AutoModelForCausalLM.from_pretrained(directory, dtype=dtype, **files)
 
 
 class TransformersGenerator:
@@ -51,8 +59,7 @@ class TransformersGenerator:
         load = transformers.AutoTokenizer.from_pretrained
         self.tokenizer = load(directory, padding_side="left", **from_files(directory))
         dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
-        load = transformers.AutoModelForCausalLM.from_pretrained
-        self.model = load(directory, dtype=dtype, **from_files(directory))
+        self.model = load_model(directory, dtype)
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id

@@ -1,4 +1,4 @@
-"""One ranker on several question sets: nothing of a tested company is read, sets weigh the same, shares are chosen."""
+"""One ranker on several question sets: shares are chosen, each question is scored by the fold that tests it."""
 
 import json
 
@@ -13,18 +13,13 @@ from lib.ahead.general import (
     SHARES,
     WHOLE,
     WITH_KINDS,
-    Union,
     certainty,
     columns_of,
-    fold_numbers,
     mixed,
     nested_scores,
-    recalls,
-    sampled,
-    training_pairs,
 )
 from lib.ahead.pool import Pool
-from lib.folds import LeakError
+from lib.ahead.sets import Union, recalls
 
 COMPANIES = ["ash", "ash", "birch", "cedar"]
 
@@ -51,30 +46,6 @@ def union() -> Union:
     return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)
 
 
-def test_each_set_weighs_the_same(union):
-    assert union.weights.tolist() == pytest.approx([4 / 6, 4 / 6, 4 / 6, 2])
-
-
-def test_training_reads_questions_and_pages_of_its_companies_alone(union):
-    kept = training_pairs(union, {"ash", "cedar"}, ("own", "other"))
-    pairs = zip(union.pool.rows[kept].tolist(), union.pool.columns[kept].tolist(), strict=True)
-    assert set(pairs) == {(0, 0), (0, 2), (1, 0), (1, 2), (3, 0), (3, 2)}
-    assert set(union.pool.rows[training_pairs(union, {"ash", "cedar"}, ("own",))]) == {0, 1}
-
-
-def test_leaks_are_refused(union, monkeypatch):
-    monkeypatch.setattr(general.np, "isin", lambda values, _: np.ones(len(values), bool))
-    with pytest.raises(LeakError, match="birch"):
-        training_pairs(union, {"ash", "cedar"}, ("own", "other"))
-
-
-def test_a_company_is_in_one_fold_in_every_set(union):
-    more = pd.concat([union.questions, pd.DataFrame({"company": ["elm"], "set": ["other"]})])
-    numbers = fold_numbers(more, 2, 13)
-    assert set(numbers) == {"ash", "birch", "cedar", "elm"}
-    assert numbers["birch"] != numbers["ash"]
-
-
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
     recall = {
         share: recalls(union, mixed(Learnt(), share, union.pool), 1)["page_recall"].tolist()
@@ -94,17 +65,12 @@ def test_inner_folds_choose_the_learnt_order_where_it_is_better_and_else_none(un
     assert general.choose(None, union, everyone, sets, WHOLE) == 0.0
 
 
-def test_gold_and_hard_pages_are_always_trained_on(union, monkeypatch):
-    monkeypatch.setattr(general, "N_HARD", 1)
-    monkeypatch.setattr(general, "SHARE_OF_REST", 0.0)
-    assert sampled(union.pool).tolist() == (union.pool.gold | (union.pool.columns == 0)).tolist()
-
-
 def test_variants_read_their_own_columns():
-    table = pd.DataFrame(columns=["plain", "words", "words_gap", "kinds_fit", "page_rows"])
+    table = pd.DataFrame(columns=["plain", "words", "words_gap", "core", "kinds_fit", "page_rows"])
     assert columns_of(WITH_KINDS, table) == list(table)
-    assert columns_of(WHOLE, table) == ["plain", "words", "words_gap", "page_rows"]
-    assert columns_of("without words", table) == ["plain", "page_rows"]
+    assert columns_of(WHOLE, table) == ["plain", "words", "words_gap", "core", "page_rows"]
+    assert columns_of("without words", table) == ["plain", "core", "page_rows"]
+    assert columns_of("without encoder", table) == ["plain", "words", "words_gap", "page_rows"]
 
 
 def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):

@@ -1,0 +1,113 @@
+"""The questions of all sets over the same filings as one body of training data, and who may learn from what.
+
+Folds by company hold out a company's questions of every set and all its pages.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lib.ahead.pool import Pool
+from lib.ahead.views import pool_of
+from lib.data.dataset import read_dataset, read_questions
+from lib.data.locate import questions_root
+from lib.folds import LeakError, assign_folds
+from lib.frames import remembered
+from lib.page_scorer.pages import page_rows
+from lib.study import Study
+
+SETS = {"financebench": ("page-questions",)}  # question sets that are trained on beside a collection's own
+DEPTH = 5
+
+
+@dataclass(frozen=True)
+class Union:
+    """The questions of all sets as training data; ``fold_of`` needs the company of each question's gold filing."""
+
+    questions: pd.DataFrame  # question_id, question, doc_name, gold_pages, set, company
+    pool: Pool
+    n_gold: np.ndarray
+    page_companies: np.ndarray  # of every page
+    is_of_gold_filing: np.ndarray  # of every pair
+
+    @property
+    def weights(self) -> np.ndarray:
+        """A weight of every question, so that each set weighs the same."""
+        sizes = self.questions.groupby("set")["set"].transform("size")
+        return (len(sizes) / sizes / self.questions["set"].nunique()).to_numpy()
+
+
+def all_questions(study: Study) -> pd.DataFrame:
+    """The questions of the collection and of the further sets over its filings that are on this machine.
+
+    Raises:
+        NeedsFilings: the filings and the questions' texts are not here.
+    """
+    study.need_filings("training on question sets")
+    collection = study.dataset.collection
+    own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
+    sets = {collection: own.questions}
+    for name in SETS.get(collection, ()):
+        if root := questions_root(name):
+            sets[name] = read_questions(root, name, own).questions
+    parts = [found.assign(set=name) for name, found in sets.items()]
+    questions = pd.concat(parts, ignore_index=True)
+    company_of = study.filings.set_index("doc_name")["company"]
+    columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set", "company"]
+    return questions.assign(company=questions["doc_name"].map(company_of))[columns]
+
+
+@remembered
+def union_of(study: Study) -> Union:
+    """All questions over all pages, with the features of every variant."""
+    questions, row_of = all_questions(study), page_rows(study)
+    pool = pool_of(study, questions["question"].tolist(), has_kinds=True)
+    gold = np.zeros((len(questions), len(study.pages)), bool)
+    for row, question in zip(gold, questions.itertuples(), strict=True):
+        row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
+    labelled = Pool(pool.rows, pool.columns, pool.table, gold[pool.rows, pool.columns])
+    names = study.pages["doc_name"].to_numpy()
+    companies = study.pages["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
+    is_own = names[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
+    return Union(questions, labelled, gold.sum(axis=1), companies, is_own)
+
+
+def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, int]:
+    """The fold of each company: those of the first set are spread evenly, others follow in turn."""
+    first = questions.loc[questions["set"] == questions["set"].iloc[0], "company"]
+    found = dict(zip(first, assign_folds(first.tolist(), n_folds, seed).tolist(), strict=True))
+    for company in sorted(set(questions["company"]) - set(found)):
+        found[company] = len(found) % n_folds
+    return found
+
+
+def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> np.ndarray:
+    """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page.
+
+    Raises:
+        LeakError: a pair is of another company.
+    """
+    of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
+    readable = np.isin(union.page_companies, sorted(companies))
+    kept = of_company.to_numpy()[union.pool.rows] & readable[union.pool.columns]
+    has_gold = np.zeros(len(union.questions), bool)
+    has_gold[union.pool.rows[kept & union.pool.gold]] = True
+    kept &= has_gold[union.pool.rows]
+    read = {*union.questions["company"].iloc[np.unique(union.pool.rows[kept])]}
+    read |= {*union.page_companies[np.unique(union.pool.columns[kept])]}
+    if read - companies:
+        raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
+    return kept
+
+
+def recalls(union: Union, scores: np.ndarray, k: int = DEPTH) -> pd.DataFrame:
+    """Document and page recall of the first k pages by score, one row per question."""
+    pairs = pd.DataFrame(
+        {"row": union.pool.rows, "score": -scores, "doc": union.is_of_gold_filing, "page": union.pool.gold}
+    )
+    pairs = pairs[np.isfinite(scores)]
+    top = pairs.sort_values("score", kind="stable").groupby("row").head(k).groupby("row")
+    found = pd.DataFrame({"doc_recall": top["doc"].max().astype(float), "page_recall": top["page"].sum()})
+    found = found.reindex(range(len(union.n_gold))).fillna(0.0)
+    return found.assign(page_recall=found["page_recall"] / union.n_gold)
