@@ -39,16 +39,17 @@ N_TREES, TREES, SEED = (
 SHARES = (0.0, 0.5, 0.8, 1.0)  # of the learnt order; the rest is the untrained sum
 INNER_FOLDS = 3
 MIN_COMPANIES = 5
-WITH_KINDS = "with hand-written kinds"
+WITH_KINDS, WITH_LEARNT = "with hand-written kinds", "with learnt kinds"
+FURTHER = {"kinds": WITH_KINDS, "learnt": WITH_LEARNT}  # features that one variant alone reads
 #: What is trained: on every set, with the hand-written kinds too, on one set alone, or without one view.
 WHOLE = "all views"
 ENCODED = ("window", "core", "heads")  # the views that need an encoder
-VARIANTS = (WHOLE, WITH_KINDS, *(f"without {view}" for view in VIEWS), "without encoder")
+VARIANTS = (WHOLE, WITH_KINDS, WITH_LEARNT, *(f"without {view}" for view in VIEWS), "without encoder")
 
 
 def columns_of(variant: str, table: pd.DataFrame) -> list[str]:
     """The features that a variant reads."""
-    dropped = [] if variant == WITH_KINDS else ["kinds"]
+    dropped = [name for name, reader in FURTHER.items() if variant != reader]
     if variant.startswith("without "):
         left = variant.removeprefix("without ")
         dropped += ENCODED if left == "encoder" else [left]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lib.ahead.general import VARIANTS, WHOLE, WITH_KINDS, nested_recalls
+from lib.ahead.general import VARIANTS, WHOLE, WITH_KINDS, WITH_LEARNT, nested_recalls
 from lib.ahead.sets import SETS
 from lib.stats import Resampling
 from lib.study import Study
@@ -14,6 +14,7 @@ MEASURED = {
     BASE: UNTRAINED,
     "trained, without hand-written kinds": WHOLE,
     "trained, with hand-written kinds": WITH_KINDS,
+    "trained, with kinds learnt from other filings": WITH_LEARNT,
     **{f"trained, {variant}": variant for variant in VARIANTS if variant.startswith("without ")},
 }
 COLUMNS = [
@@ -33,9 +34,9 @@ COLUMNS += ["difference_high", "p"]
 
 
 def seeds_of(study: Study, variant: str) -> list[int]:
-    """The seeds of the folds under which a variant is measured: the first alone without training or without a view."""
+    """The seeds of the folds under which a variant is measured: all for the two rankers, else the first alone."""
     seeds = list(study.profile.ahead.fold_seeds)
-    return seeds[:1] if variant == UNTRAINED or variant.startswith("without ") else seeds
+    return seeds if variant in (WHOLE, WITH_KINDS) else seeds[:1]
 
 
 def is_measured(study: Study) -> bool:
