@@ -178,11 +178,13 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame | None:
 
 def right_by_way(study: Study, wanted: Sequence[Context], names: Sequence[str] = tuple(WAYS)) -> pd.DataFrame:
     """``answer_right`` of several contexts by several of WAYS, those of the larger generator where they are stored:
-    METRIC_COLUMNS and ``prompt``, the way's name."""
+    METRIC_COLUMNS and ``prompt``, the way's name. Without pages nothing is calculated."""
     study.need_answers("scoring what is calculated")
-    searched = [one for one in wanted if one.method != NONE]
-    found = {name: [right(study, one, name) for one in searched] for name in names}
-    parts = [part.assign(prompt=name) for name, parts in found.items() for part in parts if part is not None]
+    parts = []
+    for name in names:
+        read = [one for one in wanted if one.method != NONE or not WAYS[name].calculates]
+        found = (right(study, one, name) for one in read)
+        parts += [part.assign(prompt=name) for part in found if part is not None]
     return pd.concat(parts, ignore_index=True)
 
 
