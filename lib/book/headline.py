@@ -94,11 +94,13 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
 
 
 def calculated(study: Study) -> dict[str, float]:
-    """The share of numbers that calculation gets right, by context; empty unless all of CALCULATED were read."""
+    """The share of numbers that calculation gets right, with the generator as fallback, by context; empty unless all of
+    CALCULATED were read."""
     path = study.outputs / ANSWERS_FILE
     if not path.is_file():
         return {}
     found = read_metrics(path).query("prompt == 'calculation' and metric == 'answer_right'")
+    found = found[found["generator"] == study.profile.generator.weights]
     means = found.groupby("context")["value"].mean().to_dict()
     return means if set(means) >= CALCULATED else {}
 

@@ -185,12 +185,14 @@ def test_ahead_is_given_as_the_mean_over_the_draws_of_its_folds():
 
 
 def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_path):
-    study = SimpleNamespace(outputs=tmp_path)
+    profile = load_profile("default")
+    study = SimpleNamespace(outputs=tmp_path, profile=profile)
     assert calculated(study) == {}
     rows = [
-        (context, prompt, "small", question, "answer_right", value)
+        (context, prompt, generator, question, "answer_right", value * (generator != "larger"))
         for context, value in (("ahead", 1.0), ("best-baseline", 0.0), ("oracle-page", 0.5))
         for prompt in ("plain", "calculation")
+        for generator in (profile.generator.weights, "larger")
         for question in "ab"
     ]
     table = pd.DataFrame(rows, columns=["context", "prompt", "generator", "question_id", "metric", "value"])
