@@ -8,7 +8,7 @@ zero or unknown for every page, so that words decide alone where nobody names a 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -106,11 +106,11 @@ class PageViews:
     """What is known of every page before a question comes."""
 
     def __init__(self, study: Study):
+        self.study = study
         texts, settings = study.pages["text"].tolist(), study.profile.bm25
         self.identities = filing_identities(study.filings, study.pages)
         self.filing = pd.Index(study.filings["doc_name"]).get_indexer(study.pages["doc_name"])
         self.groups, self.chunk_pages = FilingGroups(self.filing), pages_of_chunks(study)
-        self.heads = head_vectors(study, self.identities)
         self.names = {term for one in self.identities for name in one.names for term in page_terms(name)}
         labels = [[row.label for row in rows_of(text)] for text in texts]
         heads = [" ".join(text.split("\n")[: 2 * HEAD_LINES]) for text in texts]
@@ -138,6 +138,11 @@ class PageViews:
             "page_digits": study.pages["text"].str.count(r"\d").to_numpy() / np.maximum(lengths, 1),
             "page_rows": np.array(list(map(len, labels))),
         }
+
+    @cached_property
+    def heads(self) -> np.ndarray:
+        """See :func:`lib.ahead.pool.head_vectors`."""
+        return head_vectors(self.study, self.identities)
 
     def best_passage(self, terms: Sequence[str]) -> np.ndarray:
         """The score of each page's best passage, shape (n_pages,)."""

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from lib.ahead import views
-from lib.ahead.views import VIEWS, needs, page_terms, page_views, pairs, pool_of, untrained
+from lib.ahead.views import (
+    VIEWS,
+    PageViews,
+    learnt_features,
+    needs,
+    page_terms,
+    page_views,
+    pairs,
+    pool_of,
+    untrained,
+)
 from lib.data.rows import kinds
 
 
@@ -75,3 +85,20 @@ def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
     balance = study.pages.index[study.pages["page"] == 1]
     assert of_page[balance].tolist() == of_head[balance].tolist() == [0.5, 0.5]
     assert np.isnan(known.asked_years("When?")).all()
+
+
+def test_learnt_kinds_match_a_question_about_a_statement_with_that_statement(study):
+    question = (
+        "How much net cash was provided by operating activities, and how much cash by financing activities?"
+    )
+    fit, strengths = learnt_features(study, [question])
+    assert strengths.shape[0] == len(study.pages) == fit.shape[1]
+    assert np.abs(fit).max() <= 1 + 1e-6
+    pages = study.pages["text"].str.contains("Statements of Cash Flows").to_numpy()
+    assert fit[0, pages].min() > np.delete(fit[0], np.flatnonzero(pages)).mean()
+    assert {"learnt", "learnt_0"} <= set(pool_of(study, [question], has_learnt=True).table)
+
+
+def test_the_untrained_sum_needs_no_vectors_of_heads(study, monkeypatch):
+    monkeypatch.setattr(PageViews, "heads", property(lambda _: pytest.fail("heads were encoded")))
+    assert untrained(study, ["What are total assets?"]).shape == (1, len(study.pages))
