@@ -31,11 +31,8 @@ from lib.study import Study
 
 SAVED = Path(__file__).with_name("model_general")  # folder of the saved rankers
 VERSION = 3
-N_TREES, TREES, SEED = (
-    200,
-    {"leaves": 15, "min_pages": 50},
-    13,
-)  # two of the profile's settings suit the larger data
+N_TREES, SEED = 200, 13
+TREES = {"leaves": 15, "min_pages": 50}  # two of the profile's settings, as there is more to learn from
 SHARES = (0.0, 0.5, 0.8, 1.0)  # of the learnt order; the rest is the untrained sum
 INNER_FOLDS = 3
 MIN_COMPANIES = 5

@@ -3,13 +3,17 @@
 import hashlib
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from lib.ahead.pool import Pool
+from lib.ahead.sets import Union
 from lib.data.dataset import read_dataset
 from lib.models import index
 from lib.profile import load_profile
 from lib.study import Study
 
+COMPANIES = ["ash", "ash", "birch", "cedar"]  # of the questions of ``union``
 BALANCE = """Consolidated Balance Sheets (in millions) 2021 2020
 Cash and cash equivalents 120 110 Accounts receivable 40 30 Inventories 25 20 Total current assets 185 160
 Property, plant and equipment 300 280 Goodwill 50 50 Total assets 535 490 Accounts payable 60 55
@@ -76,3 +80,14 @@ def dataset(folder):
 @pytest.fixture
 def study(study_of, dataset):
     return study_of(dataset)
+
+
+@pytest.fixture
+def union() -> Union:
+    """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
+    rows, columns = np.divmod(np.arange(12), 3)
+    page_companies = np.array(["ash", "birch", "cedar"])
+    gold = page_companies[columns] == np.array(COMPANIES)[rows]
+    table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
+    questions = pd.DataFrame({"company": COMPANIES, "set": ["own"] * 3 + ["other"]})
+    return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)

@@ -19,9 +19,9 @@ from lib.ahead.general import (
     nested_scores,
 )
 from lib.ahead.pool import Pool
-from lib.ahead.sets import Union, recalls
+from lib.ahead.sets import recalls
 
-COMPANIES = ["ash", "ash", "birch", "cedar"]
+from .conftest import COMPANIES
 
 
 class Learnt:
@@ -33,17 +33,6 @@ class Learnt:
     def predict(self, table: pd.DataFrame, num_threads: int) -> np.ndarray:
         assert num_threads == 1
         return table["window"].to_numpy(float)
-
-
-@pytest.fixture
-def union() -> Union:
-    """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
-    rows, columns = np.divmod(np.arange(12), 3)
-    page_companies = np.array(["ash", "birch", "cedar"])
-    gold = page_companies[columns] == np.array(COMPANIES)[rows]
-    table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
-    questions = pd.DataFrame({"company": COMPANIES, "set": ["own"] * 3 + ["other"]})
-    return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)
 
 
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):

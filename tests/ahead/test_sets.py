@@ -5,22 +5,8 @@ import pandas as pd
 import pytest
 
 from lib.ahead import sets
-from lib.ahead.pool import Pool
-from lib.ahead.sets import Union, fold_numbers, training_pairs
+from lib.ahead.sets import fold_numbers, training_pairs
 from lib.folds import LeakError
-
-COMPANIES = ["ash", "ash", "birch", "cedar"]
-
-
-@pytest.fixture
-def union() -> Union:
-    """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
-    rows, columns = np.divmod(np.arange(12), 3)
-    page_companies = np.array(["ash", "birch", "cedar"])
-    gold = page_companies[columns] == np.array(COMPANIES)[rows]
-    table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
-    questions = pd.DataFrame({"company": COMPANIES, "set": ["own"] * 3 + ["other"]})
-    return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)
 
 
 def test_each_set_weighs_the_same(union):
