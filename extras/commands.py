@@ -63,13 +63,10 @@ def contexts(names: Names, embed: str | None) -> None:
 @study_options
 def train_ahead(names: Names) -> None:
     """Train and save the page rankers that other filings are searched with."""
-    from extras.ahead.train import train, train_general
-    from lib.ahead.training import SAVED
+    from extras.ahead.train import train
+    from lib.ahead.search import SAVED
 
-    about, general = train(names.open("07_ahead")), train_general(names.open("07_ahead"))
-    click.echo(
-        f"for every kind of question: {general['n_questions']} questions, learnt share {general['share']}"
-    )
+    about = train(names.open("07_ahead"))
     click.echo(
         f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
     )

@@ -14,7 +14,6 @@ from functools import partial
 
 import numpy as np
 
-from lib.ahead import general
 from lib.ahead import search as ahead
 from lib.page_scorer import search as pages
 from lib.profile import Settings
@@ -88,6 +87,8 @@ class Method:
 # fmt: off
 _TUNED, _FROZEN = ("embedder", "page_scorer"), ("embedder", "page_scorer", "page_scorer_light")
 _BEST = ("embedder", "page_scorer", "page_scorer_best")
+_VIEWS = ("question → best pages by words, pairs of words, windows, statements and identity → boosted trees, trained "
+          "on several question sets, beside the untrained sum of identity and words")
 _BEST_PAGES = "ranks all pages → dense search of the chunks of the best P"
 _OWN = (
     Method("dense", "Dense", "question → embedding → cosine with the best window of each chunk",
@@ -131,10 +132,9 @@ _OWN = (
     Method("page_scorer_filing", "Page scorer, as published, folds by filing",
            f"question → an encoder fine-tuned in folds by filing {_BEST_PAGES}",
            "kobeissi2026,henderson2017mnrl", pages.score, _TUNED, (), {"by": "filing"}, is_trained=True),
-    Method("ahead", "Ahead", "question → identity and windows choose pages → linear ranker and boosted trees → "
-           "best chunk of each page",
-           "burges2010lambdamart,cao2007listnet", ahead.score, ("embedder", "bm25", "ahead"),
-           inputs=ahead.inputs, is_trained=True),
+    Method("ahead", "Ahead", f"{_VIEWS}; page kinds by hand-written phrases",
+           "burges2010lambdamart", ahead.score, ("embedder", "bm25", "ahead"), options={"kinds": True},
+           inputs=partial(ahead.inputs, kinds=True), is_trained=True),
 )
 
 
@@ -174,22 +174,16 @@ _PAGE_ORDER = tuple(
 )
 _ORDERED = (*_PAGE_ORDER, *(_match_first(row, kind, ORDERED) for row in _PAGE_ORDER for kind in ("records", "covers")))
 
-#: The page ranker for questions of every kind, without training, trained, and with the hand-written page kinds.
+#: The page ranker without training, and without the hand-written page kinds.
 _GENERAL = tuple(
-    Method(name, title, pipeline, source, general.score, ("embedder", "bm25", "ahead"), options=options,
-           inputs=partial(general.inputs, **options), changes="ahead",
+    Method(name, title, pipeline, source, ahead.score, ("embedder", "bm25", "ahead"), options=options,
+           inputs=partial(ahead.inputs, **options), changes="ahead",
            is_trained="trained" not in options, family=GENERAL, conditions=("standard",))
     for name, title, pipeline, source, options in (
         ("ahead_untrained", "Identity and words, untrained",
          "question → fit of each filing's company, period and form + standardised BM25 over whole pages → their chunks",
          "robertson2009bm25", {"trained": False}),
-        ("ahead_general", "Ahead for every kind of question",
-         "question → best pages by words, pairs of words, windows, statements and identity → boosted trees, "
-         "trained on several question sets, beside the untrained sum",
-         "burges2010lambdamart", {}),
-        ("ahead_general_kinds", "Ahead for every kind of question, with hand-written page kinds",
-         "the same, and page kinds whose phrases were written by people who had read FinanceBench",
-         "burges2010lambdamart", {"kinds": True})))
+        ("ahead_general", "Ahead without hand-written page kinds", _VIEWS, "burges2010lambdamart", {})))
 
 #: What the rows of several sibling studies share: the conditions, and sections of the profile.
 _SEARCHED: tuple[Condition, ...] = ("standard", "oracle-document")

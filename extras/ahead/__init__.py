@@ -1,1 +1,1 @@
-"""What a maintainer runs for the page ranker: training the saved combiner, and measuring its speed."""
+"""What a maintainer runs for the page ranker: training the saved rankers."""

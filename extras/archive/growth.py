@@ -20,10 +20,8 @@ import pandas as pd
 from extras.archive.search import shards_of
 from extras.archive.shards import Shards, vectors_of
 from lib import runs
-from lib.ahead.pool import page_index, page_pool
-from lib.ahead.search import BLANK_COSINE, spread_pages
-from lib.ahead.training import pool_scores
-from lib.ahead.views import PageViews, page_terms, page_views
+from lib.ahead.search import BLANK_COSINE, pool_scores, spread_pages
+from lib.ahead.views import page_views, pool_of
 from lib.analysis.growth import GROWTH, GROWTH_COLUMNS, MIXED
 from lib.files import digest_of, write_atomically
 from lib.metrics.retrieval import retrieval_metrics
@@ -32,8 +30,6 @@ from lib.page_scorer import light
 from lib.page_scorer.pages import folds, load_records
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
-from lib.retrievers.bm25 import BM25
-from lib.retrievers.identity import filing_identities
 from lib.studies import open_study
 from lib.study import Study
 
@@ -243,32 +239,17 @@ def ranked(home: Study, study: Study, name: str, allowed: np.ndarray) -> pd.Data
     depth = study.profile.run.depth
     if name == "ahead":
         return runs.rank(ahead_scores(home, study), study.questions, study.chunks, depth)
-    if name == "ahead_untrained":
-        study.memo((f"{page_views.__module__}.{page_views.__qualname__}",), lambda: WordViews(study))
     if name.startswith("page_scorer_light"):
         study.memo(("page_scores", "light", "company"), partial(light_scores, home, study))
     return study.rank_method(name, allowed, depth)
 
 
-class WordViews(PageViews):
-    """Those views of pages that the untrained sum reads: words and identity."""
-
-    def __init__(self, study: Study):
-        self.identities = filing_identities(study.filings, study.pages)
-        self.filing = pd.Index(study.filings["doc_name"]).get_indexer(study.pages["doc_name"])
-        self.names = {term for one in self.identities for name in one.names for term in page_terms(name)}
-        self.words = BM25(
-            [*map(page_terms, study.pages["text"])], study.profile.bm25.k1, study.profile.bm25.b
-        )
-        self.chunk_pages = pages_of_chunks(study)
-
-
 def ahead_scores(home: Study, study: Study) -> np.ndarray:
-    """As :func:`lib.ahead.search.score` of a part, by the combiners of ``home``."""
-    pool = page_pool(study, study.questions["question"].tolist())
+    """As :func:`lib.ahead.search.score` of a part, by the rankers of ``home``."""
+    pool = pool_of(study, study.questions["question"].tolist(), has_kinds=True)
     cosines = dense.score(study, np.empty(0))
     cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
-    return spread_pages(pool, pool_scores(home, pool), cosines, page_index(study).chunk_pages)
+    return spread_pages(pool, pool_scores(home, pool, kinds=True), cosines, page_views(study).chunk_pages)
 
 
 def light_scores(home: Study, study: Study) -> np.ndarray:

@@ -1,24 +1,32 @@
-"""Pages ranked by a small trained combiner of cheap features: identity, page kinds, windows, heads, words.
+"""Ahead as a search: which ranker may score which question, and the order of chunks that pages give.
 
-A question chooses its candidate pages by identity and windows, and a combiner orders them; which one is in
-:func:`lib.ahead.training.pool_scores`.
+Questions of the sets that are trained on are scored by folds by company, others by the saved ranker.
 """
 
-import numpy as np
+import json
+from pathlib import Path
+from typing import Literal
 
-from lib.ahead.pool import Pool, page_index, page_pool
-from lib.ahead.training import SAVED, pool_scores
+import numpy as np
+import pandas as pd
+
+from lib.ahead import ranker
+from lib.ahead.pool import Pool
+from lib.ahead.ranker import WHOLE, WITH_KINDS, Ranker, mixed
+from lib.ahead.views import VIEWS, page_views, pool_of, untrained
 from lib.files import digest_of_file
 from lib.retrievers import dense
 from lib.study import Study
 
+SAVED = Path(__file__).with_name("model")  # folder of the saved rankers
+MIN_COMPANIES = 5
 BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; below every cosine
 
 
-def inputs(study: Study) -> object:
-    """Digests of the saved combiner's files, on which the scores depend."""
-    paths = sorted([*SAVED.glob("*.json"), *SAVED.glob("*.txt")])
-    return {path.name: digest_of_file(path) for path in paths}
+def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
+    """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
+    saved = [digest_of_file(path) for path in sorted([*SAVED.glob("*.json"), *SAVED.glob("*.txt")])]
+    return [*ranker.inputs(study), kinds, *([saved] if trained else [])]
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
@@ -46,14 +54,78 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
     return spread
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
-    """The trained order of the pages that have candidate chunks, shape (n_questions, n_chunks).
+def saved_record(kinds: bool = True) -> dict:
+    """What a saved ranker was trained on: question_ids, and numbers of questions by set."""
+    return json.loads((SAVED / ("kinds.json" if kinds else "plain.json")).read_text())
 
-    Within a page the chunks are ordered by the cosine of their best windows.
+
+def saved_ranker(kinds: bool) -> Ranker:
+    """The ranker for other datasets, trained on every question."""
+    import lightgbm
+
+    trees = (SAVED / ("kinds.txt" if kinds else "plain.txt")).read_text()
+    return Ranker(frozenset(), lightgbm.Booster(model_str=trees), saved_record(kinds)["share"])
+
+
+def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
+    """What may order the pages for a study's questions: the saved ranker, which never saw them; folds of their own; or
+    nothing that was trained, where they are of too few companies for folds.
     """
-    pages = page_index(study).chunk_pages
+    if set(saved_record()["question_ids"]).isdisjoint(study.questions["question_id"]):
+        return "saved"
+    return "folds" if study.questions["company"].nunique() >= MIN_COMPANIES else "untrained"
+
+
+def pool_scores(study: Study, pool: Pool, kinds: bool = False) -> np.ndarray:
+    """The score of each pair of the study's questions by a ranker that may answer them."""
+    if (how := scored_by(study)) == "untrained":
+        return pool.table["plain"].to_numpy(float)
+    if how == "saved":
+        _, booster, share = saved_ranker(kinds)
+        return mixed(booster, share, pool)
+    companies = study.questions["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
+    seed = study.profile.ahead.fold_seeds[0]
+    rankers = ranker.fold_rankers(study, WITH_KINDS if kinds else WHOLE, seed)
+    return ranker.nested_scores(rankers, companies, pool)
+
+
+def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True) -> np.ndarray:
+    """The order of the pages that have candidate chunks, shape (n_questions, n_chunks).
+
+    Within a page the chunks are ordered by the cosine of their best windows, without training not at all.
+
+    Args:
+        study, candidates: as every method's.
+        kinds: whether the ranker reads the hand-written kinds.
+        trained: False for the untrained sum.
+    """
+    pages, asked = page_views(study).chunk_pages, study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
-    pool = page_pool(study, study.questions["question"].tolist(), allowed)
-    cosines = dense.score(study, candidates)
-    cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
-    return spread_pages(pool, pool_scores(study, pool), np.where(candidates, cosines, -np.inf), pages)
+    if trained:
+        pool = pool_of(study, asked, allowed, kinds)
+        scores = pool_scores(study, pool, kinds)
+        chunks = dense.score(study, candidates)
+        chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
+    else:
+        values = untrained(study, asked)
+        rows, columns = np.nonzero(allowed)
+        pool, scores = Pool(rows, columns, pd.DataFrame()), values[rows, columns]
+        chunks = np.zeros(candidates.shape)
+    return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)
+
+
+def certainty(study: Study, pool: Pool, scores: np.ndarray) -> pd.DataFrame:
+    """How sure an order is, one row per question of the pool: is a company named, and how many views agree.
+
+    ``company`` is the best match of a company's name, 0 to 1; ``agree`` counts the views whose best page of the pool is
+    the first of the order; ``lead`` is by how many deviations the first page is ahead of the second.
+    """
+    views, found = [name for name in VIEWS if name in pool.table], []
+    for row in np.unique(pool.rows):
+        mine = np.flatnonzero(pool.rows == row)
+        order = mine[np.argsort(-scores[mine], kind="stable")]
+        values, table = scores[order], pool.table.iloc[mine]
+        agree = sum(int(mine[table[name].to_numpy().argmax()] == order[0]) for name in views)
+        lead = (values[0] - values[1]) / (values.std() + 1e-9) if len(values) > 1 else np.inf
+        found.append((row, float(table["identity_company_named"].max()), agree, float(lead)))
+    return pd.DataFrame(found, columns=["row", "company", "agree", "lead"])

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from lib.ahead.general import VARIANTS, WHOLE, WITH_KINDS, WITH_LEARNT, nested_recalls
+from lib.ahead.ranker import UNTRAINED, VARIANTS, WHOLE, WITH_KINDS, WITH_LEARNT, nested_recalls
 from lib.ahead.sets import SETS
 from lib.stats import Resampling
 from lib.study import Study
 from lib.words import NeedsFilings
 
-UNTRAINED, BASE = "untrained", "untrained sum of identity and words"  # the variant, and its title
+BASE = "untrained sum of identity and words"
 #: Which variants are measured, by title.
 MEASURED = {
     BASE: UNTRAINED,

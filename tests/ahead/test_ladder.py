@@ -1,62 +1,35 @@
-"""The ladder's rungs, their columns, their recall, and further signals."""
+"""The ladder's steps: each reads more than the one before, and the last is the method."""
 
-import numpy as np
+from itertools import pairwise
+
 import pandas as pd
-import pytest
 
-from lib.ahead import ladder
-from lib.ahead.combiner import FEATURES, Combiner
-from lib.ahead.pool import page_index, page_pool
-from lib.ahead.training import SAVED, saved_record, task_of
-from lib.retrievers import bm25
+from lib.ahead import ladder, ranker
+from lib.ahead.views import pool_of
 
 
-@pytest.fixture
-def table(study) -> pd.DataFrame:
-    return page_pool(study, ["What are total assets?"]).table
+def test_every_step_reads_more_features_than_the_one_before(study):
+    table = pool_of(study, ["What are total assets?"], has_kinds=True).table
+    read = [set(ranker.columns_of(rung.variant, table)) for rung in ladder.LADDER[1:]]
+    assert all(fewer < more for fewer, more in pairwise(read))
+    assert read[-1] == set(table)
 
 
-def test_every_column_belongs_to_an_ingredient_and_none_is_lost(table):
-    assert ladder.columns_of(ladder.ALL, table) == list(table)
-    assert ladder.columns_of((), table) == []
-    for name in ladder.INGREDIENTS:
-        others = [other for other in ladder.ALL if other != name]
-        assert len(ladder.columns_of(others, table)) < table.shape[1]
-    rung = next(rung for rung in ladder.WITHOUT if rung.name == "no_words")
-    assert not [column for column in ladder.columns_of(rung.ingredients, table) if column.startswith("words")]
-
-
-def test_saved_combiner_reads_columns_that_exist_in_their_order(table):
-    combiner, trained = Combiner.load(SAVED), set(Combiner.load(SAVED).boosters[0].feature_name())
-    assert combiner.boosters[0].feature_name() == [column for column in table if column in trained]
-    assert set(combiner.linear["features"]) == set(FEATURES) <= set(table)
-    assert len(saved_record()["question_ids"]) == saved_record()["n_questions"]
-
-
-def test_without_folds_the_ladder_is_the_plain_rung(study):
+def test_without_folds_the_ladder_is_the_untrained_step(study, monkeypatch):
+    monkeypatch.setattr(type(study), "inputs_digest", lambda *_: "of no method")
     metrics = ladder.ladder_metrics(study)
-    assert set(metrics["metric"]) == {"rung_doc_recall/routed", "rung_page_recall/routed"}
+    assert set(metrics["metric"]) == {"rung_doc_recall/untrained", "rung_page_recall/untrained"}
     assert len(metrics) == 2 * len(study.questions)
 
 
-def test_recall_of_the_first_pages(study):
-    task = task_of(study)
-    recalls = {
-        k: ladder.recalls(task, task.pool.gold.astype(float), k)["page_recall"].tolist() for k in (1, 5)
-    }
-    assert recalls == {1: [1, 0.5, 1], 5: [1, 1, 1]}
+def test_steps_are_means_over_the_seeds_and_the_last_is_shown_by_seed(study, monkeypatch):
+    def recalls(study, variant, seed, *, k):
+        found = study.questions[["question_id"]].assign(doc_recall=1.0)
+        return found.assign(page_recall=float(seed == 13))
 
-
-def test_further_signals_give_a_page_its_best_chunk_and_a_blank_page_the_least(study, monkeypatch):
-    monkeypatch.setattr(ladder, "splade", bm25)
-    assert {rung.signal for rung in ladder.FURTHER} == set(ladder.FURTHER_SIGNALS)
-    signal, owners = ladder.further_signal(study, "sparse"), page_index(study).chunk_pages
-    scores = bm25.score(study, study.candidates("standard"))
-    for page in range(len(study.pages)):
-        mine = scores[:, owners == page]
-        np.testing.assert_allclose(signal[:, page], mine.max(axis=1) if mine.size else scores.min())
-    [rung] = [rung for rung in ladder.FURTHER if rung.signal == "sparse"]
-    table = ladder.rung_table(study, rung).filter(like="sparse")
-    assert len(table) == len(task_of(study).pool.rows)
-    assert set(table) == {f"sparse{end}" for end in ("", "_standing", "_rank", "_gap", "_filing", "_beside")}
-    assert table.notna().all().all()
+    monkeypatch.setattr(ladder, "nested_recalls", recalls)
+    monkeypatch.setattr(ladder, "scored_by", lambda _: "folds")
+    found: pd.Series = ladder.ladder_metrics(study).groupby("metric")["value"].mean()
+    assert found["rung_page_recall/untrained"] == 1
+    assert round(found["rung_page_recall/kinds"], 3) == 0.333
+    assert [found[f"rung_page_recall/whole_{seed}"] for seed in (13, 14, 15)] == [1, 0, 0]

@@ -69,4 +69,4 @@ def test_nothing_measured_is_no_change(study):
 
 
 def test_the_module_names_the_steps_as_the_ladder_does():
-    assert actions_module._title("rung_page_recall/kinds") == "Ladder: page kinds"
+    assert actions_module._title("rung_page_recall/statements") == "Ladder: statements, line items and years"

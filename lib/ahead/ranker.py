@@ -1,0 +1,200 @@
+"""One ranker for questions of every kind, trained on several question sets over the same filings, told none by name.
+
+Boosted trees (LambdaMART; Burges, 2010) order the pages by their views (:mod:`lib.ahead.views`), beside the untrained
+sum of identity and words. Outer folds by company hold out a company's questions of every set and all its pages. Inner
+folds, by company again, choose how much of the learnt order counts (nested cross-validation; Varma & Simon, BMC
+Bioinformatics 2006): with the share 0 the order is the untrained sum.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lib.ahead.pool import Pool
+from lib.ahead.sets import DEPTH, Union, all_questions, fold_numbers, recalls, training_pairs, union_of
+from lib.ahead.views import VIEWS
+from lib.files import digest_of
+from lib.profile import Settings
+from lib.study import Study
+
+if TYPE_CHECKING:
+    import lightgbm  # takes seconds to load
+
+VERSION = 4
+TREES = {"objective": "lambdarank", "lambdarank_truncation_level": 10, "bagging_freq": 1, "verbose": -1}
+REPEATABLE = {"num_threads": 1, "deterministic": True, "force_row_wise": True}
+SECTIONS = ("ahead", "embedder", "bm25")
+UNTRAINED, WHOLE = "untrained", "all views"
+WITH_KINDS, WITH_LEARNT = "with hand-written kinds", "with learnt kinds"
+FURTHER = {"kinds": WITH_KINDS, "learnt": WITH_LEARNT}  # features that one variant alone reads
+ENCODED = ("window", "core", "heads")  # the views that need an encoder
+ONLY = "only "  # before the views that a variant reads beside the page itself and the untrained sum
+#: What is trained: on all views, with kinds of pages too, or without one view.
+VARIANTS = (WHOLE, WITH_KINDS, WITH_LEARNT, *(f"without {view}" for view in VIEWS), "without encoder")
+
+
+class Ranker(NamedTuple):
+    """A trained ranker: what it tests, its trees, and the share of the learnt order."""
+
+    tested: frozenset[str]  # companies
+    booster: "lightgbm.Booster"
+    share: float
+
+
+def columns_of(variant: str, table: pd.DataFrame) -> list[str]:
+    """The features that a variant reads."""
+    if variant.startswith(ONLY):
+        kept = {"plain", "page", *variant.removeprefix(ONLY).split()}
+        return [name for name in table if name.split("_")[0] in kept]
+    dropped = [name for name, reader in FURTHER.items() if variant != reader]
+    if variant.startswith("without "):
+        left = variant.removeprefix("without ")
+        dropped += ENCODED if left == "encoder" else [left]
+    return [name for name in table if name.split("_")[0] not in dropped]
+
+
+def fit(study: Study, union: Union, kept: np.ndarray, variant: str) -> "lightgbm.Booster":
+    """Trees of the pairs that a mask keeps."""
+    pool = union.pool.part(kept)
+    reduced = Pool(pool.rows, pool.columns, pool.table[columns_of(variant, pool.table)], pool.gold)
+    return fit_trees(reduced, study.profile.ahead, union.weights[pool.rows])
+
+
+def fit_trees(pool: Pool, settings: Settings, weights: np.ndarray | None = None) -> "lightgbm.Booster":
+    """Boost trees on the pairs, ``weights`` being those of the pairs; the same data gives the same trees."""
+    import lightgbm
+
+    params = {
+        "num_leaves": settings.leaves,
+        "learning_rate": settings.learning_rate,
+        "min_data_in_leaf": settings.min_pages,
+        "feature_fraction": settings.feature_share,
+        "bagging_fraction": settings.page_share,
+        "lambda_l2": settings.tree_l2,
+        "seed": settings.seed,
+    }
+    sizes = np.unique(pool.rows, return_counts=True)[1]
+    data = lightgbm.Dataset(pool.table, pool.gold.astype(int), weight=weights, group=sizes)
+    return lightgbm.train(TREES | REPEATABLE | params, data, settings.n_trees)
+
+
+def per_question(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Scores standardised within each question, so that models can be added."""
+    _, lists = np.unique(rows, return_inverse=True)
+    counts = np.bincount(lists)
+    mean = np.bincount(lists, scores) / counts
+    spread = np.sqrt(np.maximum(np.bincount(lists, scores**2) / counts - mean**2, 0)) + 1e-9
+    return (scores - mean[lists]) / spread[lists]
+
+
+def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
+    """The score of each pair: the learnt order's share, and the untrained sum for the rest."""
+    learnt = booster.predict(pool.table[booster.feature_name()], num_threads=1)
+    plain = per_question(pool.table["plain"].to_numpy(float), pool.rows)
+    return share * per_question(learnt, pool.rows) + (1 - share) * plain
+
+
+def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...], variant: str) -> float:
+    """The share of the learnt order that is best in inner folds by company, each set weighing the same.
+
+    The least of equal ones is taken; pages of companies outside these are no candidates.
+    """
+    kept = training_pairs(union, companies, sets)
+    mine = sorted(companies & set(union.questions["company"]))
+    is_asked = union.questions["company"].isin(mine) & union.questions["set"].isin(sets)
+    asked = union.questions[is_asked]
+    settings = study.profile.ahead
+    number, shares = fold_numbers(asked, settings.inner_folds, settings.seed), settings.shares
+    inner = np.array([number.get(name, -1) for name in union.questions["company"]])[union.pool.rows]
+    scores = {share: np.full(len(inner), -np.inf) for share in shares}
+    for fold in range(max(number.values()) + 1):
+        left = {name for name in companies if number.get(name) != fold}
+        booster = fit(study, union, training_pairs(union, left, sets), variant)
+        held = kept & (inner == fold)
+        for share in shares:
+            scores[share][held] = mixed(booster, share, union.pool.part(held))
+    rows = np.unique(union.pool.rows[kept])
+    gain = {
+        share: (recalls(union, found)["page_recall"].to_numpy() * union.weights)[rows].sum()
+        for share, found in scores.items()
+    }
+    return max(shares, key=lambda share: (round(gain[share], 9), -share))
+
+
+def fold_rankers(study: Study, variant: str, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
+    """The ranker of each outer fold; stored.
+
+    Args:
+        study: see :func:`lib.ahead.sets.union_of`.
+        variant: see :func:`columns_of`.
+        seed: of the folds.
+        sets: those that are trained on, by default all.
+    """
+    import lightgbm
+
+    asked = all_questions(study)
+    names, of = sets or asked["set"].unique(), fold_numbers(asked, study.profile.ahead.n_folds, seed)
+    everyone, found = set(study.filings["company"]), []
+    for fold in range(max(of.values()) + 1):
+        tested = {company for company, number in of.items() if number == fold}
+
+        def compute(target: Path, tested: set[str] = tested) -> None:
+            union, companies = union_of(study), everyone - tested
+            share = choose(study, union, companies, names, variant)
+            booster = fit(study, union, training_pairs(union, companies, names), variant)
+            (target / "trees.txt").write_text(booster.model_to_string())
+            (target / "ranker.json").write_text(json.dumps({"share": share, "tested": sorted(tested)}))
+
+        params = {"inputs": study.memo("ahead-inputs", lambda: digest_of(inputs(study))), "sets": list(names)}
+        params |= {"pages": study.digest("pages"), "variant": variant, "seed": seed, "fold": fold}
+        params |= {"settings": study.settings_of(SECTIONS)}
+        folder = study.store.get("ahead/rankers", params, compute, VERSION).path
+        booster = lightgbm.Booster(model_str=(folder / "trees.txt").read_text())
+        share = json.loads((folder / "ranker.json").read_text())["share"]
+        found.append(Ranker(frozenset(tested), booster, share))
+    return found
+
+
+def inputs(study: Study) -> list:
+    """What trained rankers depend on beside settings and pages: all questions, and what is known of filings."""
+    asked, filings = (one.astype(str).to_numpy().tolist() for one in (all_questions(study), study.filings))
+    return [VERSION, digest_of(asked), digest_of(filings)]
+
+
+def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) -> np.ndarray:
+    """The score of each pair by the ranker of the fold that tests the company of its question."""
+    scores = np.full(len(pool.rows), -np.inf)
+    for tested, booster, share in rankers:
+        mine = np.isin(companies[pool.rows], sorted(tested))
+        if mine.any():
+            scores[mine] = mixed(booster, share, pool.part(mine))
+    return scores
+
+
+def nested_recalls(
+    study: Study, variant: str, seed: int, sets: Sequence[str] = (), k: int = DEPTH
+) -> pd.DataFrame:
+    """What a variant finds in the questions of all sets, nested: question_id, set, question_type, company and
+    both recalls; stored.
+
+    UNTRAINED needs no folds. ``sets`` are those that are trained on, by default all.
+    """
+
+    def make() -> pd.DataFrame:
+        union = union_of(study)
+        if variant == UNTRAINED:
+            scores = union.pool.table["plain"].to_numpy(float)
+        else:
+            rankers = fold_rankers(study, variant, seed, sets)
+            scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)
+        about = union.questions[["question_id", "set", "question_type", "company"]]
+        return pd.concat([about, recalls(union, scores, k)], axis=1)
+
+    depends = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
+    depends |= {"settings": study.settings_of(SECTIONS)}
+    params = depends | {"variant": variant, "seed": seed, "sets": list(sets), "k": k}
+    return study.store.frame("ahead/tested", params, make, VERSION, public=True)

@@ -1,0 +1,97 @@
+"""One ranker on several question sets: shares are chosen, each question is scored by the fold that tests it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.ahead import ranker
+from lib.ahead.pool import Pool
+from lib.ahead.ranker import (
+    WHOLE,
+    WITH_KINDS,
+    Ranker,
+    columns_of,
+    fit_trees,
+    mixed,
+    nested_scores,
+    per_question,
+)
+from lib.ahead.sets import Union, recalls
+from lib.profile import load_profile
+
+COMPANIES = ["ash", "ash", "birch", "cedar"]
+SETTINGS = load_profile("default").replaced({"ahead.n_trees": 5, "ahead.min_pages": 5}).ahead
+STUDY = SimpleNamespace(profile=SimpleNamespace(ahead=SETTINGS))
+
+
+class Learnt:
+    """A booster that scores by the feature ``window``."""
+
+    def feature_name(self) -> list[str]:
+        return ["window"]
+
+    def predict(self, table: pd.DataFrame, num_threads: int) -> np.ndarray:
+        assert num_threads == 1
+        return table["window"].to_numpy(float)
+
+
+@pytest.fixture
+def union() -> Union:
+    """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
+    rows, columns = np.divmod(np.arange(12), 3)
+    page_companies = np.array(["ash", "birch", "cedar"])
+    gold = page_companies[columns] == np.array(COMPANIES)[rows]
+    table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
+    questions = pd.DataFrame({"company": COMPANIES, "set": ["own"] * 3 + ["other"]})
+    return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)
+
+
+def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
+    recall = {
+        share: recalls(union, mixed(Learnt(), share, union.pool), 1)["page_recall"].tolist()
+        for share in SETTINGS.shares
+    }
+    assert recall[0.0] == [1, 1, 0, 0]
+    assert recall[1.0] == [1, 1, 1, 1]
+
+
+def test_inner_folds_choose_the_learnt_order_where_it_is_better_and_else_none(union, monkeypatch):
+    monkeypatch.setattr(recalls, "__defaults__", (1,))
+    monkeypatch.setattr(ranker, "fit", lambda *_: Learnt())
+    everyone, sets = {"ash", "birch", "cedar"}, ("own", "other")
+    assert ranker.choose(STUDY, union, everyone, sets, WHOLE) == 0.8
+    union.pool.table["window"] = -union.pool.table["window"]
+    assert ranker.choose(STUDY, union, everyone, sets, WHOLE) == 0.0
+
+
+def test_variants_read_their_own_columns():
+    table = pd.DataFrame(columns=["plain", "words", "words_gap", "core", "kinds_fit", "page_rows"])
+    assert columns_of(WITH_KINDS, table) == list(table)
+    assert columns_of(WHOLE, table) == ["plain", "words", "words_gap", "core", "page_rows"]
+    assert columns_of("without words", table) == ["plain", "core", "page_rows"]
+    assert columns_of("only words", table) == ["plain", "words", "words_gap", "page_rows"]
+    assert columns_of("without encoder", table) == ["plain", "words", "words_gap", "page_rows"]
+
+
+def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):
+    rankers = [Ranker({"ash", "birch"}, Learnt(), 1.0), Ranker({"cedar"}, Learnt(), 0.0)]
+    scores = nested_scores(rankers, np.array(COMPANIES), union.pool)
+    assert recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
+
+
+def test_per_question_has_mean_zero_and_deviation_one():
+    scores = per_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7]))
+    assert np.allclose(scores, [-1, 1, 0, 0])
+
+
+def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
+    values = np.random.default_rng(0).normal(size=(240, 3))
+    table = pd.DataFrame(values, columns=["window", "words", "page_place"]).astype(np.float32)
+    rows, columns = np.divmod(np.arange(240), 12)
+    best = table["window"].to_numpy().reshape(20, 12).argmax(axis=1)
+    pool = Pool(rows, columns, table, columns == best[rows])
+    trees = fit_trees(pool, SETTINGS)
+    assert trees.feature_name()[trees.feature_importance("gain").argmax()] == "window"
+    assert trees.model_to_string() == fit_trees(pool, SETTINGS).model_to_string()
