@@ -17,6 +17,7 @@ from lib.study import Study
 
 K = 5
 OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before the seed of the folds
+WITHOUT_KINDS = "rung_page_recall/statements"  # the step before the hand-written page kinds
 LADDER = "From the best ordinary method to Ahead, one step at a time: page recall with 95 % intervals."
 SHOWN = ("doc_recall", "page_recall")
 REPORTED = "Reported, document / page"
@@ -59,11 +60,14 @@ def headline_table(summary: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 
 def _known(summary: pd.DataFrame) -> dict:
-    """Numbers that the sentences share: of ``ahead``, and its page recall under each draw of its folds."""
+    """Numbers that the sentences share: page recall of ``ahead``, under each draw of its folds, and without its page
+    kinds (None without folds)."""
     rows = headline_rows(summary)
     pages = {row[1:]: part.set_index("metric").at["page_recall", "mean"] for row, part in rows.items()}
-    draws = summary[summary["metric"].str.startswith(OF_DRAW) & (summary["k"] == K)]["mean"].tolist()
-    return {"pages": pages, "draws": draws, "ahead": pages.get(("ahead", "standard"))}
+    at_k = summary[summary["k"] == K]
+    draws = at_k[at_k["metric"].str.startswith(OF_DRAW)]["mean"].tolist()
+    bare = next(iter(at_k[at_k["metric"] == WITHOUT_KINDS]["mean"]), None)
+    return {"pages": pages, "draws": draws, "bare": bare, "ahead": pages.get(("ahead", "standard"))}
 
 
 def sentences(summary: pd.DataFrame, n_filings: int) -> list[str]:
