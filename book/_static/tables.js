@@ -8,7 +8,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const textOf = (cell) => ("v" in cell.dataset ? cell.dataset.v : cell.textContent).trim();
   const isNone = (text) => ["", "–", "nan"].includes(text);
-  const valueOf = (text) => parseFloat(text.replace("−", "-").replace(/,/g, ""));
+  const valueOf = (text) => parseFloat(text.replace("−", "-").replace(/,|^< /g, ""));
 
   // Numbers by value, text by the alphabet; what was not measured comes last.
   function sorted(rows, column, isRising) {

@@ -7,7 +7,6 @@ import json
 import re
 import textwrap
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -94,8 +93,9 @@ def percent(share: float, digits: int = 0) -> str:
     return number(100 * share, digits)
 
 
-#: A p-value with three digits; a dash where nothing was tested.
-p_value = partial(number, digits=3)
+def p_value(value: float) -> str:
+    """A p-value with three digits, ``< 0.001`` for what these round to nothing; a dash where nothing was tested."""
+    return "< 0.001" if value < 0.0005 else number(value, digits=3)
 
 
 def with_interval(mean: float, low: float, high: float) -> str:

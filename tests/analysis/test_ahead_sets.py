@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from lib.ahead.ranker import WHOLE
 
+from lib.ahead.ranker import WHOLE
 from lib.analysis import ahead_sets
 from lib.profile import load_profile
 from lib.show import ahead_sets as show

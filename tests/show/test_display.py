@@ -92,6 +92,10 @@ def test_a_table_without_rows_is_still_a_table(study, frame, body):
     assert set(rows[2]) <= set("| –")
 
 
+def test_a_p_value_is_never_printed_as_nothing():
+    assert [p_value(p) for p in (0.03, 0.0005, 0.0002, float("nan"))] == ["0.030", "0.001", "< 0.001", "–"]
+
+
 def test_columns_are_printed_by_their_formats():
     data = {"method": ["a", "b"], "mean": [0.456, 0.5], "low": [0.4, 0.2], "high": [0.5, 0.9]}
     frame = pd.DataFrame(data | {"p_holm": [0.0123, np.nan]})
