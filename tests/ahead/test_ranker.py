@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
@@ -18,10 +17,11 @@ from lib.ahead.ranker import (
     nested_scores,
     per_question,
 )
-from lib.ahead.sets import Union, recalls
+from lib.ahead.sets import recalls
 from lib.profile import load_profile
 
-COMPANIES = ["ash", "ash", "birch", "cedar"]
+from .conftest import COMPANIES
+
 SETTINGS = load_profile("default").replaced({"ahead.n_trees": 5, "ahead.min_pages": 5}).ahead
 STUDY = SimpleNamespace(profile=SimpleNamespace(ahead=SETTINGS))
 
@@ -35,17 +35,6 @@ class Learnt:
     def predict(self, table: pd.DataFrame, num_threads: int) -> np.ndarray:
         assert num_threads == 1
         return table["window"].to_numpy(float)
-
-
-@pytest.fixture
-def union() -> Union:
-    """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
-    rows, columns = np.divmod(np.arange(12), 3)
-    page_companies = np.array(["ash", "birch", "cedar"])
-    gold = page_companies[columns] == np.array(COMPANIES)[rows]
-    table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
-    questions = pd.DataFrame({"company": COMPANIES, "set": ["own"] * 3 + ["other"]})
-    return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)
 
 
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
