@@ -4,39 +4,33 @@ import pandas as pd
 
 from lib.ahead.ranker import UNTRAINED, VARIANTS, WHOLE, WITH_KINDS, WITH_LEARNT, nested_recalls
 from lib.ahead.sets import SETS
-from lib.stats import Resampling
+from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
 BASE = "untrained sum of identity and words"
+TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants are measured, by title.
 MEASURED = {
     BASE: UNTRAINED,
-    "trained, without hand-written kinds": WHOLE,
-    "trained, with hand-written kinds": WITH_KINDS,
+    TRAINED: WHOLE,
+    KINDS: WITH_KINDS,
     "trained, with kinds learnt from other filings": WITH_LEARNT,
     **{f"trained, {variant}": variant for variant in VARIANTS if variant.startswith("without ")},
 }
-COLUMNS = [
-    "variant",
-    "set",
-    "n",
-    "companies",
-    "seeds",
-    "doc",
-    "page",
-    "low",
-    "high",
-    "difference",
-    "difference_low",
-]
-COLUMNS += ["difference_high", "p"]
+COLUMNS = ["variant", "set", "n", "companies", "seeds", "doc", "page", "low", "high", "reference"]
+COLUMNS += ["difference", "difference_low", "difference_high", "p", "p_holm"]
 
 
 def seeds_of(study: Study, variant: str) -> list[int]:
-    """The seeds of the folds under which a variant is measured: all for the two rankers, else the first alone."""
-    seeds = list(study.profile.ahead.fold_seeds)
-    return seeds if variant in (WHOLE, WITH_KINDS) else seeds[:1]
+    """The seeds of the folds under which a variant is measured: all, but one of what has no folds."""
+    return list(study.profile.ahead.fold_seeds)[: 1 if variant == UNTRAINED else None]
+
+
+def reference_of(title: str) -> str:
+    """What a variant is compared with: one without a view, or with other kinds, with the ranker of all views."""
+    is_trained = title in MEASURED and title not in (BASE, TRAINED)
+    return TRAINED if is_trained else BASE
 
 
 def is_measured(study: Study) -> bool:
@@ -60,9 +54,9 @@ def mean_recalls(study: Study, variant: str, sets: tuple[str, ...] = ()) -> pd.D
 
 
 def by_set(study: Study) -> pd.DataFrame:
-    """COLUMNS: every variant on every set, with its difference in page recall from the untrained sum.
+    """COLUMNS: every variant on every set, with its difference in page recall from its reference.
 
-    Intervals and tests draw companies; the p-values are not corrected.
+    Intervals and tests draw companies; p_holm is corrected within a set and a reference (Holm, 1979).
     """
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
     if found[BASE].empty:
@@ -70,26 +64,19 @@ def by_set(study: Study) -> pd.DataFrame:
     for name in (study.dataset.collection, *SETS.get(study.dataset.collection, ())):
         found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
     rows, significance = [], study.profile.significance
-    base = found[BASE].set_index("question_id")["page_recall"]
-    for variant, recalls in found.items():
-        for name, part in recalls.groupby("set", sort=False):
-            values = part.set_index("question_id")["page_recall"]
-            draws = Resampling(
-                part.set_index("question_id")["company"], significance.n_draws, significance.seed
-            )
+    for title, recalls in found.items():
+        n_seeds, reference = len(seeds_of(study, MEASURED.get(title, WHOLE))), reference_of(title)
+        base = found[reference].set_index("question_id")["page_recall"]
+        for name, part in recalls.set_index("question_id").groupby("set", sort=False):
+            values, companies = part["page_recall"], part["company"]
+            draws = Resampling(companies, significance.n_draws, significance.seed)
             page, apart = draws.interval(values), draws.difference(values, base)
-            about = (
-                variant,
-                name,
-                page.n,
-                part["company"].nunique(),
-                len(seeds_of(study, MEASURED.get(variant, WHOLE))),
-            )
-            measured = (part["doc_recall"].mean(), page.mean, page.low, page.high)
-            tested = (apart.mean, apart.low, apart.high, draws.p(values, base))
-            is_base = variant == BASE
-            rows.append((*about, *measured, *((float("nan"),) * len(tested) if is_base else tested)))
-    return pd.DataFrame(rows, columns=COLUMNS)
+            about = (title, name, page.n, companies.nunique(), n_seeds, part["doc_recall"].mean())
+            tested = (reference, apart.mean, apart.low, apart.high, draws.p(values, base))
+            nothing = ("", *[float("nan")] * 4)
+            rows.append((*about, page.mean, page.low, page.high, *(nothing if title == BASE else tested)))
+    table = pd.DataFrame(rows, columns=COLUMNS[:-1])
+    return table.assign(p_holm=table.dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm))
 
 
 def by_type(study: Study) -> pd.DataFrame:

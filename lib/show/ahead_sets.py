@@ -2,10 +2,8 @@
 
 import pandas as pd
 
+from lib.analysis.ahead_sets import BASE, KINDS, TRAINED
 from lib.show.display import number, p_value, with_interval
-
-TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
-UNTRAINED = "untrained sum of identity and words"
 
 
 def sets_table(found: pd.DataFrame) -> pd.DataFrame:
@@ -16,8 +14,9 @@ def sets_table(found: pd.DataFrame) -> pd.DataFrame:
             "Questions": one.set,
             "Pages": with_interval(one.page, one.low, one.high),
             "Documents": number(one.doc),
-            "From untrained": with_interval(one.difference, one.difference_low, one.difference_high),
-            "p": p_value(one.p),
+            "Difference": with_interval(one.difference, one.difference_low, one.difference_high),
+            "From": one.reference,
+            "p (Holm)": p_value(one.p_holm),
             "Seeds": one.seeds,
             "n": one.n,
         }
@@ -30,7 +29,7 @@ def finding(found: pd.DataFrame) -> str:
     """What each set's gold pages are found of, in one sentence per set."""
     page = found.set_index(["set", "variant"])["page"]
     said = [
-        f"On {name}, the untrained sum finds {number(page[name, UNTRAINED])} of the gold pages, the trained ranker "
+        f"On {name}, the untrained sum finds {number(page[name, BASE])} of the gold pages, the trained ranker "
         f"{number(page[name, TRAINED])}, and {number(page[name, KINDS])} with the hand-written page kinds."
         for name in found["set"].unique()
     ]
@@ -40,5 +39,5 @@ def finding(found: pd.DataFrame) -> str:
 def types_table(found: pd.DataFrame) -> pd.DataFrame:
     """A row per set and type of question, of :func:`lib.analysis.ahead_sets.by_type`."""
     shown = found.rename(columns={"set": "Questions", "question_type": "Type"})
-    variants = [UNTRAINED, TRAINED, KINDS]
+    variants = [BASE, TRAINED, KINDS]
     return shown.assign(**{name: shown[name].map(number) for name in variants})
