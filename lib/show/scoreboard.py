@@ -30,7 +30,7 @@ FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", 
 FAMILY_NAMES |= {
     "matched": "metadata match",
     "ordered": "page scorer, other orders",
-    "general": "general page ranker",
+    "general": "Ahead, variants",
 }
 FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
