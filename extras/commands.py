@@ -244,12 +244,13 @@ def break_(part: str) -> None:
 @study_options
 @click.option("--engine", type=click.Choice(["process", "ray"]), default="process", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="of Ray")
-def index(names: Names, engine: str, workers: int) -> None:
+@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="a folder beside the artifacts")
+def index(names: Names, engine: str, workers: int, to: Path | None) -> None:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from extras.archive.search import shards_of
     from extras.archive.shards import sources_of, write_shards
 
-    root, shards = shards_of(names.dataset, names.profile)
+    root, shards = shards_of(names.dataset, names.profile, to)
     done = write_shards(shards, sources_of(root), engine, workers)
     for row in done[done["problem"] != ""].itertuples():
         click.echo(f"left out: {row.problem}", err=True)
@@ -262,13 +263,15 @@ def index(names: Names, engine: str, workers: int) -> None:
 @study_options
 @click.option("-k", "--k", default=5, show_default=True, type=click.IntRange(min=1), help="pages")
 def ask(names: Names, question: str, k: int) -> None:
-    """Print the pages of an indexed folder that fit a question best."""
-    from extras.archive.search import Archive, picture, shards_of
+    """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
+    from extras.archive.search import Archive, picture, settings_of, shards_of
 
     root, shards = shards_of(names.dataset, names.profile)
-    for number, page in Archive(shards).ask(question, k).iterrows():
-        drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"
-        click.echo(f"{number + 1}. {page['doc_name']}, page {page['page']}: {page['score']:.2f}; {drawn}")
+    archive = Archive(shards, settings_of(names.profile))
+    for asked in click.get_text_stream("stdin") if question == "-" else [question]:
+        for number, page in archive.ask(asked.strip(), k).iterrows():
+            drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"
+            click.echo(f"{number + 1}. {page['doc_name']}, page {page['page']}: {page['score']:.2f}; {drawn}")
 
 
 @click.command()
@@ -293,13 +296,16 @@ larger_option = click.option(
 @click.command()
 @study_options
 @larger_option
-@click.option("--methods", default="", help="rows of the method table; by default those of the chapter")
+@click.option(
+    "--methods", default="", help="rows of the method table, or ask; by default those of the chapter"
+)
 def growth(names: Names, larger: Path | None, methods: str) -> None:
     """Measure methods over growing parts of a collection; resumed where it stopped."""
-    from extras.archive.growth import ROWS, measure, opened
+    from extras.archive.growth import ROWS, measure, measure_asked, opened
 
     home = names.open()
-    for found in measure(home, *opened(home, larger), methods.split() or ROWS):
+    given, wanted = opened(home, larger), methods.split() or ROWS
+    for found in measure_asked(home, *given) if methods == "ask" else measure(home, *given, wanted):
         first, mean = found.iloc[0], found[found["k"] == 5][["doc_recall", "page_recall"]].mean().round(3)
         part = f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}"
         click.echo(f"{part}: {mean.to_dict()}")
@@ -324,13 +330,22 @@ def stores(names: Names, larger: Path | None, wanted: str) -> None:
 @click.command()
 @study_options
 @larger_option
-def costs(names: Names, larger: Path | None) -> None:
-    """Measure what each stage takes at growing sizes: seconds, memory, disk."""
-    from extras.archive.costs import write_costs
+@click.option(
+    "--beside", type=click.Path(path_type=Path, exists=True), help="compare an index in this folder"
+)
+def costs(names: Names, larger: Path | None, beside: Path | None) -> None:
+    """Measure what each stage takes at growing sizes: seconds, memory, disk; or compare what two engines made."""
+    from extras.archive.costs import write_costs, write_engines
     from extras.archive.growth import opened
+    from extras.archive.shards import Shards
 
     home = names.open()
-    click.echo(write_costs(home, *opened(home, larger)).to_string(index=False, float_format="%.3g"))
+    collection, indexed = opened(home, larger)
+    if beside and indexed:
+        found = write_engines(home, indexed.shards, Shards(beside, indexed.shards.plan))
+    else:
+        found = write_costs(home, collection, indexed)
+    click.echo(found.to_string(index=False, float_format="%.3g"))
 
 
 COMMANDS = (

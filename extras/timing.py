@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from lib.analysis.frontier import TIME_COLUMNS, TIMES
+from lib.analysis.frontier import TIME_COLUMNS, TIMES, known_table
 from lib.files import write_atomically
 from lib.models.encoders import automatic_precision
 from lib.models.generator import LlamaCppGenerator, Slot
@@ -400,8 +400,8 @@ def write_times(
     if len(asked) < 2:
         raise StudyError("timing takes two questions or more: the first loads the index")
     questions = asked.sample(min(n_questions + 1, len(asked)), random_state=seed)
-    known = pd.read_csv(path).to_dict("records") if path.is_file() else []
-    rows = {row["method"]: row for row in known}
+    known = known_table(study, TIMES)
+    rows = {} if known is None else {row["method"]: row for row in known.to_dict("records")}
     wanted = [name for name in names if again or name not in rows]
     with TemporaryDirectory() as folder:
         alone = AskedAlone(study, Path(folder), clock)

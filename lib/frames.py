@@ -39,13 +39,19 @@ QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")
 
 
 def remembered(function: Callable) -> Callable:
-    """Keep what a function of a study and hashable arguments gives while the process lives, see :meth:`Frames.memo`."""
+    """Keep what a function of a study and hashable arguments gives while the process lives, see :meth:`Frames.memo`.
+
+    ``key`` of the function gives the memo's key, by which a study that knows the value already can put it there.
+    """
+
+    def key(*given: object) -> tuple:
+        return (f"{function.__module__}.{function.__qualname__}", *given)
 
     @wraps(function)
     def recalled(study: "Frames", *given: object) -> object:
-        name = f"{function.__module__}.{function.__qualname__}"
-        return study.memo((name, *given), partial(function, study, *given))
+        return study.memo(key(*given), partial(function, study, *given))
 
+    recalled.key = key
     return recalled
 
 

@@ -8,6 +8,8 @@ from lib.ahead.search import SAVED
 from lib.ahead.sets import training_pairs, union_of
 from lib.study import Study
 
+SAVED_VARIANTS = {"kinds": ranker.WITH_KINDS, "plain": ranker.WHOLE, "index": ranker.IN_INDEX}  # by file
+
 
 def train(study: Study, target: Path = SAVED) -> dict:
     """Train the rankers that other datasets use on all questions over a study's filings, and save them.
@@ -16,10 +18,10 @@ def train(study: Study, target: Path = SAVED) -> dict:
 
     Args:
         study: with filings.
-        target: directory of the rankers, ``plain`` and ``kinds``, the latter with the hand-written page kinds.
+        target: directory of the rankers, SAVED_VARIANTS.
 
     Returns:
-        What the file of the first says of its training data.
+        What the file of the last says of its training data.
     """
     union, companies = union_of(study), set(study.filings["company"])
     sets = tuple(dict.fromkeys(union.questions["set"]))
@@ -31,7 +33,7 @@ def train(study: Study, target: Path = SAVED) -> dict:
         "question_ids": union.questions["question_id"].tolist(),
     }
     target.mkdir(parents=True, exist_ok=True)
-    for name, variant in (("kinds", ranker.WITH_KINDS), ("plain", ranker.WHOLE)):
+    for name, variant in SAVED_VARIANTS.items():
         record = about | {"share": ranker.choose(study, union, companies, sets, variant)}
         booster = ranker.fit(study, union, training_pairs(union, companies, sets), variant)
         (target / f"{name}.txt").write_text(booster.model_to_string())

@@ -23,6 +23,7 @@ import psutil
 
 from extras.archive.growth import Index, Part
 from extras.archive.stores import FIELDS, Chroma, Exact, Lance, VectorStore
+from lib.analysis.frontier import known_table
 from lib.analysis.growth import STORE_COLUMNS
 from lib.analysis.growth import STORES as STORES_FILE
 from lib.files import write_atomically
@@ -51,7 +52,7 @@ def write_stores(
     path, parts = home.home / STORES_FILE, []
     for name in names:
         parts.append(compare_stores(searched, (name,)))
-        both = pd.concat([*([pd.read_csv(path)] if path.is_file() else []), parts[-1]])
+        both = pd.concat([known_table(home, STORES_FILE), parts[-1]])
         both = both.drop_duplicates(["store", "filter", "n_windows"], keep="last")
         write_atomically(path, both.to_csv(index=False))
     return pd.concat(parts, ignore_index=True)

@@ -15,10 +15,10 @@ import pandas as pd
 import psutil
 
 from extras.archive.compare import alone
-from extras.archive.growth import Index
+from extras.archive.growth import NO_INDEX, Index
 from extras.archive.shards import COSTS as NOTED
 from extras.archive.shards import STEPS, Shards
-from lib.analysis.growth import COST_COLUMNS, COSTS
+from lib.analysis.growth import COST_COLUMNS, COSTS, ENGINE_COLUMNS, ENGINES
 from lib.files import write_atomically
 from lib.retrievers.bm25 import BM25
 from lib.study import Study
@@ -41,7 +41,7 @@ def write_costs(home: Study, larger: Study, index: Index | None) -> pd.DataFrame
         StudyError: no collection was indexed.
     """
     if index is None:
-        raise StudyError("costs are those of an index: make index DATASET=path, then --larger path")
+        raise StudyError(NO_INDEX)
     rows, noted = [], noted_costs(index.shards)
     for part in _parts(noted, noted["n_pages"]):
         names, pages = part["source"].tolist(), int(part["n_pages"].sum())
@@ -61,6 +61,35 @@ def write_costs(home: Study, larger: Study, index: Index | None) -> pd.DataFrame
     found = pd.DataFrame(rows, columns=COST_COLUMNS)
     write_atomically(Path(home.home) / COSTS, found.to_csv(index=False))
     return found
+
+
+def write_engines(home: Study, first: Shards, second: Shards) -> pd.DataFrame:
+    """ENGINE_COLUMNS of two indexes of the same filings, compared byte by byte, kept in the study's folder.
+
+    Raises:
+        StudyError: they have no filing in common, or were made by different plans.
+    """
+    both = sorted({*first.names()} & {*second.names()})
+    if not both or first.plan != second.plan:
+        raise StudyError(f"{second.folder} is not another index of the filings of {first.folder}")
+    n_equal = sum(all(_equal(first, second, kind, name) for kind in ("pages", "windows")) for name in both)
+    rows = []
+    for shards in (first, second):
+        noted = noted_costs(shards)
+        noted = noted[noted["source"].isin(both)]
+        engines = "+".join(sorted(noted["engine"].unique()))
+        counts = noted[["n_pages", "n_windows"]].sum()
+        seconds = noted[[f"{step}_s" for step in STEPS]].sum().sum()
+        rows.append((engines, len(both), *counts, n_equal, seconds, noted["peak_mib"].max()))
+    found = pd.DataFrame(rows, columns=ENGINE_COLUMNS)
+    write_atomically(Path(home.home) / ENGINES, found.to_csv(index=False))
+    return found
+
+
+def _equal(first: Shards, second: Shards, kind: str, name: str) -> bool:
+    """Whether a filing's shards of a kind have the same bytes."""
+    one, other = (shards.folder / kind / f"{name}.parquet" for shards in (first, second))
+    return one.read_bytes() == other.read_bytes()
 
 
 def _parts(frame: pd.DataFrame, n_pages: pd.Series) -> Iterator[pd.DataFrame]:

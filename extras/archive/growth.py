@@ -17,12 +17,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extras.archive.search import shards_of
+from extras.archive.search import NEAREST, Archive, settings_of, shards_of
 from extras.archive.shards import Shards, vectors_of
 from lib import runs
+from lib.ahead.ranker import IN_INDEX, Ranker, fold_rankers, inputs
 from lib.ahead.search import BLANK_COSINE, pool_scores, spread_pages
 from lib.ahead.views import page_views, pool_of
-from lib.analysis.growth import GROWTH, GROWTH_COLUMNS, MIXED
+from lib.analysis.frontier import known_table
+from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, MIXED
 from lib.files import digest_of, write_atomically
 from lib.metrics.retrieval import retrieval_metrics
 from lib.models.index import window_vectors
@@ -32,8 +34,10 @@ from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
 from lib.studies import open_study
 from lib.study import Study
+from lib.words import StudyError
 
 STAGE, VERSION = "growth", 2
+NO_INDEX = "this is measured over an index: make index DATASET=path, then --larger path"
 SIZES, DRAWS, SEED = (84, 150, 250), 3, 13
 DEPTHS = (1, 5, 20)
 METRICS = ("doc_recall", "page_recall")
@@ -73,10 +77,11 @@ class Part(Study):
 
     def __init__(self, whole: Study, doc_names: frozenset[str], index: "Index | None" = None):
         self.__dict__.update(whole.__dict__)
-        self.of, self.doc_names, self._memo = whole, doc_names, {}
+        self.of, self.doc_names, self._memo, self.alone = whole, doc_names, {}, whole
         if index:
-            name = f"{window_vectors.__module__}.{window_vectors.__qualname__}"
-            self.memo((name,), lambda: index.of(self.chunks))
+            self.memo(window_vectors.key(), lambda: index.of(self.chunks))
+            changes = {"embedder.engine": index.shards.plan.engine}
+            self.alone = whole.memo("by the index's engine", lambda: whole.with_changes(changes))
 
     def _kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["doc_name"].isin(self.doc_names)].reset_index(drop=True)
@@ -103,13 +108,13 @@ class Part(Study):
         return digest if is_whole else digest_of([digest, sorted(self.doc_names)])[:20]
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
-        """As :meth:`lib.study.Study.rank_method`; rows of ALONE are scored once for all parts."""
+        """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts, by the index's engine."""
         if name not in ALONE:
             return super().rank_method(name, allowed, depth)
         is_kept = self.of.chunks["doc_name"].isin(self.doc_names).to_numpy()
         among = np.zeros((len(self.questions), len(is_kept)), bool)
         among[:, is_kept] = allowed
-        return self.of.rank_method(name, among, depth)
+        return self.alone.rank_method(name, among, depth)
 
 
 class Index:
@@ -188,11 +193,8 @@ def measure(
     Yields:
         GROWTH_COLUMNS, part by part, those with the fewest filings first, and method by method; stored.
     """
-    parts = sorted(
-        drawn_parts(larger.filings, larger.questions), key=lambda part: (part.draw, len(part.doc_names))
-    )
     found = []
-    for part in parts:
+    for part in _ordered_parts(larger):
         is_indexed = index is None or part.doc_names <= index.names
         searched = Part(larger, part.doc_names, index if is_indexed else None)
         for name in methods:
@@ -200,6 +202,55 @@ def measure(
                 found.append(_measured(home, searched, part, name))
                 write_table(home, pd.concat(found))
                 yield found[-1]
+
+
+def _ordered_parts(larger: Study) -> list[Drawn]:
+    found = drawn_parts(larger.filings, larger.questions)
+    return sorted(found, key=lambda part: (part.draw, len(part.doc_names)))
+
+
+def measure_asked(home: Study, larger: Study, index: Index | None) -> Iterator[pd.DataFrame]:
+    """Measure what ``make ask`` finds over the first draw of each size; GROWTH of the study's folder grows.
+
+    A question is ranked by the fold that did not see its company, trained over the study's own filings on what an index
+    has; identities are those of the filings' own first pages.
+
+    Yields:
+        GROWTH_COLUMNS, part by part; stored.
+
+    Raises:
+        StudyError: no collection was indexed.
+    """
+    if index is None:
+        raise StudyError(NO_INDEX)
+    profile, found = settings_of(), []
+    for part in _ordered_parts(larger):
+        if part.kind != MIXED or part.draw or not part.doc_names <= {*index.shards.names()}:
+            continue
+
+        def make(part: Drawn = part) -> pd.DataFrame:
+            archive, rankers = Archive(index.shards, profile, sorted(part.doc_names)), _home_rankers(home)
+            rows = []
+            for asked in home.questions.itertuples():
+                best = archive.ask(asked.question, max(DEPTHS), rankers[asked.question_id])
+                rows.append(best.assign(question_id=asked.question_id, rank=range(1, len(best) + 1)))
+            run = pd.concat(rows, ignore_index=True)
+            return _recalls(run, home.questions, part, len(archive.pages), ASKED)
+
+        params = {"draw": part.draw, "doc_names": sorted(part.doc_names), "plan": index.shards.plan._asdict()}
+        params |= {"trained": digest_of(inputs(home)), "nearest": NEAREST}
+        params |= {"questions": home.digest("questions")}
+        found.append(home.store.frame(f"{STAGE}/{ASKED}", params, make, VERSION))
+        write_table(home, pd.concat(found))
+        yield found[-1]
+
+
+def _home_rankers(home: Study) -> dict[str, Ranker]:
+    """By question_id, the ranker of the fold by company that tests it."""
+    rankers = fold_rankers(home, IN_INDEX, home.profile.ahead.fold_seeds[0])
+    of_company = {company: one for one in rankers for company in one.tested}
+    companies = home.questions["doc_name"].map(home.filings.set_index("doc_name")["company"])
+    return dict(zip(home.questions["question_id"], companies.map(of_company), strict=True))
 
 
 def needs_vectors(study: Study, name: str) -> bool:
@@ -212,26 +263,35 @@ def needs_vectors(study: Study, name: str) -> bool:
 
 def write_table(home: Study, found: pd.DataFrame) -> None:
     """Put rows into GROWTH of a study's folder, in place of those of the same part and method."""
-    path, keys = home.home / GROWTH, ["kind", "draw", "n_filings", "method", "question_id", "k"]
-    both = pd.concat([pd.read_csv(path), found]) if path.is_file() else found
+    keys = ["kind", "draw", "n_filings", "method", "question_id", "k"]
+    both = pd.concat([known_table(home, GROWTH), found])
     both = both.drop_duplicates(keys, keep="last").sort_values(keys, kind="stable")
-    write_atomically(path, gzip.compress(both[GROWTH_COLUMNS].to_csv(index=False).encode(), mtime=0))
+    write_atomically(
+        home.home / GROWTH, gzip.compress(both[GROWTH_COLUMNS].to_csv(index=False).encode(), mtime=0)
+    )
 
 
 def _measured(home: Study, study: Part, part: Drawn, name: str) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         allowed = np.ones((len(study.questions), len(study.chunks)), bool)
         run = ranked(home, study, name, allowed)
-        found = retrieval_metrics(run, study.questions, DEPTHS)
-        wide = found[found["metric"].isin(METRICS)].pivot(
-            index=["question_id", "k"], columns="metric", values="value"
-        )
-        about = {"kind": part.kind, "draw": part.draw, "n_filings": len(part.doc_names)}
-        return wide.reset_index().assign(**about, n_pages=len(study.pages), method=name)[GROWTH_COLUMNS]
+        return _recalls(run, study.questions, part, len(study.pages), name)
 
     params = {"method": study.run_params(name, "standard"), "kind": part.kind, "draw": part.draw}
     params |= {"depths": list(DEPTHS), "trained": home.digest("chunks") if name in TRAINED else ""}
     return study.store.frame(f"{STAGE}/{name}", params, make, VERSION)
+
+
+def _recalls(
+    run: pd.DataFrame, questions: pd.DataFrame, part: Drawn, n_pages: int, method: str
+) -> pd.DataFrame:
+    """GROWTH_COLUMNS of a run over a part."""
+    found = retrieval_metrics(run, questions, DEPTHS)
+    wide = found[found["metric"].isin(METRICS)].pivot(
+        index=["question_id", "k"], columns="metric", values="value"
+    )
+    about = {"kind": part.kind, "draw": part.draw, "n_filings": len(part.doc_names)}
+    return wide.reset_index().assign(**about, n_pages=n_pages, method=method)[GROWTH_COLUMNS]
 
 
 def ranked(home: Study, study: Study, name: str, allowed: np.ndarray) -> pd.DataFrame:

@@ -1,28 +1,43 @@
-"""Asking an archive: the pages that fit a question best, by words, meaning and identity; nothing is trained.
+"""Asking an archive: Ahead's saved ranker over the pages of the filings that are nearest to the question.
 
-Each page gets the sum of three views, each brought to the question's own scale: BM25 of the page, the cosine of its
-best window, and how well its filing's identity (company, period, form, read from its first pages) fits the question.
+Each page of the archive gets the sum of three views without training, each brought to the question's own scale: BM25
+of the page, the cosine of its best window, and how well its filing's identity (company, period, form, read from its
+first pages) fits the question. The filings with the best pages are the nearest; only their pages are described in all
+views (:mod:`lib.ahead.views`), as if they were the whole collection: an answer takes as long in any archive.
 """
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from extras.archive.shards import Plan, Shards, vectors_of
+from lib.ahead.queries import core
+from lib.ahead.ranker import Ranker, mixed
+from lib.ahead.search import saved_ranker
+from lib.ahead.views import asked_vectors, pool_of
 from lib.data.locate import DEMO, financebench_root, name_of
 from lib.frames import ARTIFACTS
-from lib.profile import load_profile
+from lib.models.index import window_vectors
+from lib.profile import Settings, load_profile
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import filing_identities, identity_features
+from lib.study import Study
 from lib.words import StudyError
 
 ARCHIVE = str(Path(__file__).with_name("archive.yaml"))  # the profile of archives, where none is named
+NEAREST = 5  # filings whose pages are ranked
 
 
-def shards_of(dataset: str, profile: str = "default") -> tuple[Path, Shards]:
-    """The folder of a dataset's filings, by name or path, and their shards among the artifacts.
+def settings_of(profile: str = "default") -> Settings:
+    """A profile by name or file; in place of the default one that of archives."""
+    return load_profile(ARCHIVE if profile == "default" else profile)
+
+
+def shards_of(dataset: str, profile: str = "default", to: Path | None = None) -> tuple[Path, Shards]:
+    """The folder of a dataset's filings, by name or path, and their shards, among the artifacts or in a folder.
 
     Raises:
         StudyError: there is no such folder.
@@ -31,8 +46,49 @@ def shards_of(dataset: str, profile: str = "default") -> tuple[Path, Shards]:
     root = named.get(dataset) or Path(dataset).expanduser()
     if not root.is_dir():
         raise StudyError(f"{dataset}: no folder; give financebench, demo, or a folder with PDFs")
-    settings = load_profile(ARCHIVE if profile == "default" else profile)
-    return root, Shards(ARTIFACTS / name_of(root) / settings.name / "index", Plan.of(settings))
+    settings = settings_of(profile)
+    folder = to or ARTIFACTS / name_of(root) / settings.name / "index"
+    return root, Shards(folder, Plan.of(settings))
+
+
+class Shortlist(Study):
+    """Some filings of an archive as a study, whose views can be seen; what is made of them lives in this process.
+
+    Args:
+        profile: sizes and models.
+        pages: PAGE_COLUMNS of the filings.
+        owners: the row of each window's page, not falling.
+        vectors: unit vectors of the windows, shape (n_windows, dimension).
+    """
+
+    def __init__(self, profile: Settings, pages: pd.DataFrame, owners: np.ndarray, vectors: np.ndarray):
+        self.profile, self._pages_here = profile, pages
+        self._memo = {window_vectors.key(): (owners, vectors)}
+
+    def memo(self, key: object, compute: Callable[[], object]) -> object:
+        """A value that is kept as long as this study."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        return self._memo[key]
+
+    def know(self, question: str, vectors: list[np.ndarray]) -> None:
+        """Take the vectors of a question and of its core, as :func:`lib.ahead.views.asked_vectors` gives them."""
+        self._memo[asked_vectors.key((question,))] = vectors
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """PAGE_COLUMNS of the filings."""
+        return self._pages_here
+
+    @property
+    def chunks(self) -> pd.DataFrame:
+        """A chunk a page."""
+        return self._pages_here
+
+    @property
+    def filings(self) -> pd.DataFrame:
+        """Their names; everything else about them is read from their first pages."""
+        return _unknown(self._pages_here["doc_name"].unique())
 
 
 class Archive:
@@ -40,28 +96,31 @@ class Archive:
 
     Args:
         shards: its index.
-        k1, b: of BM25.
+        profile: sizes of the search.
+        names: filings, by default all.
     """
 
-    def __init__(self, shards: Shards, k1: float = 1.5, b: float = 0.75):
-        self.shards, self.pages, self.encoder = shards, shards.pages(), shards.plan.encoder()
+    def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
+        self.shards, self.profile = shards, profile or settings_of()
+        self.pages, self.encoder = shards.pages(names), shards.plan.encoder()
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         owners, vectors = [], []
-        for table in shards.windows():
+        for table in shards.windows(names):
             of = pd.MultiIndex.from_arrays([table["doc_name"].to_pylist(), table["page"].to_numpy()])
             owners.append(place.get_indexer(of))
             vectors.append(vectors_of(table))
         self.owners, self.vectors = np.concatenate(owners), np.concatenate(vectors)
-        filings = pd.DataFrame({"doc_name": shards.names()}).assign(
-            company=None, doc_type="", doc_period=None
-        )
+        filings = _unknown(self.pages["doc_name"].unique())
         self.filed = filing_identities(filings, self.pages)
         self.filing = pd.Index(filings["doc_name"]).get_indexer(self.pages["doc_name"])
-        self.words = BM25.of_texts(self.pages["text"], k1, b)
+        self.words = BM25.of_texts(self.pages["text"], self.profile.bm25.k1, self.profile.bm25.b)
 
-    def scores(self, question: str) -> np.ndarray:
-        """The score of every page for a question, shape (n_pages,)."""
-        asked = self.encoder.encode([question], "query")
+    def vectors_of(self, question: str) -> list[np.ndarray]:
+        """The unit vectors of a question and of its core, each of shape (1, dimension)."""
+        return np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
+
+    def scores(self, question: str, asked: np.ndarray) -> np.ndarray:
+        """The untrained score of every page for a question with this vector, shape (n_pages,)."""
         dense = best_window_scores(asked, self.vectors, self.owners, len(self.pages))[0]
         dense = np.where(np.isfinite(dense), dense, 0.0)
         words = self.words.scores(self.words.tokens(question))
@@ -70,17 +129,40 @@ class Archive:
         identity = fit["identity"][0] if named else np.zeros(len(self.filed))
         return _scaled(words) + _scaled(dense) + _scaled(identity)[self.filing]
 
-    def ask(self, question: str, k: int = 5) -> pd.DataFrame:
-        """The best k pages: doc_name, page (from 0), score, text.
+    def nearest(self, question: str, n_filings: int = NEAREST) -> Shortlist:
+        """The filings with the best pages by the untrained score, as a study that knows the question's vectors."""
+        asked, best = self.vectors_of(question), np.full(len(self.filed), -np.inf)
+        np.maximum.at(best, self.filing, self.scores(question, asked[0]))
+        is_near = np.isin(self.filing, np.argsort(-best, kind="stable")[:n_filings])
+        kept = is_near[self.owners]
+        rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
+        near = Shortlist(self.profile, self.pages[is_near].reset_index(drop=True), rows, self.vectors[kept])
+        near.know(question, asked)
+        return near
+
+    def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
+        """The best k pages: doc_name, page (from 0), text, score.
+
+        Args:
+            question: with a word at least.
+            k: how many pages, 1 or more.
+            ranker: what orders the pages of the nearest filings; by default the saved one for an index.
 
         Raises:
             StudyError: a question without a word, or k below 1.
         """
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
-        scores = self.scores(question)
+        near, (_, booster, share) = self.nearest(question), ranker or saved_ranker("index")
+        pool = pool_of(near, [question], has_kinds=True, has_heads=False)
+        scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]
-        return self.pages.iloc[best].assign(score=scores[best]).reset_index(drop=True)
+        return near.pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
+
+
+def _unknown(doc_names: Sequence[str]) -> pd.DataFrame:
+    """FILING_COLUMNS of filings of which only the name is known."""
+    return pd.DataFrame({"doc_name": doc_names}).assign(company=None, doc_type="", doc_period=None)
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:

@@ -110,9 +110,9 @@ class Shards:
         parts = [pd.read_parquet(self.folder / "pages" / f"{name}.parquet") for name in wanted]
         return pd.concat(parts, ignore_index=True)
 
-    def windows(self) -> Iterator[pa.Table]:
-        """WINDOW_COLUMNS, filing by filing, vectors as float32 of unit length."""
-        for name in self._named("search"):
+    def windows(self, names: Sequence[str] = ()) -> Iterator[pa.Table]:
+        """WINDOW_COLUMNS of some filings, by default of all, one by one; vectors float32, of unit length."""
+        for name in names or self._named("search"):
             yield self.table(name)
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:

@@ -18,8 +18,8 @@ from PIL import Image
 
 from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
 from extras.publish.readme import fill_headline
-from lib.analysis.frontier import BENCHMARKS, TIMES
-from lib.analysis.growth import COSTS, GROWTH, STORES
+from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
+from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit
 from lib.evaluation import read_metrics
 from lib.files import ROOT, digest_of_file
@@ -59,8 +59,8 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside.mkdir(parents=True)
     for name in (METRICS_FILE, "summary.csv"):
         shutil.copyfile(study.outputs / name, aside / name)
-    kept = (study.home / name for name in (BENCHMARKS, TIMES, GROWTH, STORES, COSTS))
-    for path in (study.outputs / ANSWERS_FILE, *kept):
+    measured = (known_file(study, name) for name in (BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES))
+    for path in (study.outputs / ANSWERS_FILE, *filter(None, measured)):
         if path.is_file():
             shutil.copyfile(path, aside / path.name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))

@@ -30,11 +30,19 @@ REPEATABLE = {"num_threads": 1, "deterministic": True, "force_row_wise": True}
 SECTIONS = ("ahead", "embedder", "bm25")
 UNTRAINED, WHOLE = "untrained", "all views"
 WITH_KINDS, WITH_LEARNT = "with hand-written kinds", "with learnt kinds"
+IN_INDEX = f"{WITH_KINDS}, without heads"  # what an index of windows gives
 FURTHER = {"kinds": WITH_KINDS, "learnt": WITH_LEARNT}  # features that one variant alone reads
 ENCODED = ("window", "core", "heads")  # the views that need an encoder
 ONLY = "only "  # before the views that a variant reads beside the page itself and the untrained sum
 #: What is trained: on all views, with kinds of pages too, or without one view.
-VARIANTS = (WHOLE, WITH_KINDS, WITH_LEARNT, *(f"without {view}" for view in VIEWS), "without encoder")
+VARIANTS = (
+    WHOLE,
+    WITH_KINDS,
+    WITH_LEARNT,
+    *(f"without {view}" for view in VIEWS),
+    "without encoder",
+    IN_INDEX,
+)
 
 
 class Ranker(NamedTuple):
@@ -50,9 +58,9 @@ def columns_of(variant: str, table: pd.DataFrame) -> list[str]:
     if variant.startswith(ONLY):
         kept = {"plain", "page", *variant.removeprefix(ONLY).split()}
         return [name for name in table if name.split("_")[0] in kept]
-    dropped = [name for name, reader in FURTHER.items() if variant != reader]
-    if variant.startswith("without "):
-        left = variant.removeprefix("without ")
+    parts = variant.split(", ")
+    dropped = [name for name, reader in FURTHER.items() if reader not in parts]
+    for left in (part.removeprefix("without ") for part in parts if part.startswith("without ")):
         dropped += ENCODED if left == "encoder" else [left]
     return [name for name in table if name.split("_")[0] not in dropped]
 

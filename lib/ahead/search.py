@@ -25,7 +25,9 @@ BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; bel
 
 def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
     """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
-    saved = [digest_of_file(path) for path in sorted([*SAVED.glob("*.json"), *SAVED.glob("*.txt")])]
+    saved = [
+        digest_of_file(SAVED / f"{name}.{end}") for name in ("kinds", "plain") for end in ("json", "txt")
+    ]
     return [*ranker.inputs(study), kinds, *([saved] if trained else [])]
 
 
@@ -54,17 +56,19 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
     return spread
 
 
-def saved_record(kinds: bool = True) -> dict:
+def saved_record(name: str = "kinds") -> dict:
     """What a saved ranker was trained on: question_ids, and numbers of questions by set."""
-    return json.loads((SAVED / ("kinds.json" if kinds else "plain.json")).read_text())
+    return json.loads((SAVED / f"{name}.json").read_text())
 
 
-def saved_ranker(kinds: bool) -> Ranker:
-    """The ranker for other datasets, trained on every question."""
+def saved_ranker(name: str) -> Ranker:
+    """The ranker for other datasets, trained on every question: with the hand-written ``kinds``, ``plain`` without
+    them, or with them and what an ``index`` of windows gives.
+    """
     import lightgbm
 
-    trees = (SAVED / ("kinds.txt" if kinds else "plain.txt")).read_text()
-    return Ranker(frozenset(), lightgbm.Booster(model_str=trees), saved_record(kinds)["share"])
+    trees = (SAVED / f"{name}.txt").read_text()
+    return Ranker(frozenset(), lightgbm.Booster(model_str=trees), saved_record(name)["share"])
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
@@ -81,7 +85,7 @@ def pool_scores(study: Study, pool: Pool, kinds: bool = False) -> np.ndarray:
     if (how := scored_by(study)) == "untrained":
         return pool.table["plain"].to_numpy(float)
     if how == "saved":
-        _, booster, share = saved_ranker(kinds)
+        _, booster, share = saved_ranker("kinds" if kinds else "plain")
         return mixed(booster, share, pool)
     companies = study.questions["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
     seed = study.profile.ahead.fold_seeds[0]

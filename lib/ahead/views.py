@@ -253,15 +253,23 @@ def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
     return (identity + standardised(words)).astype(np.float32)
 
 
+@remembered
+def asked_vectors(study: Study, questions: tuple[str, ...]) -> list[np.ndarray]:
+    """The vectors of the questions, and those of their cores, each of shape (n_questions, dimension)."""
+    texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
+    return np.split(index.encode_queries(study, texts), 2)
+
+
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def see(study: Study, questions: Sequence[str]) -> Seen:
-    """Look at every page in every view, on one thread: their number changes the last bits, and so what trees learn."""
+def see(study: Study, questions: Sequence[str], has_heads: bool = True) -> Seen:
+    """Look at every page in every view, on one thread: their number changes the last bits, and so what trees learn.
+
+    Without ``has_heads`` the view of that name is left out, whose vectors an index of windows lacks.
+    """
     known, asked = page_views(study), list(map(core, questions))
     identity = identity_features(questions, known.identities)
     topics = list(map(known.topic, asked))
-    full, cores = np.split(
-        index.encode_queries(study, [*(" ".join(text.split()) for text in questions), *asked]), 2
-    )
+    full, cores = asked_vectors(study, tuple(questions))
     owners, windows = index.window_vectors(study)
 
     def best_windows(vectors: np.ndarray) -> np.ndarray:
@@ -276,8 +284,9 @@ def see(study: Study, questions: Sequence[str]) -> Seen:
         "labels": np.stack([known.labels.scores(terms) for terms in topics]),
         "window": best_windows(full),
         "core": best_windows(cores),
-        "heads": full @ known.heads.T,
     }
+    if has_heads:
+        views["heads"] = full @ known.heads.T
     views = {name: values.astype(np.float32) for name, values in views.items()}
     summed = identity["identity"][:, known.filing] + standardised(views["words"])
     years = np.stack([known.asked_years(question) for question in questions], axis=1)
@@ -309,15 +318,16 @@ def pool_of(
     allowed: np.ndarray | None = None,
     has_kinds: bool = False,
     has_learnt: bool = False,
+    has_heads: bool = True,
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
     and by words and pairs without it. ``allowed`` says which pages may be chosen, shape (n_questions, n_pages);
     ``has_kinds`` adds the features of the hand-written kinds, named ``kinds_...``, ``has_learnt`` those of the learnt
-    ones, ``learnt_...``.
+    ones, ``learnt_...``; ``has_heads`` as of :func:`see`.
     """
-    seen, known = see(study, questions), page_views(study)
+    seen, known = see(study, questions, has_heads), page_views(study)
     over = {name: standardised(values) for name, values in seen.views.items()}
     identity = seen.identity["identity"][:, known.filing]
     ways = (

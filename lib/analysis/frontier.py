@@ -6,6 +6,7 @@ clocks of indexing are those of when each stage was computed, so that these are 
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,12 +22,17 @@ TIME_COLUMNS += ["tokens_written", "tokens_read", "pairs_scored", "index_s", "ma
 INDEX_FACTOR = 2.0
 
 
-def known_table(study: Study, name: str) -> pd.DataFrame | None:
-    """A table of the study's own folder, or else of what was published; None where there is none."""
+def known_file(study: Study, name: str) -> Path | None:
+    """A file of the study's own folder, or else of what was published; None where there is none."""
     path, published = study.home / name, study.published
     if not path.is_file() and published and name in published.manifest["files"]:
         path = published.file(name)
-    return pd.read_csv(path) if path.is_file() else None
+    return path if path.is_file() else None
+
+
+def known_table(study: Study, name: str) -> pd.DataFrame | None:
+    """A table of :func:`known_file`; None where there is none."""
+    return pd.read_csv(path) if (path := known_file(study, name)) else None
 
 
 def benchmarks(study: Study) -> pd.DataFrame | None:

@@ -15,7 +15,7 @@ from lib.analysis.frontier import known_table
 from lib.stats import Interval, Resampling, cluster_draws, percentiles
 from lib.study import Study
 
-GROWTH, STORES, COSTS = "growth.csv.gz", "stores.csv", "costs.csv"
+GROWTH, STORES, COSTS, ENGINES = "growth.csv.gz", "stores.csv", "costs.csv", "engines.csv"
 GROWTH_COLUMNS = [
     "kind",
     "draw",
@@ -44,17 +44,31 @@ STORE_COLUMNS += ["memory_mib", "disk_mib", "build_s", "load"]
 #: Of each stage and size: seconds of a core, the most memory, what it leaves on disk, and, of what is searched in
 #: memory, seconds of a question.
 COST_COLUMNS = ["stage", "n_pages", "seconds", "memory_mib", "disk_mib", "asked_s"]
+#: Of each engine that made an index of the same filings: what it indexed, how many of the filings have the same bits as
+#: by the first, seconds of a core, and the most memory of a worker.
+ENGINE_COLUMNS = ["engine", "n_filings", "n_pages", "n_windows", "n_equal", "seconds", "memory_mib"]
 MIXED = "mixed"
+ASKED = "make ask"  # in the place of a method: pages as the command gives them
 METRICS = ("doc_recall", "page_recall")
 FAR = (100_000, 1_000_000)  # pages that the law is extrapolated to
 LEAST_SIZES = 3  # of a law
 
 
 def measured(study: Study, k: int) -> pd.DataFrame | None:
-    """GROWTH_COLUMNS at k chunks, here or as published; None where that was not measured."""
+    """GROWTH_COLUMNS of the methods at k chunks, here or as published; None where that was not measured."""
     known = known_table(study, GROWTH)
-    found = None if known is None else known[known["k"] == k].reset_index(drop=True)
-    return None if found is None or found.empty else found
+    found = None if known is None else known[(known["k"] == k) & (known["method"] != ASKED)]
+    return None if found is None or found.empty else found.reset_index(drop=True)
+
+
+def asked(study: Study) -> pd.DataFrame | None:
+    """What ``make ask`` finds by number of filings and pages: n_filings, n_pages, k, and of page recall and document
+    recall the mean and its interval, as of :func:`recalls`; None where that was not measured.
+    """
+    known = known_table(study, GROWTH)
+    if known is None or (known := known[known["method"] == ASKED]).empty:
+        return None
+    return recalls(study, known, ("n_filings", "n_pages", "k"))
 
 
 def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLUMNS[:5]) -> pd.DataFrame:
