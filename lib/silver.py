@@ -15,7 +15,7 @@ from lib.folds import Fold
 from lib.retrievers.identity import END_OF_STEM
 from lib.retrievers.names import bare
 from lib.study import Study
-from lib.words import StudyError
+from lib.words import NeedsFilings
 
 FILES = ("questions", "filings", "pages")
 COLUMNS = ("question_id", "question", "answer", "kind", "doc_name", "company", "gold_pages")
@@ -64,11 +64,11 @@ def read_silver(study: Study) -> Silver:
     """The silver questions that were written for a study.
 
     Raises:
-        StudyError: there are none.
+        NeedsFilings: there are none.
     """
     paths = [folder(study) / f"{name}.parquet" for name in FILES]
     if not all(path.is_file() for path in paths):
-        raise StudyError("there are no silver questions: write them by python -m lib silver")
+        raise NeedsFilings("there are no silver questions: write them by python -m lib silver")
     return Silver(*map(pd.read_parquet, paths), digest_of([*map(digest_of_file, paths)])[:20])
 
 

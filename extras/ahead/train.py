@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lib.ahead import ranker
 from lib.ahead.search import SAVED
-from lib.ahead.sets import training_pairs, union_of
+from lib.ahead.sets import union_of
 from lib.study import Study
 
 SAVED_VARIANTS = {"kinds": ranker.WITH_KINDS, "plain": ranker.WHOLE, "index": ranker.IN_INDEX}  # by file
@@ -35,7 +35,7 @@ def train(study: Study, target: Path = SAVED) -> dict:
     target.mkdir(parents=True, exist_ok=True)
     for name, variant in SAVED_VARIANTS.items():
         record = about | {"share": ranker.choose(study, union, companies, sets, variant)}
-        booster = ranker.fit(study, union, training_pairs(union, companies, sets), variant)
+        booster = ranker.fit(study, union, companies, sets, variant)
         (target / f"{name}.txt").write_text(booster.model_to_string())
         (target / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
     return record

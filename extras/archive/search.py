@@ -6,25 +6,24 @@ first pages) fits the question. The filings with the best pages are the nearest;
 views (:mod:`lib.ahead.views`), as if they were the whole collection: an answer takes as long in any archive.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from extras.archive.shards import Plan, Shards, vectors_of
+from lib.ahead.given import Given
 from lib.ahead.queries import core
 from lib.ahead.ranker import Ranker, mixed
 from lib.ahead.search import saved_ranker
-from lib.ahead.views import asked_vectors, pool_of
+from lib.ahead.views import IN_WINDOWS, pool_of
 from lib.data.locate import DEMO, financebench_root, name_of
 from lib.frames import ARTIFACTS
-from lib.models.index import window_vectors
 from lib.profile import Settings, load_profile
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import filing_identities, identity_features
-from lib.study import Study
 from lib.words import StudyError
 
 ARCHIVE = str(Path(__file__).with_name("archive.yaml"))  # the profile of archives, where none is named
@@ -49,46 +48,6 @@ def shards_of(dataset: str, profile: str = "default", to: Path | None = None) ->
     settings = settings_of(profile)
     folder = to or ARTIFACTS / name_of(root) / settings.name / "index"
     return root, Shards(folder, Plan.of(settings))
-
-
-class Shortlist(Study):
-    """Some filings of an archive as a study, whose views can be seen; what is made of them lives in this process.
-
-    Args:
-        profile: sizes and models.
-        pages: PAGE_COLUMNS of the filings.
-        owners: the row of each window's page, not falling.
-        vectors: unit vectors of the windows, shape (n_windows, dimension).
-    """
-
-    def __init__(self, profile: Settings, pages: pd.DataFrame, owners: np.ndarray, vectors: np.ndarray):
-        self.profile, self._pages_here = profile, pages
-        self._memo = {window_vectors.key(): (owners, vectors)}
-
-    def memo(self, key: object, compute: Callable[[], object]) -> object:
-        """A value that is kept as long as this study."""
-        if key not in self._memo:
-            self._memo[key] = compute()
-        return self._memo[key]
-
-    def know(self, question: str, vectors: list[np.ndarray]) -> None:
-        """Take the vectors of a question and of its core, as :func:`lib.ahead.views.asked_vectors` gives them."""
-        self._memo[asked_vectors.key((question,))] = vectors
-
-    @property
-    def pages(self) -> pd.DataFrame:
-        """PAGE_COLUMNS of the filings."""
-        return self._pages_here
-
-    @property
-    def chunks(self) -> pd.DataFrame:
-        """A chunk a page."""
-        return self._pages_here
-
-    @property
-    def filings(self) -> pd.DataFrame:
-        """Their names; everything else about them is read from their first pages."""
-        return _unknown(self._pages_here["doc_name"].unique())
 
 
 class Archive:
@@ -129,15 +88,16 @@ class Archive:
         identity = fit["identity"][0] if named else np.zeros(len(self.filed))
         return _scaled(words) + _scaled(dense) + _scaled(identity)[self.filing]
 
-    def nearest(self, question: str, n_filings: int = NEAREST) -> Shortlist:
+    def nearest(self, question: str, n_filings: int = NEAREST) -> Given:
         """The filings with the best pages by the untrained score, as a study that knows the question's vectors."""
         asked, best = self.vectors_of(question), np.full(len(self.filed), -np.inf)
         np.maximum.at(best, self.filing, self.scores(question, asked[0]))
         is_near = np.isin(self.filing, np.argsort(-best, kind="stable")[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
-        near = Shortlist(self.profile, self.pages[is_near].reset_index(drop=True), rows, self.vectors[kept])
-        near.know(question, asked)
+        pages = self.pages[is_near].reset_index(drop=True)
+        near = Given(self.profile, _unknown(pages["doc_name"].unique()), pages)
+        near.know(question, asked, rows, self.vectors[kept])
         return near
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
@@ -154,7 +114,7 @@ class Archive:
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
         near, (_, booster, share) = self.nearest(question), ranker or saved_ranker("index")
-        pool = pool_of(near, [question], has_kinds=True, has_heads=False)
+        pool = pool_of(near, [question], has_kinds=True, encoded=IN_WINDOWS)
         scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]
         return near.pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)

@@ -16,9 +16,11 @@ import pandas as pd
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import DEPTH, Union, all_questions, fold_numbers, recalls, training_pairs, union_of
-from lib.ahead.views import VIEWS
+from lib.ahead.silver import without
+from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
 from lib.profile import Settings
+from lib.silver import read_silver
 from lib.study import Study
 
 if TYPE_CHECKING:
@@ -31,18 +33,12 @@ SECTIONS = ("ahead", "embedder", "bm25")
 UNTRAINED, WHOLE = "untrained", "all views"
 WITH_KINDS, WITH_LEARNT = "with hand-written kinds", "with learnt kinds"
 IN_INDEX = f"{WITH_KINDS}, without heads"  # what an index of windows gives
+SILVER = "with silver questions"
+WITH_SILVER = f"without encoder, {SILVER}"  # these are described without one
 FURTHER = {"kinds": WITH_KINDS, "learnt": WITH_LEARNT}  # features that one variant alone reads
-ENCODED = ("window", "core", "heads")  # the views that need an encoder
 ONLY = "only "  # before the views that a variant reads beside the page itself and the untrained sum
 #: What is trained: on all views, with kinds of pages too, or without one view.
-VARIANTS = (
-    WHOLE,
-    WITH_KINDS,
-    WITH_LEARNT,
-    *(f"without {view}" for view in VIEWS),
-    "without encoder",
-    IN_INDEX,
-)
+VARIANTS = (WHOLE, WITH_KINDS, WITH_LEARNT, *(f"without {view}" for view in VIEWS), "without encoder")
 
 
 class Ranker(NamedTuple):
@@ -65,11 +61,22 @@ def columns_of(variant: str, table: pd.DataFrame) -> list[str]:
     return [name for name in table if name.split("_")[0] not in dropped]
 
 
-def fit(study: Study, union: Union, kept: np.ndarray, variant: str) -> "lightgbm.Booster":
-    """Trees of the pairs that a mask keeps."""
-    pool = union.pool.part(kept)
-    reduced = Pool(pool.rows, pool.columns, pool.table[columns_of(variant, pool.table)], pool.gold)
-    return fit_trees(reduced, study.profile.ahead, union.weights[pool.rows])
+def fit(
+    study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: str
+) -> "lightgbm.Booster":
+    """Trees of the questions of some sets, of these companies and over their pages."""
+    pool = union.pool.part(training_pairs(union, companies, sets))
+    weights, columns = union.weights[pool.rows], columns_of(variant, pool.table)
+    if SILVER in variant:
+        silver, start = without(study, set(study.filings["company"]) - companies), len(union.questions)
+        parts = [(pool.rows, silver.rows + start), (pool.columns, silver.columns), (pool.gold, silver.gold)]
+        rows, places, gold = map(np.concatenate, parts)
+        table = pd.concat([pool.table[columns], silver.table[columns]], ignore_index=True)
+        pool = Pool(rows, places, table, gold)
+        each = start / union.questions["set"].nunique() / len(np.unique(silver.rows))  # as one more set
+        weights = np.r_[weights, np.full(len(silver.rows), each)]
+    reduced = Pool(pool.rows, pool.columns, pool.table[columns], pool.gold)
+    return fit_trees(reduced, study.profile.ahead, weights)
 
 
 def fit_trees(pool: Pool, settings: Settings, weights: np.ndarray | None = None) -> "lightgbm.Booster":
@@ -121,7 +128,7 @@ def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...
     scores = {share: np.full(len(inner), -np.inf) for share in shares}
     for fold in range(max(number.values()) + 1):
         left = {name for name in companies if number.get(name) != fold}
-        booster = fit(study, union, training_pairs(union, left, sets), variant)
+        booster = fit(study, union, left, sets, variant)
         held = kept & (inner == fold)
         for share in shares:
             scores[share][held] = mixed(booster, share, union.pool.part(held))
@@ -153,13 +160,15 @@ def fold_rankers(study: Study, variant: str, seed: int, sets: Sequence[str] = ()
         def compute(target: Path, tested: set[str] = tested) -> None:
             union, companies = union_of(study), everyone - tested
             share = choose(study, union, companies, names, variant)
-            booster = fit(study, union, training_pairs(union, companies, names), variant)
+            booster = fit(study, union, companies, names, variant)
             (target / "trees.txt").write_text(booster.model_to_string())
             (target / "ranker.json").write_text(json.dumps({"share": share, "tested": sorted(tested)}))
 
         params = {"inputs": study.memo("ahead-inputs", lambda: digest_of(inputs(study))), "sets": list(names)}
         params |= {"pages": study.digest("pages"), "variant": variant, "seed": seed, "fold": fold}
         params |= {"settings": study.settings_of(SECTIONS)}
+        if SILVER in variant:
+            params["silver"] = read_silver(study).digest
         folder = study.store.get("ahead/rankers", params, compute, VERSION).path
         booster = lightgbm.Booster(model_str=(folder / "trees.txt").read_text())
         share = json.loads((folder / "ranker.json").read_text())["share"]

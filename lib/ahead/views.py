@@ -50,6 +50,8 @@ VIEWS = (
     "statement",
     "identity",
 )  # with the prefixes of their features
+ENCODED = ("window", "core", "heads")  # the views that need an encoder
+IN_WINDOWS = ENCODED[:2]  # those that an index of windows gives
 
 
 def page_terms(text: str) -> list[str]:
@@ -261,18 +263,17 @@ def asked_vectors(study: Study, questions: tuple[str, ...]) -> list[np.ndarray]:
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
-def see(study: Study, questions: Sequence[str], has_heads: bool = True) -> Seen:
+def see(study: Study, questions: Sequence[str], encoded: Sequence[str] = ENCODED) -> Seen:
     """Look at every page in every view, on one thread: their number changes the last bits, and so what trees learn.
 
-    Without ``has_heads`` the view of that name is left out, whose vectors an index of windows lacks.
+    ``encoded`` are the views by an encoder that are seen, of ENCODED: an index of windows has no page heads.
     """
     known, asked = page_views(study), list(map(core, questions))
     identity = identity_features(questions, known.identities)
     topics = list(map(known.topic, asked))
-    full, cores = asked_vectors(study, tuple(questions))
-    owners, windows = index.window_vectors(study)
 
     def best_windows(vectors: np.ndarray) -> np.ndarray:
+        owners, windows = index.window_vectors(study)
         found = best_window_scores(vectors, windows, known.chunk_pages[owners], len(study.pages))
         return np.where(np.isfinite(found), found, found[np.isfinite(found)].min(initial=0))
 
@@ -282,11 +283,15 @@ def see(study: Study, questions: Sequence[str], has_heads: bool = True) -> Seen:
         "passages": np.stack([known.best_passage(terms) for terms in topics]),
         "cover": np.stack([known.cover(terms) for terms in topics]),
         "labels": np.stack([known.labels.scores(terms) for terms in topics]),
-        "window": best_windows(full),
-        "core": best_windows(cores),
     }
-    if has_heads:
-        views["heads"] = full @ known.heads.T
+    if encoded:
+        full, cores = asked_vectors(study, tuple(questions))
+        by_encoder = {
+            "window": lambda: best_windows(full),
+            "core": lambda: best_windows(cores),
+            "heads": lambda: full @ known.heads.T,
+        }
+        views |= {name: by_encoder[name]() for name in encoded}
     views = {name: values.astype(np.float32) for name, values in views.items()}
     summed = identity["identity"][:, known.filing] + standardised(views["words"])
     years = np.stack([known.asked_years(question) for question in questions], axis=1)
@@ -318,25 +323,25 @@ def pool_of(
     allowed: np.ndarray | None = None,
     has_kinds: bool = False,
     has_learnt: bool = False,
-    has_heads: bool = True,
+    encoded: Sequence[str] = ENCODED,
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
     and by words and pairs without it. ``allowed`` says which pages may be chosen, shape (n_questions, n_pages);
     ``has_kinds`` adds the features of the hand-written kinds, named ``kinds_...``, ``has_learnt`` those of the learnt
-    ones, ``learnt_...``; ``has_heads`` as of :func:`see`.
+    ones, ``learnt_...``; ``encoded`` as of :func:`see`.
     """
-    seen, known = see(study, questions, has_heads), page_views(study)
+    seen, known = see(study, questions, encoded), page_views(study)
     over = {name: standardised(values) for name, values in seen.views.items()}
     identity = seen.identity["identity"][:, known.filing]
-    ways = (
+    ways = [
         seen.plain,
         seen.plain + over["pairs"],
         over["words"] + over["pairs"],
-        identity + over["window"],
+        *([identity + over["window"]] if "window" in encoded else []),
         identity + STATEMENT_WEIGHT * seen.facts["statement_fit"] + (over["words"] + over["labels"]) / 2,
-    )
+    ]
     chosen = np.zeros(seen.plain.shape, bool)
     for way in ways:
         way = way if allowed is None else np.where(allowed, way, -np.inf)

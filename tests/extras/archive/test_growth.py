@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.archive.growth import Index, Part, drawn_parts, measure, needs_vectors
+from extras.archive.costs import write_engines
+from extras.archive.growth import Index, Part, drawn_parts, measure, measure_asked, needs_vectors
 from extras.archive.shards import Plan, Shards, sources_of, write_shards
-from lib.analysis.growth import measured
+from lib.analysis.growth import ASKED, asked, measured
 from lib.data.locate import DEMO
 from lib.models.index import window_vectors
 from lib.studies import open_study
+from lib.words import StudyError
 
 KINDS = ("asked companies", "other companies")
 
@@ -87,3 +89,43 @@ def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, t
 def test_rows_of_words_alone_need_no_index(study):
     assert not needs_vectors(study, "bm25_records")
     assert needs_vectors(study, "hybrid_rrf")
+
+
+@pytest.fixture(scope="module")
+def shards(study, tmp_path_factory):
+    made = Shards(tmp_path_factory.mktemp("index"), Plan.of(study.profile))
+    write_shards(made, sources_of(DEMO))
+    return made
+
+
+def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(study, shards):
+    next(measure(study, study, None, ["bm25"]))
+    found = pd.concat(measure_asked(study, study, Index(study, shards)))
+    assert set(found["question_id"]) == set(study.questions["question_id"])
+    table = asked(study)
+    assert set(table["n"]) == {len(study.questions)}
+    assert table["page_recall"].between(0, 1).all()
+    assert table[table["k"] == 20]["page_recall"].iloc[-1] > 0.5
+    assert ASKED not in set(measured(study, 5)["method"])
+
+
+def test_what_make_ask_finds_needs_an_index(study):
+    with pytest.raises(StudyError, match="make index"):
+        next(measure_asked(study, study, None))
+
+
+def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
+    other = Shards(tmp_path, shards.plan)
+    write_shards(other, sources_of(DEMO)[:3])
+    assert write_engines(study, shards, other)["n_equal"].tolist() == [3, 3]
+    name = other.names()[0]
+    (tmp_path / "windows" / f"{name}.parquet").write_bytes(b"other bytes")
+    found = write_engines(study, shards, other)
+    assert found["n_equal"].tolist() == [2, 2]
+    assert found["n_filings"].tolist() == [3, 3]
+    assert (found["seconds"] > 0).all()
+
+
+def test_indexes_without_a_common_filing_are_not_compared(study, shards, tmp_path):
+    with pytest.raises(StudyError, match="not another index"):
+        write_engines(study, shards, Shards(tmp_path, shards.plan))

@@ -4,12 +4,17 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from extras.archive import search
 from extras.archive.search import Archive, picture
-from extras.archive.shards import Plan, Shards, sources_of, write_shards
+from extras.archive.shards import Plan, Shards, sources_of, vectors_of, write_shards
+from extras.commands import ask
 from lib.data.locate import DEMO
 from lib.files import ROOT
+from lib.models.index import window_vectors
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -93,6 +98,27 @@ def test_an_archive_gives_the_page_whose_words_are_asked_for(shards, tmp_path):
     assert found["score"].is_monotonic_decreasing
     drawn = picture(DEMO, found.iloc[0], tmp_path)
     assert drawn.read_bytes()[1:4] == b"PNG"
+
+
+def test_a_shortlist_contains_the_nearest_filings_with_their_windows(shards):
+    archive = Archive(shards)
+    page = archive.pages[archive.pages["text"].str.len() > 500].iloc[0]
+    near = archive.nearest(" ".join(page["text"].split()[:60]), n_filings=2)
+    names = near.pages["doc_name"].unique().tolist()
+    assert len(names) == 2
+    assert page["doc_name"] in names
+    owners, vectors = window_vectors(near)
+    wanted = [vectors_of(table) for table in shards.windows(names)]
+    np.testing.assert_array_equal(vectors, np.concatenate(wanted))
+    assert (np.diff(owners) >= 0).all()
+    assert owners.max() < len(near.pages)
+
+
+def test_questions_are_read_from_standard_input(shards, monkeypatch):
+    monkeypatch.setattr(search, "shards_of", lambda *given: (DEMO, shards))
+    done = CliRunner().invoke(ask, ["-", "-k", "2"], input="What was revenue?\nWhat was net income?\n")
+    assert done.exit_code == 0, done.output
+    assert [line.partition(".")[0] for line in done.output.splitlines()] == ["1", "2", "1", "2"]
 
 
 def test_an_empty_question_is_one_sentence(shards):
