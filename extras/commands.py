@@ -244,7 +244,11 @@ def break_(part: str) -> None:
 @study_options
 @click.option("--engine", type=click.Choice(["process", "ray"]), default="process", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="of Ray")
-@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="a folder beside the artifacts")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="folder of the index, in place of one among the artifacts",
+)
 def index(names: Names, engine: str, workers: int, to: Path | None) -> None:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
     from extras.archive.search import shards_of
