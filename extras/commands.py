@@ -1,5 +1,6 @@
 """Commands beside the book, a part of ``python -m lib``."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -272,7 +273,7 @@ def ask(names: Names, question: str, k: int) -> None:
 
     root, shards = shards_of(names.dataset, names.profile)
     archive = Archive(shards, settings_of(names.profile))
-    for asked in click.get_text_stream("stdin") if question == "-" else [question]:
+    for asked in sys.stdin if question == "-" else [question]:
         for number, page in archive.ask(asked.strip(), k).iterrows():
             drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"
             click.echo(f"{number + 1}. {page['doc_name']}, page {page['page']}: {page['score']:.2f}; {drawn}")
