@@ -99,11 +99,12 @@ class Store:
     def find(self, stage: str, params: dict, version: int = 1) -> Entry | None:
         """The stored or published entry, without computing it; None when there is none."""
         key = self.key(stage, params, version)
-        if (entry := self._known(stage, key)) is None:
+        if (entry := self.entry(stage, key)) is None:
             self.on_use(stage, key, "absent")
         return entry and self._used(entry)
 
-    def _known(self, stage: str, key: str) -> Entry | None:
+    def entry(self, stage: str, key: str) -> Entry | None:
+        """The stored or published entry of a key, without noting a use; None when there is none."""
         return self.log.get((stage, key)) or self._local(stage, key) or self._published(stage, key)
 
     def get(
@@ -124,7 +125,7 @@ class Store:
             public: whether the result is published with the others: small, without text of the dataset.
         """
         key = self.key(stage, params, version)
-        entry = self._known(stage, key)
+        entry = self.entry(stage, key)
         if entry is None:
             with self._turn(stage, key):
                 if (entry := self._local(stage, key)) is None:

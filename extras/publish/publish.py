@@ -119,10 +119,10 @@ def publish_entry(study: Study, record: dict, target: Path, runs: Collection[str
     stage, key = record["stage"], record["key"]
     origin = "published" if record["origin"] == "published" else "computed"
     published = {name: value for name, value in record.items() if name != "public"} | {"origin": origin}
-    folder = study.store.root / stage / key
-    if not record.get("public") or not folder.is_dir():
+    entry = study.store.entry(stage, key) if record.get("public") else None
+    if entry is None:
         return published
-    files = {}
+    folder, files = entry.path, {}
     for name, sha256 in json.loads((folder / "entry.json").read_text())["files"].items():
         kind, *place = stage.split("/")
         if kind == "metrics":
