@@ -8,6 +8,7 @@ import pytest
 
 from extras.publish import publish
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs
+from lib.analysis.growth import GROWTH
 from lib.book import manifest
 from lib.book.manifest import write_results
 from lib.data.layout import Dataset
@@ -99,6 +100,27 @@ def test_after_a_commit_of_the_results_a_new_book_publishes_the_same_bytes(
     write_whole(again)
     assert {entry.origin for entry in again.store.log.values()} == {"reused"}
     assert files(publish_study(again).root) == before
+
+
+def test_a_publication_from_an_empty_store_loses_no_file(
+    study, repository, publish_study, open_small, tmp_path
+):
+    def ask(asked, make):
+        asked.store.value("analysis/outer", {}, make, public=True)
+
+    ask(study, lambda: study.store.value("analysis/inner", {}, lambda: 1, public=True))
+    (study.home / GROWTH).write_bytes(b"of another machine")
+    manifest.write_manifest(study)
+    first = publish_study(study)
+    before = {path.relative_to(first.root) for path in first.root.rglob("*")}
+    assert any("inner" in str(path) for path in before)
+    commit(repository)
+    again = open_small(tmp_path / "elsewhere", first)
+    ask(again, None)
+    write_whole(again)
+    again.published = first
+    after = publish_study(again).root
+    assert {path.relative_to(after) for path in after.rglob("*")} >= before
 
 
 def test_two_results_of_one_stage_are_both_published(study, repository, publish_study):
