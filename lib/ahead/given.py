@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from lib.ahead.views import asked_vectors
+from lib.ahead.views import PageViews, asked_vectors, page_views
 from lib.models.index import window_vectors
 from lib.profile import Settings
 from lib.study import Study
@@ -30,7 +30,7 @@ class Given(Study):
         return self._memo[key]
 
     def know(self, question: str, asked: list[np.ndarray], owners: np.ndarray, windows: np.ndarray) -> None:
-        """Take vectors, so that no encoder is needed.
+        """Take the one question that will be asked, and vectors, so that no encoder is needed.
 
         Args:
             question, asked: a question, and what :func:`lib.ahead.views.asked_vectors` gives for it.
@@ -38,6 +38,7 @@ class Given(Study):
             windows: unit vectors, shape (n_windows, dimension).
         """
         self._memo |= {asked_vectors.key((question,)): asked, window_vectors.key(): (owners, windows)}
+        self._memo[page_views.key()] = PageViews(self, [question])
 
     @property
     def filings(self) -> pd.DataFrame:

@@ -105,10 +105,19 @@ def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class PageViews:
-    """What is known of every page before a question comes."""
+    """What is known of every page before a question comes.
 
-    def __init__(self, study: Study):
+    Args:
+        study: its pages.
+        asked: the only questions that will be asked, where they are known: then other words are not counted.
+    """
+
+    def __init__(self, study: Study, asked: Sequence[str] | None = None):
         self.study = study
+        only = None if asked is None else {term for one in asked for term in page_terms(core(one))}
+        pairs_only = (
+            None if asked is None else {pair for one in asked for pair in pairs(page_terms(core(one)))}
+        )
         texts, settings = study.pages["text"].tolist(), study.profile.bm25
         self.identities = filing_identities(study.filings, study.pages)
         self.filing = pd.Index(study.filings["doc_name"]).get_indexer(study.pages["doc_name"])
@@ -117,18 +126,18 @@ class PageViews:
         labels = [[row.label for row in rows_of(text)] for text in texts]
         heads = [" ".join(text.split("\n")[: 2 * HEAD_LINES]) for text in texts]
         terms = list(map(page_terms, texts))
-        self.words = BM25(terms, settings.k1, settings.b)
-        self.pairs = BM25(list(map(pairs, terms)), settings.k1, settings.b)
+        self.words = BM25(terms, settings.k1, settings.b, only=only)
+        self.pairs = BM25(list(map(pairs, terms)), settings.k1, settings.b, only=pairs_only)
         starts = [range(0, max(1, len(page) - STEP), STEP) for page in terms]
         self.passage_pages = np.repeat(np.arange(len(terms)), list(map(len, starts)))
         passages = [
             page[at : at + PASSAGE] for page, places in zip(terms, starts, strict=True) for at in places
         ]
-        self.passages = BM25(passages, settings.k1, settings.b)
+        self.passages = BM25(passages, settings.k1, settings.b, only=only)
         self.contains = (self.words.weights > 0).astype(np.float32).tocsr()
         self.years = np.stack([_has_years(texts), _has_years(heads)])
         shown = [page_terms(" . ".join([head, *rows])) for head, rows in zip(heads, labels, strict=True)]
-        self.labels = BM25(shown, settings.k1, settings.b)
+        self.labels = BM25(shown, settings.k1, settings.b, only=only)
         self.items = np.array([self._items(rows) for rows in labels], np.float32)
         of_kind = np.array([[kind == other for other in kinds()] for kind in items().values()], np.float32)
         has_title = np.array([[kind_of(text) == kind for kind in kinds()] for text in texts], np.float32)

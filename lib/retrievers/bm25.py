@@ -8,7 +8,7 @@ then weighs more than "revenue". Its scores are kept as a form of their own, bec
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,6 +73,7 @@ class BM25:
         b: weight of the length normalisation, 0 to 1.
         floor: None for the weights of :func:`idf`; else those of ``rank_bm25``, where a negative one becomes this share
             of the mean.
+        only: the terms that queries may have, where no others will be asked for; by default all.
 
     Attributes:
         idf: weight of each term, shape (n_terms,).
@@ -81,9 +82,14 @@ class BM25:
     tokens: Callable[[str], list[str]] = staticmethod(tokenize)  # of questions, where built from texts
 
     def __init__(
-        self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75, floor: float | None = None
+        self,
+        texts: Sequence[Sequence[str]],
+        k1: float = 1.5,
+        b: float = 0.75,
+        floor: float | None = None,
+        only: Container[str] | None = None,
     ):
-        counts = [Counter(text) for text in texts]
+        counts = [Counter(text if only is None else filter(only.__contains__, text)) for text in texts]
         self.vocabulary: dict[str, int] = {}
         known = self.vocabulary
         rows = np.array([known.setdefault(term, len(known)) for c in counts for term in c], int)

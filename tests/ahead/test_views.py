@@ -102,3 +102,17 @@ def test_learnt_kinds_match_a_question_about_a_statement_with_that_statement(stu
 def test_the_untrained_sum_needs_no_vectors_of_heads(study, monkeypatch):
     monkeypatch.setattr(PageViews, "heads", property(lambda _: pytest.fail("heads were encoded")))
     assert untrained(study, ["What are total assets?"]).shape == (1, len(study.pages))
+
+
+def test_pages_described_for_one_question_give_it_the_same_scores(study):
+    question = study.questions["question"].iloc[0]
+    whole, one = PageViews(study), PageViews(study, [question])
+    terms = whole.topic(views.core(question))
+    assert one.topic(views.core(question)) == terms
+    assert len(one.words.vocabulary) < len(whole.words.vocabulary)
+    for name in ("words", "labels"):
+        np.testing.assert_array_equal(getattr(one, name).scores(terms), getattr(whole, name).scores(terms))
+    in_pairs = pairs(page_terms(views.core(question)))
+    np.testing.assert_array_equal(one.pairs.scores(in_pairs), whole.pairs.scores(in_pairs))
+    np.testing.assert_array_equal(one.best_passage(terms), whole.best_passage(terms))
+    np.testing.assert_array_equal(one.cover(terms), whole.cover(terms))
