@@ -60,7 +60,7 @@ class Archive:
     """
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
-        self.shards, self.profile = shards, profile or settings_of()
+        self.shards, self.profile, self.ranker = shards, profile or settings_of(), saved_ranker("index")
         self.pages, self.encoder = shards.pages(names), shards.plan.encoder()
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         owners, vectors = [], []
@@ -113,7 +113,7 @@ class Archive:
         """
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
-        near, (_, booster, share) = self.nearest(question), ranker or saved_ranker("index")
+        near, (_, booster, share) = self.nearest(question), ranker or self.ranker
         pool = pool_of(near, [question], has_kinds=True, encoded=IN_WINDOWS)
         scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]

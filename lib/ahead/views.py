@@ -140,7 +140,8 @@ class PageViews:
         self.labels = BM25(shown, settings.k1, settings.b, only=only)
         self.items = np.array([self._items(rows) for rows in labels], np.float32)
         of_kind = np.array([[kind == other for other in kinds()] for kind in items().values()], np.float32)
-        has_title = np.array([[kind_of(text) == kind for kind in kinds()] for text in texts], np.float32)
+        titled = list(map(kind_of, texts))
+        has_title = np.array([[found == kind for kind in kinds()] for found in titled], np.float32)
         self.strength = self.items @ of_kind + TITLE_WEIGHT * has_title
         lengths = study.pages["text"].str.len().to_numpy()
         self.page = {
@@ -175,8 +176,8 @@ class PageViews:
     @staticmethod
     def _items(labels: Sequence[str]) -> list[bool]:
         """Which line items a page's rows are."""
-        found = {_item(plain(label)) for label in labels}
-        return [any(name in names for names in found) for name in items()]
+        found = {name for label in labels for name in _item(plain(label))}
+        return [name in found for name in items()]
 
     def topic(self, question: str) -> list[str]:
         """A question's terms without those of company names and periods, which identify the filing."""

@@ -140,7 +140,7 @@ def entries_of_text(text: str) -> list[Entry]:
     found: list[Entry] = []
     label, figures, is_share = "", [], False
     for raw in text.splitlines():
-        line = " ".join(re.sub(r"[$%]", " ", raw).split())
+        line = " ".join(raw.replace("$", " ").replace("%", " ").split())
         if VALUES.fullmatch(line):
             figures += VALUE.findall(line)
             is_share |= "%" in raw
