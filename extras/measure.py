@@ -11,7 +11,7 @@ import pandas as pd
 from lib.analysis.answered import RANKER, calculated_on
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import board_of
-from lib.book.manifest import write_manifest, write_results
+from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
 from lib.methods import METHODS, chosen, measured
@@ -41,9 +41,11 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not names:
         metrics = pd.concat(found, ignore_index=True)
-        board_of(study, metrics)
+        for by in ("company", "filing"):
+            board_of(study, metrics, by=by)
         if "answer" not in study.dataset.lacks and RANKER in set(metrics["method"]):
             calculated_on(study, metrics, study.profile.answers.n_chunks)
     write_results(study, wanted)
     write_manifest(study, wanted)
+    write_exports(study, wanted)
     return study.outputs

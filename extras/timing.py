@@ -223,15 +223,10 @@ class StoredIndex:
     def __init__(self, store: Store):
         self.store = store
 
-    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
-        """Link an entry's files into ``target``; see :class:`lib.store.PublishedLayer`."""
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        """See :class:`lib.store.PublishedLayer`."""
         folder, record = self.store.root / stage / key, self.store.record(f"{stage}/{key}")
-        if record is None or not (folder / RECORD).is_file():
-            return None
-        for name in record["files"]:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            os.link(folder / name, target / name)
-        return record
+        return (folder, record) if record and (folder / RECORD).is_file() else None
 
 
 class AskedAlone(Study):

@@ -7,31 +7,31 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.files import digest_of, exclusively
+from lib.files import exclusively
 from lib.metrics import METRICS, answers, overlap, retrieval, right
 from lib.metrics.frame import HEADLINE, at_depth
-from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
+from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv, read_table, table_bytes
 from lib.stats import Resampling
+from lib.store import Entry
 from lib.study import Study
+from lib.typed import content_digest
 from lib.words import CONDITIONS, Condition, StudyError
 
 VERSION = 2
 FILE = "metrics.csv"
+SUMMARY, SUMMARY_FILE = "summary", "summary.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
 ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "value"]
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]
 #: What questions have to have for some metrics.
 NEEDS = {"answer": [one.name for one in (*answers.METRICS, *right.METRICS)], "evidence": overlap.NAMES}
-TYPES = {"question_id": str, "k": "Int64"}
+TYPES = {"question_id": str, "k": "Int64", "value": float}
+#: Metrics of runs, which are stored run by run; others are of answers.
+MEASURED = set(METRICS) - {metric.name for metric in (*answers.METRICS, *right.METRICS)}
 
 
-def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:
-    """The retrieval metrics of one run.
-
-    Returns:
-        METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved. Questions without
-        evidence texts have no overlap with them.
-    """
+def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
+    """The stored entry of a run's metrics."""
     searched, ks = study.with_chunks(study.method(method).chunking), study.profile.metrics.ks
     params = {
         "run": study.run_entry(method, condition).digest,
@@ -51,8 +51,21 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
         (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype({"k": "Int64", "value": float})))
 
-    entry = study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
-    return in_order(read_metrics(entry.path / FILE), study.questions)
+    return study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
+
+
+def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:
+    """The retrieval metrics of one run.
+
+    Returns:
+        METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved. Questions without
+        evidence texts have no overlap with them.
+    """
+    entry = metrics_entry(study, method, condition)
+    if entry.origin == "published":
+        found = study.published.metrics_of(method, condition)
+        return found[found["metric"].isin(MEASURED)].reset_index(drop=True)
+    return in_order(pd.read_csv(entry.path / FILE, dtype=TYPES), study.questions)
 
 
 def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
@@ -65,14 +78,17 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """A file of METRIC_COLUMNS or ANSWER_COLUMNS.
+    """A file of METRIC_COLUMNS (Parquet) or ANSWER_COLUMNS (CSV).
 
     Raises:
         StudyError: it is damaged.
     """
     try:
-        return pd.read_csv(path, dtype=TYPES)
-    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
+        if path.suffix != ".parquet":
+            return pd.read_csv(path, dtype=TYPES)
+        table = read_table(path)
+        return table.astype(dict.fromkeys(table.select_dtypes("category"), object))
+    except (gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError) as error:
         mend = "remove it, and built.json beside it, so that the chapters write it again"
         raise StudyError(f"{path} is damaged ({error}); {mend}") from None
 
@@ -100,7 +116,7 @@ def summary_at(
 
 
 def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> pd.DataFrame:
-    """Add metrics to the outputs' ``metrics.csv.gz``: rows of the same method, condition and metric are replaced.
+    """Add metrics to the outputs' ``metrics.parquet``: rows of the same method, condition and metric are replaced.
 
     Where the fresh ones are the whole of their metrics, rows of any method and condition are.
 
@@ -129,15 +145,19 @@ def _merged(study: Study, name: str, fresh: pd.DataFrame, same: list[str]) -> pd
             replaced = pd.MultiIndex.from_frame(old[same]).isin(pd.MultiIndex.from_frame(fresh[same]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
         table = table.sort_values([*table.columns[:5]], kind="stable", ignore_index=True)
-        study.write(name, gzip.compress(metrics_csv(table), mtime=0))
+        study.write(
+            name, table_bytes(table) if name == METRICS_FILE else gzip.compress(metrics_csv(table), mtime=0)
+        )
     return table
 
 
 def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
     """Write ``summary.csv`` of the outputs and return it."""
-    params = {"metrics": digest_of(metrics.astype(str).to_dict("list")), **study.profile.significance}
-    make = lambda: summarise(metrics, Resampling.of(study))  # noqa: E731
-    summary = study.store.frame("summary", params, make, 2)
-    summary = summary.astype({"k": "Int64"})  # parquet keeps depths and none as floating point
-    study.write("summary.csv", summary.to_csv(index=False, float_format="%.6f"))
-    return summary
+    params = {"metrics": content_digest(metrics), **study.profile.significance}
+
+    def compute(target: Path) -> None:
+        found = summarise(metrics, Resampling.of(study))
+        found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
+
+    entry = study.store.get(SUMMARY, params, compute, 3, public=True)
+    return pd.read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), dtype={"k": "Int64"})

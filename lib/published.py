@@ -1,27 +1,38 @@
 """Published results: a read-only layer of the store, in the repository, beside the files that outside checks read.
 
-``manifest.json`` lists every stage with its key; for those that are published, also where the entry's files lie. A
-file of an entry is a path below the root, or a selection of rows of ``metrics.csv.gz``.
+``manifest.json`` lists every stage with its key; for those that are published, also their files: a path below the root,
+where they are compressed, and the hash of the content. Measured runs and their metrics have none: they are the rows of
+``runs.parquet`` and ``metrics.parquet``, which are read once and served from memory.
 """
 
+import gzip
+import hashlib
 import io
 import json
-import shutil
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
-from lib.words import StudyError
+from lib.runs import placed
+from lib.words import RUN_COLUMNS, StudyError
 
 RESULTS = ROOT / "book" / "results"
-MANIFEST, METRICS_FILE = "manifest.json", "metrics.csv.gz"
-ANSWERS_FILE = "answers.csv.gz"
+MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
+ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
+RUNS_STORED = ["condition", "method", "question_id", "rank", "chunk_id", "score"]
+LEVEL = 15  # of compression
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
@@ -128,37 +139,42 @@ class Published:
         """The manifest's records by stage and key."""
         return {(record["stage"], record["key"]): record for record in self.manifest["stages"]}
 
-    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
-        """Write an entry's files to ``target`` and return its record.
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        """The folder of an entry's files, and its record; None where it was not published or a file is another one."""
+        record, folder = self.stages.get((stage, key), {}), self.root
+        for name, file in record.get("files", {}).items():
+            path = self.root / file["path"]
+            content = path.read_bytes() if path.is_file() else b""
+            with suppress(gzip.BadGzipFile, EOFError, zlib.error):
+                content = content if path.name == name else gzip.decompress(content)
+            if hashlib.sha256(content).hexdigest() != file["sha256"]:
+                return None
+            folder = path.parent
+        return (folder, record) if "files" in record else None
 
-        None where it was not published, or where a file is not the published one.
-        """
-        record = self.stages.get((stage, key))
-        if record is None or "files" not in record:
-            return None
-        for name, file in record["files"].items():
-            source = self.root / file.get("path", METRICS_FILE)
-            if not source.is_file():
-                return None
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            if "path" in file:
-                shutil.copyfile(source, target / name)
-            else:
-                (target / name).write_bytes(metrics_csv(self.metrics_of(**file["rows"])))
-            if digest_of_file(target / name) != file["sha256"]:
-                return None
-        return {name: value for name, value in record.items() if name not in ("files", "origin")}
+    @cached_property
+    def runs(self) -> "Runs":
+        """All measured runs by condition and method."""
+        return Runs(read_table(self.file(RUNS_FILE)))
+
+    @cached_property
+    def places(self) -> dict[str, tuple[str, str]]:
+        """Condition and method of each measured run by its key."""
+        return {run["key"]: tuple(place.split("/")) for place, run in self.manifest["runs"].items()}
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """All published metrics, one row per question, method, condition, metric and depth."""
-        return pd.read_csv(self.file(METRICS_FILE), dtype={"question_id": str, "k": "Int64"})
+        """All published metrics, one row per question, method, condition, metric and depth; texts as categories."""
+        return read_table(self.file(METRICS_FILE))
 
-    def metrics_of(self, method: str, condition: str, metrics: list[str]) -> pd.DataFrame:
-        """The published rows of one method, condition and some metrics."""
-        known = self.metrics
-        wanted = (known["method"] == method) & (known["condition"] == condition)
-        return known[wanted & known["metric"].isin(metrics)].reset_index(drop=True)
+    def metrics_of(self, method: str, condition: str) -> pd.DataFrame:
+        """The published rows of one run, in their order."""
+        part = self.metrics.iloc[self._metric_rows[condition, method]].reset_index(drop=True)
+        return part.astype(dict.fromkeys(part.select_dtypes("category"), object))
+
+    @cached_property
+    def _metric_rows(self) -> dict[tuple[str, str], slice]:
+        return rows_of_runs(self.metrics)
 
     @cached_property
     def filings(self) -> pd.DataFrame:
@@ -191,9 +207,9 @@ class Published:
             questions: question_id, and ``question`` where the dataset is here: then the echoes of the questions, which
                 are gaps in the published texts, are put back.
         """
-        name = "generations.jsonl"
-        lines = self.file(name).read_text().splitlines() if name in self.manifest["files"] else []
-        records = [json.loads(line) for line in lines]
+        is_there = GENERATIONS_FILE in self.manifest["files"]
+        lines = gzip.decompress(self.file(GENERATIONS_FILE).read_bytes()) if is_there else b""
+        records = [json.loads(line) for line in lines.decode().splitlines()]
         has_text = "question" in questions
         asked = dict(zip(questions["question_id"], questions["question"], strict=True)) if has_text else {}
         for record in records:
@@ -205,8 +221,65 @@ class Published:
         return records
 
 
+class Runs(Mapping[tuple[str, str], pd.DataFrame]):
+    """Published runs (RUN_COLUMNS) by condition and method, each made when it is asked for.
+
+    Args:
+        table: RUNS_STORED, sorted by condition and method; texts as categories.
+    """
+
+    def __init__(self, table: pd.DataFrame):
+        self._table, self._places = table, placed(table["chunk_id"].cat.categories.to_series())
+        self._rows = rows_of_runs(table)
+
+    def __getitem__(self, place: tuple[str, str]) -> pd.DataFrame:
+        part = self._table.iloc[self._rows[place]]
+        chunks = self._places.iloc[part["chunk_id"].cat.codes].reset_index(drop=True)
+        columns = {"question_id": part["question_id"].astype(str), "rank": part["rank"].astype(np.int64)}
+        columns |= {"score": part["score"]}
+        return chunks.assign(**{name: column.to_numpy() for name, column in columns.items()})[
+            list(RUN_COLUMNS)
+        ]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def rows_of_runs(table: pd.DataFrame) -> dict[tuple[str, str], slice]:
+    """The rows of each condition and method (categories), which stand together."""
+    codes = table["condition"].cat.codes.to_numpy(int) * 10_000 + table["method"].cat.codes.to_numpy()
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    names = table.iloc[starts][["condition", "method"]].itertuples(index=False, name=None)
+    return dict(zip(names, map(slice, starts, [*starts[1:], len(table)]), strict=True))
+
+
+def table_bytes(table: pd.DataFrame) -> bytes:
+    """A frame of texts and numbers as a small Parquet file, read by :func:`read_table`."""
+    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+    table = pa.Table.from_pandas(table.astype(dict.fromkeys(texts, "category")), preserve_index=False)
+    split = [name for name in table.column_names if name == "score"]  # hardly ever twice the same
+    options = {
+        "use_byte_stream_split": split,
+        "use_dictionary": [n for n in table.column_names if n not in split],
+    }
+    packed = io.BytesIO()
+    pq.write_table(table, packed, compression="zstd", compression_level=LEVEL, **options)
+    return packed.getvalue()
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A file of :func:`table_bytes`; texts as categories, ``k``, which may be missing, as Int64."""
+    table = pq.read_table(path).to_pandas()
+    return table.astype({"k": "Int64"}) if "k" in table else table
+
+
 def metrics_csv(table: pd.DataFrame) -> bytes:
     """A metrics frame as CSV, ordered, values with ten digits: equal frames give equal bytes."""
+    texts = table.select_dtypes("category").columns  # whose order is that of their categories
+    table = table.astype(dict.fromkeys(texts, str))
     ordered = table.sort_values(list(table.columns[:5]), kind="stable")
     packed = io.BytesIO()
     ordered.to_csv(packed, index=False, float_format="%.10g")

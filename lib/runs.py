@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.files import write_atomically
 from lib.words import CONDITIONS, RUN_COLUMNS, Condition, StudyError
 
 
@@ -50,25 +49,25 @@ def strictly_decreasing(scores: np.ndarray) -> np.ndarray:
     return strict
 
 
+def trec_lines(run: pd.DataFrame, tag: str) -> bytes:
+    """The run as TREC lines: ``question_id Q0 chunk_id rank score tag``; equal runs give equal bytes."""
+    rows = zip(*(run[name].tolist() for name in ("question_id", "chunk_id", "rank", "score")), strict=True)
+    return "".join(
+        [f"{asked} Q0 {chunk} {rank} {score:.9g} {tag}\n" for asked, chunk, rank, score in rows]
+    ).encode()
+
+
 def to_trec(run: pd.DataFrame, tag: str) -> bytes:
-    """The run as gzipped TREC lines: ``question_id Q0 chunk_id rank score tag``; equal runs give equal bytes."""
-    lines = (
-        f"{row.question_id} Q0 {row.chunk_id} {row.rank} {row.score:.9g} {tag}\n"
-        for row in run.itertuples(index=False)
-    )
+    """:func:`trec_lines`, gzipped."""
     packed = io.BytesIO()
+    # keys depend on these bytes, which are others than those of gzip.compress
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
-        file.write("".join(lines).encode())
+        file.write(trec_lines(run, tag))
     return packed.getvalue()
 
 
-def write_trec(run: pd.DataFrame, path: Path, tag: str) -> None:
-    """Write a run to ``path``, whole or not at all."""
-    write_atomically(path, to_trec(run, tag))
-
-
 def read_trec(path: Path) -> pd.DataFrame:
-    """Read a run that :func:`write_trec` wrote.
+    """The run of a file of :func:`to_trec`.
 
     Raises:
         StudyError: the file is no TREC run.
@@ -83,10 +82,16 @@ def read_trec(path: Path) -> pd.DataFrame:
             keep_default_na=False,
             quoting=csv.QUOTE_NONE,
         )
-        place = table["chunk_id"].str.extract(r"^(?P<doc_name>.+)#p(?P<page>\d+)#c\d+$")
-        return table.assign(doc_name=place["doc_name"], page=place["page"].astype(int))[list(RUN_COLUMNS)]
+        place = placed(table["chunk_id"])
+        return table.assign(doc_name=place["doc_name"], page=place["page"])[list(RUN_COLUMNS)]
     except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise StudyError(f"{path} is no TREC run ({error}); remove it and run again") from None
+
+
+def placed(chunk_ids: pd.Series) -> pd.DataFrame:
+    """chunk_id, and the doc_name and page that it names."""
+    place = chunk_ids.str.extract(r"^(?P<doc_name>.+)#p(?P<page>\d+)#c\d+$")
+    return place.assign(chunk_id=chunk_ids.to_numpy(), page=place["page"].astype(int))
 
 
 def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, values=None) -> np.ndarray:

@@ -10,6 +10,7 @@ or absent; an entry whose files do not match their checksums is set aside and co
 want the same entry compute it once: the second waits for the first.
 """
 
+import gzip
 import json
 import resource
 import shutil
@@ -38,14 +39,15 @@ class Entry:
     Attributes:
         stage: the stage's name.
         key: hash of the stage, its version and its parameters, 20 hex digits.
-        path: directory that contains the result's files.
+        path: directory that contains the result's files; where it was published, compressed (see ``file``).
         digest: hash of the files' contents, 20 hex digits; what later stages depend on.
-        origin: ``computed`` now, ``reused`` from an earlier time, or copied from what was ``published``.
+        origin: ``computed`` now, ``reused`` from an earlier time, or ``published``.
         wall_s: seconds that the computation took, whenever that was, without the stages that it asked for.
         peak_mib: peak memory of the process that computed it, in MiB.
         asked: the stages that the computation used, directly or through others, as ``stage/key``.
         public: whether the result may be published: small, and without text of filings or questions.
         at: when it was computed.
+        names: of its files.
     """
 
     stage: str
@@ -58,6 +60,17 @@ class Entry:
     asked: tuple[str, ...] = ()
     public: bool = False
     at: str = ""
+    names: tuple[str, ...] = ()
+
+    def file(self, name: str) -> Path:
+        """Where one of its files lies: published ones are compressed, their names end in ``.gz``."""
+        packed = self.path / f"{name}.gz"
+        return packed if packed.is_file() else self.path / name
+
+    def read(self, name: str) -> bytes:
+        """The bytes of one of its files, uncompressed."""
+        path = self.file(name)
+        return path.read_bytes() if path.name == name else gzip.decompress(path.read_bytes())
 
 
 class PublishedLayer(Protocol):
@@ -65,8 +78,8 @@ class PublishedLayer(Protocol):
 
     stages: dict[tuple[str, str], dict]
 
-    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
-        """Write an entry's files to ``target`` and return its record; None where it was not published."""
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        """The folder of an entry's files, which are known to be sound, and its record; None where there is none."""
 
 
 class Store:
@@ -147,8 +160,8 @@ class Store:
         def compute(target: Path) -> None:
             write_frame(make(), target / (FRAME if public else PRIVATE_FRAME))
 
-        path = self.get(stage, params, compute, version, public).path
-        return read_frame(path / FRAME if (path / FRAME).is_file() else path / PRIVATE_FRAME)
+        entry = self.get(stage, params, compute, version, public)
+        return read_frame(next(path for path in map(entry.file, (FRAME, PRIVATE_FRAME)) if path.is_file()))
 
     def value(
         self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False
@@ -158,7 +171,7 @@ class Store:
         def compute(target: Path) -> None:
             (target / VALUE).write_text(json.dumps(make(), ensure_ascii=False) + "\n")
 
-        return json.loads((self.get(stage, params, compute, version, public).path / VALUE).read_text())
+        return json.loads(self.get(stage, params, compute, version, public).read(VALUE))
 
     def record(self, reference: str) -> dict | None:
         """What is recorded of a stage's result, by ``stage/key``: here, or else where it was published."""
@@ -202,20 +215,13 @@ class Store:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
             return None
-        if record.get("origin") == "published" and self.published is None:
-            return None  # a copy is not used where everything is computed
-        return _entry(path, record, "published" if record.get("origin") == "published" else "reused")
+        if record.get("origin") == "published":
+            return None  # a copy that an earlier version made; it is no result of this machine
+        return _entry(path, record, "reused")
 
     def _published(self, stage: str, key: str) -> Entry | None:
-        """Copy a published entry into the local layer."""
-        if self.published is None:
-            return None
-        with self._written(stage, key) as folder:
-            record = self.published.copy_entry(stage, key, folder)
-            if record is None:
-                return None
-            self._record(folder, record | {"stage": stage, "key": key, "origin": "published"})
-        return self._local(stage, key)
+        found = self.published and self.published.find(stage, key)
+        return found and _entry(*found, "published")
 
     @contextmanager
     def _turn(self, stage: str, key: str) -> Iterator[None]:
@@ -233,10 +239,13 @@ class Store:
         try:
             yield folder
             target = self.root / stage / key
-            if (folder / RECORD).is_file() and not target.exists():
+            if (folder / RECORD).is_file():
+                if target.exists():  # a copy of what was published, or what another process has just written
+                    target.replace(folder.with_name(f"{folder.name}.old"))
                 folder.replace(target)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            for path in (folder, folder.with_name(f"{folder.name}.old")):
+                shutil.rmtree(path, ignore_errors=True)
 
     def _compute(self, stage, key, params, version, compute, public) -> Entry:
         with self._written(stage, key) as folder:
@@ -262,7 +271,6 @@ class Store:
                 "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
             }
             record = self._record(folder, record)
-            shutil.rmtree(self.root / stage / key, ignore_errors=True)  # a copy that was not used
         return _entry(self.root / stage / key, record, "computed")
 
     def _record(self, folder: Path, record: dict) -> dict:
@@ -277,7 +285,8 @@ class Store:
 def _entry(path: Path, record: dict, origin: str) -> Entry:
     given = {name: record[name] for name in ("stage", "key", "digest", "wall_s", "peak_mib")}
     asked, public, at = (record.get(name, default) for name, default in OPTIONAL.items())
-    return Entry(path=path, origin=origin, asked=tuple(asked), public=public, at=at, **given)
+    optional = {"asked": tuple(asked), "public": public, "at": at, "names": tuple(record.get("files", ()))}
+    return Entry(path=path, origin=origin, **optional, **given)
 
 
 def sound_record(path: Path) -> dict | None:

@@ -24,7 +24,7 @@ from lib.words import Condition, StudyError
 if TYPE_CHECKING:
     from lib.methods import Method
 
-GENERATIONS = "generations.jsonl"
+GENERATIONS, RUN = "generations.jsonl", "run.trec.gz"
 ALWAYS = ("chunks", "run")  # sections of the profile that every method depends on
 
 
@@ -68,9 +68,12 @@ class Study(Frames):
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
         """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""
         entry = self.run_entry(name, condition)
-        path = entry.path / "run.trec.gz"
-        self.link(path, f"runs/{condition}/{name}.trec.gz")
-        return self.memo(("run", entry.key), lambda: runs.read_trec(path))
+        place = self.published.places.get(entry.key) if entry.origin == "published" else None
+        if place:
+            return self.memo(("run", entry.key), partial(self.published.runs.get, place))
+        if entry.origin != "published":
+            self.link(entry.path / RUN, f"runs/{condition}/{name}.trec.gz")
+        return self.memo(("run", entry.key), partial(runs.read_trec, entry.file(RUN)))
 
     def run_entry(self, name: str, condition: Condition = "standard") -> Entry:
         """The stored entry of a run; its ``digest`` identifies the run's content."""
@@ -78,7 +81,7 @@ class Study(Frames):
         def compute(target: Path) -> None:
             searched = self.with_chunks(self.method(name).chunking)
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
-            runs.write_trec(run, target / "run.trec.gz", name)
+            (target / RUN).write_bytes(runs.to_trec(run, name))
 
         stage, params = f"runs/{condition}/{name}", self.run_params(name, condition)
         return self.store.get(stage, params, compute, public=True)

@@ -1,5 +1,6 @@
 """Frames in files, with the types of their columns: CSV for what git shows, Parquet for what stays here."""
 
+import hashlib
 from pathlib import Path
 
 import pandas as pd
@@ -24,8 +25,8 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """The frame of a file of :func:`write_frame`."""
-    if path.suffix != ".csv":
+    """The frame of a file of :func:`write_frame`, which may have been compressed since."""
+    if ".csv" not in path.suffixes:
         return pd.read_parquet(path)
     types = dict(name.rsplit(":", 1) for name in pd.read_csv(path, nrows=0).columns)
     missing = {name: [""] for name, dtype in types.items() if dtype != "object"}
@@ -36,3 +37,12 @@ def read_frame(path: Path) -> pd.DataFrame:
         "float_precision": "round_trip",
     }
     return pd.read_csv(path, names=list(types), header=0, **options)
+
+
+def content_digest(frame: pd.DataFrame) -> str:
+    """SHA-256 of a frame's column names and values, whatever their types: without printing it."""
+    sums = hashlib.sha256()
+    for name, column in frame.items():
+        values = column.astype(float) if pd.api.types.is_numeric_dtype(column) else column
+        sums.update(name.encode() + pd.util.hash_array(values.to_numpy()).tobytes())
+    return sums.hexdigest()

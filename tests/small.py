@@ -11,7 +11,7 @@ import pytest
 
 from extras.breaking.browser import chromium
 from lib import methods
-from lib.book.manifest import write_manifest, write_results
+from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.data.dataset import read_dataset
 from lib.models.written import append_records, key_of
 from lib.profile import load_profile
@@ -93,7 +93,9 @@ def write_whole(study: Study) -> dict:
     """What ``make book`` leaves of a study: results, a chapter, the manifest, which is returned."""
     write_results(study)
     executed_chapter(study)
-    return write_manifest(study)
+    found = write_manifest(study)
+    write_exports(study)
+    return found
 
 
 @pytest.fixture(scope="session")

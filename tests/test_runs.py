@@ -105,7 +105,7 @@ def test_rank_is_a_strict_total_order_over_what_was_retrieved(matrix, depth):
 def test_trec_there_and_back(tmp_path_factory, matrix):
     run = ranked(matrix)
     path = tmp_path_factory.mktemp("run") / "run.trec.gz"
-    runs.write_trec(run, path, "test")
+    path.write_bytes(runs.to_trec(run, "test"))
     back = runs.read_trec(path)
     pd.testing.assert_frame_equal(back, run, check_dtype=False, check_exact=True)
     assert back["score"].dtype == np.float32
@@ -129,7 +129,7 @@ def test_equal_runs_give_equal_bytes():
 @pytest.mark.parametrize("name", ["NA", "null", "0012", '"quoted', "1e5"])
 def test_question_ids_stay_text(tmp_path, name):
     run = runs.rank(np.array([[1.0]]), pd.DataFrame({"question_id": [name]}), chunks_of("nan"), 20)
-    runs.write_trec(run, tmp_path / "run.trec.gz", "test")
+    (tmp_path / "run.trec.gz").write_bytes(runs.to_trec(run, "test"))
     back = runs.read_trec(tmp_path / "run.trec.gz")
     assert back[["question_id", "doc_name"]].to_numpy().tolist() == [[name, "nan"]]
 
@@ -153,7 +153,7 @@ def test_outside_scorers_see_our_order(matrix):
 
 def test_ir_measures_reads_the_file_and_sees_the_order_of_ties(tmp_path):
     run = runs.rank(np.ones((1, 12)), questions_of(1), chunks_of(*"LKJIHGFEDCBA"), 20)
-    runs.write_trec(run, tmp_path / "run.trec.gz", "test")
+    (tmp_path / "run.trec.gz").write_bytes(runs.to_trec(run, "test"))
     (tmp_path / "run.trec").write_bytes(gzip.decompress((tmp_path / "run.trec.gz").read_bytes()))
     read = list(ir_measures.read_trec_run(str(tmp_path / "run.trec")))
     for row in run.itertuples():

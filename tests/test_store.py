@@ -1,5 +1,6 @@
 """The store: whole or absent, damage noticed, nothing computed twice, a killed run goes on."""
 
+import gzip
 import json
 import os
 import signal
@@ -239,44 +240,43 @@ def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_sto
 
 
 class Publication:
-    """A published layer with one entry."""
+    """A published layer with one entry of one file."""
 
-    def __init__(self, stage: str, key: str, text: str):
-        self.stages = {(stage, key): {"stage": stage, "key": key, "wall_s": 7.0, "peak_mib": 9.0}}
-        self.text = text
+    def __init__(self, folder: Path, stage: str, key: str, text: str):
+        record = {
+            "stage": stage,
+            "key": key,
+            "digest": "d",
+            "wall_s": 7.0,
+            "peak_mib": 9.0,
+            "files": ["result.txt"],
+        }
+        self.path, self.stages = folder, {(stage, key): record}
+        folder.mkdir()
+        (folder / "result.txt.gz").write_bytes(gzip.compress(text.encode()))
 
-    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
-        if (stage, key) not in self.stages:
-            return None
-        (target / "result.txt").write_text(self.text)
-        return self.stages[stage, key]
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        return (self.path, self.stages[stage, key]) if (stage, key) in self.stages else None
 
 
-def test_the_published_layer_answers_before_anything_is_computed(tmp_path, told):
+def test_the_published_layer_answers_before_anything_is_computed_and_nothing_is_copied(tmp_path, told):
     key = Store(tmp_path).key("stage", {"a": 1})
-    compute = Computation()
-    store = Store(tmp_path / "store", told.append, published=Publication("stage", key, "theirs"))
+    layer = Publication(tmp_path / "published", "stage", key, "theirs")
+    store, compute = Store(tmp_path / "store", told.append, published=layer), Computation()
     entry = store.get("stage", {"a": 1}, compute)
-    assert (entry.origin, entry.wall_s, (entry.path / "result.txt").read_text()) == (
-        "published",
-        7.0,
-        "theirs",
-    )
+    assert (entry.origin, entry.wall_s, entry.read("result.txt")) == ("published", 7.0, b"theirs")
     assert store.get("stage", {"a": 2}, compute).origin == "computed"
     assert compute.n_calls == 1
-    assert not list((tmp_path / "store" / "stage").glob(".*"))
+    assert [path.name for path in (tmp_path / "store" / "stage").iterdir()] == [store.key("stage", {"a": 2})]
 
 
-def test_a_copy_of_a_published_entry_is_not_used_where_everything_is_computed(tmp_path, told):
-    layer = Publication("stage", Store(tmp_path).key("stage", {"a": 1}), "theirs")
-    with_layer = lambda: Store(tmp_path / "store", told.append, published=layer)  # noqa: E731
-    fresh = lambda: Store(tmp_path / "store", told.append)  # noqa: E731
-    with_layer().get("stage", {"a": 1}, Computation())
-    assert fresh().find("stage", {"a": 1}) is None
-    entry = fresh().get("stage", {"a": 1}, Computation("ours"))
-    assert (entry.origin, (entry.path / "result.txt").read_text()) == ("computed", "ours")
-    assert fresh().get("stage", {"a": 1}, Computation()).origin == "reused"
-    assert with_layer().get("stage", {"a": 1}, Computation()).origin == "reused"
+def test_a_copy_of_a_published_entry_that_an_earlier_version_made_is_replaced(open_store):
+    path = open_store().get("stage", {"a": 1}, Computation("theirs")).path
+    record = json.loads((path / RECORD).read_text())
+    (path / RECORD).write_text(json.dumps(record | {"origin": "published"}))
+    assert open_store().find("stage", {"a": 1}) is None
+    assert open_store().get("stage", {"a": 1}, Computation("ours")).read("result.txt") == b"ours"
+    assert open_store().get("stage", {"a": 1}, Computation()).origin == "reused"
 
 
 def test_what_could_not_be_computed_was_looked_for(tmp_path, told):

@@ -5,10 +5,11 @@ which something is missing, and any text of the dataset. Publishing twice from t
 bytes: times are those that the store recorded, and nothing depends on the order in which chapters ended.
 """
 
+import gzip
+import hashlib
 import json
 import re
 import shutil
-from collections.abc import Collection
 from operator import itemgetter
 from pathlib import Path
 
@@ -20,21 +21,28 @@ from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_p
 from extras.publish.readme import fill_headline
 from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
-from lib.book.manifest import git_commit
-from lib.evaluation import read_metrics
+from lib.book.manifest import git_commit, run_sha256
+from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
-from lib.metrics import METRICS as ALL_METRICS
-from lib.metrics import answers, right
 from lib.models.written import read_records
-from lib.published import ANSWERS_FILE, METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
+from lib.published import (
+    ANSWERS_FILE,
+    GENERATIONS_FILE,
+    METRICS_FILE,
+    PUBLISHED_COLUMNS,
+    RESULTS,
+    RUNS_FILE,
+    RUNS_STORED,
+    table_bytes,
+)
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study
 from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
+OF_RUNS = {"runs": "key", "metrics": "metrics"}  # stages to what the manifest's runs name their keys
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
-MEASURED = sorted(set(ALL_METRICS) - {metric.name for metric in (*answers.METRICS, *right.METRICS)})
 
 
 def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
@@ -57,8 +65,16 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     aside = target.with_name(f".{target.name}.aside")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    for name in (METRICS_FILE, "summary.csv"):
-        shutil.copyfile(study.outputs / name, aside / name)
+    shutil.copyfile(study.outputs / SUMMARY_FILE, aside / SUMMARY_FILE)
+    metrics = read_metrics(study.outputs / METRICS_FILE)
+    parts = [in_order(part, study.questions) for _, part in metrics.groupby(["condition", "method"])]
+    (aside / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
+    parts = []
+    for place in sorted(manifest["runs"]):
+        condition, method = place.split("/")
+        parts.append(study.run(method, condition).assign(condition=condition, method=method))
+    table = pd.concat(parts)[RUNS_STORED].astype({"rank": "int16"})
+    (aside / RUNS_FILE).write_bytes(table_bytes(table))
     measured = (known_file(study, name) for name in (BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES))
     for path in (study.outputs / ANSWERS_FILE, *filter(None, measured)):
         if path.is_file():
@@ -66,7 +82,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
     study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
-    stages = [publish_entry(study, record, aside, manifest["runs"]) for record in manifest["stages"]]
+    stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)
     write_shown(study, aside, quotes, say)
@@ -104,38 +120,43 @@ def check_whole(study: Study) -> dict:
     metrics = read_metrics(study.outputs / METRICS_FILE)
     counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
     for name, condition in measured(study.profile):
-        place, path = f"{condition}/{name}", study.outputs / "runs" / condition / f"{name}.trec.gz"
-        record = manifest["runs"].get(place)
-        if record is None or not path.is_file() or digest_of_file(path) != record["sha256"]:
+        record = manifest["runs"].get(f"{condition}/{name}")
+        if record is None or run_sha256(study, name, condition) != record["sha256"]:
             raise StudyError(f"the run of {name} under {condition} is missing or not the manifest's; {again}")
         if counts.get((condition, name), 0) != len(study.questions):
             raise StudyError(f"the metrics of {name} under {condition} do not cover every question; {again}")
     return manifest
 
 
-def publish_entry(study: Study, record: dict, target: Path, runs: Collection[str]) -> dict:
-    """Copy a public entry's files, a measured run (of ``runs``) beside the others, and return its record as the
-    published manifest contains it."""
+def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> dict:
+    """Copy a public entry's files, compressed, and return its record as the published manifest contains it.
+
+    A measured run and its metrics have no files of their own.
+    """
     stage, key = record["stage"], record["key"]
     origin = "published" if record["origin"] == "published" else "computed"
     published = {name: value for name, value in record.items() if name != "public"} | {"origin": origin}
     entry = study.store.entry(stage, key) if record.get("public") else None
     if entry is None:
         return published
-    folder, files = entry.path, {}
-    for name, sha256 in json.loads((folder / "entry.json").read_text())["files"].items():
-        kind, *place = stage.split("/")
-        if kind == "metrics":
-            rows = {"condition": place[0], "method": place[1], "metrics": MEASURED}
-            files[name] = {"rows": rows, "sha256": sha256}
-            continue
-        is_measured = kind == "runs" and "/".join(place) in runs
-        path = f"{stage}.trec.gz" if is_measured else f"stored/{stage}/{name}"
-        if (target / path).exists():
-            path = f"stored/{stage}-{key}/{name}"
-        (target / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(folder / name, target / path)
-        files[name] = {"path": path, "sha256": sha256}
+    kind, _, place = stage.partition("/")
+    if kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key:
+        return published | {"public": True, "files": {}}
+    if kind == "metrics":
+        return published
+    if stage == SUMMARY:
+        file = {"path": SUMMARY_FILE, "sha256": digest_of_file(target / SUMMARY_FILE)}
+        return published | {"public": True, "files": {SUMMARY_FILE: file}}
+    folder = target / "stored" / stage
+    folder = folder if not folder.exists() else folder.with_name(f"{folder.name}-{key}")
+    folder.mkdir(parents=True)
+    files = {}
+    for name in entry.names:
+        content = entry.read(name)
+        is_packed = name.endswith((".gz", ".npz"))
+        path = folder / (name if is_packed else f"{name}.gz")
+        path.write_bytes(content if is_packed else gzip.compress(content, mtime=0))
+        files[name] = {"path": str(path.relative_to(target)), "sha256": hashlib.sha256(content).hexdigest()}
     return published | {"public": True, "files": files}
 
 
@@ -146,8 +167,8 @@ def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
 
 
 def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
-    """Write ``generations.jsonl``: echoes of the question as references, no record that quotes another question, or a
-    filing at length."""
+    """Write ``generations.jsonl.gz``: echoes of the question as references, no record that quotes another question,
+    or a filing at length."""
     question_of = study.questions.set_index("question_id")["question"].to_dict()
     known, lines = {*question_of, *study.filings["doc_name"]}, []
     records = read_records(study.home / "generations.jsonl", say).values()
@@ -167,7 +188,7 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
             "or are of no question or filing, stay here"
         )
     if lines:
-        (target / "generations.jsonl").write_text("".join(lines))
+        (target / GENERATIONS_FILE).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
 
 
 def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
@@ -193,10 +214,12 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
 def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
     """Look once more at everything that contains words; a text of the dataset is a StudyError."""
     for path in sorted(target.rglob("*")):
-        if path.suffix not in (".json", ".jsonl", ".csv") or path.name == "summary.csv":
+        name = path.name.removesuffix(".gz")
+        if not name.endswith((".json", ".jsonl", ".csv")) or name == SUMMARY_FILE:
             continue
-        text, where = path.read_text(), path.relative_to(target)
-        known = quotes[:1] if path.suffix == ".jsonl" else quotes
+        content, where = path.read_bytes(), path.relative_to(target)
+        text = (content if name == path.name else gzip.decompress(content)).decode()
+        known = quotes[:1] if name.endswith(".jsonl") else quotes
         if str(ROOT) in text:
             raise StudyError(f"{where} contains a path of this machine; nothing is published")
         for found in (texts.longest(line) for line in text.splitlines() for texts in known):

@@ -5,6 +5,7 @@ such as recall, has no tolerance: a page is found or it is not. Overlap scores m
 machines. Either methods are run again, or one chapter, whose tables are compared cell by cell.
 """
 
+import hashlib
 import os
 import re
 import tempfile
@@ -28,7 +29,7 @@ from lib.metrics.retrieval import retrieval_metrics
 from lib.options import Names
 from lib.profile import load_profile
 from lib.published import MANIFEST, Published
-from lib.runs import read_trec
+from lib.runs import trec_lines
 from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import Study
 from lib.words import StudyError
@@ -56,8 +57,8 @@ NO_FILINGS = (
 class TrainedOnly(Published):
     """Published results of which a study takes the trained page scores alone."""
 
-    def copy_entry(self, stage: str, key: str, target: Path) -> dict | None:
-        return super().copy_entry(stage, key, target) if stage.startswith(TRAINED) else None
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        return super().find(stage, key) if stage.startswith(TRAINED) else None
 
 
 def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
@@ -98,7 +99,7 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
         every = [(name, condition) for name in names for condition in METHODS[name].conditions]
         wanted = [(m, c) for m, c in every if f"{c}/{m}" in published.manifest["runs"]]
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
-        parts = [compare_runs(published_run(published, *pair), study.run(*pair), *pair) for pair in wanted]
+        parts = [compare_runs(published.runs[c, m], study.run(m, c), m, c) for m, c in wanted]
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
         apart = not_of_metrics(published)
         return report(rows, say) and not tell(apart, say)
@@ -158,9 +159,12 @@ def check_files(published: Published) -> None:
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
     wrong += [f"{name} is not in the manifest" for name in sorted(here.keys() - known)]
     wrong += [f"{name} is not the published one" for name in sorted(changed)]
-    runs = {f"runs/{place}.trec.gz": run["sha256"] for place, run in published.manifest["runs"].items()}
-    others = {name: sha for name, sha in known.items() if name.startswith("runs/")}.items() ^ runs.items()
-    wrong += [f"{name} is listed otherwise as a run" for name in sorted(dict(others))]
+    if not wrong:
+        runs = {"/".join(place): trec_lines(run, place[1]) for place, run in published.runs.items()}
+        here = {place: hashlib.sha256(lines).hexdigest() for place, lines in runs.items()}
+        listed = {place: run["sha256"] for place, run in published.manifest["runs"].items()}
+        others = dict(here.items() ^ listed.items())
+        wrong += [f"the run {place} is not the one of the manifest" for place in sorted(others)]
     if wrong:
         listed = "\n".join(f"  {line}" for line in wrong[:50])
         raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
@@ -188,10 +192,10 @@ def signed_by(published: Published) -> str:
 def not_of_metrics(published: Published) -> list[str]:
     """Runs without metrics, metrics without a run, and means of the summary that are not those of the metrics."""
     metrics, summary = published.metrics, pd.read_csv(published.file("summary.csv"), dtype={"k": "Int64"})
-    of = metrics[metrics["metric"] == "page_recall"]
-    places = set(of["condition"] + "/" + of["method"]) ^ set(published.manifest["runs"])
+    of = metrics.loc[metrics["metric"] == "page_recall", ["condition", "method"]].drop_duplicates()
+    places = set(map("/".join, of.itertuples(index=False))) ^ set(published.manifest["runs"])
     keys = ["method", "condition", "metric", "k"]
-    means = metrics.groupby(keys, dropna=False)["value"].mean().rename("value").reset_index()
+    means = metrics.groupby(keys, dropna=False, observed=True)["value"].mean().rename("value").reset_index()
     both = summary.merge(means, on=keys, how="left")
     apart = both[
         ~((both["mean"] - both["value"]).abs() <= 1e-6) & ~(both["mean"].isna() & both["value"].isna())
@@ -201,17 +205,11 @@ def not_of_metrics(published: Published) -> list[str]:
     return of_runs + [said.format(**row) for row in apart.to_dict("records")]
 
 
-def published_run(published: Published, method: str, condition: str) -> pd.DataFrame:
-    """One published run (RUN_COLUMNS)."""
-    return read_trec(published.root / "runs" / condition / f"{method}.trec.gz")
-
-
 def from_runs(published: Published) -> pd.DataFrame:
     """Recall and ranked measures of every published run (METRIC_COLUMNS), from gold pages alone."""
     ks, questions, parts = published.manifest["settings"]["metrics"]["ks"], published.dataset().questions, []
-    for place in published.manifest["runs"]:
-        condition, method = place.split("/")
-        values = retrieval_metrics(published_run(published, method, condition), questions, ks)
+    for (condition, method), run in published.runs.items():
+        values = retrieval_metrics(run, questions, ks)
         parts.append(values.assign(method=method, condition=condition))
     return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
 

@@ -22,9 +22,10 @@ from scipy.stats import rankdata
 
 from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_of
 from lib.analysis.failures import STATEMENTS, page_kind
-from lib.analysis.frontier import known_table
+from lib.analysis.frontier import known_file
 from lib.analysis.statistic import correlation_of
 from lib.data.identity import years_named
+from lib.evaluation import read_metrics
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
@@ -135,8 +136,10 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     Another set's runs are not computed here, except those of ROWS, as that may take long.
     """
     wanted, found = measured(study.profile), [(name, "standard") for name in ROWS]
-    if (known := known_table(study, METRICS_FILE)) is not None:
-        found += known[["method", "condition"]].drop_duplicates().itertuples(index=False, name=None)
+    if (known := known_file(study, METRICS_FILE)) is not None:
+        found += (
+            read_metrics(known)[["method", "condition"]].drop_duplicates().itertuples(index=False, name=None)
+        )
     return wanted if is_own else [run for run in wanted if run in found]
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
@@ -15,7 +16,7 @@ import yaml
 from lib.book.allowed import check_generated
 from lib.book.explorer import write_explorer
 from lib.book.leaderboard import write_downloads
-from lib.book.manifest import stages_of, write_manifest, write_results
+from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, remember, run_all
 from lib.book.pages import write_pages
 from lib.book.site import tidy
@@ -104,7 +105,6 @@ def lay_out(study: Study, target: Path) -> None:
         (target / "notebooks" / f"{name}.ipynb").unlink(missing_ok=True)
         (target / "notebooks" / f"{name}.md").write_text(in_place_of(name, study.dataset.name))
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    write_downloads(study, target / "book" / "_static")
     options = config["sphinx"]["config"]["html_theme_options"]
     options["extra_footer"] = f"<p>{html.escape(footer(study))}</p>"
     if study.dataset.name == "demo":
@@ -141,10 +141,15 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     check_generated(study.outputs)
     lay_out(study, source)
     say("jupyter-book …")
-    found = run_jupyter_book(source, compiled)
-    aside = built.with_name("html.aside")
-    shutil.rmtree(aside, ignore_errors=True)
-    shutil.copytree(found, aside)
+    downloads, aside = study.outputs / "downloads", built.with_name("html.aside")
+    for folder in (downloads, aside):
+        shutil.rmtree(folder, ignore_errors=True)
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(run_jupyter_book, source, compiled)
+        write_exports(study)
+        write_downloads(study, downloads)
+    shutil.copytree(found.result(), aside)
+    shutil.copytree(downloads, aside / "_static", dirs_exist_ok=True)
     tidy(aside)
     shutil.rmtree(built, ignore_errors=True)
     aside.replace(built)

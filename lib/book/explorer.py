@@ -157,9 +157,9 @@ def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
     """Which context an answer was written for, by question, prompt tokens and seconds, as far as chapters read it."""
     found = {}
     for line in read_stages(study):
-        path = study.store.root / line["stage"] / line["key"] / FRAME
-        if line["stage"].startswith(EFFORTS) and path.is_file():
-            for row in read_frame(path).itertuples():
+        is_wanted = line["stage"].startswith(EFFORTS)
+        if is_wanted and (entry := study.store.entry(line["stage"], line["key"])):
+            for row in read_frame(entry.file(FRAME)).itertuples():
                 found[row.question_id, row.n_prompt_tokens, row.seconds] = line["stage"].removeprefix(EFFORTS)
     return found
 

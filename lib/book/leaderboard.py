@@ -3,7 +3,8 @@
 The table is plain HTML, whole without a script; ``book/_static/tables.js`` sorts and filters it.
 """
 
-import json
+import gzip
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from docutils.nodes import make_id
 from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
 from lib.methods import METHODS, OWN, Method
-from lib.published import METRICS_FILE, PUBLISHED_COLUMNS, RESULTS
+from lib.published import MANIFEST, PUBLISHED_COLUMNS, RESULTS, Published, metrics_csv
+from lib.runs import to_trec
 from lib.show.display import number, with_interval
 from lib.show.tables import seconds
 from lib.study import Study
@@ -23,7 +25,7 @@ SHOWN = ("doc_recall", "page_recall")
 #: What a row may need beside an index; the filters of the page.
 NEEDS = ("training", "language model", "metadata", "cross-encoder")
 COSTS = ["question_s", "tokens_written", "tokens_read", "pairs_scored", "index_s"]
-ZIP, RUNS = "all-results.zip", "runs"
+ZIP, RUNS, EXPORTED_METRICS = "all-results.zip", "runs", "metrics.csv.gz"
 
 
 def needs_of(method: Method) -> list[str]:
@@ -43,15 +45,23 @@ def needs_of(method: Method) -> list[str]:
     return [need for need in NEEDS if has[need] or need in of_used]
 
 
-def summaries(study: Study) -> dict[str, pd.DataFrame]:
-    """The summary of the study, and those published of other question sets over the same filings, by name."""
-    found = {study.dataset.name: pd.read_csv(study.outputs / "summary.csv", dtype={"k": "Int64"})}
-    for path in sorted(RESULTS.glob(f"*/{study.profile.name}/manifest.json")):
-        given = json.loads(path.read_text())
+def others(study: Study) -> dict[str, Published]:
+    """What is published of other question sets over the same filings, by name."""
+    found = {}
+    for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}")):
+        published = Published(path.parent)
+        given = published.manifest
         if given.get("collection", given["dataset"]) == study.dataset.collection:
-            read = pd.read_csv(path.with_name("summary.csv"), dtype={"k": "Int64"})
-            found.setdefault(given["dataset"], read)
+            found[given["dataset"]] = published
+    found.pop(study.dataset.name, None)
     return found
+
+
+def summaries(study: Study) -> dict[str, pd.DataFrame]:
+    """The summary of the study, and those of :func:`others`, by name."""
+    paths = {study.dataset.name: study.outputs / "summary.csv"}
+    paths |= {name: published.file("summary.csv") for name, published in others(study).items()}
+    return {name: pd.read_csv(path, dtype={"k": "Int64"}) for name, path in paths.items()}
 
 
 def board(study: Study) -> pd.DataFrame:
@@ -104,24 +114,22 @@ def leaderboard_page(study: Study) -> str:
 
 
 def write_downloads(study: Study, target: Path) -> None:
-    """Write every run of the study into ``runs/`` of a folder, and all results as one ZIP file beside it."""
-    files = {
-        path: path.relative_to(study.outputs) for path in sorted((study.outputs / RUNS).rglob("*.trec.gz"))
-    }
-    packed = {str(name): path.read_bytes() for path, name in files.items()}
-    for name, content in packed.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_bytes(content)
-    asked, lines = study.questions, []
-    for one in asked.itertuples():
-        lines += [f"{one.question_id} 0 {one.doc_name}#p{page:04d} 1\n" for page in one.gold_pages]
-    pages = asked["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    packed |= {"qrels.txt": "".join(lines).encode()}
-    packed |= {
-        "questions.csv": asked.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False).encode()
-    }
-    for name in (METRICS_FILE, "summary.csv", "manifest.json"):
+    """Write every run of the study into ``runs/`` of a folder, and all results as one ZIP file beside it, with those of
+    other question sets that are published over the same filings, each in a folder of its name."""
+    shutil.copytree(study.outputs / RUNS, target / RUNS, dirs_exist_ok=True)
+    packed = {str(path.relative_to(target)): path.read_bytes() for path in (target / RUNS).rglob("*.gz")}
+    packed |= gold_of(study.questions)
+    for name in (EXPORTED_METRICS, "summary.csv", "manifest.json"):
         packed[name] = (study.outputs / name).read_bytes()
+    for name, published in others(study).items():
+        found = {
+            f"{RUNS}/{'/'.join(place)}.trec.gz": to_trec(run, place[1])
+            for place, run in published.runs.items()
+        }
+        found |= gold_of(published.dataset().questions)
+        found[EXPORTED_METRICS] = gzip.compress(metrics_csv(published.metrics), mtime=0)
+        found["summary.csv"] = published.file("summary.csv").read_bytes()
+        packed |= {f"{name}/{file}": content for file, content in found.items()}
     if (times := known_table(study, TIMES)) is not None:
         packed[TIMES] = times.to_csv(index=False).encode()
     packed["README.md"] = filled("columns", study=study).encode()
@@ -129,3 +137,13 @@ def write_downloads(study: Study, target: Path) -> None:
         for name, content in sorted(packed.items()):
             stored = zipfile.ZIP_STORED if name.endswith(".gz") else zipfile.ZIP_DEFLATED
             archive.writestr(zipfile.ZipInfo(name), content, compress_type=stored)
+
+
+def gold_of(questions: pd.DataFrame) -> dict[str, bytes]:
+    """``qrels.txt``, the gold pages in TREC's format, and ``questions.csv``, without text."""
+    lines = []
+    for one in questions.itertuples():
+        lines += [f"{one.question_id} 0 {one.doc_name}#p{page:04d} 1\n" for page in one.gold_pages]
+    pages = questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
+    listed = questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False)
+    return {"qrels.txt": "".join(lines).encode(), "questions.csv": listed.encode()}

@@ -1,5 +1,7 @@
 """What outside checks rely on: runs, metrics, their summary, and the manifest of what they were made from."""
 
+import gzip
+import hashlib
 import io
 import json
 import os
@@ -14,12 +16,13 @@ from pathlib import Path
 import pandas as pd
 
 from lib.book.notebooks import chapters, read_stages
-from lib.evaluation import evaluate, merge_metrics, write_summary
-from lib.files import ROOT, digest_of_file
+from lib.evaluation import evaluate, merge_metrics, metrics_entry, read_metrics, write_summary
+from lib.files import ROOT
 from lib.methods import measured
 from lib.models.encoders import gpu
 from lib.models.weights import WEIGHT_SUFFIXES, is_folder, locked, weights_hash
-from lib.published import ANSWERS_FILE
+from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
+from lib.runs import to_trec, trec_lines
 from lib.study import Study
 from lib.words import Condition
 
@@ -33,13 +36,12 @@ STAGE_FIELDS = ("stage", "key", "version", "digest", "public", "asked", "wall_s"
 
 
 def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write ``runs/``, ``metrics.csv.gz``, ``summary.csv``; with filings also questions, pages and chunks.
+    """Write ``metrics.parquet`` and ``summary.csv``; with filings also questions, pages and chunks.
 
     All that the profile measures is written, and measurements of other methods go; or ``some`` runs are added.
+    :func:`write_exports` writes what others read.
     """
     wanted = some or measured(study.profile)
-    for name, condition in wanted:
-        study.run(name, condition)
     metrics = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
     write_summary(study, merge_metrics(study, metrics, is_whole=some is None))
     if "answer" in study.dataset.lacks:
@@ -50,6 +52,22 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
         study.questions.to_parquet(packed, index=False)
         study.write("questions.parquet", packed.getvalue())
         _ = study.pages, study.chunks  # linked into the outputs as they are read
+
+
+def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
+    """Write the files of the contract that only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``,
+    all that the profile measures or ``some``."""
+    for name, condition in some or measured(study.profile):
+        run = study.run(name, condition)  # which puts the file there, unless it is published
+        if study.run_entry(name, condition).origin == "published":
+            study.write(f"runs/{condition}/{name}.trec.gz", to_trec(run, name))
+    metrics = read_metrics(study.outputs / METRICS_FILE)
+    study.write("metrics.csv.gz", gzip.compress(metrics_csv(metrics), mtime=0))
+
+
+def run_sha256(study: Study, name: str, condition: Condition) -> str:
+    """SHA-256 of a run's TREC lines."""
+    return hashlib.sha256(trec_lines(study.run(name, condition), name)).hexdigest()
 
 
 def read_summary(study: Study) -> pd.DataFrame:
@@ -157,10 +175,11 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
     runs, inputs = (dict(before[name]) if is_same else {} for name in ("runs", "inputs"))
     inputs |= {name: study.inputs_digest(name) for name in dict(wanted)}
     for name, condition in wanted:
-        path = study.outputs / "runs" / condition / f"{name}.trec.gz"
-        if path.is_file():
-            key = study.run_entry(name, condition).key
-            runs[f"{condition}/{name}"] = {"key": key, "sha256": digest_of_file(path)}
+        run, of = study.run_entry(name, condition), metrics_entry(study, name, condition)
+        known = study.published.manifest["runs"] if run.origin == "published" else {}
+        sha256 = next((one["sha256"] for one in known.values() if one["key"] == run.key), None)
+        sha256 = sha256 or run_sha256(study, name, condition)
+        runs[f"{condition}/{name}"] = {"key": run.key, "metrics": of.key, "sha256": sha256}
     manifest = {
         "dataset": study.dataset.name,
         "collection": study.dataset.collection,

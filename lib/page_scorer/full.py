@@ -20,6 +20,7 @@ from lib.page_scorer.layers import Trainee
 from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
 from lib.page_scorer.reading import Corpus, fold_pairs, fold_reading, pairs_alone, training_pairs
 from lib.page_scorer.training import GoldAwareBatches, Reading, Recipe, train
+from lib.retrievers.dense import cosines
 from lib.store import Entry
 from lib.study import Study
 
@@ -130,7 +131,7 @@ def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: st
     encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, recipe.max_tokens)
     questions = study.questions["question"].iloc[list(rows)].tolist()
     queries = encode("page_scorer/questions", questions, "query")
-    return queries @ encode("page_scorer/pages", page_texts(study, recipe.header), "document").T
+    return cosines(queries, encode("page_scorer/pages", page_texts(study, recipe.header), "document"))
 
 
 def score_fold(

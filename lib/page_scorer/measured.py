@@ -190,7 +190,7 @@ def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[
         pd.DataFrame(rows(), columns=COLUMNS).to_csv(target / FILE, index=False, float_format="%.6g")
 
     entry = study.store.get(stage, params, compute, public=True)
-    return pd.read_csv(entry.path / FILE, dtype={"item": str, "by": str}, keep_default_na=False)
+    return pd.read_csv(entry.file(FILE), dtype={"item": str, "by": str}, keep_default_na=False)
 
 
 def _measured(study: Study, k: int) -> Iterable[tuple]:

@@ -4,6 +4,7 @@ Stored are, per question, its best pages, and all pages of its own filing for th
 text, so they are published: fewer pages can be searched without training again.
 """
 
+import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -136,18 +137,18 @@ def scores_in_folds(
     )
     entry = study.store.get(stage, params, compute, VERSION, public)
     if public:
-        study.link(entry.path / "folds.json", f"folds/{stage.split('/')[0]}-{by}.json")
+        study.write(f"folds/{stage.split('/')[0]}-{by}.json", entry.read("folds.json"))
     return entry
 
 
 def load_scores(study: Study, entry: Entry) -> np.ndarray:
     """Kept scores as float32, rows and columns as ``study.questions`` and ``study.pages``, ``-inf`` if not kept."""
     scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
-    with np.load(entry.path / "scores.npz") as arrays:
+    with np.load(io.BytesIO(entry.read("scores.npz"))) as arrays:
         scores[arrays["question"], arrays["page"]] = arrays["value"]
     return scores
 
 
 def load_records(entry: Entry) -> list[dict]:
     """One record per fold: the leak check, and what was trained or chosen."""
-    return json.loads((entry.path / "folds.json").read_text())
+    return json.loads(entry.read("folds.json"))

@@ -149,7 +149,7 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
 
         if name == "untrained" or full.untrainable(study):
             queries, pages = base_vectors(study, TUNED.get(name, "page_scorer_light"))
-            return queries @ pages.T
+            return dense.cosines(queries, pages)
         is_light = name == "light"
         return load_scores(
             study, light.scores_entry(study, by) if is_light else full.scores_entry(study, by, TUNED[name])

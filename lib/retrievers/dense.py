@@ -11,6 +11,21 @@ from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
 from lib.models.index import SPECIAL_TOKENS, encode_queries, text_vectors, window_vectors
 from lib.study import Study
 
+BLOCK = 8192  # vectors that are held in double precision at a time
+
+
+def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """The cosine of each pair of unit vectors, float32 of shape (n_queries, n_vectors), the same on every processor.
+
+    Products in double precision are rounded once, so that equal vectors score equally wherever they stand; in single
+    precision a matrix product gives them other last digits by position and processor, which break ties by chance.
+    """
+    queries, found = queries.astype(np.float64), np.empty((len(queries), len(vectors)), np.float32)
+    for start in range(0, len(vectors), BLOCK):
+        rows = slice(start, start + BLOCK)
+        found[:, rows] = queries @ vectors[rows].astype(np.float64).T
+    return found
+
 
 def best_window_scores(
     queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int
@@ -25,7 +40,7 @@ def best_window_scores(
     scores = np.full((len(queries), n_chunks), -np.inf, np.float32)
     if len(windows):
         chunks, starts = np.unique(owners, return_index=True)
-        scores[:, chunks] = np.maximum.reduceat(queries @ windows.T, starts, axis=1)
+        scores[:, chunks] = np.maximum.reduceat(cosines(queries, windows), starts, axis=1)
     return scores
 
 
@@ -53,7 +68,7 @@ def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
     name, own = study.chunking, study.profile.embedder.window
     window, texts = max(own, SIZES[name][0] + SPECIAL_TOKENS), study.chunks["text"]
     vectors = study.memo("whole", lambda: text_vectors(study, f"embeddings/{name}", texts, window))
-    return question_vectors(study) @ vectors.T
+    return cosines(question_vectors(study), vectors)
 
 
 def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import pandas as pd
 from lib.chunkings.elements import elements, is_furniture
 from lib.frames import remembered
 from lib.models.index import text_vectors
-from lib.retrievers.dense import question_vectors
+from lib.retrievers.dense import cosines, question_vectors
 from lib.study import Study
 
 KINDS = ("keywords", "summary", "prefix")
@@ -102,8 +102,8 @@ def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.n
     Shape (n_questions, n_chunks); ``kinds`` are of :data:`KINDS`.
     """
     texts, asked = represent(study), question_vectors(study)
-    cosines = []
+    found = []
     for kind in kinds:
         encode = partial(text_vectors, study, f"embeddings/element_{kind}", texts[kind])
-        cosines.append(asked @ study.memo(("element_vectors", kind), encode).T)
-    return np.maximum.reduce(cosines)
+        found.append(cosines(asked, study.memo(("element_vectors", kind), encode)))
+    return np.maximum.reduce(found)

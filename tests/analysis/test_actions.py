@@ -11,6 +11,7 @@ from lib.analysis.actions import ACTIONS, COLUMNS, actions
 from lib.book.headline import idle_table, paying_table
 from lib.methods import METHODS
 from lib.profile import load_profile
+from lib.published import METRICS_FILE, table_bytes
 
 QUESTIONS = [f"q{number}" for number in range(40)]
 
@@ -46,7 +47,7 @@ def test_every_pair_is_of_rows_or_of_steps_that_follow_each_other():
 
 def test_a_change_is_shown_by_its_best_form_and_pays_if_the_gain_is_no_chance(study):
     found = metrics(dense=0.2, dense_records=0.8, fixed_128=0.25, fixed_256=0.2, hyde=0.0)
-    found.to_csv(study.outputs / "metrics.csv.gz", index=False)
+    (study.outputs / METRICS_FILE).write_bytes(table_bytes(found))
     pd.DataFrame({"method": ["dense", "dense_records"], "question_s": [0.02, 0.034]}).to_csv(
         study.home / "times.csv", index=False
     )
@@ -63,7 +64,7 @@ def test_a_change_is_shown_by_its_best_form_and_pays_if_the_gain_is_no_chance(st
 
 
 def test_nothing_measured_is_no_change(study):
-    metrics(bm25=0.5).to_csv(study.outputs / "metrics.csv.gz", index=False)
+    (study.outputs / METRICS_FILE).write_bytes(table_bytes(metrics(bm25=0.5)))
     assert actions(study).empty
     assert paying_table(actions(study)).empty
 

@@ -1,16 +1,18 @@
 """The leaderboard: what a row needs, every row of every set, and one file of all results."""
 
 import io
-import json
 import re
 import zipfile
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from lib.book import leaderboard
 from lib.book.leaderboard import ZIP, board, leaderboard_page, needs_of, write_downloads
+from lib.evaluation import read_metrics
 from lib.methods import METHODS
+from lib.published import METRICS_FILE
 
 
 @pytest.mark.parametrize(
@@ -49,20 +51,27 @@ def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch
 
 
 def test_a_published_set_over_the_same_filings_is_on_the_board(study, tmp_path, monkeypatch):
-    root = tmp_path / "other" / study.profile.name
-    root.mkdir(parents=True)
-    given = {"dataset": "other", "collection": "financebench"}
-    (root / "manifest.json").write_text(json.dumps(given))
-    (root / "summary.csv").write_bytes((study.outputs / "summary.csv").read_bytes())
+    other = {"dataset": "other", "collection": "financebench"}
+    layer = SimpleNamespace(file=lambda name: study.outputs / name, manifest=other)
+    (path := tmp_path / "other" / "default" / "manifest.json").parent.mkdir(parents=True)
+    path.touch()
     monkeypatch.setattr(leaderboard, "RESULTS", tmp_path)
+    monkeypatch.setattr(leaderboard, "Published", lambda root: layer)
     assert board(study)["set"].tolist() == ["financebench", "other"]
     page = leaderboard_page(study)
     assert "make measure DATASET=financebench QUESTIONS=other METHODS=bm25" in page
-    (root / "manifest.json").write_text(json.dumps(given | {"collection": "elsewhere"}))
+    other["collection"] = "elsewhere"
     assert board(study)["set"].tolist() == ["financebench"]
 
 
-def test_all_results_are_in_one_file_without_a_text(study, tmp_path):
+def test_all_results_are_in_one_file_without_a_text(study, tmp_path, monkeypatch):
+    second = SimpleNamespace(
+        runs={("standard", "bm25"): study.run("bm25")},
+        dataset=lambda: study.dataset,
+        metrics=read_metrics(study.outputs / METRICS_FILE),
+        file=lambda name: study.outputs / name,
+    )
+    monkeypatch.setattr(leaderboard, "others", lambda study: {"second": second})
     write_downloads(study, tmp_path)
     with zipfile.ZipFile(tmp_path / ZIP) as archive:
         names = archive.namelist()
@@ -70,6 +79,10 @@ def test_all_results_are_in_one_file_without_a_text(study, tmp_path):
         columns = list(pd.read_csv(io.BytesIO(archive.read("questions.csv"))))
         described = set(re.findall(r"^\| `([\w.]+)`", archive.read("README.md").decode(), flags=re.M))
     assert {"metrics.csv.gz", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"} <= set(names)
+    own = ["runs/standard/bm25.trec.gz", "metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv"]
+    assert {name.removeprefix("second/") for name in names if name.startswith("second/")} == set(own)
+    with zipfile.ZipFile(tmp_path / ZIP) as archive:
+        assert all(archive.read(f"second/{name}") == archive.read(name) for name in own)
     assert "question" not in columns
     assert {name for name in names if "/" not in name} - {"README.md"} <= described
     assert (tmp_path / "runs" / "standard" / "bm25.trec.gz").is_file()

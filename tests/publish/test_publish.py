@@ -1,5 +1,6 @@
 """Publishing: a whole run goes out, the same bytes each time; no text of the dataset, nothing that is not whole."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.models.written import append_records
-from lib.published import ANSWERS_FILE, METRICS_FILE, from_pieces
-from lib.words import NeedsFilings, StudyError
+from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces, table_bytes
+from lib.words import CONDITIONS, NeedsFilings, StudyError
 from tests.small import ECHO, QUESTIONS, generation, write_whole
 
 from .conftest import commit
@@ -25,6 +26,11 @@ def files(root: Path) -> dict[str, bytes]:
     """Every file below a folder, by its path."""
     found = (path for path in sorted(root.rglob("*")) if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+
+def lines_of(root: Path) -> list[dict]:
+    """The published texts of a language model."""
+    return list(map(json.loads, gzip.decompress((root / GENERATIONS_FILE).read_bytes()).splitlines()))
 
 
 @pytest.fixture
@@ -42,8 +48,10 @@ def refusal(study, repository, publish_study):
 
 def test_published_files_hold_ids_and_numbers_but_no_text(results):
     found = files(results.root)
-    assert {"questions.csv", "filings.csv", "metrics.csv.gz", "summary.csv", "manifest.json"} < set(found)
-    assert {f"runs/{c}/bm25.trec.gz" for c in ("standard", "oracle-document", "oracle-page")} < set(found)
+    assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(
+        found
+    )
+    assert set(results.runs) == {(c, "bm25") for c in CONDITIONS}
     table = pd.read_csv(results.root / "questions.csv")
     assert list(table) == ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
     assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
@@ -63,9 +71,9 @@ def test_the_manifest_lists_every_file_and_where_each_public_result_lies(results
     listed = results.manifest["files"]
     assert set(listed) == set(files(results.root)) - {"manifest.json"}
     stages = {record["stage"]: record for record in results.manifest["stages"]}
-    assert list(stages["runs/standard/bm25"]["files"]) == ["run.trec.gz"]
-    assert stages["metrics/standard/bm25"]["files"]["metrics.csv"]["rows"]["method"] == "bm25"
-    assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json"
+    assert stages["runs/standard/bm25"]["files"] == stages["metrics/standard/bm25"]["files"] == {}
+    assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json.gz"
+    assert stages["summary"]["files"]["summary.csv"]["path"] == "summary.csv"
     assert "files" not in stages["pages"]
 
 
@@ -109,7 +117,7 @@ def test_a_publication_from_an_empty_store_loses_no_file(
         asked.store.value("analysis/outer", {}, make, public=True)
 
     ask(study, lambda: study.store.value("analysis/inner", {}, lambda: 1, public=True))
-    (study.home / GROWTH).write_bytes(b"of another machine")
+    (study.home / GROWTH).write_bytes(gzip.compress(b"of another machine"))
     manifest.write_manifest(study)
     first = publish_study(study)
     before = {path.relative_to(first.root) for path in first.root.rglob("*")}
@@ -130,7 +138,7 @@ def test_two_results_of_one_stage_are_both_published(study, repository, publish_
     found = publish_study(study)
     records = [record for record in found.manifest["stages"] if record["stage"] == "analysis/number"]
     paths = [record["files"]["value.json"]["path"] for record in records]
-    assert sorted((found.root / path).read_text() for path in paths) == ["1\n", "2\n"]
+    assert sorted(gzip.decompress((found.root / path).read_bytes()) for path in paths) == [b"1\n", b"2\n"]
     assert len(set(paths)) == 2
 
 
@@ -141,7 +149,7 @@ def test_what_other_sessions_looked_up_is_not_part_of_the_book(study):
 
 
 def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
-    records = [json.loads(line) for line in (results.root / "generations.jsonl").read_text().splitlines()]
+    records = lines_of(results.root)
     first = next(record for record in records if record["question_id"] == "q1")
     assert first["text"] == "The answer to “[…]?” is 1,577."
     assert from_pieces(first["pieces"], QUESTIONS["q1"]) == ECHO
@@ -155,7 +163,7 @@ def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(
     append_records(study.home / "generations.jsonl", about)
     reports = []
     publish.write_generations(study, tmp_path, publish.quotations_of(study), reports.append)
-    records = [json.loads(line) for line in (tmp_path / "generations.jsonl").read_text().splitlines()]
+    records = lines_of(tmp_path)
     assert {record["question_id"] for record in records} == {"q1", "q2", "ACME_2020_10K"}
     assert reports == [
         "publish: 1 texts that quote a filing at length or another question, or are of no question or filing, stay here"
@@ -195,15 +203,15 @@ def test_a_study_without_a_book_is_refused(study, refusal):
 
 def test_a_run_that_is_missing_is_refused(study, repository, refusal):
     manifest.write_manifest(study)
-    (study.outputs / "runs" / "oracle-page" / "bm25.trec.gz").unlink()
+    study.memo(("run", study.run_entry("bm25", "oracle-page").key), None)["score"] *= 2
     assert "the run of bm25 under oracle-page is missing" in refusal()
 
 
 def test_metrics_that_leave_a_question_out_are_refused(study, repository, refusal):
     manifest.write_manifest(study)
-    metrics = pd.read_csv(study.outputs / "metrics.csv.gz")
+    metrics = read_metrics(study.outputs / METRICS_FILE)
     kept = metrics[(metrics["question_id"] != "q2") | (metrics["condition"] != "standard")]
-    kept.to_csv(study.outputs / "metrics.csv.gz", index=False)
+    study.write(METRICS_FILE, table_bytes(kept))
     assert "the metrics of bm25 under standard do not cover every question" in refusal()
 
 
@@ -216,7 +224,7 @@ def test_text_of_a_question_anywhere_is_refused(study, repository, refusal):
 def test_text_of_a_question_in_a_public_frame_is_refused(study, repository, refusal):
     study.store.frame("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
     manifest.write_manifest(study)
-    assert "stored/analysis/texts/frame.csv contains text of the dataset" in refusal()
+    assert "stored/analysis/texts/frame.csv.gz contains text of the dataset" in refusal()
 
 
 def test_a_path_of_this_machine_is_refused(study, repository, refusal):
@@ -240,6 +248,6 @@ def test_without_filings_nothing_can_be_published(study, repository, publish_stu
 
 
 def test_results_are_written_again_to_the_same_bytes(study):
-    before = {name: (study.outputs / name).read_bytes() for name in ("metrics.csv.gz", "summary.csv")}
+    before = {name: (study.outputs / name).read_bytes() for name in (METRICS_FILE, "summary.csv")}
     write_results(study)
     assert before == {name: (study.outputs / name).read_bytes() for name in before}

@@ -15,7 +15,7 @@ from lib.evaluation import evaluate
 from lib.methods import METHODS
 from lib.models.written import append_records
 from lib.options import Names
-from lib.published import Published
+from lib.published import METRICS_FILE, RUNS_FILE, Published
 from lib.study import Study
 from lib.words import NeedsFilings, StudyError
 from tests.small import generation
@@ -62,14 +62,14 @@ def test_what_is_published_of_a_set_has_no_text(results, measured_set, repositor
     listed = results.manifest
     assert (listed["dataset"], listed["collection"]) == ("second", "financebench")
     assert listed["lacks"] == ["answer", "evidence"]
-    assert {"questions.csv", "filings.csv", "summary.csv", "metrics.csv.gz"} <= set(listed["files"])
+    assert {"questions.csv", "filings.csv", "summary.csv", METRICS_FILE, RUNS_FILE} <= set(listed["files"])
     assert not any(name.startswith("shown/") for name in listed["files"])
     verify.check_files(results)
     table = pd.read_csv(results.root / "questions.csv")
     assert table["question_id"].tolist() == ["s1", "s2"]
     assert table["company"].tolist() == ["Acme", "Bolt"]
-    kept = (results.root / "generations.jsonl").read_text().splitlines()
-    assert [json.loads(line)["text"] for line in kept] == ["Acme makes anvils."]
+    kept = results.generations(measured_set.questions)
+    assert [record["text"] for record in kept] == ["Acme makes anvils."]
 
 
 def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_filings, tmp_path):
@@ -86,7 +86,7 @@ def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_f
 
 
 def test_what_is_missing_is_measured_by_a_command_that_is_named(measured_set, publish_study):
-    (measured_set.outputs / "runs" / "standard" / "bm25.trec.gz").unlink()
+    (measured_set.outputs / "manifest.json").unlink()
     with pytest.raises(
         StudyError, match="run make measure DATASET=financebench QUESTIONS=second PROFILE=default"
     ):

@@ -1,6 +1,5 @@
 """``make verify``: a fresh computation is compared row by row, and a difference is named."""
 
-import gzip
 import json
 import os
 from pathlib import Path
@@ -13,8 +12,9 @@ from extras.publish import verify
 from extras.publish.verify import compare_metrics, compare_runs, compare_tables, difference
 from lib import studies
 from lib.data.dataset import read_dataset
+from lib.evaluation import read_metrics
 from lib.options import Names
-from lib.published import Published
+from lib.published import METRICS_FILE, RUNS_FILE, Published, table_bytes
 from lib.studies import OUTPUTS_VARIABLE
 from lib.words import DatasetError, StudyError
 
@@ -132,10 +132,10 @@ def republish(results: Published, name: str, content: bytes) -> None:
 
 def with_recall(results: Published, value: float) -> None:
     """Change the published page recall of the first question."""
-    table = pd.read_csv(results.root / "metrics.csv.gz", dtype={"k": "Int64"})
+    table = read_metrics(results.root / METRICS_FILE)
     row = table.query("condition == 'standard' and metric == 'page_recall' and k == 5").index[0]
     table.loc[row, "value"] = value
-    republish(results, "metrics.csv.gz", gzip.compress(table.to_csv(index=False).encode()))
+    republish(results, METRICS_FILE, table_bytes(table))
 
 
 @pytest.mark.parametrize("mode", ["published", "fresh"])
@@ -177,7 +177,7 @@ def test_a_manifest_that_lists_other_runs_or_other_means_is_found(reports, resul
     manifest = json.loads((results.root / "manifest.json").read_text())
     of_run = manifest["runs"].pop("standard/bm25")
     (results.root / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(StudyError, match=r"runs/standard/bm25\.trec\.gz is listed otherwise as a run"):
+    with pytest.raises(StudyError, match="the run standard/bm25 is not the one of the manifest"):
         verify.verify(Names(), ["bm25"], say=reports.append)
     manifest["runs"]["standard/bm25"] = of_run
     (results.root / "manifest.json").write_text(json.dumps(manifest))
@@ -216,7 +216,7 @@ def test_a_manifest_without_hashes_has_to_be_published_again(reports, results):
 
 
 def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
-    (results.root / "runs" / "standard" / "bm25.trec.gz").write_bytes(b"")
+    (results.root / RUNS_FILE).write_bytes(b"")
     (results.root / "summary.csv").unlink()
     (results.root / "shown" / "more.csv").write_text("n\n")
     with pytest.raises(StudyError) as caught:
@@ -226,7 +226,7 @@ def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
     assert lines == [
         "  summary.csv is missing",
         "  shown/more.csv is not in the manifest",
-        "  runs/standard/bm25.trec.gz is not the published one",
+        "  runs.parquet is not the published one",
     ]
 
 

@@ -11,9 +11,21 @@ from hypothesis import strategies as st
 from lib.chunkings.sizes import children
 from lib.models.encoders import ENGINES
 from lib.retrievers import dense
-from lib.retrievers.dense import best_window_scores
+from lib.retrievers.dense import best_window_scores, cosines
 
 VALUES = st.floats(-1, 1, width=32)
+
+
+@pytest.mark.parametrize("n_queries", [1, 7])
+def test_equal_vectors_score_equally_wherever_they_stand(n_queries, monkeypatch):
+    monkeypatch.setattr(dense, "BLOCK", 100)
+    draw = np.random.default_rng(0).normal
+    queries, vectors = draw(size=(n_queries, 384)).astype("f"), draw(size=(1009, 384)).astype("f")
+    vectors[::9] = vectors[0]
+    found = cosines(queries, vectors)
+    assert (found[:, ::9] == found[:, :1]).all()
+    np.testing.assert_allclose(found, queries @ vectors.T, atol=1e-3)
+    assert found.dtype == np.float32
 
 
 def test_a_chunk_scores_as_its_best_window():

@@ -1,0 +1,75 @@
+"""Every published number against that of commit 0733168, by hashes of contents; formats and places may differ.
+
+``golden.json`` has, by question set: ``shown`` (CSV files of tables and figures), ``runs`` and ``metrics`` (by
+condition and method, as TREC lines and as CSV), and ``entries`` (keys by stage). What differs on purpose is in CHANGED.
+"""
+
+import hashlib
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from lib.evaluation import METRIC_COLUMNS
+from lib.files import ROOT, digest_of_file
+from lib.published import RESULTS, Published, metrics_csv
+from lib.runs import trec_lines
+
+GOLDEN = Path(__file__).with_name("golden.json")
+CHANGELOG = ROOT / "book" / "changelog.md"
+#: ``set/kind/name`` of what is another than it was, as a pattern → words of the changelog that say why.
+CHANGED: dict[str, str] = {}
+
+
+def fingerprints(published: Published) -> dict[str, dict]:
+    """What golden.json has of one set."""
+    short, entries = 16, {}
+    runs = {
+        f"{condition}/{method}": hashlib.sha256(trec_lines(run, method)).hexdigest()[:short]
+        for (condition, method), run in published.runs.items()
+    }
+    parts = published.metrics[METRIC_COLUMNS].groupby(["condition", "method"], observed=True)
+    metrics = {
+        "/".join(place): hashlib.sha256(metrics_csv(part)).hexdigest()[:short] for place, part in parts
+    }
+    for stage, key in sorted(published.stages):
+        if "files" in published.stages[stage, key]:
+            entries.setdefault(stage, []).append(key)
+    files = sorted((published.root / "shown").glob("*/*.csv"))
+    shown = {str(path.relative_to(published.root)): digest_of_file(path)[:short] for path in files}
+    return {"shown": shown, "runs": runs, "metrics": metrics, "entries": entries}
+
+
+def differences(name: str, known: dict[str, dict], now: dict[str, dict]) -> list[str]:
+    """``set/kind/name`` of what is missing or another; what is new differs from nothing."""
+    found = []
+    for kind, items in known.items():
+        for item, value in items.items():
+            there = now[kind].get(item)
+            is_same = set(value) <= set(there or ()) if kind == "entries" else value == there
+            found += [] if is_same else [f"{name}/{kind}/{item}"]
+    return found
+
+
+def test_every_published_number_is_the_one_of_the_gate_or_the_changelog_says_why():
+    changelog, unexplained = CHANGELOG.read_text(), []
+    for name, known in json.loads(GOLDEN.read_text()).items():
+        for place in differences(name, known, fingerprints(Published.of(name, "default"))):
+            said = [words for pattern, words in CHANGED.items() if fnmatchcase(place, pattern)]
+            unexplained += [] if said and all(words in changelog for words in said) else [place]
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("kind", ["shown", "runs", "metrics", "entries"])
+def test_a_changed_or_missing_number_is_seen(kind):
+    known = {"shown": {"a": "1"}, "runs": {"a": "1"}, "metrics": {"a": "1"}, "entries": {"a": ["1"]}}
+    assert differences("set", known, known) == []
+    for other in ({"a": ["2"]}, {}):
+        assert differences("set", known, known | {kind: other}) == [f"set/{kind}/a"]
+
+
+if __name__ == "__main__":  # writes the gate: once, from the commit that the module names
+    sets = sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json"))
+    written = {name: fingerprints(Published.of(name, "default")) for name in sets}
+    GOLDEN.write_text(json.dumps(written, indent=0, sort_keys=True) + "\n")
