@@ -171,7 +171,12 @@ def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     profile = load_profile("default")
     part = profile.only(("bm25", "run"), "my_method")
     assert part.bm25 == profile["bm25"]
-    for read in (lambda: part.rerank, lambda: part["rerank"]):
+    for read in (
+        lambda: part.rerank,
+        lambda: part["rerank"],
+        lambda: part.get("rerank"),
+        lambda: "rerank" in part,
+    ):
         with pytest.raises(UndeclaredSetting) as caught:
             read()
         assert str(caught.value) == (
@@ -180,3 +185,4 @@ def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
         )
     with pytest.raises(KeyError):
         profile["rerang"]
+    assert (profile.get("rerang", 1), "rerang" in profile, part.get("bm25")) == (1, False, profile.bm25)
