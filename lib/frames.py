@@ -302,5 +302,5 @@ def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
     hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    kept = {key: value for key, value in settings.items() if LATER.get(key) != value}
+    kept = {key: value for key, value in settings.items() if key not in LATER or LATER[key] != value}
     return {key: hashed.get(key) or _with_hashes(value) for key, value in kept.items()}

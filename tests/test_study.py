@@ -365,6 +365,12 @@ def test_torch_is_no_part_of_a_key_and_another_engine_is():
     assert other == known | {"engine": "openvino"}
 
 
+def test_a_setting_that_is_none_is_part_of_a_key():
+    study = object.__new__(Study)
+    study.profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None, "engine": "torch"}})
+    assert study.settings_of(("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}
+
+
 def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
     about = {"name": "any", "collection": "any", "has_text": True}
     about |= {"questions": pd.DataFrame({"question_id": ["q1"]})}
