@@ -9,6 +9,7 @@ from lib import runs
 from lib.ahead.queries import queries
 from lib.data.chunks import count_tokens, load_tokenizer
 from lib.data.identity import search_words, years_named
+from lib.frames import edited
 from lib.metrics.frame import values_of
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models.weights import fetch, weights_hash
@@ -63,7 +64,7 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
         return pd.DataFrame(rows, columns=columns)
 
     params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k}
-    params |= {"settings": study.profile.bm25, "identity": identity.to_dict()}
+    params |= {"settings": study.profile.bm25 | edited("bm25", "ahead"), "identity": identity.to_dict()}
     stored = (
         study.store.frame(stage, params, partial(make, variants), version, public=True)
         for stage, variants, version in (
