@@ -1,7 +1,7 @@
 """Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
 
-Three engines run them: torch, on any device; OpenVINO, faster on a processor in the same precision; and onnxruntime,
-for weights that are published as an 8-bit graph.
+Three engines run them: torch, on any device; OpenVINO, on a processor; and onnxruntime, for weights that are published
+as an 8-bit graph. Which is fastest depends on precision and processor: ``python -m lib speed`` measures it.
 """
 
 import os
