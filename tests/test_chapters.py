@@ -34,6 +34,11 @@ def test_there_are_no_outputs(name):
 
 
 @in_every_chapter
+def test_no_chapter_imports_extras(name):
+    assert not [cell.id for cell in code(name) if re.search(r"^\s*(from|import) extras\b", cell.source, re.M)]
+
+
+@in_every_chapter
 def test_the_title_is_a_question(name):
     assert CHAPTERS[name][0].source.splitlines()[0].endswith("?")
 
