@@ -24,7 +24,7 @@ from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.frontier import known_table
 from lib.analysis.statistic import correlation_of
-from lib.data.identity import years_named
+from lib.data.identity import years_in
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
 from lib.published import METRICS_FILE, Published
@@ -35,7 +35,7 @@ from lib.study import Study
 from lib.typed import read_frame
 from lib.words import Condition, StudyError
 
-STAGE, VERSION = "analysis/question-features", 1
+STAGE, VERSION = "analysis/question-features", 2
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
 ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
 GAINS = ("recall_gain", "rank_gain")  # BM25 minus dense: page recall, reciprocal rank of the first gold page
@@ -95,7 +95,7 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
             "gold_is_statement": max((page_kind(texts[page]) in STATEMENTS for page in gold), default=np.nan),
             "best_overlap": shares[0],
             "names_company": any(names_company(question, company) for company in named),
-            "names_year": bool(years_named(question)),
+            "names_year": bool(years_in(question)),
             "asks_figure": asks_figure(question),
             "length": np.log2(max(1, len(question.split()))),
         }
