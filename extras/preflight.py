@@ -7,17 +7,14 @@ takes two operations per parameter and token (Kaplan et al., 2020, 2.1), writing
 import shutil
 from pathlib import Path
 
-from lib.models.encoders import GIB, gpu
+from lib.models.encoders import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
 from lib.models.weights import PICKLED, hub_models, is_reachable, local_snapshot
 from lib.study import Study
 from lib.words import StudyError
 
 FILING_TOKENS = 110_000  # of a filing, about what FinanceBench's have
-GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
 GPU_BYTES_A_SECOND = 6e11
 DOWNLOAD_BYTES_A_SECOND = 3e7
-ROOM = 1.3  # memory that a model needs, in sizes of its weights
-NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
 DISK_GIB_A_FILING = 0.02  # of vectors and runs
 ANSWERS = 5  # answers per question that the chapters have written
 ANSWER_TOKENS = 6_000

@@ -7,7 +7,7 @@ import copy
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -19,7 +19,7 @@ from lib.cache import Cache
 from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages
-from lib.files import ROOT, aside, digest_of, write_atomically
+from lib.files import ROOT, aside, digest_of, digest_of_file, write_atomically
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings
 from lib.published import Published
@@ -34,8 +34,30 @@ ARTIFACTS = ROOT / "artifacts"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 LATER = {"engine": "torch"}  # settings that were added later: with these values they are no part of a key
+#: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
+READ = {
+    "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
+    "ahead": {
+        "ahead/kinds.yaml": "15c1c5b3455a690da138",
+        "ahead/learnt_kinds.yaml": "b60b6030de3b4c18daec",
+        "data/items.yaml": "d4a3975be11b8413334f",
+    },
+    "answers": {
+        "answers/asked.yaml": "b1bb5b93c5843894c9cf",
+        "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c",
+    },
+}
 QUESTION_IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
 QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")
+
+
+@cache
+def edited(*sections: str) -> dict[str, dict[str, str]]:
+    """What sections' files of data add to a key: the digests of those that are not as in READ; nothing if all are."""
+    known = {name: digest for section in sections for name, digest in READ.get(section, {}).items()}
+    digests = {name: digest_of_file(ROOT / "lib" / name)[:20] for name in known}
+    files = {name: digest for name, digest in digests.items() if digest != known[name]}
+    return {"files": files} if files else {}
 
 
 def remembered(function: Callable) -> Callable:
@@ -237,8 +259,10 @@ class Frames:
         return load_tokenizer(fetch(self.profile.embedder.weights))
 
     def settings_of(self, sections: tuple[str, ...]) -> dict:
-        """Sections of the profile as a part of a key, with each model's name replaced by its weights' hash."""
-        return {name: _with_hashes(self.profile[name]) for name in sections}
+        """Sections of the profile as a part of a key, with each model's name replaced by its weights' hash, and with
+        their edited files of data."""
+        hashed = {name: _with_hashes(self.profile[name]) for name in sections}
+        return {name: value | more if (more := edited(name)) else value for name, value in hashed.items()}
 
     def digest(self, name: str) -> str:
         """What identifies the content of a frame, 20 hex digits.
@@ -302,5 +326,5 @@ def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
     hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    kept = {key: value for key, value in settings.items() if LATER.get(key) != value}
+    kept = {key: value for key, value in settings.items() if key not in LATER or LATER[key] != value}
     return {key: hashed.get(key) or _with_hashes(value) for key, value in kept.items()}

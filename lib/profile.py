@@ -44,6 +44,14 @@ class Settings(dict):
             )
         raise KeyError(name)
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a setting of this name; of a section that its reader did not declare, an error."""
+        return super().__contains__(name) or bool(self._reader and self.__missing__(name))
+
+    def get(self, name: str, default: object = None) -> object:
+        """The setting of a name, or ``default``; of a section that its reader did not declare, an error."""
+        return super().get(name, default) if name in self else default
+
     def __getattr__(self, name: str):
         try:
             return self[name]

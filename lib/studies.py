@@ -99,5 +99,6 @@ def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, obje
     cells = json.loads(path.read_text())["cells"]
     source = next(cell["source"] for cell in cells if "parameters" in cell["metadata"].get("tags", []))
     body = ast.parse("".join(source)).body
-    own = {node.targets[0].id: ast.literal_eval(node.value) for node in body}
+    targets = [node.target if isinstance(node, ast.AnnAssign) else node.targets[0] for node in body]
+    own = {target.id: ast.literal_eval(node.value) for target, node in zip(targets, body, strict=True)}
     return {name: value for name, value in given.items() if value != own.get(name)}

@@ -1,6 +1,7 @@
 """Source notebooks are chapters: no outputs, short cells, prose in Markdown, numbers in prose glued."""
 
 import re
+from itertools import pairwise
 
 import nbformat
 import pytest
@@ -33,6 +34,11 @@ def test_there_are_no_outputs(name):
 
 
 @in_every_chapter
+def test_no_chapter_imports_extras(name):
+    assert not [cell.id for cell in code(name) if re.search(r"^\s*(from|import) extras\b", cell.source, re.M)]
+
+
+@in_every_chapter
 def test_the_title_is_a_question(name):
     assert CHAPTERS[name][0].source.splitlines()[0].endswith("?")
 
@@ -46,6 +52,13 @@ def test_it_begins_with_a_generated_finding_and_what_to_remember(name):
     first, *lines = box.splitlines()
     assert first == ":::{admonition} What to remember"
     assert 2 <= len([line for line in lines if line.startswith("- ")]) <= 3
+
+
+@in_every_chapter
+def test_no_two_texts_in_a_row_end_alike(name):
+    texts = [" ".join(cell.source.split()) for cell in CHAPTERS[name] if cell.cell_type == "markdown"]
+    ends = [re.split(r"(?<=[.?!:])\s+", text)[-1] for text in texts]
+    assert [one for one, following in pairwise(ends) if one == following] == []
 
 
 @in_every_chapter

@@ -2,9 +2,12 @@
 
 import re
 
+import pandas as pd
 import pytest
 
+from lib.files import ROOT
 from lib.methods import measured
+from lib.models import encoders
 from lib.profile import PROFILES, Settings, UndeclaredSetting, load_profile
 from lib.words import StudyError
 
@@ -167,11 +170,26 @@ def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name
         load_profile(write("extends: default\nsets: {mine: {bm25.k: 1}}")).for_sets("mine")
 
 
+def test_the_default_engine_is_the_fastest_that_was_published_and_none_is_called_faster():
+    tables = ROOT / "book" / "results" / "financebench" / "default" / "shown" / "tables"
+    speeds = pd.read_csv(tables / "encoder-speeds.csv")
+    embedder = load_profile("default").embedder
+    own = speeds[speeds["model"] == embedder.weights].sort_values("texts_s")
+    assert own["engine"].iloc[-1] == embedder.engine
+    for text in (encoders.__doc__, *(path.read_text() for path in PROFILES.glob("*.yaml"))):
+        assert "faster" not in text
+
+
 def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     profile = load_profile("default")
     part = profile.only(("bm25", "run"), "my_method")
     assert part.bm25 == profile["bm25"]
-    for read in (lambda: part.rerank, lambda: part["rerank"]):
+    for read in (
+        lambda: part.rerank,
+        lambda: part["rerank"],
+        lambda: part.get("rerank"),
+        lambda: "rerank" in part,
+    ):
         with pytest.raises(UndeclaredSetting) as caught:
             read()
         assert str(caught.value) == (
@@ -180,3 +198,4 @@ def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
         )
     with pytest.raises(KeyError):
         profile["rerang"]
+    assert (profile.get("rerang", 1), "rerang" in profile, part.get("bm25")) == (1, False, profile.bm25)

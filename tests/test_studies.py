@@ -1,5 +1,7 @@
 """Opening a study by names: what is refused, and which outputs a run with changed parameters gets."""
 
+import json
+
 import pytest
 
 from lib import studies
@@ -109,3 +111,10 @@ def test_only_what_differs_from_the_chapter_s_own_cell_is_changed():
     assert changed_parameters(CHAPTER, {"methods": ["bm25"], "k": 5}) == {"methods": ["bm25"]}
     assert changed_parameters("no_chapter", {"k": 3}) == {}
     assert (studies.NOTEBOOKS / f"{CHAPTER}.ipynb").is_file()
+
+
+def test_a_parameter_may_have_a_type(tmp_path, monkeypatch):
+    cell = {"metadata": {"tags": ["parameters"]}, "source": ["k: int = 5  # chunks\n", 'name = "bm25"']}
+    (tmp_path / "typed.ipynb").write_text(json.dumps({"cells": [cell]}))
+    monkeypatch.setattr(studies, "NOTEBOOKS", tmp_path)
+    assert changed_parameters("typed", {"k": 5, "name": "dense"}) == {"name": "dense"}

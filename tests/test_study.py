@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import runs
+from lib import frames, runs
 from lib.chunkings.table import CHUNKINGS, Chunking
 from lib.data.chunks import chunk_key
 from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate
-from lib.files import digest_of
+from lib.files import ROOT, digest_of, digest_of_file
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
 from lib.models.weights import fetch, weights_hash
@@ -363,6 +363,26 @@ def test_torch_is_no_part_of_a_key_and_another_engine_is():
     assert "engine" not in known
     other = study.with_changes({"embedder.engine": "openvino"}).settings_of(("embedder",))["embedder"]
     assert other == known | {"engine": "openvino"}
+
+
+def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch):
+    study, path = object.__new__(Study), "retrievers/stop_words.txt"
+    study.profile = load_profile("default").updated({"bm25": {"k1": 1.5}})
+    assert study.settings_of(("bm25", "run")) == {"bm25": {"k1": 1.5}, "run": {"depth": 50}}
+    monkeypatch.setattr(frames, "edited", frames.edited.__wrapped__)
+    monkeypatch.setitem(frames.READ, "bm25", {path: "0" * 20})
+    digest = digest_of_file(ROOT / "lib" / path)[:20]
+    assert study.settings_of(("bm25", "run")) == {
+        "bm25": {"k1": 1.5, "files": {path: digest}},
+        "run": {"depth": 50},
+    }
+    assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
+
+
+def test_a_setting_that_is_none_is_part_of_a_key():
+    study = object.__new__(Study)
+    study.profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None, "engine": "torch"}})
+    assert study.settings_of(("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}
 
 
 def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):

@@ -26,6 +26,7 @@ from lib.ahead.views import page_views, pool_of
 from lib.analysis.frontier import known_table
 from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, MIXED
 from lib.files import digest_of, write_atomically
+from lib.frames import edited
 from lib.metrics.retrieval import retrieval_metrics
 from lib.models.index import window_vectors
 from lib.page_scorer import light
@@ -239,7 +240,7 @@ def measure_asked(home: Study, larger: Study, index: Index | None) -> Iterator[p
 
         params = {"draw": part.draw, "doc_names": sorted(part.doc_names), "plan": index.shards.plan._asdict()}
         params |= {"trained": digest_of(inputs(home)), "nearest": NEAREST}
-        params |= {"questions": home.digest("questions")}
+        params |= {"questions": home.digest("questions")} | edited("ahead", "bm25")
         found.append(home.store.frame(f"{STAGE}/{ASKED}", params, make, VERSION))
         write_table(home, pd.concat(found))
         yield found[-1]

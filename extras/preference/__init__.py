@@ -1,1 +1,1 @@
-"""Preference training of the generator: the pairs, what a run needs, the training, and what it changes."""
+"""Preference training of the generator, and its answers before and after; see :mod:`lib.analysis.preference`."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from extras.preference.needs import check_machine, estimate
-from extras.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
-from extras.preference.summary import COMPARED_VERSION, counts, paragraph, stored_as
 from extras.preflight import preflight
+from lib.analysis.preference.needs import check_machine, estimate
+from lib.analysis.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
+from lib.analysis.preference.summary import COMPARED_VERSION, counts, paragraph, stored_as
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash

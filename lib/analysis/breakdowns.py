@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.data.identity import years_named
+from lib.data.identity import years_in
 from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import values_of
 from lib.stats import Interval, Resampling, corrected, wilson
@@ -75,12 +75,14 @@ def named(study: Study) -> pd.Series:
         asked = study.questions
         pairs = zip(asked["question"], asked["company"], strict=True)
         has_company = np.array([names_company(*pair) for pair in pairs], bool)
-        has_year = asked["question"].map(years_named).to_numpy(bool)
+        has_year = asked["question"].map(years_in).to_numpy(bool)
         label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
         return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
     params = {"questions": study.digest("questions")}
-    return study.store.frame("analysis/named", params, make, public=True).set_index("question_id")["named"]
+    return study.store.frame("analysis/named", params, make, version=2, public=True).set_index("question_id")[
+        "named"
+    ]
 
 
 def labels(study: Study) -> pd.DataFrame:

@@ -17,6 +17,7 @@ import pandas as pd
 from lib.analysis.judged import agreement_of, kappa_of
 from lib.data.labelled import REFUSED, RIGHT, labelled_answers, labels_digest
 from lib.folds import assign_folds
+from lib.frames import edited
 from lib.metrics import right
 from lib.metrics.answers import BERT_SCORE, STRING_METRICS, refusal_rule
 from lib.metrics.overlap import Reference
@@ -75,7 +76,8 @@ def _stored(study: Study, name: str, make: Callable[[], pd.DataFrame], columns: 
         return pd.DataFrame(columns=columns)
     published = study.store.value("digests/labels", known, lambda: here, public=True)
     params = {"labels": here or published, "embedder": weights_hash(study.profile.embedder.weights)}
-    params, stage = params | known | study.settings_of(("significance",)), f"analysis/labels-{name}"
+    params |= known | study.settings_of(("significance",)) | edited("answers")
+    stage = f"analysis/labels-{name}"
     if not here and study.store.find(stage, params, VERSION) is None:
         return pd.DataFrame(columns=columns)
     return study.store.frame(stage, params, make, VERSION, public=name != "scores")

@@ -8,7 +8,8 @@ import pandas as pd
 from lib import runs
 from lib.ahead.queries import queries
 from lib.data.chunks import count_tokens, load_tokenizer
-from lib.data.identity import search_words, years_named
+from lib.data.identity import search_words, years_in
+from lib.frames import edited
 from lib.metrics.frame import values_of
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models.weights import fetch, weights_hash
@@ -63,7 +64,7 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
         return pd.DataFrame(rows, columns=columns)
 
     params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k}
-    params |= {"settings": study.profile.bm25, "identity": identity.to_dict()}
+    params |= {"settings": study.profile.bm25 | edited("bm25", "ahead"), "identity": identity.to_dict()}
     stored = (
         study.store.frame(stage, params, partial(make, variants), version, public=True)
         for stage, variants, version in (
@@ -103,14 +104,14 @@ def invented_years(study: Study) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         rows = []
         for question, texts in zip(study.questions.itertuples(), written_passages(study), strict=True):
-            asked, written = years_named(question.question), years_named(texts[0]) if texts else set()
+            asked, written = set(years_in(question.question)), set(years_in(texts[0]) if texts else ())
             invented = float(not asked & written) if asked and written else np.nan
             years = (" ".join(map(str, sorted(part))) for part in (asked, written))
             rows.append((question.question_id, *years, invented))
         return pd.DataFrame(rows, columns=["question_id", "asked", "written", "is_invented"])
 
     params = {"questions": study.digest("questions"), "run": study.run_digest("hyde", "standard")}
-    return study.store.frame("experiments/hyde-years", params, make, public=True)
+    return study.store.frame("experiments/hyde-years", params, make, version=2, public=True)
 
 
 def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFrame:

@@ -20,6 +20,7 @@ import pandas as pd
 import yaml
 
 from lib.ahead.queries import terms, topic_terms
+from lib.answers.pages_read import texts_of_pages
 from lib.metrics.answers import quantities
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
@@ -74,10 +75,6 @@ def page_kind(text: str) -> str:
     return "summary" if re.search(SUMMARY, head) else "other"
 
 
-def _texts(study: Study) -> dict[tuple[str, int], str]:
-    return study.memo("page_texts", lambda: study.pages.set_index(["doc_name", "page"])["text"].to_dict())
-
-
 def _places(run: pd.DataFrame, k: int) -> dict[str, list[tuple[str, int]]]:
     top = run[run["rank"] <= k].sort_values(["question_id", "rank"])
     parts = top.groupby("question_id")
@@ -129,7 +126,7 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
 
 def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     """What :func:`missed_pages` stores, of any run."""
-    texts, filings, ranked = _texts(study), study.filings.set_index("doc_name"), _places(run, k)
+    texts, filings, ranked = texts_of_pages(study), study.filings.set_index("doc_name"), _places(run, k)
     gold_of, rows = study.questions.set_index("question_id")["gold_pages"].map(set), []
     for question_id, doc_name, page in gold_pages(study.questions).itertuples(index=False):
         seen, wanted = ranked.get(question_id, []), gold_of[question_id]
@@ -199,7 +196,7 @@ def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
         question_id, is_found, figure_share, stands_in, term_share, n_pages (of the gold filing), has_filing (the gold
         filing is among the top k), has_twin (a page of a gold page's kind from another filing of the company is).
     """
-    texts, filings, seen = _texts(study), study.filings.set_index("doc_name"), _places(run, k)
+    texts, filings, seen = texts_of_pages(study), study.filings.set_index("doc_name"), _places(run, k)
     found, rows = page_hit(run, study.questions, k), []
     for row in study.questions.itertuples():
         gold = [texts[row.doc_name, page] for page in row.gold_pages]

@@ -52,6 +52,7 @@ ASKED = "make ask"  # in the place of a method: pages as the command gives them
 METRICS = ("doc_recall", "page_recall")
 FAR = (100_000, 1_000_000)  # pages that the law is extrapolated to
 LEAST_SIZES = 3  # of a law
+PER_LAW = 5  # draws of the profile for one of a law, which is a fit
 
 
 def measured(study: Study, k: int) -> pd.DataFrame | None:
@@ -136,9 +137,9 @@ def laws(study: Study, found: pd.DataFrame | None, metric: str = "page_recall") 
     """The law of each method that was measured over LEAST_SIZES mixed parts or more; each size weighs the same."""
     if found is None:
         return {}
-    company = Resampling.of(study).company
+    draws = Resampling.of(study)
     return {
-        str(method): law(part, company, metric)
+        str(method): law(part, draws.company, metric, max(1, draws.n_draws // PER_LAW))
         for method, part in found[found["kind"] == MIXED].groupby("method", sort=False)
         if part["n_filings"].nunique() >= LEAST_SIZES
     }
@@ -151,7 +152,7 @@ def law(part: pd.DataFrame, company: pd.Series, metric: str = "page_recall", n_d
         part: what was measured of it.
         company: of each question, by question_id.
         metric: one of METRICS.
-        n_draws: draws of companies.
+        n_draws: draws of companies, by a seed of their own.
     """
     values = part.pivot_table(
         index="question_id", columns="n_filings", values=metric

@@ -24,7 +24,7 @@ from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.frontier import known_file
 from lib.analysis.statistic import correlation_of
-from lib.data.identity import years_named
+from lib.data.identity import years_in
 from lib.evaluation import read_metrics
 from lib.methods import METHODS, measured
 from lib.metrics.frame import values_of
@@ -36,7 +36,7 @@ from lib.study import Study
 from lib.typed import read_frame
 from lib.words import Condition, StudyError
 
-STAGE, VERSION = "analysis/question-features", 1
+STAGE, VERSION = "analysis/question-features", 2
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
 ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
 GAINS = ("recall_gain", "rank_gain")  # BM25 minus dense: page recall, reciprocal rank of the first gold page
@@ -96,7 +96,7 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
             "gold_is_statement": max((page_kind(texts[page]) in STATEMENTS for page in gold), default=np.nan),
             "best_overlap": shares[0],
             "names_company": any(names_company(question, company) for company in named),
-            "names_year": bool(years_named(question)),
+            "names_year": bool(years_in(question)),
             "asks_figure": asks_figure(question),
             "length": np.log2(max(1, len(question.split()))),
         }
@@ -233,7 +233,12 @@ def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     return np.column_stack([np.ones(len(table)), table[list(names)].to_numpy(float)])
 
 
-def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WITH_GOLD) -> Fit:
+def fit(
+    parts: Sequence[pd.DataFrame],
+    outcome: str,
+    names: tuple[str, ...] = WITH_GOLD,
+    n_draws: int = Resampling.n_draws,
+) -> Fit:
     """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set counts alike.
 
     A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set.
@@ -241,10 +246,11 @@ def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WI
     Args:
         parts: a table per set with the features, ``company`` and the outcome.
         outcome, names: columns.
+        n_draws: draws of companies, as the profile's ``significance`` has it; a set's number is its seed.
     """
     differ = {name: sum(len(part) - part[name].value_counts().max() for part in parts) for name in names}
     names = tuple(name for name in names if differ[name] >= MIN_QUESTIONS)
-    size, total, drawn, n_draws = 1 + len(names), 0.0, 0.0, Resampling.n_draws
+    size, total, drawn = 1 + len(names), 0.0, 0.0
     for number, part in enumerate(parts):
         x, y = _design(part, names), part[outcome].to_numpy(float)
         products = (x[:, :, None] * np.column_stack([x, y])[:, None]).reshape(len(x), -1)
@@ -257,15 +263,19 @@ def fit(parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WI
 
 
 def transfer(
-    fitted: pd.DataFrame, tested: pd.DataFrame, outcome: str, names: tuple[str, ...] = WITH_GOLD
+    fitted: pd.DataFrame,
+    tested: pd.DataFrame,
+    outcome: str,
+    names: tuple[str, ...] = WITH_GOLD,
+    n_draws: int = Resampling.n_draws,
 ) -> dict[str, float]:
-    """Fit on one set and test on another; tables of :func:`observed`.
+    """Fit on one set and test on another; tables of :func:`observed`, ``n_draws`` as of :func:`fit`.
 
     Returns:
         ``correlation`` (Spearman, by question), ``predicted`` and ``observed`` mean, each with ``_low`` and ``_high``;
         ``without``: the mean of the fitted set, which is the prediction without features; ``n``.
     """
-    model, draws = fit([fitted], outcome, names), Resampling(tested["company"])
+    model, draws = fit([fitted], outcome, names, n_draws), Resampling(tested["company"], n_draws)
     correlation = draws.rank_correlation(model.predict(tested), tested[outcome])[:3]
     triples = {"correlation": correlation, "predicted": model.mean(tested)}
     triples["observed"] = draws.interval(tested[outcome])[:3]
@@ -273,13 +283,15 @@ def transfer(
     return found | {"without": float(fitted[outcome].mean()), "n": len(tested)}
 
 
-def thirds(table: pd.DataFrame, by: str, means: Sequence[str], outcome: str) -> pd.DataFrame:
-    """Questions in thirds by a column, equal values together.
+def thirds(
+    table: pd.DataFrame, by: str, means: Sequence[str], outcome: str, n_draws: int = Resampling.n_draws
+) -> pd.DataFrame:
+    """Questions in thirds by a column, equal values together; ``n_draws`` as of :func:`fit`.
 
     Returns:
         third, the means of ``means``, and the outcome's Interval.
     """
-    draws, rows = Resampling(table["company"]), []
+    draws, rows = Resampling(table["company"], n_draws), []
     for third, part in table.groupby(third_of(table[by])):
         means_of = {"third": THIRDS[third]} | part[list(means)].mean().to_dict()
         rows.append(means_of | draws.interval(part[outcome])._asdict())
@@ -349,16 +361,17 @@ def question_kind(
     asked = questions if isinstance(questions, pd.DataFrame) else pd.DataFrame({"question": list(questions)})
     table = asked if "length" in asked else described(study, asked)
     names = WITHOUT_GOLD if table["overlap"].isna().any() else WITH_GOLD
+    n_draws = study.profile.significance.n_draws
     labelled = [part.assign(is_last=float(part is parts[-1])) for part in parts]
-    is_last = fit(labelled, "is_last", names).predict(table) > 0.5
+    is_last = fit(labelled, "is_last", names, n_draws).predict(table) > 0.5
     far = [_distance(table, part, names) > np.quantile(_distance(part, part, names), FAR) for part in parts]
     rows = []
     for name in (name for name in ROWS if all(name in part for part in parts)):
         gains = [part.assign(gain=part[name] - part[ROWS[0]]) for part in parts]
-        tests = [transfer(one, other, "gain", names) for one, other in permutations(gains, 2)]
+        tests = [transfer(one, other, "gain", names, n_draws) for one, other in permutations(gains, 2)]
         error = max(abs(test["predicted"] - test["observed"]) for test in tests)
-        recall = np.clip(fit(parts, name, names).mean(table)[0], 0, 1)
-        rows.append((name, recall, *fit(gains, "gain", names).mean(table), error))
+        recall = np.clip(fit(parts, name, names, n_draws).mean(table)[0], 0, 1)
+        rows.append((name, recall, *fit(gains, "gain", names, n_draws).mean(table), error))
     found = pd.DataFrame(rows, columns=["method", "recall", "gain", "low", "high", "error"])
     ordered = found.sort_values("gain", ascending=False, ignore_index=True)
     return Kind(float(is_last.mean()), float(np.all(far, axis=0).mean()), ordered)

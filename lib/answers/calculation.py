@@ -22,7 +22,7 @@ from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
 from lib.evaluation import METRIC_COLUMNS
 from lib.files import digest_of_file
-from lib.frames import remembered
+from lib.frames import edited, remembered
 from lib.metrics.right import right_metrics
 from lib.models.weights import weights_hash
 from lib.retrievers.identity import company_match
@@ -118,7 +118,9 @@ def derivation(text: str, formula: str, cells: str) -> str:
 def params_of(study: Study, wanted: Context) -> dict:
     """All that calculation from a context depends on."""
     files = {path.name: digest_of_file(path) for path in DATA}
-    return context_params(study, wanted) | {"chunks": study.digest("chunks"), "data": files}
+    return (
+        context_params(study, wanted) | {"chunks": study.digest("chunks"), "data": files} | edited("answers")
+    )
 
 
 def _calculated(

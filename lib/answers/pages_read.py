@@ -17,13 +17,17 @@ def pages_read(study: Study, wanted: Context) -> pd.DataFrame:
     return top[["question_id", "doc_name", "page"]].drop_duplicates(ignore_index=True)
 
 
+@remembered
+def texts_of_pages(study: Study) -> dict[tuple[str, int], str]:
+    """The text of every page, by doc_name and page."""
+    return study.pages.set_index(["doc_name", "page"])["text"].to_dict()
+
+
 def sheet_of(study: Study, doc_name: str, page: int, from_layout: bool = True) -> Sheet:
     """A page's tables."""
 
     def make() -> Sheet:
-        text = study.memo("page_texts", lambda: study.pages.set_index(["doc_name", "page"])["text"])[
-            doc_name, page
-        ]
+        text = texts_of_pages(study)[doc_name, page]
         lines, others = (
             tuple(lines_of_page(study.dataset.source(doc_name), page, text, is_layout))
             for is_layout in (from_layout, False)

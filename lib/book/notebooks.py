@@ -25,6 +25,8 @@ NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
 NEEDS = {"06_generation": "answer"}
+#: What a chapter reads of the outputs of another, it reads when that one has ended.
+AFTER = dict.fromkeys(("09_claims", "10_question_sets"), "06_generation")  # the measures of answers
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 
@@ -106,8 +108,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
     """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
 
-    ``n_at_once`` of them run, begun in the order of ``names``; the rest is as for :func:`run`. From now on, SIGINT and
-    SIGTERM end the chapters with this process.
+    ``n_at_once`` of them run, begun in the order of ``names``, but none before the one in AFTER has ended; the rest is
+    as for :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
 
     Raises:
         StudyError: that of the first chapter that failed; those that run are finished, the others not begun.
@@ -119,13 +121,16 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
         signal.signal(
             number, lambda number, frame: os._exit(128 + number)
         )  # kernels poll their parent and end
-    todo, running = list(names), set()
+    todo, running = list(names), {}
     with ThreadPoolExecutor(n_at_once) as pool:
         while todo or running:
             n_free = n_at_once - len(running)  # the pool would queue, and later begin, more than it runs
-            running |= {pool.submit(run, name, given, target) for name in todo[:n_free]}
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            todo = todo[n_free:]
+            to_end = {*todo, *running.values()}
+            for name in [name for name in todo if AFTER.get(name) not in to_end][:n_free]:
+                todo.remove(name)
+                running[pool.submit(run, name, given, target)] = name
+            ended = wait(running, return_when=FIRST_COMPLETED).done
+            running = {chapter: name for chapter, name in running.items() if chapter not in ended}
             for chapter in ended:
                 if running and (error := chapter.exception()):
                     print(f"{error}\nno other chapter begins; those that run are finished", flush=True)

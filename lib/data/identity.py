@@ -8,7 +8,17 @@ import re
 
 import pandas as pd
 
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)|(?i:\bFY\s?'?(\d{2})\b)")
+A_YEAR = r"(?:19[89]|20[0-4])\d"
+#: What follows a number that counts; after "in" or "during" it is a year all the same.
+COUNTED = "stores|shops|restaurants|hotels|locations|employees|people|workers|customers|countries|vehicles|shares|units"
+YEAR = re.compile(
+    rf"(?<![\d.,$]){A_YEAR}(?![\d%]|[.,]\d)(?:(?<=\bin \d{{4}})|(?<=\bduring \d{{4}})|(?!\s+(?:{COUNTED})\b))",
+    re.I,
+)
+LONG_YEAR = re.compile(rf"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?({A_YEAR})", re.I)
+SHORT_YEAR = re.compile(
+    r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I
+)
 
 
 def sentences(filings: pd.DataFrame) -> dict[str, str]:
@@ -28,6 +38,11 @@ def search_words(filings: pd.DataFrame) -> pd.Series:
     return filings["company"] + " " + period + " " + filings["doc_type"]
 
 
-def years_named(text: str) -> set[int]:
-    """The years that a text names: four digits, or two after ``FY``."""
-    return {2000 + int(match[1]) if match[1] else int(match[0][-4:]) for match in YEAR.finditer(text)}
+def years_in(text: str) -> list[int]:
+    """The years that a text names, ascending: ``FY2018``, ``FY22``, ``Q2'23``, ``4Q22``, ``Q22023``, ``2021``.
+
+    A number that is money, part of a larger number (``$2,018``) or counts (``2000 stores``) is not a year.
+    """
+    found = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
+    short = (int(digits) for digits in SHORT_YEAR.findall(text))
+    return sorted(found | {2000 + year if year < 50 else 1900 + year for year in short})

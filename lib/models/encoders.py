@@ -1,7 +1,7 @@
 """Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
 
-Three engines run them: torch, on any device; OpenVINO, faster on a processor in the same precision; and onnxruntime,
-for weights that are published as an 8-bit graph.
+Three engines run them: torch, on any device; OpenVINO, on a processor; and onnxruntime, for weights that are published
+as an 8-bit graph. Which is fastest depends on precision and processor: ``python -m lib speed`` measures it.
 """
 
 import os
@@ -22,6 +22,9 @@ from lib.words import StudyError
 Role = Literal["query", "document"]
 Result = TypeVar("Result")
 GIB = 2**30
+GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
+NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
+ROOM = 1.3  # memory that a model needs, in sizes of its weights
 VERSION = 1  # raised when the same text gets another vector
 HINTS = {"bfloat16": "bf16", "float32": "f32"}  # a precision in OpenVINO's words
 BGE_QUERY = "Represent this sentence for searching relevant passages: "

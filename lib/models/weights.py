@@ -76,9 +76,21 @@ def weights_hash(name: str) -> str:
         if not any(any(Path(name).glob(kind)) for kind in A_MODEL):
             raise StudyError(f"{name}: no model; the folder has none of {', '.join(A_MODEL)}")
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
-        return digest_of({p.relative_to(name).as_posix(): digest_of_file(p) for p in files})[:20]
+        return digest_of({p.relative_to(name).as_posix(): _digest_of(p, *_state(p)) for p in files})[:20]
     record = locked(name)
     return digest_of({f: about["sha256"] for f, about in record["files"].items()} or record["hub"])[:20]
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    """What a change of a file's content changes: its size, time and place on the disk."""
+    about = path.stat()
+    return about.st_size, about.st_mtime_ns, about.st_ino
+
+
+@cache
+def _digest_of(path: Path, *state: int) -> str:
+    """A file's hash, computed once while the process lives and the file has this state."""
+    return digest_of_file(path)
 
 
 def fetch(name: str, say=print) -> Path:

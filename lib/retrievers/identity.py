@@ -13,23 +13,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.data.identity import A_YEAR, years_in
 from lib.retrievers.names import core_words, cover_names, name_matches
 
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
-_YEAR = r"(?:19[89]|20[0-4])\d"
-YEAR = re.compile(rf"(?<![\d.,$]){_YEAR}(?![\d%]|[.,]\d)")
-LONG_YEAR = re.compile(rf"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?({_YEAR})", re.I)
-SHORT_YEAR = re.compile(
-    r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I
-)
 QUARTER = re.compile(r"(?<![A-Za-z])Q([1-4])|\b([1-4])Q(?=\d|\b)", re.I)
 ORDINAL_QUARTER = re.compile(r"\b(first|second|third|fourth)(?:[ -]fiscal)?[ -]quarter", re.I)
 HALF = re.compile(r"\bH([12])\b|\b(first|second)[ -]half\b", re.I)
 WRITTEN_DATE = re.compile(
-    rf"\b({_MONTH}|{'|'.join(MONTHS)})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({_YEAR})\b", re.I
+    rf"\b({_MONTH}|{'|'.join(MONTHS)})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({A_YEAR})\b", re.I
 )
-ISO_DATE = re.compile(rf"({_YEAR})-(\d{{2}})-(\d{{2}})")
+ISO_DATE = re.compile(rf"({A_YEAR})-(\d{{2}})-(\d{{2}})")
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 #: Types of filings, as a file's name, a cover and a question write them.
 TYPES = {
@@ -49,16 +44,6 @@ AS_OF = re.compile(r"\bas of\b[^,.;?]{2,30}(?:, (?:19|20)\d\d)?", re.I)
 END_OF_STEM = re.compile(r"[_\s-]*(?:19|20)\d\d|[_\s-](?:10-?K|10-?Q|8-?K|earnings)", re.I)
 COVER_CHARACTERS, COVER_DATE_CHARACTERS = 4000, 1500
 MAX_YEAR_GAP, DAYS_SCALE = 3.0, 7
-
-
-def years_in(text: str) -> list[int]:
-    """The years that a text names, ascending: ``FY2018``, ``FY22``, ``Q2'23``, ``4Q22``, ``Q22023``, ``2021``.
-
-    A number that is money or part of a larger number (``$2,018``) is not a year.
-    """
-    found = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
-    short = (int(digits) for digits in SHORT_YEAR.findall(text))
-    return sorted(found | {2000 + year if year < 50 else 1900 + year for year in short})
 
 
 def quarters_in(text: str) -> list[int]:

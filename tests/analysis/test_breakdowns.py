@@ -76,9 +76,9 @@ def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company,
 
 
 def test_questions_are_sorted_by_what_they_name():
-    texts = ["3M in FY18?", "3M?", "Margin in 2019?", "Margin?"]
+    texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
     asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
-    store = SimpleNamespace(frame=lambda stage, params, make, public: make())
+    store = SimpleNamespace(frame=lambda stage, params, make, **about: make())
     study = SimpleNamespace(questions=asked, store=store, digest=str)
     assert named(study).tolist() == list(NAMED)
 

@@ -25,6 +25,7 @@ from lib.analysis.failures import (
     term_share,
     typology,
 )
+from lib.answers.pages_read import sheet_of
 from lib.show.groups import caption
 from lib.show.tables import as_table
 
@@ -79,6 +80,21 @@ def study_with(run: pd.DataFrame | None = None, **frames: pd.DataFrame) -> Simpl
         dataset=SimpleNamespace(fingerprint=""),
         store=SimpleNamespace(frame=lambda stage, params, make, public: make()),
     )
+
+
+def test_what_is_kept_does_not_depend_on_who_reads_pages_first():
+    def kept(*readers: str) -> dict:
+        study, found = study_of([0]), {}
+        study.dataset.source = str
+        study.memo = lambda key, compute: found[key] if key in found else found.setdefault(key, compute())
+        for reader in readers:
+            if reader == "sheet":
+                sheet_of(study, "ACME_2018_10K", 0, from_layout=False)
+            else:
+                classify(study, run_of(("ACME_2018_10K", 1)), 5)
+        return {key: type(value) for key, value in found.items()}
+
+    assert kept("sheet", "failures") == kept("failures", "sheet")
 
 
 def run_of(*places: tuple[str, int]) -> pd.DataFrame:

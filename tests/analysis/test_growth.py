@@ -1,10 +1,13 @@
 """The law of recall against pages, and what an archive costs, with numbers that one can see."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import growth
+from lib.profile import load_profile
 
 IDS = [f"q{n}" for n in range(40)]
 COMPANY = pd.Series([n // 4 for n in range(40)], IDS)
@@ -29,6 +32,15 @@ def test_a_recall_whose_logit_is_a_straight_line_is_fitted_and_extrapolated():
     assert law.left_out.mean == pytest.approx(0, abs=1e-9)
     assert law.at(1_000_000)[0] == pytest.approx(1 / 17)
     assert law.n_pages == (1000, 100_000)
+
+
+def test_a_law_takes_a_fifth_of_the_profile_s_draws(monkeypatch):
+    study = SimpleNamespace(
+        profile=load_profile("default").replaced({"significance.n_draws": 500}),
+        questions=pd.DataFrame({"question_id": IDS, "company": COMPANY.to_numpy()}),
+    )
+    assert len(growth.laws(study, measured({84: 32, 150: 20, 250: 8}))["dense"].draws) == 100
+    assert load_profile("default").significance.n_draws // growth.PER_LAW == 2000
 
 
 def test_the_size_that_is_left_out_shows_a_law_that_is_wrong():

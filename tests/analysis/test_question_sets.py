@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib import stats
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
 from lib.methods import measured
+from lib.profile import load_profile
 from lib.published import METRICS_FILE, table_bytes
 from lib.retrievers.bm25 import BM25
-from lib.stats import Resampling
+from lib.stats import Resampling, resampled_sums
 from lib.store import FRAME
 from lib.typed import write_frame
 from lib.words import StudyError
@@ -181,6 +183,21 @@ def test_a_feature_that_hardly_varies_is_left_out():
 
 def test_too_few_questions_give_no_coefficient():
     assert sets.fit([known(3, 0.5)], sets.GAINS[0]).coefficients().empty
+
+
+def test_the_number_of_draws_is_the_profile_s(study, monkeypatch):
+    asked, both = set(), {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+
+    def noted(*given) -> np.ndarray:
+        asked.add(given[2])
+        return resampled_sums(*given)
+
+    for module in (sets, stats):
+        monkeypatch.setattr(module, "resampled_sums", noted)
+    few = study.with_changes({"significance.n_draws": 50})
+    sets.question_kind(few, ["Did margins improve lately?"], both)
+    assert asked == {50}
+    assert load_profile("default").significance.n_draws == Resampling.n_draws
 
 
 def test_thirds_keep_equal_values_together():

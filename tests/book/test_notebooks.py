@@ -1,6 +1,7 @@
 """Running chapters: wrong parameters are refused, failed runs leave nothing, and what has to run again."""
 
 import json
+import time
 from types import SimpleNamespace
 
 import nbformat
@@ -47,6 +48,25 @@ def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
     with pytest.raises(StudyError, match="01_broken failed in cell 2: ZeroDivisionError"):
         notebooks.run("01_broken", {"x": 2}, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["01_broken.failed.ipynb"]
+
+
+def test_a_chapter_begins_when_the_one_it_reads_has_ended(tmp_path, monkeypatch):
+    events = []
+
+    def run(name, given, target):
+        events.append(f"{name} begins")
+        time.sleep(0.5 if name == "06_generation" else 0)
+        events.append(f"{name} ends")
+
+    monkeypatch.setattr(notebooks, "run", run)
+    monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
+    monkeypatch.chdir(tmp_path)
+    notebooks.run_all(["06_generation", "08_siblings", "09_claims", "11_growth"], {}, tmp_path, 2)
+    at = {event: place for place, event in enumerate(events)}
+    assert at["11_growth ends"] < at["06_generation ends"] < at["09_claims begins"]
+    notebooks.run_all(["09_claims"], {}, tmp_path, 2)
+    assert events[-1] == "09_claims ends"
+    assert {*notebooks.AFTER, *notebooks.AFTER.values()} <= {*notebooks.chapters()}
 
 
 def test_what_belongs_to_one_machine_is_removed():

@@ -15,6 +15,7 @@ import yaml
 from fontTools.ttLib import TTFont
 
 from extras.publish.readme import BEGIN, END, fill_headline
+from lib.analysis.growth import GROWTH
 from lib.book.build import add_repository
 from lib.book.headline import (
     REPORTED,
@@ -278,6 +279,14 @@ def test_every_label_that_written_pages_refer_to_is_made_by_a_chapter():
     for path in (ROOT / "book").glob("*.md"):
         for label in re.findall(r"\{numref\}`(?:tab|fig)-([\w-]+)`", path.read_text()):
             assert f'\\"{label}\\"' in made, f"{path.name}: {label}"
+
+
+def test_the_first_page_calls_unknown_only_what_no_chapter_measured():
+    rows = (ROOT / "book" / "intro.md").read_text().splitlines()
+    (row,) = [row for row in rows if "many more filings" in row]
+    assert (ROOT / "book" / "results" / "financebench" / "default" / GROWTH).is_file()
+    assert "{doc}`../notebooks/11_growth`" in row
+    assert "unknown" not in row
 
 
 def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp_path):

@@ -202,6 +202,18 @@ def test_a_directory_is_its_own_model_and_hash(shelf, tokenizer_folder, tmp_path
     assert weights_hash(str(one)) == before
 
 
+def test_a_directory_s_files_are_read_once_until_one_changes(tmp_path, monkeypatch):
+    read, digest = [], weights.digest_of_file
+    monkeypatch.setattr(weights, "digest_of_file", lambda path: read.append(path.name) or digest(path))
+    (tmp_path / "model.safetensors").write_bytes(b"1")
+    (tmp_path / "config.json").write_bytes(b"{}")
+    assert weights_hash(str(tmp_path)) == weights_hash(str(tmp_path))
+    assert sorted(read) == ["config.json", "model.safetensors"]
+    (tmp_path / "model.safetensors").write_bytes(b"12")
+    weights_hash(str(tmp_path))
+    assert sorted(read) == ["config.json", "model.safetensors", "model.safetensors"]
+
+
 def test_weights_hash_needs_no_fetching_and_sees_every_files_hash(shelf):
     before = weights_hash("toy")
     shelf.record["files"]["model.onnx"]["sha256"] = sha256(b"another")

@@ -5,13 +5,13 @@ from datetime import date
 import numpy as np
 import pytest
 
+from lib.data.identity import years_in
 from lib.retrievers.identity import (
     asked_period,
     dates_in,
     filing_identity,
     identity_features,
     quarters_in,
-    years_in,
 )
 from tests.ahead.conftest import cover
 
@@ -95,6 +95,10 @@ def test_without_company_and_year_all_filings_fit_alike():
         ("$2,018 million, 2018% and 2018.5", []),
         ("Does it pay dividends?", []),
         ("the 10-K of 2021.", [2021]),
+        ("FY95 and Q2'23", [1995, 2023]),
+        ("the Securities Exchange Act of 1934", []),
+        ("sales of 2000 stores", []),
+        ("In 2019 shares were bought; 2020 shares", [2019]),
     ],
 )
 def test_years(text, years):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from extras.preference import needs
-from extras.preference.needs import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
+from lib.analysis.preference import needs
+from lib.analysis.preference.needs import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
 from lib.profile import load_profile
 from lib.words import StudyError
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from extras.preference import needs
-from extras.preference.pairs import folds, pairs, prompt_context
-from extras.preference.summary import compared_before, paragraph
+from lib.analysis.preference import needs
+from lib.analysis.preference.pairs import folds, pairs, prompt_context
+from lib.analysis.preference.summary import compared_before, paragraph
 from lib.chunkings.table import CHUNKINGS
 from lib.methods import METHODS
 from lib.profile import load_profile

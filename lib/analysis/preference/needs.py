@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from extras.preflight import GPU_FLOPS, NEEDS_GPU_GIB, ROOM
-from lib.models.encoders import GIB, gpu
+from lib.models.encoders import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
 from lib.models.weights import fetch, locked
 from lib.words import StudyError
 

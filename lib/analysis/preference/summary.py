@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from extras.preference.needs import characters, estimate, n_parameters
-from extras.preference.pairs import folds, pairs
+from lib.analysis.preference.needs import characters, estimate, n_parameters
+from lib.analysis.preference.pairs import folds, pairs
 from lib.methods import baselines
 from lib.study import Study
 
