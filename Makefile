@@ -16,8 +16,10 @@ ENGINE ?= process
 Q ?=
 TORCH_INDEX ?=
 LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
-LOCKED = $(UV) pip install --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS))
 UV := $(VENV)/bin/uv
+HAS_CPU_TORCH := ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1
+LOCKED = $(UV) pip install --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
+  -c requirements.txt $$($(HAS_CPU_TORCH) && echo "-c requirements-cpu.txt")
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
@@ -46,12 +48,12 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 	@if [ "$$(uname)" = Linux ] && ! command -v nvidia-smi >/dev/null; then \
 	  $(LOCKED) $(if $(TORCH_INDEX),--index $(TORCH_INDEX)) --no-deps -r requirements-cpu.txt 2>/dev/null || \
 	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env UV_TORCH_BACKEND=cpu"; fi
-	@$(LOCKED) -r pyproject.toml -c requirements.txt
+	@$(LOCKED) -r pyproject.toml
 	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 
 archive: $(STAMP)  ## add Ray and LanceDB to .venv (430 MB): make index ENGINE=ray, and a store on disk for archives
-	@$(LOCKED) -r pyproject.toml --extra archive -c requirements.txt
+	@$(LOCKED) -r pyproject.toml --extra archive
 
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(RUN) book $(OPTIONS) --jobs $(JOBS)
@@ -102,7 +104,7 @@ format: $(STAMP)  ## format the code and sort its imports
 
 audit: $(UV)  ## look the pinned packages up among known vulnerabilities
 	@$(UV) venv --quiet --clear artifacts/tools
-	@$(LOCKED) --python artifacts/tools --group tools -c requirements.txt
+	@$(LOCKED) --python artifacts/tools --group tools
 	@artifacts/tools/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt
 
 lock: $(UV)  ## write requirements.txt again, after a name or version in pyproject.toml was changed
