@@ -17,8 +17,9 @@ Q ?=
 TORCH_INDEX ?=
 LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
 UV := $(VENV)/bin/uv
+INTO = $(VENV)
 HAS_CPU_TORCH := ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1
-LOCKED = $(UV) pip install --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
+LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
   -c requirements.txt $$($(HAS_CPU_TORCH) && echo "-c requirements-cpu.txt")
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
@@ -49,7 +50,7 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 	  $(LOCKED) $(if $(TORCH_INDEX),--index $(TORCH_INDEX)) --no-deps -r requirements-cpu.txt 2>/dev/null || \
 	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env UV_TORCH_BACKEND=cpu"; fi
 	@$(LOCKED) -r pyproject.toml
-	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 
 archive: $(STAMP)  ## add Ray and LanceDB to .venv (430 MB): make index ENGINE=ray, and a store on disk for archives
@@ -102,10 +103,11 @@ lint: $(STAMP)  ## ruff's opinion
 format: $(STAMP)  ## format the code and sort its imports
 	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
 
+audit: INTO = artifacts/tools
 audit: $(UV)  ## look the pinned packages up among known vulnerabilities
-	@$(UV) venv --quiet --clear artifacts/tools
-	@$(LOCKED) --python artifacts/tools --group tools
-	@artifacts/tools/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt
+	@$(UV) venv --quiet --clear $(INTO)
+	@$(LOCKED) --group tools
+	@$(INTO)/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt
 
 lock: $(UV)  ## write requirements.txt again, after a name or version in pyproject.toml was changed
 	@$(UV) pip compile --quiet --universal --python-version $(LEAST) --all-extras --group tools --generate-hashes --no-annotate \
