@@ -15,19 +15,17 @@ PART ?= all
 ENGINE ?= process
 Q ?=
 TORCH_INDEX ?=
-PACKAGES := $(wildcard requirements*.txt)
-PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
+UV := $(VENV)/bin/uv
+INTO = $(VENV)
+HAS_CPU_TORCH := ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1
+LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
+  -c requirements.txt $$($(HAS_CPU_TORCH) && echo "-c requirements-cpu.txt")
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
-STAMP := $(VENV)/.ready-$(shell cat requirements.txt requirements-c*.txt pyproject.toml | sha256sum | cut -c1-12)
-IS_CPU := $(VENV)/bin/python -m pip show torch 2>/dev/null | grep -q '^Version:.*+cpu'
-define TOOLS
-@test -d artifacts/tools || $(PYTHON) -m venv artifacts/tools
-@artifacts/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-tools.txt
-endef
-UV := artifacts/tools/bin/uv pip compile --quiet --generate-hashes --no-deps --no-header --no-annotate
+STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: index ask help env book demo measure notebook publish verify break preflight methods test test-all lint format clean audit lock
+.PHONY: index ask help env archive book demo measure notebook publish verify break preflight methods test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -40,17 +38,23 @@ help:  ## this list
 
 env: $(STAMP)  ## build the isolated environment in .venv (done by the other targets when it is missing)
 
-$(STAMP): requirements.txt requirements-cpu.txt requirements-cuda.txt pyproject.toml
-	@echo "Building the environment in $(VENV) from requirements.txt: about five minutes, once."
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: say PYTHON=python3.11"; exit 1; }
+$(UV): requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < tuple(map(int, "$(LEAST)".split("."))))' || { echo "Python $(LEAST) or newer is needed: say PYTHON=python3.11"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@if ! command -v nvidia-smi >/dev/null; then \
-	  $(PIP) --no-deps --require-hashes $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements-cpu.txt 2>/dev/null || \
-	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env TORCH_INDEX=<PyTorch's CPU index>"; fi
-	@$(PIP) --no-deps --require-hashes -r requirements.txt
-	@if [ "$$(uname)" = Linux ] && ! $(IS_CPU); then $(PIP) --no-deps --require-hashes -r requirements-cuda.txt; fi
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@sed -n '/^uv==/,/[^\]$$/p' requirements.txt | $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r /dev/stdin
+	@touch $@
+
+$(STAMP): $(UV) requirements-cpu.txt pyproject.toml
+	@echo "Building the environment in $(VENV) from requirements.txt: about half a minute, once."
+	@if [ "$$(uname)" = Linux ] && ! command -v nvidia-smi >/dev/null; then \
+	  $(LOCKED) $(if $(TORCH_INDEX),--index $(TORCH_INDEX)) --no-deps -r requirements-cpu.txt 2>/dev/null || \
+	  echo "No CPU-only torch here, so the full one is taken (gigabytes). To avoid it: make env UV_TORCH_BACKEND=cpu"; fi
+	@$(LOCKED) -r pyproject.toml
+	@$(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
+
+archive: $(STAMP)  ## add Ray and LanceDB to .venv (430 MB): make index ENGINE=ray, and a store on disk for archives
+	@$(LOCKED) -r pyproject.toml --extra archive
 
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(RUN) book $(OPTIONS) --jobs $(JOBS)
@@ -99,18 +103,15 @@ lint: $(STAMP)  ## ruff's opinion
 format: $(STAMP)  ## format the code and sort its imports
 	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
 
-audit:  ## look the pinned packages up among known vulnerabilities
-	$(TOOLS)
-	@artifacts/tools/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off $(addprefix -r ,$(filter-out requirements-cpu.txt,$(PACKAGES)))
+audit: INTO = artifacts/tools
+audit: $(UV)  ## look the pinned packages up among known vulnerabilities
+	@$(UV) venv --quiet --clear $(INTO)
+	@$(LOCKED) --group tools
+	@$(INTO)/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off -r requirements.txt
 
-lock:  ## write the hashes of all pinned packages, after a name or version in requirements*.txt was changed
-	$(TOOLS)
-	@for file in $(filter-out requirements-cpu.txt,$(PACKAGES)); do \
-	  grep -oE '^[A-Za-z0-9][^ ;]*' $$file | sort -u > artifacts/tools/names.in; \
-	  platform=$$([ $$file = requirements-cuda.txt ] && echo --python-platform=x86_64-manylinux_2_28); \
-	  $(UV) $$platform artifacts/tools/names.in --output-file artifacts/tools/new.txt && \
-	  { grep '^#' $$file; cat artifacts/tools/new.txt; } > artifacts/tools/file.txt && cp artifacts/tools/file.txt $$file || exit 1; \
-	done
+lock: $(UV)  ## write requirements.txt again, after a name or version in pyproject.toml was changed
+	@$(UV) pip compile --quiet --universal --python-version $(LEAST) --all-extras --group tools --generate-hashes --no-annotate \
+	  --custom-compile-command "make lock" pyproject.toml --output-file requirements.txt
 
 clean:  ## remove built books (what was computed stays in artifacts/)
 	@rm -rf book/_build

@@ -1,8 +1,13 @@
 """What the project takes from elsewhere is pinned: packages by hash, actions by commit, weights by hash or commit."""
 
+import ast
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
 
@@ -25,6 +30,23 @@ def test_torch_has_the_same_version_with_and_without_a_gpu():
     found = [re.search(r"^torch==([\d.]+)", path.read_text(), re.M) for path in PACKAGES]
     assert len({match[1] for match in found if match}) == 1
     assert sum(bool(match) for match in found) == 2
+
+
+def test_what_is_imported_is_a_direct_dependency_and_each_of_these_is_in_the_lock():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["archive"]
+    locked = re.findall(r"^[^\s#]+==\S+", (ROOT / "requirements.txt").read_text(), re.M)
+    assert set(listed + project["dependency-groups"]["tools"]) <= set(locked)
+    files = [path for folder in ("lib", "extras", "tools") for path in (ROOT / folder).rglob("*.py")]
+    chapters = [nbformat.read(path, 4).cells for path in (ROOT / "notebooks").glob("*.ipynb")]
+    cells = [cell.source for chapter in chapters for cell in chapter if cell.cell_type == "code"]
+    nodes = [node for source in [*map(Path.read_text, files), *cells] for node in ast.walk(ast.parse(source))]
+    names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    modules = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"lib", "extras", "tools"}
+    packages, direct = packages_distributions(), {line.split("==")[0] for line in listed}
+    for module in modules:
+        assert direct & {re.sub("[_.]", "-", name).lower() for name in packages.get(module, [module])}, module
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)

@@ -245,9 +245,7 @@ def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:
     try:
         import ray
     except ImportError:
-        raise StudyError(
-            "ENGINE=ray needs Ray: pip install --no-deps -r requirements-large.txt, or say ENGINE=process"
-        ) from None
+        raise StudyError("ENGINE=ray needs Ray: run make archive, or say ENGINE=process") from None
     try:
         ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ConnectionError as error:

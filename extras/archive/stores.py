@@ -146,9 +146,7 @@ class Lance:
         try:
             import lancedb
         except ImportError:
-            raise StudyError(
-                "LanceDB is not installed: pip install --no-deps -r requirements-large.txt"
-            ) from None
+            raise StudyError("LanceDB is not installed: run make archive") from None
         self.name, self.database = name, lancedb.connect(str(folder))
         names = self.database.list_tables().tables
         self.table = self.database.open_table(name) if name in names else None

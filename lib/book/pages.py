@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError
 
 import pandas as pd
@@ -123,14 +124,11 @@ def breakable(sha256: str) -> str:
 
 
 def pinned_packages() -> list[tuple[str, str, str]]:
-    """Every package of ``requirements.txt``: name, version, and licence where the package is installed."""
+    """Every package of ``requirements.txt`` that is installed: name, version, licence."""
     text, rows = (ROOT / "requirements.txt").read_text(), []
-    for name, extra, version in re.findall(r"^([^\s#=\[]+)(\[[^]]*\])?==([^\s;#]+)", text, flags=re.M):
-        try:
-            licence = licence_of(name)
-        except PackageNotFoundError:
-            licence = "not installed here"
-        rows.append((name + extra, version, licence))
+    for name, version in re.findall(r"^([^\s#=]+)==(\S+)", text, flags=re.M):
+        with suppress(PackageNotFoundError):
+            rows.append((name, version, licence_of(name)))
     return rows
 
 

@@ -22,9 +22,7 @@ class OpenVinoGenerator:
         try:
             import openvino_genai
         except ImportError:
-            raise StudyError(
-                "the backend openvino needs the package openvino-genai: pip install openvino-genai==2026.4.1.0"
-            ) from None
+            raise StudyError("the backend openvino needs the package openvino-genai: run make env") from None
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.genai, self.context = openvino_genai, context
         self.pipeline = openvino_genai.LLMPipeline(

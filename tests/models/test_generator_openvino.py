@@ -70,5 +70,5 @@ def test_prompts_are_answered_in_order_and_one_that_fails_takes_no_other_with_it
 def test_without_the_package_it_is_said_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "openvino_genai", None)
     (tmp_path / "model.gguf").touch()
-    with pytest.raises(StudyError, match="pip install openvino-genai"):
+    with pytest.raises(StudyError, match="openvino-genai: run make env"):
         open_generator({"backend": "openvino"}, tmp_path)
