@@ -13,6 +13,7 @@ from lib.book import manifest
 from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
+from lib.metrics.frame import Metrics
 from lib.models.written import append_records
 from lib.published import ANSWERS_FILE, METRICS_FILE, from_pieces
 from lib.words import NeedsFilings, StudyError
@@ -75,7 +76,7 @@ def test_times_that_were_measured_are_published_and_read_there(study, results, p
     study.published = publish_study(study)
     assert (study.published.root / TIMES).read_bytes() == (study.home / TIMES).read_bytes()
     study.home = study.home / "elsewhere"
-    found = costs(study, read_metrics(study.outputs / METRICS_FILE), ["bm25"], "page_recall", 5)
+    found = costs(study, Metrics(read_metrics(study.outputs / METRICS_FILE)), ["bm25"], "page_recall", 5)
     assert found.loc[0, TIME_COLUMNS].tolist() == row
 
 
