@@ -15,6 +15,7 @@ from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
 from lib.methods import METHODS, chosen, measured
+from lib.metrics.frame import Metrics
 from lib.study import Study
 
 
@@ -40,10 +41,10 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
         say(f"{name}: {time.perf_counter() - started:.0f} s")
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not names:
-        metrics = pd.concat(found, ignore_index=True)
+        metrics = Metrics(pd.concat(found, ignore_index=True))
         for by in ("company", "filing"):
             board_of(study, metrics, by=by)
-        if "answer" not in study.dataset.lacks and RANKER in set(metrics["method"]):
+        if "answer" not in study.dataset.lacks and RANKER in metrics:
             calculated_on(study, metrics, study.profile.answers.n_chunks)
     write_results(study, wanted)
     write_manifest(study, wanted)

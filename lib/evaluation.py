@@ -3,13 +3,14 @@
 import gzip
 import zlib
 from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 from lib.files import exclusively
 from lib.metrics import METRICS, answers, overlap, retrieval, right
-from lib.metrics.frame import HEADLINE, at_depth
+from lib.metrics.frame import HEADLINE, Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv, read_table, table_bytes
 from lib.stats import Resampling
 from lib.store import Entry
@@ -72,8 +73,8 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """Metrics in the order of the metric table and the depths, then of the questions: the bootstrap depends on it."""
     places = {id_: row for row, id_ in enumerate(questions["question_id"])}
     order = {name: row for row, name in enumerate(METRICS)}
-    keys = {"metric": table["metric"].map(order), "k": table["k"].astype(float)}
-    keys = pd.DataFrame(keys | {"question": table["question_id"].map(places)})
+    keys = {"metric": table["metric"].astype(object).map(order), "k": table["k"].astype(float)}
+    keys = pd.DataFrame(keys | {"question": table["question_id"].astype(object).map(places)})
     return table.loc[keys.sort_values([*keys], kind="stable").index].reset_index(drop=True)
 
 
@@ -93,26 +94,29 @@ def read_metrics(path: Path) -> pd.DataFrame:
         raise StudyError(f"{path} is damaged ({error}); {mend}") from None
 
 
+def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metrics:
+    """The metrics of several runs, methods with their conditions, one under the other."""
+    return Metrics(pd.concat([evaluate(study, *run) for run in runs], ignore_index=True))
+
+
 def evaluate_all(
     study: Study, methods: Iterable[str], conditions: Iterable[Condition] = CONDITIONS
-) -> pd.DataFrame:
-    """The metrics of several runs, one under the other."""
-    return pd.concat([evaluate(study, m, c) for c in conditions for m in methods], ignore_index=True)
+) -> Metrics:
+    """The metrics of methods under every one of the conditions."""
+    return evaluate_runs(study, ((method, condition) for condition, method in product(conditions, methods)))
 
 
 def summarise(metrics: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
     """The mean of every method, condition, metric and k of METRIC_COLUMNS, with its interval: SUMMARY_COLUMNS."""
-    rows = []
-    for names, part in metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], dropna=False, sort=False):
+    rows, of = [], [*METRIC_COLUMNS[:2], "metric", "k"]
+    for names, part in metrics.groupby(of, dropna=False, sort=False, observed=True):
         rows.append((*names, *draws.interval(part.set_index("question_id")["value"])))
     return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
 
 
-def summary_at(
-    study: Study, metrics: pd.DataFrame, k: int = 5, wanted: Sequence[str] = HEADLINE
-) -> pd.DataFrame:
-    """Some metrics at one depth, see :func:`summarise` and :func:`lib.metrics.frame.at_depth`."""
-    return summarise(at_depth(metrics, k, wanted), Resampling.of(study))
+def summary_at(study: Study, metrics: Metrics, k: int = 5, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
+    """Some metrics at one depth, see :func:`summarise` and :meth:`lib.metrics.frame.Metrics.at_depth`."""
+    return summarise(metrics.at_depth(k, wanted), Resampling.of(study))
 
 
 def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> pd.DataFrame:
@@ -134,6 +138,7 @@ def merge_answers(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:
 
 def _merged(study: Study, name: str, fresh: pd.DataFrame, same: list[str]) -> pd.DataFrame:
     """All rows of a file of the outputs, once ``fresh`` ones replaced those with the same values in some columns."""
+    fresh = fresh.astype(dict.fromkeys(fresh.select_dtypes("category"), object))  # which sort by their text
     path, table = study.outputs / name, fresh
     with exclusively(path, study.store.say):
         if path.is_file():

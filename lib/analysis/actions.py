@@ -15,7 +15,7 @@ from lib.ahead.ladder import LADDER
 from lib.analysis.frontier import TIMES, known_table
 from lib.evaluation import read_metrics
 from lib.methods import METHODS
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE
 from lib.stats import Resampling, corrected
 from lib.study import Study
@@ -37,25 +37,25 @@ COLUMNS += [
 ]
 
 
-def _pairs(action: dict, metrics: pd.DataFrame, k: int) -> Iterator[tuple[str, str, pd.Series, pd.Series]]:
+def _pairs(action: dict, metrics: Metrics, k: int) -> Iterator[tuple[str, str, pd.Series, pd.Series]]:
     """Names of the forms and bases of a change that were measured, with their page recall by question."""
     for form, base in action.get("rows", {}).items():
         if form in METHODS and base in METHODS:
-            values = (values_of(metrics, name, "standard", "page_recall", k) for name in (form, base))
+            values = (metrics[name, "page_recall", k] for name in (form, base))
             yield form, base, *values
     for form, base in action.get("rungs", {}).items():
         names = f"rung_page_recall/{form}", f"rung_page_recall/{base}"
-        yield *names, *(values_of(metrics, "ahead", "standard", name, k) for name in names)
+        yield *names, *(metrics["ahead", name, k] for name in names)
 
 
 def actions(study: Study, k: int = 5) -> pd.DataFrame:
     """COLUMNS of every change that was measured here, those that pay first, by their gain."""
-    metrics, draws = read_metrics(study.outputs / METRICS_FILE), Resampling.of(study)
-    metrics, times = metrics[metrics["k"] == k], known_table(study, TIMES)
+    metrics, draws = Metrics(read_metrics(study.outputs / METRICS_FILE)), Resampling.of(study)
+    times, is_measured = known_table(study, TIMES), (metrics.frame["k"] == k).any()
     seconds = {} if times is None else times.set_index("method")["question_s"].to_dict()
     rows = []
     for number, action in enumerate(ACTIONS):
-        for form, base, values, without in _pairs(action, metrics, k) if len(metrics) else ():
+        for form, base, values, without in _pairs(action, metrics, k) if is_measured else ():
             if len(values) and len(without):
                 mean, apart = draws.interval(values), draws.difference(values, without)
                 found = {"p": draws.p(values, without), "reference_mean": without.mean(), "mean": mean.mean}

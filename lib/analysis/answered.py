@@ -26,7 +26,7 @@ from lib.answers.prompt_context import (
     segments_read,
 )
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.metrics.overlap import tokenize_rouge
 from lib.stats import Resampling
 from lib.study import Study
@@ -47,24 +47,23 @@ COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "di
 
 
 def summarise_answers(
-    study: Study, metrics: pd.DataFrame, contexts: Sequence[Context], wanted: Sequence[str] = ANSWER_METRICS
+    study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str] = ANSWER_METRICS
 ) -> pd.DataFrame:
     """Means with intervals (Wilson's where all score alike): context, metric, mean, low, high, n, n_companies."""
     draws, rows = Resampling.of(study), []
     for one in contexts:
         for metric in wanted:
-            values = values_of(metrics, one.method, one.condition, metric, None)
-            found, _ = group_interval(draws, values)
+            found, _ = group_interval(draws, metrics[one.run, metric, None])
             rows.append((one.name, metric, *found))
     return pd.DataFrame(rows, columns=["context", "metric", "mean", "low", "high", "n", "n_companies"])
 
 
-def calculated_on(study: Study, metrics: pd.DataFrame, k: int, ours: str = RANKER) -> pd.DataFrame:
+def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
     """Numbers that calculation alone gets right: from the best baseline's pages, from a method's, from the gold pages.
 
     Args:
         study: a question set with answers.
-        metrics: METRIC_COLUMNS, with the baselines' page recall.
+        metrics: with the baselines' page recall.
         k: depth at which the best baseline is chosen.
         ours: the method.
 
@@ -74,7 +73,7 @@ def calculated_on(study: Study, metrics: pd.DataFrame, k: int, ours: str = RANKE
     """
     best = best_baseline(metrics, k)
     wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
-    scored = right_by_way(study, wanted, ["calculation-only"])
+    scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
     means = summarise_answers(study, scored, wanted, ["answer_right"])
     gains = compared(study, scored, wanted, ["answer_right"]).rename(
         columns={"low": "difference_low", "high": "difference_high"}
@@ -85,12 +84,12 @@ def calculated_on(study: Study, metrics: pd.DataFrame, k: int, ours: str = RANKE
 
 
 def compared(
-    study: Study, metrics: pd.DataFrame, contexts: Sequence[Context], wanted: Sequence[str]
+    study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str]
 ) -> pd.DataFrame:
     """Every context against the best baseline's, by metric: COMPARED, p corrected within a metric."""
     parts = []
     for metric in wanted:
-        values = {c.name: values_of(metrics, c.method, c.condition, metric, None) for c in contexts}
+        values = {c.name: metrics[c.run, metric, None] for c in contexts}
         if len(
             reference := values.pop(BEST_BASELINE)
         ):  # else there is no question of the kind that it measures
@@ -175,11 +174,9 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         metrics: METRIC_COLUMNS and ``prompt``, with ``answer_right``.
         contexts: those with a run.
     """
-    parts = []
-    for (name, one), prompt in product({c.name: c for c in contexts}.items(), metrics["prompt"].unique()):
-        values = values_of(
-            metrics[metrics["prompt"] == prompt], one.method, one.condition, "answer_right", None
-        )
+    parts, by_prompt = [], {name: Metrics(part) for name, part in metrics.groupby("prompt", sort=False)}
+    for (name, one), prompt in product({c.name: c for c in contexts}.items(), by_prompt):
+        values = by_prompt[prompt][one.run, "answer_right", None]
         params = {"chunks": study.digest("chunks"), "questions": study.digest("questions"), "context": name}
         params |= {"run": study.run_entry(one.method, one.condition).digest, "right": values.to_dict()}
         params |= {"gold": study.dataset.fingerprint, "n_chunks": study.profile.answers.n_chunks}
@@ -190,7 +187,7 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
 
 
 def split_by_page(
-    study: Study, metrics: pd.DataFrame, contexts: Sequence[Context], metric: str, k: int
+    study: Study, metrics: Metrics, contexts: Sequence[Context], metric: str, k: int
 ) -> pd.DataFrame:
     """A metric of the answers where a gold page was among the top k, and where none was.
 
@@ -208,9 +205,8 @@ def split_by_page(
     return pd.DataFrame(rows, columns=SPLIT)
 
 
-def _pairs(metrics: pd.DataFrame, context: Context, metric: str, retrieval: str, k: int) -> pd.DataFrame:
-    answer = values_of(metrics, context.method, context.condition, metric, None)
-    found = values_of(metrics, context.method, context.condition, retrieval, k)
+def _pairs(metrics: Metrics, context: Context, metric: str, retrieval: str, k: int) -> pd.DataFrame:
+    answer, found = metrics[context.run, metric, None], metrics[context.run, retrieval, k]
     return pd.DataFrame({"answer": answer, "retrieval": found.reindex(answer.index)})
 
 

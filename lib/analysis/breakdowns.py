@@ -14,7 +14,7 @@ import pandas as pd
 
 from lib.data.identity import years_in
 from lib.methods import METHODS, TRAINED
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.stats import Interval, Resampling, corrected, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
@@ -41,9 +41,10 @@ class Seen(NamedTuple):
         title = METHODS[self.method].title
         return title if self.condition == "standard" else f"{title}, {IN_WORDS[self.condition]}"
 
-    def values(self, metrics: pd.DataFrame, metric: str, k: int) -> pd.Series:
-        """The run's values by question_id."""
-        return values_of(metrics, self.method, self.condition, metric, k)
+    @property
+    def run(self) -> tuple[str, Condition]:
+        """The run that it looks at."""
+        return self.method, self.condition
 
 
 def seen_runs(best_baseline: str, methods: Sequence[str]) -> list[Seen]:
@@ -123,7 +124,7 @@ def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool
 
 def by_group(
     study: Study,
-    metrics: pd.DataFrame,
+    metrics: Metrics,
     label: pd.Series,
     seen: Iterable[Seen],
     k: int,
@@ -134,7 +135,7 @@ def by_group(
     ``label`` is each question's group; ordered categories keep their order, others come the largest first.
     """
     draws = Resampling.of(study)
-    columns = [(run.name, metric, run.values(metrics, metric, k)) for run in seen for metric in wanted]
+    columns = [(one.name, metric, metrics[one.run, metric, k]) for one in seen for metric in wanted]
     rows = []
     for group, members in _groups(label):
         for *names, values in columns:
@@ -150,12 +151,12 @@ def _groups(label: pd.Series) -> Iterator[tuple[str, pd.Index]]:
 
 
 def differences(
-    study: Study, metrics: pd.DataFrame, label: pd.Series, first: Seen, second: Seen, k: int
+    study: Study, metrics: Metrics, label: pd.Series, first: Seen, second: Seen, k: int
 ) -> pd.DataFrame:
     """Page recall by group, ``second`` minus ``first``, p corrected for the number of groups, without small groups:
     DIFFERENCES."""
     draws = Resampling.of(study)
-    a, b = (run.values(metrics, "page_recall", k) for run in (first, second))
+    a, b = (metrics[one.run, "page_recall", k] for one in (first, second))
     parts = [
         draws.compare(a.reindex(members), {group: b})
         for group, members in _groups(label)

@@ -30,6 +30,11 @@ class Entry(NamedTuple):
     metric: str
     k: int | None
 
+    @property
+    def key(self) -> tuple[tuple[str, str], str, int | None]:
+        """Its place in :class:`lib.metrics.frame.Metrics`."""
+        return (self.row, self.condition), self.metric, self.k
+
 
 def entry(text: str, metric: str) -> Entry:
     """``row[/condition][:metric[@k]]``: without a metric it is the given one, without a condition the standard one.

@@ -10,7 +10,7 @@ from lib.ahead.queries import queries
 from lib.data.chunks import count_tokens, load_tokenizer
 from lib.data.identity import search_words, years_in
 from lib.frames import edited
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models.weights import fetch, weights_hash
 from lib.retrievers import bm25
@@ -114,7 +114,7 @@ def invented_years(study: Study) -> pd.DataFrame:
     return study.store.frame("experiments/hyde-years", params, make, version=2, public=True)
 
 
-def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFrame:
+def hyde_table(metrics: Metrics, years: pd.DataFrame, k: int) -> pd.DataFrame:
     """Document and page recall at k of ``hyde`` and ``dense`` by what :func:`invented_years` found."""
     groups = {1.0: "names other years only", 0.0: "names a year that was asked for"}
     kind = years.set_index("question_id")["is_invented"].map(groups).fillna("no year in passage or question")
@@ -123,7 +123,7 @@ def hyde_table(metrics: pd.DataFrame, years: pd.DataFrame, k: int) -> pd.DataFra
         row = {"HyDE's passage": group}
         for method in ("hyde", "dense"):
             for metric, short in (("doc_recall", "document"), ("page_recall", "page")):
-                values = values_of(metrics, method, "standard", metric, k)
+                values = metrics[method, metric, k]
                 row[f"{method}, {short}"] = round(values[values.index.isin(ids)].mean(), 3)
         rows.append(row | {"n": len(ids)})
     return pd.DataFrame(rows)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from lib.metrics.frame import HEADLINE, values_of
+from lib.metrics.frame import HEADLINE, Metrics
 
 MAIN = "kobeissi2026_en"
 SOURCES = (MAIN, "kobeissi2026_fr", "kim2025", "akarsu2026", "yepes2024")
@@ -60,7 +60,7 @@ def facts(source: str = MAIN) -> Facts:
     return Facts(**yaml.safe_load((Path(__file__).parent / "facts" / f"{source}.yaml").read_text()))
 
 
-def agreement(metrics: pd.DataFrame, k: int = 5) -> pd.DataFrame:
+def agreement(metrics: Metrics, k: int = 5) -> pd.DataFrame:
     """How well our ranking of the main study's methods agrees with its Table 3, metric by metric.
 
     Returns:
@@ -69,7 +69,7 @@ def agreement(metrics: pd.DataFrame, k: int = 5) -> pd.DataFrame:
     """
     theirs, rows = pd.DataFrame(facts().by_method("Table 3")).T, []
     for metric in HEADLINE:
-        means = {name: values_of(metrics, name, "standard", metric, k).mean() for name in theirs.index}
+        means = {name: metrics[name, metric, k].mean() for name in theirs.index}
         both = pd.DataFrame({"ours": means, "theirs": theirs[metric]}).dropna()
         ranks = both.rank()
         farthest = (ranks["ours"] - ranks["theirs"]).abs().idxmax()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.study import Study
 
 BENCHMARKS, TIMES = "benchmarks.csv", "times.csv"
@@ -40,7 +40,7 @@ def benchmarks(study: Study) -> pd.DataFrame | None:
     return known_table(study, BENCHMARKS)
 
 
-def costs(study: Study, metrics: pd.DataFrame, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
+def costs(study: Study, metrics: Metrics, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
     """Measured cost, and quality under the standard condition, of those rows that were timed.
 
     Columns are TIME_COLUMNS, ``quality``, and whether a row is on the frontier of seconds per question
@@ -50,7 +50,7 @@ def costs(study: Study, metrics: pd.DataFrame, methods: Iterable[str], metric: s
     table = (
         pd.DataFrame(columns=TIME_COLUMNS) if known is None else known[known["method"].isin(list(methods))]
     )
-    quality = [values_of(metrics, name, "standard", metric, k).mean() for name in table["method"]]
+    quality = [metrics[name, metric, k].mean() for name in table["method"]]
     table = table.reset_index(drop=True).assign(quality=np.array(quality, float))
     index_s, spread = table["index_s"].astype(float), INDEX_FACTOR**0.5
     best = on_frontier(table["low_s"], table["high_s"], table["quality"])

@@ -27,7 +27,7 @@ from lib.analysis.statistic import correlation_of
 from lib.data.identity import years_in
 from lib.evaluation import read_metrics
 from lib.methods import METHODS, measured
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.stats import Interval, Resampling, percentiles, resampled_sums
@@ -143,20 +143,19 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     return wanted if is_own else [run for run in wanted if run in found]
 
 
-def observed(found: pd.DataFrame, company: pd.Series, metrics: pd.DataFrame, k: int = 5) -> pd.DataFrame:
+def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = 5) -> pd.DataFrame:
     """The features of a set's questions, indexed by question_id, and what was measured under the standard condition.
 
     Args:
         found, company: of :func:`features`, and each question's company.
-        metrics: METRIC_COLUMNS of the set; those of BM25 and dense at least.
+        metrics: of the set; those of BM25 and dense at least.
         k: depth in chunks.
 
     Returns:
         The features, ``company``, the page recall at k of each of ROWS that was measured, and GAINS.
     """
-    there = [name for name in ROWS if name in set(metrics["method"])]
-    values = {name: values_of(metrics, name, "standard", "page_recall", k) for name in there}
-    ranks = [values_of(metrics, name, "standard", "mrr", 10) for name in ("bm25", "dense")]
+    values = {name: metrics[name, "page_recall", k] for name in ROWS if name in metrics}
+    ranks = [metrics[name, "mrr", 10] for name in ("bm25", "dense")]
     gains = values["bm25"] - values["dense"], ranks[0] - ranks[1]
     return found.assign(company=company, **values, **dict(zip(GAINS, gains, strict=True)))
 
@@ -169,27 +168,25 @@ def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
         for files in [one["files"] for (stage, _), one in records if stage == STAGE and "files" in one][-1:]:
             stored = read_frame(layer.root / files[FRAME]["path"]).set_index("question_id")
             company = layer.dataset().questions.set_index("question_id")["company"]
-            found[name] = observed(stored, company, layer.metrics)
+            found[name] = observed(stored, company, Metrics(layer.metrics))
     return found
 
 
 def side_by_side(
-    metrics: Mapping[str, pd.DataFrame],
+    metrics: Mapping[str, Metrics],
     condition: Condition = "standard",
     metric: str = "page_recall",
     k: int = 5,
 ) -> dict[str, pd.DataFrame]:
-    """Name of a set to its values at k, questions × those rows of the method table that every set has.
-
-    ``metrics``: METRIC_COLUMNS by name of the set.
-    """
-    tables = {}
-    for name, of in metrics.items():
-        part = of[(of["condition"] == condition) & (of["metric"] == metric) & (of["k"] == k)]
-        wide = part.pivot(index="question_id", columns="method", values="value")
-        tables[name] = wide.reindex(part["question_id"].unique())  # in the set's order, on which draws depend
-    shared = [name for name in METHODS if all(name in table for table in tables.values())]
-    return {name: table[shared] for name, table in tables.items()}
+    """Name of a set to its values at k, questions × those rows of the method table that every set has."""
+    runs = {name: (name, condition) for name in METHODS}
+    shared = {
+        name: run for name, run in runs.items() if all((run, metric, k) in one for one in metrics.values())
+    }
+    tables = {
+        name: {row: one[run, metric, k] for row, run in shared.items()} for name, one in metrics.items()
+    }
+    return {name: pd.DataFrame(table).rename_axis(columns="method") for name, table in tables.items()}
 
 
 def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> Interval:

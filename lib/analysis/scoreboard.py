@@ -14,7 +14,7 @@ those that are not tested; variants are a family of their own.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -29,7 +29,7 @@ from lib.analysis.siblings import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of, digest_of_file
-from lib.metrics.frame import long_frame, values_of
+from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.retrieval import is_gold
 from lib.page_scorer.measured import SCORERS
 from lib.published import METRICS_FILE
@@ -77,7 +77,7 @@ class Scoreboard:
 
     Args:
         study: gives the questions, their companies and the runs.
-        metrics: METRIC_COLUMNS of every run that was measured, and of :func:`beside`.
+        metrics: of every run that was measured, and of :func:`beside`.
         sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
         judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
         by: what is drawn: every ``company``, or every ``filing``.
@@ -86,22 +86,17 @@ class Scoreboard:
     def __init__(
         self,
         study: Study,
-        metrics: pd.DataFrame,
+        metrics: Metrics,
         sweeps: Mapping[str, pd.DataFrame] | None = None,
         judge_low: float | None = None,
         by: str = "company",
     ):
-        self.study, self.sweeps, self.judge_low = study, sweeps or {}, judge_low
+        self.study, self.metrics, self.sweeps, self.judge_low = study, metrics, sweeps or {}, judge_low
         self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study, by)
         try:
             self.best = best_baseline(metrics, 5)
         except StudyError:  # nothing of it was measured: then its claims are not either
             self.best = BEST
-        parts = metrics.groupby(METRIC_COLUMNS[:2] + ["metric", "k"], observed=True, dropna=False)
-        self.values = {
-            Entry(*names, None if pd.isna(k) else int(k)): part.set_index("question_id")["value"]
-            for (*names, k), part in parts
-        }
 
     def scores(self) -> pd.DataFrame:
         """BOARD: one row per claim and variant, in the order of :func:`lib.analysis.claims.claims`.
@@ -145,7 +140,7 @@ class Scoreboard:
         """A claim's test and the pair that decided it, or None and why it cannot be tested."""
         if not claim.kind:
             return None, claim.not_measured
-        absent = [one for one in claim.a + claim.b if self._key(one) not in self.values]
+        absent = [one for one in claim.a + claim.b if self._key(one) not in self.metrics]
         if claim.kind == "argmax":
             absent = [one for one in claim.a if one.row not in self.sweeps]
         if absent:
@@ -184,8 +179,8 @@ class Scoreboard:
     def _named(self, row: str) -> str:
         return self.best if row == BEST else row
 
-    def _key(self, one: Entry) -> Entry:
-        return one._replace(row=self._named(one.row))
+    def _key(self, one: Entry) -> tuple:
+        return one._replace(row=self._named(one.row)).key
 
     def _ids(self, chosen: Mapping[str, list]) -> pd.Series:
         """Which questions are meant, by question_id."""
@@ -195,7 +190,7 @@ class Scoreboard:
         return is_meant
 
     def _mean(self, claim: Claim, entries: Sequence[Entry]) -> pd.Series:
-        values = pd.concat([self.values[self._key(one)] for one in entries], axis=1, join="inner")
+        values = pd.concat([self.metrics[self._key(one)] for one in entries], axis=1, join="inner")
         values = values.mean(axis=1)
         return values if claim.kind == "groups" else values[self._ids(claim.only).reindex(values.index)]
 
@@ -213,7 +208,7 @@ class Scoreboard:
             values = self.sweeps[claim.a[0].row]
             return values, partial(statistic.argmax_of, grid=values.columns.to_numpy(float))
         if claim.kind == "correlation":
-            parts = {one: self.values[self._key(one)] for one in claim.b + claim.a}
+            parts = {one: self.metrics[self._key(one)] for one in claim.b + claim.a}
             return pd.concat(parts.values(), axis=1, join="inner"), statistic.correlation_of
         apart = self._mean(claim, claim.a) - (self._mean(claim, claim.b) if claim.b else 0.0)
         groups = (self._ids(chosen).reindex(apart.index) for chosen in (claim.only, claim.against))
@@ -241,7 +236,7 @@ def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]
     return found
 
 
-def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+def beside(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
     """What claims need beside the metrics of runs: METRIC_COLUMNS.
 
     The measures of answers, as chapter 06 left them; ``missed_by_both`` and ``table_failure`` of hybrid retrieval's
@@ -249,20 +244,26 @@ def beside(study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = 
     :mod:`lib.page_scorer.measured`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
     first k pages by the tuned encoder (folds by company) and by the untuned one. What was not measured is left out.
     """
-    file, rows, there = study.home / METRICS_FILE, [], set(metrics["method"])
-    known = read_metrics(file) if file.is_file() else study.published.metrics if study.published else metrics
+    file, rows = study.home / METRICS_FILE, []
+    known = (
+        read_metrics(file)
+        if file.is_file()
+        else study.published.metrics
+        if study.published
+        else metrics.frame
+    )
     answers = known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
 
     def add(values: pd.Series, method: str, metric: str, k: int | None = None) -> None:
         rows.append(long_frame(values.astype(float), metric, k).assign(method=method, condition="standard"))
 
-    if there >= {*(of := ("hybrid_rrf", "bm25", "dense"))}:
-        fused, *both = (values_of(metrics, row, "standard", "doc_recall") for row in of)
+    if all(row in metrics for row in ("hybrid_rrf", "bm25", "dense")):
+        fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
         add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
         if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
             failed = kinds[~kinds["is_found"]].set_index("question_id")["primary"]
             add(failed == "table structure", "hybrid_rrf", "table_failure")
-    if (labels := judge_labels(study, there)) is not None:
+    if (labels := judge_labels(study, metrics)) is not None:
         is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
         add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
     if ablation is not None:
@@ -283,7 +284,7 @@ def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
         return None
 
 
-def judge_labels(study: Study, there: Iterable[str]) -> pd.DataFrame | None:
+def judge_labels(study: Study, there: Container[str]) -> pd.DataFrame | None:
     """The judge's labels of hybrid retrieval's first chunks; None where it judges nothing or its texts are not here."""
     return with_filings(lambda: judged.labels_of_first(study)) if "crag" in there else None
 
@@ -299,16 +300,17 @@ def judge_agreement(study: Study, labels: pd.DataFrame | None) -> dict[str, floa
 
 
 def board_of(
-    study: Study, metrics: pd.DataFrame, ablation: pd.DataFrame | None = None, by: str = "company"
+    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, by: str = "company"
 ) -> pd.DataFrame:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
-    there = set(metrics["method"])
-    whole = pd.concat([metrics, beside(study, metrics, ablation)], ignore_index=True)
-    sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in there}
-    low = judge_agreement(study, judge_labels(study, there))["kappa_low"]
+    whole = metrics + Metrics(beside(study, metrics, ablation))
+    sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in metrics}
+    low = judge_agreement(study, judge_labels(study, metrics))["kappa_low"]
     params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
     params |= {"by": by} if by != "company" else {}
-    params["values"] = [digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole, *sweeps.values())]
+    params["values"] = [
+        digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole.frame, *sweeps.values())
+    ]
     make = lambda: Scoreboard(study, whole, sweeps, low, by).scores().reset_index()  # noqa: E731
     return study.store.frame("analysis/claims", params, make, VERSION, public=True).set_index("claim")
 

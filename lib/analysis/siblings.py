@@ -13,7 +13,7 @@ import pandas as pd
 from lib.folds import Fold
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.retrievers import convex
 from lib.retrievers.convex import Normalisation, best_alpha, chosen_alphas
 from lib.stats import Resampling, corrected, percentiles
@@ -26,7 +26,7 @@ SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (
 CHOOSING: dict[Normalisation, str] = {"min_max": "convex_folds", "softmax": "convex_softmax_folds"}
 
 
-def against_reference(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def against_reference(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
     """Page recall at 5 of each row against the one that it changes, corrected for all rows together.
 
     Returns:
@@ -35,7 +35,7 @@ def against_reference(study: Study, metrics: pd.DataFrame, methods: Sequence[str
     draws, parts = Resampling.of(study), []
     for name in methods:
         pair = METHODS[name].changes, name
-        base, own = (values_of(metrics, row, "standard", "page_recall") for row in pair)
+        base, own = (metrics[row, "page_recall", 5] for row in pair)
         parts.append(draws.compare(base, {name: own}).assign(reference=METHODS[name].changes))
     return corrected(pd.concat(parts))
 
@@ -46,12 +46,11 @@ def with_references(methods: Sequence[str]) -> list[str]:
     return [*(name for name in changed if name not in methods), *methods]
 
 
-def means(study: Study, metrics: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def means(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
     """The SHOWN metrics of rows with intervals: method, metric, k, mean, low, high, n."""
     draws = Resampling.of(study)
     entries = [(name, *measure) for name in methods for measure in SHOWN]
-    values = (values_of(metrics, name, "standard", metric, k) for name, metric, k in entries)
-    rows = [(*one, *draws.interval(part)[:4]) for one, part in zip(entries, values, strict=True)]
+    rows = [(*one, *draws.interval(metrics[one])[:4]) for one in entries]
     return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
 
 

@@ -39,6 +39,11 @@ class Context:
     condition: Condition = CONDITIONS[0]
 
     @property
+    def run(self) -> tuple[str, Condition]:
+        """The run that it reads."""
+        return self.method, self.condition
+
+    @property
     def title(self) -> str:
         """The context as the tables print it."""
         if self.name == NONE:

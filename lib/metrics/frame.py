@@ -1,13 +1,18 @@
-"""What a metric is, and the long frame of metrics (``lib.evaluation.METRIC_COLUMNS``)."""
+"""What a metric is, and the long frame of metrics (``lib.evaluation.METRIC_COLUMNS``) with look-ups."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
-from lib.words import StudyError
+from lib.words import CONDITIONS, Condition, StudyError
 
 HEADLINE = ("doc_recall", "page_recall", "ctx_bleu", "ctx_rouge_l")
+NO_DEPTH = -1
+#: A method and its condition, or the method alone, for the standard condition.
+Run = str | tuple[str, Condition]
 
 
 @dataclass(frozen=True)
@@ -37,39 +42,74 @@ def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataF
     return pd.DataFrame({"question_id": values.index, "metric": metric, "k": depths, "value": numbers})
 
 
-def at_depth(metrics: pd.DataFrame, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
-    """The rows of some metrics at one depth.
+class Metrics:
+    """A frame of metrics, grouped by run, metric and depth at the first look-up.
 
-    Raises:
-        StudyError: nothing was measured at this depth.
+    ``metrics[run, metric, k]`` is the values by question_id, in the order of the frame; k is None for metrics without a
+    depth. It is empty for a run that was not measured; a StudyError says that nothing was measured at this depth.
+    ``run in metrics`` and ``(run, metric, k) in metrics``: whether it was measured.
+
+    Args:
+        frame: METRIC_COLUMNS, and maybe more; columns may be categorical. It must not change afterwards.
     """
-    check_depth(metrics, k)
-    return metrics[metrics["metric"].isin(wanted) & (metrics["k"] == k)]
+
+    def __init__(self, frame: pd.DataFrame):
+        self.frame = frame
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str, str, int], np.ndarray]:
+        keys = ["method", "condition", "metric", pd.to_numeric(self.frame["k"]).fillna(NO_DEPTH)]
+        return self.frame.groupby(keys, observed=True, sort=False).indices
+
+    @cached_property
+    def _ids(self) -> pd.Index:
+        return pd.Index(self.frame["question_id"].to_numpy(), name="question_id")  # never categorical
+
+    @cached_property
+    def _depths(self) -> list[int]:
+        return sorted(map(int, self.frame["k"].dropna().unique()))
+
+    @cached_property
+    def runs(self) -> tuple[tuple[str, Condition], ...]:
+        """The runs that were measured, method and condition, in the order of the methods."""
+        return tuple(dict.fromkeys(place[:2] for place in self._rows))
+
+    def __getitem__(self, key: tuple[Run, str, int | None]) -> pd.Series:
+        rows = self._rows.get(_place(*key), np.array([], int))
+        if not len(rows) and key[2] is not None:
+            self._check_depth(key[2])
+        return pd.Series(self.frame["value"].to_numpy()[rows], self._ids[rows], name="value")
+
+    def __contains__(self, key: Run | tuple[Run, str, int | None]) -> bool:
+        is_run = isinstance(key, str) or len(key) == 2
+        return _pair(key) in self.runs if is_run else _place(*key) in self._rows
+
+    def __add__(self, other: "Metrics") -> "Metrics":
+        return Metrics(pd.concat([self.frame, other.frame], ignore_index=True))
+
+    def at_depth(self, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
+        """The rows of some metrics at one depth.
+
+        Raises:
+            StudyError: nothing was measured at this depth.
+        """
+        self._check_depth(k)
+        return self.frame[self.frame["metric"].isin(wanted) & (self.frame["k"] == k)]
+
+    def _check_depth(self, k: int) -> None:
+        if k not in self._depths:
+            what = (
+                f"choose one of {', '.join(map(str, self._depths))}, or add {k} to metrics.ks in the profile"
+            )
+            raise StudyError(f"nothing was measured at k = {k}: {what}")
 
 
-def check_depth(metrics: pd.DataFrame, k: int) -> None:
-    """Raise a StudyError where nothing was measured at a depth of k chunks."""
-    if not (metrics["k"] == k).any():
-        known = ", ".join(str(int(depth)) for depth in sorted(metrics["k"].dropna().unique()))
-        what = f"choose one of {known}, or add {k} to metrics.ks in the profile"
-        raise StudyError(f"nothing was measured at k = {k}: {what}")
+def _pair(run: Run) -> tuple[str, Condition]:
+    return (run, CONDITIONS[0]) if isinstance(run, str) else (run[0], run[1])
 
 
-def values_of(
-    metrics: pd.DataFrame, method: str, condition: str, metric: str, k: int | None = 5
-) -> pd.Series:
-    """One method's values by question id, k None for metrics without a depth; empty for a method that was not run.
-
-    Raises:
-        StudyError: nothing was measured at this depth.
-    """
-    chosen = metrics["k"].isna() if k is None else metrics["k"] == k
-    for column, value in (("method", method), ("condition", condition), ("metric", metric)):
-        chosen &= metrics[column] == value
-    found = metrics[chosen]
-    if found.empty and k is not None:
-        check_depth(metrics, k)
-    return found.set_index("question_id")["value"]
+def _place(run: Run, metric: str, k: int | None) -> tuple[str, Condition, str, int]:
+    return (*_pair(run), metric, NO_DEPTH if k is None else k)
 
 
 def best(summary: pd.DataFrame, metric: str = "page_recall", condition: str = "standard") -> pd.Series:

@@ -15,7 +15,7 @@ from lib.answers.answers import ANSWER_METRICS, answers, efforts
 from lib.answers.calculation import WAYS
 from lib.answers.prompt_context import NONE, Context
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.show.display import SHOWN_WIDTH, Column, interval, number, printed, wide, with_interval
 from lib.show.figures import COLOURS, CONDITION_COLOURS, bars
 from lib.show.tables import reported_rows
@@ -97,9 +97,9 @@ def ways_table(study: Study, by_way: pd.DataFrame, contexts: Sequence[Context]) 
         contexts: the columns.
     """
     draws, rows = Resampling.of(study), {}
-    for prompt in by_way["prompt"].unique():
-        part = by_way[by_way["prompt"] == prompt]
-        values = (values_of(part, one.method, one.condition, "answer_right", None) for one in contexts)
+    for prompt, part in by_way.groupby("prompt", sort=False):
+        metrics = Metrics(part)
+        values = (metrics[one.run, "answer_right", None] for one in contexts)
         rows[prompt] = [with_interval(*group_interval(draws, found)[0][:3]) for found in values]
     shown = pd.DataFrame(rows, index=[one.title for one in contexts]).T.rename(index=PROMPT_TITLES)
     return shown.rename_axis("Answers").reset_index()

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.page_scorer.measured import BEST, CHOICES, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
 from lib.page_scorer.search import ORDERS
@@ -82,12 +82,12 @@ def kept_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def folds_table(frame: pd.DataFrame, metrics: pd.DataFrame, methods: dict[str, str], k: int) -> pd.DataFrame:
+def folds_table(frame: pd.DataFrame, metrics: Metrics, methods: dict[str, str], k: int) -> pd.DataFrame:
     """Page recall at k by fold, its mean and standard deviation; ``methods`` maps a method to its folds' kind."""
     rows = []
     for method, by in methods.items():
         fold = frame[(frame["part"] == "fold") & (frame["by"] == by)].set_index("item")["value"].astype(int)
-        values = values_of(metrics, method, "standard", "page_recall", k)
+        values = metrics[method, "page_recall", k]
         means = values.groupby(fold.reindex(values.index)).mean()
         spread = {"Mean": number(means.mean()), "SD": number(means.std()), "n": len(values)}
         cells = {f"Fold {n}": number(mean) for n, mean in means.items()}
@@ -206,13 +206,13 @@ def setups_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def setups_figure(
-    study: Study, frame: pd.DataFrame, metrics: pd.DataFrame, k: int, published: float
+    study: Study, frame: pd.DataFrame, metrics: Metrics, k: int, published: float
 ) -> plt.Figure:
     """Bars of page recall by identity and stage two, a panel per scorer with folds by company; marks show the dense
     search that knows as much of the filing (RIVALS), and a line the ``published`` page recall, NaN for none."""
     draws = Resampling.of(study)
     drawn, panels = plt.subplots(1, 3, figsize=(SHOWN_WIDTH, 4.8), sharey=True)
-    rivals = [values_of(metrics, *RIVALS[identity], "page_recall", k).mean() for identity in IDENTITIES]
+    rivals = [metrics[RIVALS[identity], "page_recall", k].mean() for identity in IDENTITIES]
     for axes, scorer in zip(panels, ("full", "best", "light"), strict=True):
         parts = {}
         for order, name in ORDERS.items():
@@ -259,15 +259,15 @@ def differences_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def rivals_tests(
-    study: Study, metrics: pd.DataFrame, rivals: Mapping[str, list[tuple[str, Condition]]], k: int
+    study: Study, metrics: Metrics, rivals: Mapping[str, list[tuple[str, Condition]]], k: int
 ) -> pd.DataFrame:
     """Each method against its rivals, which are methods and conditions: page recall at k over all questions and over
     those of type ASKED, differences, and p, corrected by Holm over each column; printed but for the p."""
     rows = []
     for method, others in rivals.items():
-        own = values_of(metrics, method, "standard", "page_recall", k)
+        own = metrics[method, "page_recall", k]
         for other, condition in others:
-            values = values_of(metrics, other, condition, "page_recall", k)
+            values = metrics[(other, condition), "page_recall", k]
             rival = title(other) + ("" if condition == "standard" else ", filing given")
             rows.append(
                 {"Method": title(method), "Rival": rival} | _against(study, own, values) | {"n": len(own)}

@@ -10,7 +10,7 @@ from lib.analysis.facts import facts
 from lib.analysis.scoreboard import judge_agreement
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.metrics.frame import values_of
+from lib.metrics.frame import Metrics
 from lib.show.display import SHOWN_WIDTH, Column, number, printed, wide
 from lib.show.figures import COLOURS, DARK, bars
 from lib.show.tables import N, as_table, methods_table, title
@@ -79,7 +79,7 @@ def finding(tested: Sequence[pd.DataFrame]) -> str:
 
 
 def by_depth(
-    metrics: pd.DataFrame, methods: Sequence[str], ks: Sequence[int], found: str = "page"
+    metrics: Metrics, methods: Sequence[str], ks: Sequence[int], found: str = "page"
 ) -> pd.DataFrame:
     """Recall of what is ``found`` (page or doc) at several depths, and the ranked measures that are published."""
     prefix, rows = "" if found == "page" else "doc_", []
@@ -88,7 +88,7 @@ def by_depth(
     columns |= {f"nDCG@{k}": (f"{prefix}ndcg", k) for k in (3, 5, 10)}
     columns |= {"MAP@10": ("map", 10)} if found == "page" else {}
     for name in methods:
-        values = {head: values_of(metrics, name, "standard", *key) for head, key in columns.items()}
+        values = {head: metrics[name, *key] for head, key in columns.items()}
         means = {head: number(part.mean()) for head, part in values.items()}
         rows.append({"Method": title(name)} | means | {"n": len(values["nDCG@10"])})
     return pd.DataFrame(rows)

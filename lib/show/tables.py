@@ -14,14 +14,14 @@ from lib.analysis.facts import MAIN, Rows, facts
 from lib.evaluation import summarise, summary_at
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
-from lib.metrics.frame import HEADLINE, best, values_of
+from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.metrics.retrieval import page_recall
 from lib.show.display import MEAN, Column, number, p_value, percent, printed, wide, with_interval
 from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
-__all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at", "values_of"]  # for the chapters
+__all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at"]  # for the chapters
 REPORTED = "Reported: document / page / BLEU / ROUGE-L"
 
 
@@ -148,18 +148,19 @@ def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> 
     return shown
 
 
-def recall_at(study: Study, metrics: pd.DataFrame, methods: Iterable[str]) -> pd.DataFrame:
+def recall_at(study: Study, metrics: Metrics, methods: Iterable[str]) -> pd.DataFrame:
     """Document and page recall at every depth that was measured, with intervals: method, metric, k, mean, low, high."""
-    wanted = metrics["metric"].isin(["doc_recall", "page_recall"]) & metrics["method"].isin(list(methods))
-    found = summarise(metrics[wanted & (metrics["condition"] == "standard")], Resampling.of(study))
+    rows = metrics.frame
+    wanted = rows["metric"].isin(["doc_recall", "page_recall"]) & rows["method"].isin(list(methods))
+    found = summarise(rows[wanted & (rows["condition"] == "standard")], Resampling.of(study))
     return found[["method", "metric", "k", "mean", "low", "high"]].sort_values(["method", "metric", "k"])
 
 
 def comparison_table(
-    study: Study, metrics: pd.DataFrame, reference: str, others: Sequence[str], metric: str, k: int = 5
+    study: Study, metrics: Metrics, reference: str, others: Sequence[str], metric: str, k: int = 5
 ) -> pd.DataFrame:
     """Each method against a reference: difference with interval, Holm's p, and whether it is distinguishable."""
-    first, *values = (values_of(metrics, name, "standard", metric, k) for name in (reference, *others))
+    first, *values = (metrics[name, metric, k] for name in (reference, *others))
     found = Resampling.of(study).compare(first, dict(zip(others, values, strict=True))).reset_index()
     return as_table(found, "compared", metric=METRIC_TITLES[metric], reference=title(reference))
 
@@ -174,15 +175,12 @@ def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
     return shown.rename(index=said).rename_axis("BM25 over chunks").reset_index()
 
 
-def matched_table(study: Study, metrics: pd.DataFrame, matched: pd.DataFrame, k: int) -> pd.DataFrame:
+def matched_table(study: Study, metrics: Metrics, matched: Metrics, k: int) -> pd.DataFrame:
     """Each row with matched filings beside the method that ranks in them: recalls at k, and the paired difference."""
     draws, rows = Resampling.of(study), []
-    for name in matched["method"].unique():
-        of = {
-            metric: values_of(matched, name, "standard", metric, k)
-            for metric in ("doc_recall", "page_recall")
-        }
-        base = {metric: values_of(metrics, METHODS[name].changes, "standard", metric, k) for metric in of}
+    for name, _ in matched.runs:
+        of = {metric: matched[name, metric, k] for metric in ("doc_recall", "page_recall")}
+        base = {metric: metrics[METHODS[name].changes, metric, k] for metric in of}
         pages = of["page_recall"], base["page_recall"]
         found = draws.difference(*pages)
         means = [number(values[metric].mean()) for metric in of for values in (base, of)]
@@ -192,28 +190,21 @@ def matched_table(study: Study, metrics: pd.DataFrame, matched: pd.DataFrame, k:
     return table.assign(**{"p (Holm)": [p_value(p) for p in holm(table["p (Holm)"])] if rows else []})
 
 
-def pool_table(study: Study, metrics: pd.DataFrame, methods: Sequence[str], k: int) -> pd.DataFrame:
+def pool_table(study: Study, metrics: Metrics, methods: Sequence[str], k: int) -> pd.DataFrame:
     """For each reranking method: its first stage's page recall at k, the pool's ceiling, and what reranking reached.
 
     ``Pool misses`` is the gold that the pool does not contain, ``Inversions`` the gold that it contains and that
     stands below the first k after reranking.
     """
-    depth, measured, rows = study.profile.rerank.n, set(metrics["method"]), []
-    for method in (name for name in methods if METHODS[name].uses[0] in measured):
+    depth, rows = study.profile.rerank.n, []
+    for method in (name for name in methods if METHODS[name].uses[0] in metrics):
         first = METHODS[method].uses[0]
-        before, reached = (
-            values_of(metrics, name, "standard", "page_recall", k).mean() for name in (first, method)
-        )
+        before, reached = (metrics[name, "page_recall", k].mean() for name in (first, method))
         ceiling = page_recall(study.run(first), study.questions, depth).mean()
         numbers = (before, ceiling, reached, 1 - ceiling, ceiling - reached)
         rows.append((title(method), *map(number, numbers)))
     heads = (f"First stage @{k}", f"Pool ceiling @{depth}", f"Reranked @{k}", "Pool misses", "Inversions")
     return pd.DataFrame(rows, columns=["Method", *heads])
-
-
-def rung_values(metrics: pd.DataFrame, name: str, metric: str = "page_recall") -> pd.Series:
-    """A rung's values by question id."""
-    return metrics[metrics["metric"] == f"rung_{metric}/{name}"].set_index("question_id")["value"]
 
 
 def steps(

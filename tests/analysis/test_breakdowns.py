@@ -18,7 +18,7 @@ from lib.analysis.breakdowns import (
     named,
     names_company,
 )
-from lib.metrics.frame import long_frame
+from lib.metrics.frame import Metrics, long_frame
 from lib.profile import Settings
 from lib.show.groups import group_table, spread
 from lib.show.tables import as_table
@@ -42,7 +42,7 @@ STUDY = SimpleNamespace(questions=QUESTIONS, filings=FILINGS, profile=PROFILE)
 SEEN = [Seen("best_baseline", "dense"), Seen("oracle_document", "dense", "oracle-document")]
 
 
-def metrics_of(**values: np.ndarray) -> pd.DataFrame:
+def metrics_of(**values: np.ndarray) -> Metrics:
     """Page recall at 5 of ``dense`` by condition, with ``_`` for ``-``."""
     parts = []
     for condition, numbers in values.items():
@@ -50,7 +50,7 @@ def metrics_of(**values: np.ndarray) -> pd.DataFrame:
         parts.append(
             long_frame(series, "page_recall", 5).assign(method="dense", condition=condition.replace("_", "-"))
         )
-    return pd.concat(parts, ignore_index=True)
+    return Metrics(pd.concat(parts, ignore_index=True))
 
 
 FOUND = np.arange(N) % 2.0

@@ -11,7 +11,7 @@ from lib.analysis.facts import SOURCES, agreement, facts
 from lib.book.notebooks import chapters
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.metrics.frame import HEADLINE
+from lib.metrics.frame import HEADLINE, Metrics
 from lib.studies import NOTEBOOKS
 
 in_every_source = pytest.mark.parametrize("source", SOURCES)
@@ -89,7 +89,7 @@ def test_agreement_is_the_rank_correlation_with_table_3():
         (method, "standard", metric, 5, "q", mean) for method, mean in means.items() for metric in HEADLINE
     ]
     metrics = pd.DataFrame(rows, columns=["method", "condition", "metric", "k", "question_id", "value"])
-    row = agreement(metrics).set_index("metric").loc["page_recall"]
+    row = agreement(Metrics(metrics)).set_index("metric").loc["page_recall"]
     assert row["n"] == 4
     assert row["spearman"] == pytest.approx(1 - 6 * (1 + 1 + 1 + 9) / (4 * 15))
     assert row["mean_gap"] == pytest.approx((0.3 + 0.1 + 0.4 + 0.5 - 0.34 - 0.16 - 0.40 - 0.13) / 4)

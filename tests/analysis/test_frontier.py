@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs, on_frontier
 from lib.methods import METHODS
+from lib.metrics.frame import Metrics
 from lib.show.scoreboard import cost_and_quality, spread_labels
 from lib.show.tables import as_table
 
@@ -61,15 +62,17 @@ def study(tmp_path):
     return SimpleNamespace(home=tmp_path, published=None)
 
 
-METRICS = pd.DataFrame(
-    {
-        "method": list(QUALITY),
-        "condition": "standard",
-        "question_id": "q1",
-        "metric": "page_recall",
-        "k": 5,
-        "value": list(QUALITY.values()),
-    }
+METRICS = Metrics(
+    pd.DataFrame(
+        {
+            "method": list(QUALITY),
+            "condition": "standard",
+            "question_id": "q1",
+            "metric": "page_recall",
+            "k": 5,
+            "value": list(QUALITY.values()),
+        }
+    )
 )
 
 

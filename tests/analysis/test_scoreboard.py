@@ -36,7 +36,7 @@ from lib.analysis.statistic import (
     tail_p,
     weakest,
 )
-from lib.metrics.frame import long_frame
+from lib.metrics.frame import Metrics, long_frame
 from lib.profile import Settings
 from lib.stats import Resampling, wilson
 
@@ -79,7 +79,7 @@ def study_of(runs: dict[str, pd.DataFrame] | None = None) -> SimpleNamespace:
     )
 
 
-def metrics_of(**rows: np.ndarray) -> pd.DataFrame:
+def metrics_of(**rows: np.ndarray) -> Metrics:
     """The measures MANY of made-up rows; ``name__oracle`` is measured under the oracle document."""
     parts = []
     for name, numbers in rows.items():
@@ -88,7 +88,7 @@ def metrics_of(**rows: np.ndarray) -> pd.DataFrame:
         for metric, k in MANY:
             values = long_frame(pd.Series(np.asarray(numbers, float), IDS), metric, k)
             parts.append(values.assign(method=method, condition=condition))
-    return pd.concat(parts, ignore_index=True)
+    return Metrics(pd.concat(parts, ignore_index=True))
 
 
 def scores(sweeps=None, judge_low=None, runs=None, **rows: np.ndarray) -> pd.DataFrame:
@@ -498,4 +498,4 @@ def test_verdicts_by_set_and_before():
 def test_entries_of_the_best_baseline_are_those_of_the_row_that_is_best():
     found = Scoreboard(study_of(), metrics_of(dense=HALF, bm25=GOOD))
     assert found.best == "bm25"
-    assert found._key(Entry("best-baseline", "standard", "page_recall", 5)).row == "bm25"
+    assert found._key(Entry("best-baseline", "standard", "page_recall", 5))[0] == ("bm25", "standard")

@@ -10,7 +10,7 @@ from lib.analysis import siblings
 from lib.analysis.siblings import best_interval, held_out, ways_to_weigh
 from lib.folds import make_folds
 from lib.methods import METHODS, Method
-from lib.metrics.frame import long_frame
+from lib.metrics.frame import Metrics, long_frame
 from lib.profile import Settings
 from lib.show import strategies
 from lib.show.tables import as_table
@@ -29,17 +29,18 @@ RANKED = [one for one in MEASURES if one not in siblings.SHOWN] + [(f"doc_{name}
 
 
 @pytest.fixture
-def metrics(monkeypatch) -> pd.DataFrame:
+def metrics(monkeypatch) -> Metrics:
     """``better`` finds every page and ``same`` what dense finds, which is every other one."""
     for name in ("better", "same", "unused"):
         row = Method(name, name.title(), "question → answer", "k", np.max, family="kim2025", changes="dense")
         monkeypatch.setitem(METHODS, name, row)
     half = np.arange(N) % 2.0
-    return pd.concat(
+    parts = (
         long_frame(pd.Series(values, IDS), metric, k).assign(method=name, condition="standard")
         for name, values in {"dense": half, "better": np.ones(N), "same": half}.items()
         for metric, k in (*siblings.SHOWN, ("map", 10), *RANKED)
     )
+    return Metrics(pd.concat(parts))
 
 
 def test_every_row_stands_beside_what_it_changes(metrics):

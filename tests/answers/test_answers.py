@@ -27,7 +27,7 @@ from lib.answers.answers import (
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
 from lib.data.chunks import load_tokenizer
 from lib.metrics.answers import answer_metrics
-from lib.metrics.frame import long_frame
+from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import Filled, GenerationLog, Model
@@ -156,11 +156,11 @@ def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_fir
         return long_frame(values, "page_recall", 5).assign(method=method, condition="standard")
 
     table = pd.concat([rows("hyde", 0.5), rows("bm25", 0.5), rows("dense", 0.25)])
-    assert best_baseline(table, 5) == "bm25"
+    assert best_baseline(Metrics(table), 5) == "bm25"
     with pytest.raises(StudyError, match="no baseline"):
-        best_baseline(table[:0], 5)
+        best_baseline(Metrics(table[:0]), 5)
     with pytest.raises(StudyError, match="nothing was measured at k = 7: choose one of 5"):
-        best_baseline(table, 7)
+        best_baseline(Metrics(table), 7)
 
 
 def test_the_prompt_has_system_line_context_question_and_answer():
@@ -273,8 +273,9 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
         [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)],
         columns=["metric", "kind", "kappa"],
     )
-    given = study, summarise_answers(study, scored, chosen), chosen, {"best-baseline": 1}
-    calculated = summarise_answers(study, scored.assign(value=1.0), chosen[:1], ["answer_right"])
+    given = study, summarise_answers(study, Metrics(scored), chosen), chosen, {"best-baseline": 1}
+    ones = Metrics(scored.assign(value=1.0))
+    calculated = summarise_answers(study, ones, chosen[:1], ["answer_right"])
     assert len(answers_table(*given, agreed[:0], calculated[:0])) == len(chosen)
     shown = answers_table(*given, agreed, calculated)
     people, by_rules = shown.iloc[-1], shown.iloc[-2]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.metrics.frame import HEADLINE
+from lib.metrics.frame import HEADLINE, Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import mistakes
 from lib.page_scorer.measured import (
@@ -38,13 +38,13 @@ def measured(make_study):
     return study, measurements(study, k=3)
 
 
-def metrics_of(**values: list[float]) -> pd.DataFrame:
+def metrics_of(**values: list[float]) -> Metrics:
     rows = [
         (method, "standard", question, "page_recall", 5, value)
         for method, column in values.items()
         for question, value in zip(QUESTIONS, column, strict=True)
     ]
-    return pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+    return Metrics(pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"]))
 
 
 def test_every_scorer_is_measured_at_every_number_of_pages(measured):
@@ -207,7 +207,7 @@ def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_question
     ]
     metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
     rivals = {"dense": [("bm25", "standard"), ("bm25", "oracle-document")]}
-    tests = report.rivals_tests(study, metrics, rivals, 5)
+    tests = report.rivals_tests(study, Metrics(metrics), rivals, 5)
     assert report.told_apart(tests.assign(**{"p (Holm)": [0.049, 0.051]})) == {
         "all": 1,
         "metrics": 0,
@@ -240,7 +240,7 @@ def test_the_figure_has_a_mark_for_each_rival(every_setup):
         for q in study.questions["question_id"]
     ]
     metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
-    drawn = report.setups_figure(study, frame, metrics, 3, 0.55)
+    drawn = report.setups_figure(study, frame, Metrics(metrics), 3, 0.55)
     (marks,) = (part for part in drawn.axes[0].collections if part.get_label().startswith("dense"))
     assert [segment[0][0] for segment in marks.get_segments()] == [0, 0.25, 0.5, 0.75]
     plt.close(drawn)

@@ -14,6 +14,7 @@ from lib.book import manifest
 from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
+from lib.metrics.frame import Metrics
 from lib.models.written import append_records
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces, table_bytes
 from lib.words import CONDITIONS, NeedsFilings, StudyError
@@ -83,7 +84,7 @@ def test_times_that_were_measured_are_published_and_read_there(study, results, p
     study.published = publish_study(study)
     assert (study.published.root / TIMES).read_bytes() == (study.home / TIMES).read_bytes()
     study.home = study.home / "elsewhere"
-    found = costs(study, read_metrics(study.outputs / METRICS_FILE), ["bm25"], "page_recall", 5)
+    found = costs(study, Metrics(read_metrics(study.outputs / METRICS_FILE)), ["bm25"], "page_recall", 5)
     assert found.loc[0, TIME_COLUMNS].tolist() == row
 
 

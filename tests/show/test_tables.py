@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lib.analysis.breakdowns import DIFFERENCES
-from lib.metrics.frame import HEADLINE, at_depth, best, values_of
+from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.show.tables import (
     FORMS,
     TABLES,
@@ -25,9 +25,11 @@ SUMMARY = pd.DataFrame(
     [(method, where, metric, 5, mean, 0.25, 1.0, 150) for method, where, mean in RUNS for metric in HEADLINE],
     columns=["method", "condition", "metric", "k", "mean", "low", "high", "n"],
 )
-METRICS = pd.DataFrame(
-    [("dense", 5, 0.25), ("dense", 20, 0.75), ("rerank", 5, 0.5)], columns=["method", "k", "value"]
-).assign(condition="standard", question_id="q", metric="page_recall")
+METRICS = Metrics(
+    pd.DataFrame(
+        [("dense", 5, 0.25), ("dense", 20, 0.75), ("rerank", 5, 0.5)], columns=["method", "k", "value"]
+    ).assign(condition="standard", question_id="q", metric="page_recall")
+)
 
 
 def study(name: str) -> SimpleNamespace:
@@ -94,7 +96,7 @@ def test_a_pool_s_losses_are_misses_and_inversions():
 
 @pytest.mark.parametrize(
     "read",
-    [lambda k: at_depth(METRICS, k), lambda k: values_of(METRICS, "dense", "standard", "page_recall", k)],
+    [lambda k: METRICS.at_depth(k), lambda k: METRICS["dense", "page_recall", k]],
 )
 def test_a_depth_that_was_not_measured_is_one_clear_sentence(read):
     with pytest.raises(StudyError, match="nothing was measured at k = 7: choose one of 5, 20, or add 7"):
