@@ -44,5 +44,5 @@ def content_digest(frame: pd.DataFrame) -> str:
     sums = hashlib.sha256()
     for name, column in frame.items():
         values = column.astype(float) if pd.api.types.is_numeric_dtype(column) else column
-        sums.update(name.encode() + pd.util.hash_array(values.to_numpy()).tobytes())
+        sums.update(str(name).encode() + pd.util.hash_array(values.to_numpy()).tobytes())
     return sums.hexdigest()

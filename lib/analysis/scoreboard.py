@@ -28,13 +28,14 @@ from lib.analysis.failures import kinds_by_question
 from lib.analysis.siblings import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
-from lib.files import digest_of, digest_of_file
+from lib.files import digest_of_file
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.retrieval import is_gold
 from lib.page_scorer.measured import SCORERS
 from lib.published import METRICS_FILE
 from lib.stats import Resampling, holm
 from lib.study import Study
+from lib.typed import content_digest
 from lib.words import IN_WORDS, NeedsFilings, StudyError
 
 HOLDS, REVERSED, SMALLER = "holds", "reversed", "smaller than claimed"
@@ -308,9 +309,7 @@ def board_of(
     low = judge_agreement(study, judge_labels(study, metrics))["kappa_low"]
     params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
     params |= {"by": by} if by != "company" else {}
-    params["values"] = [
-        digest_of(frame.to_csv(float_format="%.9g")) for frame in (whole.frame, *sweeps.values())
-    ]
+    params["values"] = [content_digest(frame) for frame in (whole.frame, *sweeps.values())]
     make = lambda: Scoreboard(study, whole, sweeps, low, by).scores().reset_index()  # noqa: E731
     return study.store.frame("analysis/claims", params, make, VERSION, public=True).set_index("claim")
 

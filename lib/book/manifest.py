@@ -55,7 +55,7 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
 
 
 def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write the files of the contract that only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``,
+    """Write the files of the contract that only other programs read: ``metrics.csv.gz``, and ``runs/`` in TREC's format,
     all that the profile measures or ``some``."""
     for name, condition in some or measured(study.profile):
         run = study.run(name, condition)  # which puts the file there, unless it is published
