@@ -117,7 +117,14 @@ def encode_texts(
 
 
 def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
-    """One unit vector a text (n_texts, dimension), each different text encoded once; see :func:`encode_texts`."""
+    """One unit vector a text (n_texts, dimension), each different text encoded once; see :func:`encode_texts`.
+
+    A vector's last bits depend on the list that is encoded first. So the study's own windows come before other chunk
+    tables, whatever is asked for first: a text of both has the vector that it has there.
+    """
+    if study.chunking and window in (None, study.profile.embedder.window):
+        with study.store.unasked():
+            window_vectors(study.original)
     rows, different = pd.factorize(np.asarray(texts, object))
     return encode_texts(study, stage, different.tolist(), window=window)[rows]
 

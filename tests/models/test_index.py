@@ -1,5 +1,9 @@
 """The index: windows that drop nothing, vectors that are made once and kept by their text."""
 
+import copy
+import shutil
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -75,6 +79,30 @@ def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, 
     assert vectors[:, 0].tolist() == [3, 9, 3]
     assert study.encoder.seen == ["net", "cash flow"]
     assert windows == [40]
+
+
+def test_the_study_s_own_windows_come_before_another_chunk_table(make, monkeypatch):
+    """A vector says how many texts shared its batch: two are the study's own, three with the table's first text."""
+
+    def vectors_of_table(makes_own_first: bool) -> list[list[float]]:
+        own = make(["net", "sales"])
+        table = copy.copy(own)
+        table.chunking, table.chunks = "table", own.chunks.assign(text=["sales", "cash"])
+        monkeypatch.setattr(type(table), "original", own)
+        monkeypatch.setitem(ENGINES, "torch", lambda *args: SimpleNamespace(encode=counted))
+        if makes_own_first:
+            index.window_vectors(own)
+        with own.store.recording() as asked:
+            found = index.text_vectors(table, "embeddings/table", table.chunks["text"]).tolist()
+        assert {one.rpartition("/")[0] for one in asked} == {"embeddings/table"}
+        own.cache.path.unlink()
+        shutil.rmtree(own.store.root)
+        return found
+
+    def counted(texts, role):
+        return np.full((len(texts), 1), len(texts), np.float32)
+
+    assert vectors_of_table(True) == vectors_of_table(False) == [[2.0], [1.0]]
 
 
 def test_engines_do_not_share_vectors_and_an_unknown_one_lists_the_known(make, monkeypatch):
