@@ -18,9 +18,8 @@ TORCH_INDEX ?=
 LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
 UV := $(VENV)/bin/uv
 INTO = $(VENV)
-HAS_CPU_TORCH := ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1
 LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
-  -c requirements.txt $$($(HAS_CPU_TORCH) && echo "-c requirements-cpu.txt")
+  -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
 RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
