@@ -15,18 +15,21 @@ three wordings that were tried on the demo. One judgement of a (question, chunk)
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.files import digest_of
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Item
 from lib.retrievers.prompts import TEMPLATES
 from lib.retrievers.rewritten import hybrid_scores, one_line, questions_of, write
 from lib.study import Study
 
+Search = Callable[[pd.Series], pd.DataFrame]  # the run of a query for each question
 FIRST_STAGE = "hybrid_rrf"
 UNREADABLE = "UNREADABLE"
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", UNREADABLE)
@@ -129,8 +132,8 @@ def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
     return by_label.reindex(index=ids, columns=["RELEVANT", "AMBIGUOUS"], fill_value=0)
 
 
-def corrected(study: Study, first: pd.DataFrame, candidates: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The better round of each question: the run, and one row per question.
+def corrected(study: Study, first: pd.DataFrame, search: Search) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The better round of each question: the run, and one row per question; ``search`` is such as :func:`second_round`.
 
     The row has the RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite, empty where there is no
     second round), RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
@@ -140,7 +143,7 @@ def corrected(study: Study, first: pd.DataFrame, candidates: np.ndarray) -> tupl
     poor = {question_id: asked[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
     written = write(study, "correction", poor).texts if poor else {}
     table["query"] = [one_line(written.get(question_id, "")) for question_id in table.index]
-    again = second_round(study, table["query"], candidates) if poor else first[:0]
+    again = search(table["query"]) if poor else first[:0]
     table = table.join(_counts(study, again).add_suffix("_again"))
     is_more = table["RELEVANT_again"] > table["RELEVANT"]
     is_as_many = table["RELEVANT_again"] == table["RELEVANT"]
@@ -161,9 +164,19 @@ def second_round(study: Study, queries: pd.Series, candidates: np.ndarray) -> pd
 def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The better round's hybrid score, shape (n_questions, n_chunks)."""
     first = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
-    return runs.to_matrix(corrected(study, first, candidates)[0], study.questions, study.chunks)
+    again = partial(second_round, study, candidates=candidates)
+    return runs.to_matrix(corrected(study, first, again)[0], study.questions, study.chunks)
 
 
 def verdicts(study: Study) -> pd.DataFrame:
     """What was judged and decided for each question under the standard condition, see :func:`corrected`."""
-    return corrected(study, study.run(FIRST_STAGE, "standard"), study.candidates("standard"))[1]
+    top = study.profile.sibling_texts.judge.top
+
+    def again(queries: pd.Series) -> pd.DataFrame:  # stored, so that what is published is not searched again
+        params = {name: study.digest(name) for name in ("questions", "chunks")}
+        params |= {"settings": study.settings_of(("embedder", "hybrid_rrf"))}
+        params |= {"queries": digest_of(queries.tolist()), "top": top}
+        make = lambda: first_ranks(second_round(study, queries, study.candidates("standard")), top)  # noqa: E731
+        return study.store.frame("crag/second-round", params, make, public=True)
+
+    return corrected(study, study.run(FIRST_STAGE), again)[1]

@@ -1,5 +1,8 @@
 """What the small judge reads and says, and the methods that act on it: the selection agent and corrective RAG."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +20,10 @@ from lib.retrievers.judged import beginnings, choices, first_ranks, indices_of, 
 CHUNKS = ["net sales", "cash flow", "profit", "net cash", "sales profit"]
 SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
 EVERY = np.ones((1, 5), bool)
+
+
+def corrected(study, first: pd.DataFrame, allowed: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return judged.corrected(study, first, partial(judged.second_round, study, candidates=allowed))
 
 
 def judge(query: str | None = None, **labels: str):
@@ -111,7 +118,7 @@ def test_where_neither_round_has_a_relevant_chunk_more_ambiguous_ones_win_and_a_
     # first round: "net sales", "cash flow"; second: "profit", "sales profit"
     study = judged_study(["sales"], CHUNKS, judge("profit", **labels), SCORES)
     first = study.rank_method("hybrid_rrf", EVERY, 50)
-    run, table = judged.corrected(study, first, EVERY)
+    run, table = corrected(study, first, EVERY)
     assert table["is_second"].tolist() == [wins]
     assert (run["chunk_id"].iloc[0] == "DOC#p0002#c00") == wins
 
@@ -119,7 +126,7 @@ def test_where_neither_round_has_a_relevant_chunk_more_ambiguous_ones_win_and_a_
 def test_without_a_rewrite_the_first_round_stands(judged_study):
     study = judged_study(["sales"], CHUNKS, judge(None), SCORES)
     first = study.rank_method("hybrid_rrf", EVERY, 50)
-    run, table = judged.corrected(study, first, EVERY)
+    run, table = corrected(study, first, EVERY)
     assert run.equals(first)
     assert table[["query", "is_second"]].to_numpy().tolist() == [["", False]]
 
@@ -132,7 +139,7 @@ def test_only_poor_questions_are_searched_again_and_among_their_candidates(judge
     second = judged.second_round(study, pd.Series(["net cash", ""]), allowed)
     assert set(second["question_id"]) == {"q0"}
     assert set(second["page"]) == {0, 1, 3}
-    run, table = judged.corrected(study, first, allowed)
+    run, table = corrected(study, first, allowed)
     assert table["query"].tolist() == ["net cash", ""]
     assert sorted(run["question_id"].unique()) == ["q0", "q1"]
 
@@ -140,6 +147,8 @@ def test_only_poor_questions_are_searched_again_and_among_their_candidates(judge
 def test_the_inputs_tell_of_every_judgement_of_the_standard_run(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
     study.candidates = lambda condition: EVERY
+    study.digest = study.settings_of = lambda of: "as they are"
+    study.store = SimpleNamespace(frame=lambda stage, params, make, public: make())
     study.run = lambda name, condition="standard": study.rank_method(name, EVERY, 50)
     pairs = judged.judged_pairs(study)
     assert pairs[["chunk_id", "label"]].to_numpy().tolist() == [
