@@ -18,7 +18,7 @@ from lib.evaluation import evaluate, merge_metrics, write_summary
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.encoders import gpu
-from lib.models.weights import WEIGHT_SUFFIXES, is_folder, locked, weights_hash
+from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE
 from lib.study import Study
 from lib.words import Condition
@@ -75,24 +75,6 @@ def processor() -> str:
     found = gpu() if shutil.which("nvidia-smi") else None  # importing torch takes seconds
     graphics = f"; {found[0]}, {found[1]:.0f} GiB" if found else ""
     return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB{graphics}"
-
-
-def models_of(profile: dict) -> dict[str, dict]:
-    """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
-    found = {}
-    for role, settings in profile.items():
-        if isinstance(settings, dict) and isinstance(name := settings.get("weights"), str):
-            given = {"title": Path(name).name, "licence": "unknown", "files": {}}
-            record = given if is_folder(name) else locked(name)
-            weights = [file for file in record["files"] if file.endswith(WEIGHT_SUFFIXES)]
-            found[role] = {
-                "name": name,
-                "title": record["title"],
-                "licence": record["licence"],
-                "weights": weights_hash(name),
-                "files": {file: record["files"][file]["sha256"] for file in weights},
-            }
-    return found
 
 
 def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:
