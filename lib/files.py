@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import yaml
 from filelock import FileLock, Timeout
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +45,11 @@ def digest_of_file(path: Path) -> str:
     """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_yaml(path: Path) -> dict:
+    """What one of the repository's own files holds, by libyaml: a tenth of the time of ``yaml.safe_load``."""
+    return yaml.load(path.read_text(), yaml.CSafeLoader)
 
 
 def aside(path: Path) -> Path:

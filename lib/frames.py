@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import pandas as pd
-import pymupdf
 from tokenizers import Tokenizer
 
 from lib.cache import Cache
@@ -212,6 +211,8 @@ class Frames:
         return pages
 
     def _pages_params(self) -> dict:
+        import pymupdf
+
         return {"filings": self.dataset.filings_digest, "pymupdf": pymupdf.VersionBind}
 
     @property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 if TYPE_CHECKING:
     from lib.study import Study
@@ -78,7 +78,7 @@ def _pearson(sums: np.ndarray) -> np.ndarray:
 
 def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     """Wilson's score interval (1927) of a share; the mean of values from 0 to 1 varies no more than a share does."""
-    z = norm.ppf((1 + level) / 2)
+    z = ndtri((1 + level) / 2)
     middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z * np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return max(0.0, float(middle - half)), min(1.0, float(middle + half))

@@ -17,8 +17,8 @@ from lib.page_scorer.layers import Trainee
 from lib.page_scorer.measured import measured_mistakes
 from lib.page_scorer.mistakes import HONEST, Vectors, mistake_values
 from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
+from lib.page_scorer.recipe import Recipe
 from lib.page_scorer.search import scorer_scores
-from lib.page_scorer.training import Recipe
 from lib.store import Entry
 from lib.study import Study
 

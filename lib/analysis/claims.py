@@ -11,12 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from lib.analysis.facts import facts
+from lib.files import read_yaml
 
 PATH = Path(__file__).with_name("claims.yaml")
-_FILE = yaml.safe_load(PATH.read_text())
+_FILE = read_yaml(PATH)
 MARGIN = float(_FILE["margin"])  # the smallest gain that would matter
 #: The share of questions whose first ranks a treatment has to change, for a claim about it to be tested.
 CHANGED_LEAST = float(_FILE["changed_least"])

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
+from lib.files import read_yaml
 from lib.metrics.frame import HEADLINE, Metrics
 
 MAIN = "kobeissi2026_en"
@@ -57,7 +57,7 @@ class Facts:
 @cache
 def facts(source: str = MAIN) -> Facts:
     """The facts of one of SOURCES."""
-    return Facts(**yaml.safe_load((Path(__file__).parent / "facts" / f"{source}.yaml").read_text()))
+    return Facts(**read_yaml(Path(__file__).parent / "facts" / f"{source}.yaml"))
 
 
 def agreement(metrics: Metrics, k: int = 5) -> pd.DataFrame:

@@ -17,8 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import yaml
-from scipy.spatial.distance import cdist
-from scipy.stats import rankdata
 
 from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_of
 from lib.analysis.failures import STATEMENTS, page_kind
@@ -194,6 +192,8 @@ def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> In
 
     Companies are drawn in each table by itself. ``n`` counts rows, ``n_clusters`` the companies of both.
     """
+    from scipy.stats import rankdata  # takes half a second
+
     means, n_companies = [], 0
     for place, (table, one) in enumerate(zip(tables, draws, strict=True)):
         drawn = replace(one, seed=one.seed + place).means(table)
@@ -376,6 +376,8 @@ def question_kind(
 
 def _distance(table: pd.DataFrame, part: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
     """How far questions are from the middle of a known set, in its own deviations (Mahalanobis), shape (n,)."""
+    from scipy.spatial.distance import cdist
+
     x, known = (one[list(names)].to_numpy(float) for one in (table, part))
     inverse = np.linalg.inv(np.cov(known, rowvar=False) + RIDGE * np.eye(len(names)))
     return cdist(x, known.mean(axis=0, keepdims=True), "mahalanobis", VI=inverse)[:, 0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from lib.analysis.claims import Claim
 from lib.stats import EDGES as TWO_SIDED
@@ -65,7 +65,7 @@ def questions_needed(effect: float, spread: float) -> float:
         return math.nan
     if effect == 0:
         return math.inf
-    return float(math.ceil((norm.ppf(1 - ALPHA) + norm.ppf(POWER)) ** 2 * spread / effect**2))
+    return float(math.ceil((ndtri(1 - ALPHA) + ndtri(POWER)) ** 2 * spread / effect**2))
 
 
 def difference(draws: Resampling, a: pd.Series, b: pd.Series | None, claim: Claim) -> Finding:

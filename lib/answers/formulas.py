@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from lib.data.rows import kinds, plain
+from lib.files import read_yaml
 
 OPERATORS = {
     ast.Add: operator.add,
@@ -42,7 +41,7 @@ class Unknown(Exception):
 @cache
 def library() -> dict[str, dict]:
     """The formulas, further items and substitutes of ``formulas.yaml``."""
-    return yaml.safe_load(Path(__file__).with_name("formulas.yaml").read_text())
+    return read_yaml(Path(__file__).with_name("formulas.yaml"))
 
 
 @cache

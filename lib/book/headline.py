@@ -4,12 +4,13 @@ import pandas as pd
 
 from lib.analysis.actions import actions
 from lib.analysis.breakdowns import NAMED, named
-from lib.book.manifest import models_of, read_summary
+from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics
 from lib.methods import MATCHED, METHODS, ORDERED, TRAINED, baselines, of_family
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best
+from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE
 from lib.show.display import number, show_figure, table, with_interval
 from lib.show.tables import as_table, reported_runs, title

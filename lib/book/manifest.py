@@ -20,7 +20,7 @@ from lib.evaluation import evaluate, merge_metrics, metrics_entry, read_metrics,
 from lib.files import ROOT
 from lib.methods import measured
 from lib.models.encoders import gpu
-from lib.models.weights import WEIGHT_SUFFIXES, is_folder, locked, weights_hash
+from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.runs import to_trec, trec_lines
 from lib.study import Study
@@ -55,8 +55,10 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
 
 
 def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = None) -> None:
-    """Write the files of the contract that only other programs read: ``metrics.csv.gz``, and ``runs/`` in TREC's format,
-    all that the profile measures or ``some``."""
+    """Write what only other programs read: ``metrics.csv.gz``, and in TREC's format ``runs/``.
+
+    All runs that the profile measures are written, or ``some``.
+    """
     for name, condition in some or measured(study.profile):
         run = study.run(name, condition)  # which puts the file there, unless it is published
         if study.run_entry(name, condition).origin == "published":
@@ -93,24 +95,6 @@ def processor() -> str:
     found = gpu() if shutil.which("nvidia-smi") else None  # importing torch takes seconds
     graphics = f"; {found[0]}, {found[1]:.0f} GiB" if found else ""
     return f"{(names or [platform.processor()])[0]}, {os.cpu_count()} cores, {memory:.0f} GiB{graphics}"
-
-
-def models_of(profile: dict) -> dict[str, dict]:
-    """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
-    found = {}
-    for role, settings in profile.items():
-        if isinstance(settings, dict) and isinstance(name := settings.get("weights"), str):
-            given = {"title": Path(name).name, "licence": "unknown", "files": {}}
-            record = given if is_folder(name) else locked(name)
-            weights = [file for file in record["files"] if file.endswith(WEIGHT_SUFFIXES)]
-            found[role] = {
-                "name": name,
-                "title": record["title"],
-                "licence": record["licence"],
-                "weights": weights_hash(name),
-                "files": {file: record["files"][file]["sha256"] for file in weights},
-            }
-    return found
 
 
 def seeds_of(settings: dict, prefix: str = "") -> dict[str, int | list[int]]:

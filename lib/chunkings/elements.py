@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pandas as pd
-import pymupdf
 from tqdm.auto import tqdm
 
 from lib.chunkings.grid import joined_tables
@@ -123,6 +122,8 @@ def elements(study: Study) -> pd.DataFrame:
     is the JSON of a table's rows, each a list of ``[text, left, right]``; empty for other kinds. ``is_placed``
     says whether the page's places are known, which they are not where a filing is given as text.
     """
+    import pymupdf
+
     params = {"filings": study.dataset.filings_digest, "pages": study.digest("pages")}
     params["pymupdf"] = pymupdf.VersionBind
 
@@ -142,6 +143,8 @@ def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
 
     A page whose layout reads otherwise than its text, as the study has it, is taken as text.
     """
+    import pymupdf
+
     pymupdf.TOOLS.mupdf_display_errors(False)
     pdf = pymupdf.open(source) if source.suffix == ".pdf" else [None] * len(texts)
     found = []

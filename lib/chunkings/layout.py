@@ -8,9 +8,11 @@ figure belong to it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pymupdf
+if TYPE_CHECKING:
+    import pymupdf
+
 
 NUMBER = re.compile(
     r"[-–—+(]?\s?[$€£¥]?\s?\(?[-–]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?\)?\s?(?:%|x|bps|pts?|pp)?\s?\)?\s?[$€£¥]?"
@@ -119,11 +121,13 @@ class Row:
         return sum(cell.is_number for cell in self.cells)
 
 
-def rows_of_page(page: pymupdf.Page, text: str) -> list[Row] | None:
+def rows_of_page(page: "pymupdf.Page", text: str) -> list[Row] | None:
     """The rows of a PDF's page that have letters, in order; None when the layout's lines are not the text's.
 
     Blank lines, and blanks at a line's ends, may differ from those of the text, what the study has of the page.
     """
+    import pymupdf
+
     rows: list[list[dict]] = []
     end = 0
     blocks = page.get_text("dict", flags=pymupdf.TEXTFLAGS_TEXT)["blocks"]

@@ -5,14 +5,17 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-import requests
 from tqdm.auto import tqdm
 
 from lib.data.records import is_safe_name
 from lib.files import digest_of_file, write_atomically
 from lib.words import DatasetError
+
+if TYPE_CHECKING:
+    import requests
 
 BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"
 CHECKSUMS = Path(__file__).with_name("financebench.sha256")
@@ -39,6 +42,8 @@ def download_financebench(target: Path, say=print) -> Path:
     Raises:
         DatasetError: no network, a file that is not there, or one with another checksum than the known.
     """
+    import requests  # not by the chapters, which import this
+
     base_url = (os.environ.get("FINANCEBENCH_URL") or BASE_URL).rstrip("/")
     known, aside = checksums(), target / "downloading"
     with requests.Session() as session:
@@ -67,7 +72,7 @@ def _gold_filings(questions: Path) -> list[str]:
     return sorted(found)
 
 
-def _download(session: requests.Session, url: str, path: Path, sha256: str | None) -> None:
+def _download(session: "requests.Session", url: str, path: Path, sha256: str | None) -> None:
     """Put one file at ``path``: the one that is there, if it is sound, else a download."""
     if path.is_file() and sha256 in (None, digest_of_file(path)):
         return
@@ -80,8 +85,10 @@ def _download(session: requests.Session, url: str, path: Path, sha256: str | Non
     write_atomically(path, content)
 
 
-def _received(session: requests.Session, url: str) -> bytes:
+def _received(session: "requests.Session", url: str) -> bytes:
     """The content of a file; a connection that breaks off is tried again."""
+    import requests
+
     for wait_s in WAITS_S:
         time.sleep(wait_s)
         try:

@@ -10,7 +10,6 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pandas as pd
-import pymupdf
 from tqdm.auto import tqdm
 
 from lib.data.layout import Dataset, Line, Problems, read_json_lines
@@ -79,6 +78,8 @@ def _read_pdf(source: Path, problems: Problems, pages: Container[int] | None) ->
     def text_of(number: int) -> str | None:
         is_wanted = pages is None or number in pages
         return pdf[number].get_text().replace("\x00", "") if is_wanted else None
+
+    import pymupdf
 
     pymupdf.TOOLS.mupdf_display_errors(False)
     texts, wrong = [], ""

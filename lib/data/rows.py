@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-import pymupdf
 import yaml
 
 _MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -353,6 +352,8 @@ def lines_of_page(source: Path, page: int, text: str, from_layout: bool = True) 
         from_layout: whether layout is used where there is any.
     """
     if from_layout and source.suffix == ".pdf":
+        import pymupdf
+
         with pymupdf.open(source) as pdf:
             return lines_of(entries_of_words(pdf[page].get_text("words")), text)
     return lines_of(entries_of_text(text), text)

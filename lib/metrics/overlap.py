@@ -8,24 +8,29 @@ lie between 0 and 1 (an identical text may score 1 + 4e-16: sacrebleu's own roun
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import repeat
 
 import numpy as np
 import pandas as pd
 from rapidfuzz.distance import LCSseq
-from sacrebleu.metrics.bleu import BLEU
 
 from lib.metrics.frame import Metric, long_frame
 
-_BLEU = BLEU(effective_order=True)
 _rouge_words = re.compile("[a-z0-9]+").findall
+
+
+@cache
+def _bleu():
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(effective_order=True)
 
 
 def bleu_signature() -> str:
     """sacrebleu's signature of ``ctx_bleu``, for a table's caption."""
-    _BLEU.sentence_score("a", ["a"])  # the signature needs to know the number of references
-    return str(_BLEU.get_signature())
+    _bleu().sentence_score("a", ["a"])  # the signature needs to know the number of references
+    return str(_bleu().get_signature())
 
 
 def tokenize_rouge(text: str) -> list[str]:
@@ -41,7 +46,7 @@ class Reference:
 
     def bleu(self, text: str) -> float:
         """Sentence BLEU of ``text`` against this reference, from 0 to 1."""
-        return _BLEU.sentence_score(text, [self.text]).score / 100
+        return _bleu().sentence_score(text, [self.text]).score / 100
 
     @cached_property
     def _letters(self) -> tuple[dict[str, str], str]:

@@ -23,10 +23,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import requests
-import yaml
-
-from lib.files import digest_of, digest_of_file, exclusively
+from lib.files import digest_of, digest_of_file, exclusively, read_yaml
 from lib.words import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")
@@ -48,7 +45,7 @@ NEEDED = (SAFE, PICKLED), ("tokenizer.json", "vocab.txt", "vocab.json", "*.model
 @cache
 def lock() -> dict[str, dict]:
     """The lock file: model name to title, licence, hub id, packages and files with their hashes."""
-    return yaml.safe_load(LOCK.read_text())
+    return read_yaml(LOCK)
 
 
 def locked(name: str) -> dict:
@@ -91,6 +88,24 @@ def _state(path: Path) -> tuple[int, int, int]:
 def _digest_of(path: Path, *state: int) -> str:
     """A file's hash, computed once while the process lives and the file has this state."""
     return digest_of_file(path)
+
+
+def models_of(profile: dict) -> dict[str, dict]:
+    """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
+    found = {}
+    for role, settings in profile.items():
+        if isinstance(settings, dict) and isinstance(name := settings.get("weights"), str):
+            given = {"title": Path(name).name, "licence": "unknown", "files": {}}
+            record = given if is_folder(name) else locked(name)
+            weights = [file for file in record["files"] if file.endswith(WEIGHT_SUFFIXES)]
+            found[role] = {
+                "name": name,
+                "title": record["title"],
+                "licence": record["licence"],
+                "weights": weights_hash(name),
+                "files": {file: record["files"][file]["sha256"] for file in weights},
+            }
+    return found
 
 
 def fetch(name: str, say=print) -> Path:
@@ -167,6 +182,7 @@ def is_reachable(model_id: str) -> bool:
     """Whether the hub answers for a model within seconds; never when ``HF_HUB_OFFLINE`` is set."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return False
+    import requests
     from huggingface_hub.constants import ENDPOINT
 
     try:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lib.models.weights import weights_hash
 from lib.page_scorer.pages import folds
-from lib.page_scorer.training import NEGATIVES, Recipe
+from lib.page_scorer.recipe import NEGATIVES, Recipe
 from lib.study import Study
 from lib.words import StudyError
 

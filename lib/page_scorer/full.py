@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,15 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import fetch, weights_hash
-from lib.page_scorer.layers import Trainee
 from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
 from lib.page_scorer.reading import Corpus, fold_pairs, fold_reading, pairs_alone, training_pairs
-from lib.page_scorer.training import GoldAwareBatches, Reading, Recipe, train
+from lib.page_scorer.recipe import Reading, Recipe
 from lib.retrievers.dense import cosines
 from lib.store import Entry
 from lib.study import Study
+
+if TYPE_CHECKING:
+    from lib.page_scorer.layers import Trainee
 
 VERSION = 1
 MIN_COMPANIES, MIN_QUESTIONS = 3, 10
@@ -82,7 +85,7 @@ def trained(
     title: str,
     params: dict,
     recipe: Recipe | None = None,
-    read: Callable[[Trainee], Reading] | None = None,
+    read: Callable[["Trainee"], Reading] | None = None,
     **changes,
 ) -> Entry:
     """A model trained on pairs, from the store or now.
@@ -106,6 +109,8 @@ def trained(
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
+        from lib.page_scorer.training import GoldAwareBatches, train  # loads torch, which takes seconds
+
         trainee = recipe.trainee(fetch(weights))
         reading = read(trainee) if read else pairs_alone(pairs, recipe, trainee)
         if recipe == published and not (read or changes):

@@ -19,7 +19,8 @@ from tqdm.auto import tqdm
 from transformers import PrinterCallback, TrainerCallback, set_seed
 
 from lib.models.encoders import has_fast_bfloat16
-from lib.page_scorer.training import CURVE, EPOCHS_BETWEEN_CHECKPOINTS, SCALE, GoldAwareBatches, Recipe
+from lib.page_scorer.recipe import Recipe
+from lib.page_scorer.training import CURVE, EPOCHS_BETWEEN_CHECKPOINTS, SCALE, GoldAwareBatches
 
 
 def train(

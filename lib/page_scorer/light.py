@@ -6,14 +6,12 @@ al., 2017, who sample it). The map starts as the identity. How many steps of whi
 mapped too, is chosen inside the training questions of each fold, by folds of the same kind.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product, starmap
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
 
 from lib.folds import By, Fold, assign_folds
 from lib.page_scorer.full import checked_pairs
@@ -22,41 +20,15 @@ from lib.profile import Settings
 from lib.store import Entry
 from lib.study import Study
 
-SCALE = 20.0
-SIDES = ("question", "both")  # what is mapped
+if TYPE_CHECKING:
+    from torch import Tensor
 
-
-class ResidualMap(torch.nn.Module):
-    """``x + B A x``, then unit length; B starts at zero, so an untrained map changes nothing."""
-
-    def __init__(self, dimension: int, rank: int, seed: int):
-        super().__init__()
-        generator = torch.Generator().manual_seed(seed)
-        self.down = torch.nn.Parameter(torch.randn(rank, dimension, generator=generator) / dimension**0.5)
-        self.up = torch.nn.Parameter(torch.zeros(dimension, rank))
-
-    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Map unit vectors (n, dimension) to unit vectors."""
-        return torch.nn.functional.normalize(vectors + vectors @ self.down.T @ self.up.T, dim=1)
-
-
-class LightScorer(torch.nn.Module):
-    """Cosines between mapped questions and pages; ``sides`` (SIDES) says whether pages are mapped too."""
-
-    def __init__(self, dimension: int, rank: int, sides: str, seed: int):
-        super().__init__()
-        if sides not in SIDES:
-            raise ValueError(f"sides {sides!r}: choose one of {', '.join(SIDES)}")
-        self.question = ResidualMap(dimension, rank, seed)
-        self.page = ResidualMap(dimension, rank, seed + 1) if sides == "both" else torch.nn.Identity()
-
-    def forward(self, questions: torch.Tensor, pages: torch.Tensor) -> torch.Tensor:
-        """The cosine of every page for every question, shape (n_questions, n_pages)."""
-        return self.question(questions) @ self.page(pages).T
+    from lib.page_scorer.residual import LightScorer
 
 
 class Plan(NamedTuple):
-    """How a map is trained: ``sides`` (SIDES), Adam's learning rate, and steps on all questions at once."""
+    """How a map is trained: ``sides`` (SIDES of :mod:`lib.page_scorer.residual`), Adam's learning rate, and steps on
+    all questions at once."""
 
     sides: str
     learning_rate: float
@@ -66,24 +38,6 @@ class Plan(NamedTuple):
 def plans(settings: Settings) -> list[Plan]:
     """The longest plan for each combination of sides and learning rate that a fold may choose from."""
     return list(starmap(Plan, product(settings.sides, settings.learning_rates, [settings.max_steps])))
-
-
-def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> torch.Tensor:
-    """The mean over questions of the mean over their gold pages of ``-log softmax``, other gold pages left out.
-
-    Args:
-        scores: cosines, shape (n_questions, n_pages).
-        gold: which pages are gold, boolean, same shape, at least one per row.
-        n_copies: how often each gold page is also among its question's negatives; 0 is right, more is a mistake.
-    """
-    logits = SCALE * scores
-    row, column = gold.nonzero(as_tuple=True)
-    found = logits[row, column]
-    rivals = torch.logaddexp(found, logits.masked_fill(gold, -torch.inf).logsumexp(dim=1)[row])
-    if n_copies:
-        copies = logits.masked_fill(~gold, -torch.inf).logsumexp(dim=1)[row]
-        rivals = torch.logaddexp(rivals, copies + math.log(n_copies))
-    return ((rivals - found) / gold.sum(dim=1)[row]).sum() / len(gold)
 
 
 @dataclass(frozen=True)
@@ -97,17 +51,25 @@ class FoldData:
     groups: np.ndarray  # the filing or company of each question
     settings: Settings  # the profile's section ``page_scorer_light``
 
-    def part(self, rows: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def part(self, rows: Sequence[int]) -> tuple["Tensor", "Tensor", "Tensor"]:
         """The given questions, the readable pages, and which of these are gold."""
+        import torch  # takes seconds
+
         rows = list(rows)
         parts = self.questions[rows], self.pages[self.readable], self.gold[rows][:, self.readable]
         return tuple(map(torch.as_tensor, parts))
 
-    def train(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> Iterator[tuple[Plan, LightScorer]]:
+    def train(
+        self, rows: Sequence[int], plan: Plan, n_copies: int = 0
+    ) -> Iterator[tuple[Plan, "LightScorer"]]:
         """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps."""
+        from torch.optim import Adam
+
+        from lib.page_scorer.residual import LightScorer, gold_loss
+
         questions, pages, gold = self.part(rows)
         scorer = LightScorer(questions.shape[1], self.settings.rank, plan.sides, self.settings.seed)
-        optimizer = torch.optim.Adam(scorer.parameters(), lr=plan.learning_rate)
+        optimizer = Adam(scorer.parameters(), lr=plan.learning_rate)
         yield plan._replace(steps=0), scorer
         for step in range(1, plan.steps + 1):
             optimizer.zero_grad()
@@ -116,14 +78,16 @@ class FoldData:
             if step % self.settings.check_every == 0:
                 yield plan._replace(steps=step), scorer
 
-    def trained(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> LightScorer:
+    def trained(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> "LightScorer":
         """The scorer at the end of a plan."""
         return [scorer for _, scorer in self.train(rows, plan, n_copies)][-1]
 
-    @torch.no_grad()
-    def scores(self, scorer: LightScorer, rows: Sequence[int]) -> np.ndarray:
+    def scores(self, scorer: "LightScorer", rows: Sequence[int]) -> np.ndarray:
         """The cosine of every page for the given questions, float32, shape (n_rows, n_pages)."""
-        return scorer(torch.as_tensor(self.questions[list(rows)]), torch.as_tensor(self.pages)).numpy()
+        import torch
+
+        with torch.no_grad():
+            return scorer(torch.as_tensor(self.questions[list(rows)]), torch.as_tensor(self.pages)).numpy()
 
     def choose(self, rows: Sequence[int]) -> tuple[Plan, list[tuple[Plan, float]]]:
         """The plan, chosen on the given training questions alone, and the inner loss of each that was tried.
@@ -131,14 +95,15 @@ class FoldData:
         The questions are cut into inner folds by their groups; each part's loss, among all readable pages, is measured
         under the maps trained on the others, and the plan with the least mean loss is taken (the earliest of equals).
         """
+        from lib.page_scorer.residual import gold_loss
+
         rows, losses = np.asarray(rows), {}
         inner = assign_folds(self.groups[rows].tolist(), self.settings.inner_folds, self.settings.seed)
         for plan, number in product(plans(self.settings), range(inner.max() + 1)):
             held_out = rows[inner == number]
             questions, pages, gold = self.part(held_out)
             for done, scorer in self.train(rows[inner != number], plan):
-                with torch.no_grad():
-                    loss = gold_loss(scorer(questions, pages), gold)
+                loss = gold_loss(scorer(questions, pages), gold)
                 losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
         return min(losses, key=losses.get), list(losses.items())
 

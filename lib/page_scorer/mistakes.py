@@ -6,10 +6,10 @@ is measured here; on the fine-tuned one three of them train every fold again (``
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import torch
 
 from lib import runs
 from lib.folds import Fold
@@ -21,6 +21,9 @@ from lib.page_scorer.pages import folds, load_records, load_scores, scores_in_fo
 from lib.retrievers.dense import best_window_scores
 from lib.stats import Resampling, percentiles
 from lib.study import Study
+
+if TYPE_CHECKING:
+    from lib.page_scorer.residual import LightScorer
 
 HONEST = "none"
 PAGES = 20  # that stage two searches with every mistake, as published, whatever the profile keeps
@@ -113,7 +116,7 @@ def _without_page_zero(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     return data.scores(data.trained(rows, plan), fold.test), {"fold": fold.number, "plan": plan._asdict()}
 
 
-def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple[light.FoldData, light.LightScorer]:
+def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple[light.FoldData, "LightScorer"]:
     """A fold's scorer under the plan that was chosen honestly."""
     plan = load_records(light.scores_entry(study, fold.by))[fold.number]["plan"]
     data = light.fold_data(study, fold)
@@ -144,6 +147,8 @@ def _best_on_test(study: Study, k: int) -> np.ndarray:
 
 def _mapped(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:
     """Vectors of a fold's test questions and, where the fold maps pages, of all windows under its maps."""
+    import torch  # takes seconds
+
     owners, windows = window_vectors(study)
     data, scorer = _trained(study, fold)
     with torch.no_grad():

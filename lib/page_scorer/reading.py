@@ -6,6 +6,7 @@ Negatives have no labels, so a page with the text of a test question's gold page
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,13 +14,15 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import Fold, check_fold
 from lib.models.weights import weights_hash
-from lib.page_scorer.layers import Activations, Inputs, Trainee
 from lib.page_scorer.pages import headed, normalised, page_texts, text_by_page
-from lib.page_scorer.training import Phase, Reading, Recipe
+from lib.page_scorer.recipe import Phase, Reading, Recipe
 from lib.retrievers.identity import filing_identities
 from lib.silver import Silver, read_silver
 from lib.study import Study
 from lib.words import StudyError
+
+if TYPE_CHECKING:
+    from lib.page_scorer.layers import Inputs, Trainee
 
 NEAREST = (
     10  # pages of a filing that hard negatives are drawn from: those nearest to the question before training
@@ -41,7 +44,7 @@ def _pairs(questions: pd.DataFrame, text_of: dict) -> pd.DataFrame:
     return pairs.assign(text=[text_of[key] for key in where]).reset_index(drop=True)
 
 
-def pairs_alone(pairs: pd.DataFrame, recipe: Recipe, trainee: Trainee) -> Reading:
+def pairs_alone(pairs: pd.DataFrame, recipe: Recipe, trainee: "Trainee") -> Reading:
     """What the published recipe reads: the questions and texts of the pairs, whatever other pages there are."""
     row, texts = pd.factorize(pairs["text"])
     return Reading(trainee.inputs(texts.tolist()), [_phase(pairs, row, recipe.epochs)])
@@ -73,15 +76,17 @@ class Corpus:
             zip(zip(self.pages["doc_name"], self.pages["page"], strict=True), self.row, strict=True)
         )
 
-    def inputs(self, study: Study, trainee: Trainee, recipe: Recipe) -> Inputs:
+    def inputs(self, study: Study, trainee: "Trainee", recipe: Recipe) -> "Inputs":
         """The texts for an encoder; activations of its frozen layers are stored."""
         if not recipe.frozen_layers:
             return trainee.inputs(self.texts)
         params = self._params(study, recipe)
         entry = study.store.get("page_scorer/activations", params, lambda to: trainee.freeze(self.texts, to))
+        from lib.page_scorer.layers import Activations  # loads torch, which takes seconds
+
         return Activations.load(entry.path)
 
-    def vectors(self, study: Study, trainee: Trainee, recipe: Recipe, inputs: Inputs) -> np.ndarray:
+    def vectors(self, study: Study, trainee: "Trainee", recipe: Recipe, inputs: "Inputs") -> np.ndarray:
         """The vectors of the texts before training, shape (n_texts, d); stored."""
 
         def compute(target: Path) -> None:
@@ -129,7 +134,7 @@ def fold_pairs(study: Study, fold: Fold, recipe: Recipe, corpus: Corpus) -> dict
     return found
 
 
-def fold_reading(study: Study, fold: Fold, recipe: Recipe, corpus: Corpus, trainee: Trainee) -> Reading:
+def fold_reading(study: Study, fold: Fold, recipe: Recipe, corpus: Corpus, trainee: "Trainee") -> Reading:
     """All that a fold's training reads; see :func:`fold_pairs`."""
     found, inputs = fold_pairs(study, fold, recipe, corpus), corpus.inputs(study, trainee, recipe)
     epochs, phases = {"gold": recipe.epochs, "silver": recipe.silver_epochs}, []

@@ -8,6 +8,7 @@ folds by company or by filing, fully or lightly, or not at all.
 import numpy as np
 import pandas as pd
 
+from lib.page_scorer import full, light
 from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
 from lib.study import Study
@@ -145,8 +146,6 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """
 
     def load() -> np.ndarray:
-        from lib.page_scorer import full, light  # they load torch, which takes seconds
-
         if name == "untrained" or full.untrainable(study):
             queries, pages = base_vectors(study, TUNED.get(name, "page_scorer_light"))
             return dense.cosines(queries, pages)

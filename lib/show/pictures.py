@@ -5,7 +5,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pymupdf
 
 from lib.analysis.decomposition import locate
 from lib.study import Study
@@ -51,6 +50,8 @@ def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) 
 
 def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
     """One page of a PDF with its evidence marked, shape (height, width, 3)."""
+    import pymupdf
+
     with pymupdf.open(source) as pdf:
         sheet = pdf[page]
         for line in dict.fromkeys(line.strip() for line in evidence.splitlines() if len(line.strip()) > 3):

@@ -8,7 +8,6 @@ from itertools import chain
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.optimize import isotonic_regression
 
 from lib.analysis import scoreboard as rules
 from lib.analysis.claims import Claim, Entry, claims, entry, sources
@@ -202,6 +201,8 @@ def forest(board: pd.DataFrame) -> plt.Figure:
 
 def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
     """Heights moved as little (least squares) as keeps them ``gap`` apart, in their order."""
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(heights, kind="stable")
     steps = gap * np.arange(len(order))
     placed = np.empty(len(order))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from lib.analysis.experiments import ASKED, VARIANTS
 from lib.analysis.facts import MAIN, Rows, facts
 from lib.evaluation import summarise, summary_at
+from lib.files import read_yaml
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, Metrics, best
@@ -82,7 +82,7 @@ FORMS = {
     "metric": METRIC_TITLES.get,
     "lower": str.lower,
 }
-TABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+TABLES = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def as_table(frame: pd.DataFrame, name: str, **heads: str) -> pd.DataFrame:

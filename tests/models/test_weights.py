@@ -244,7 +244,7 @@ def online(shelf, monkeypatch):
         return str(local_dir)
 
     monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(weights.requests, "head", head)
+    monkeypatch.setattr(requests, "head", head)
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     shelf.record["hub"] = PINNED
     shelf.hub_files, shelf.hub_asked = files, asked
@@ -302,7 +302,7 @@ def test_a_hub_that_cannot_be_reached_is_asked_once_and_shortly(online, monkeypa
         response.status_code = answer
         return response
 
-    monkeypatch.setattr(weights.requests, "head", head)
+    monkeypatch.setattr(requests, "head", head)
     online.fetch()
     assert asked == [3.0]
     assert online.kept() == WHOLE

@@ -15,12 +15,10 @@ from lib.models.weights import fetch
 from lib.page_scorer import training
 from lib.page_scorer.pages import page_texts
 from lib.page_scorer.reading import pairs_alone, training_pairs
+from lib.page_scorer.recipe import PUBLISHED, Phase, Recipe
 from lib.page_scorer.training import (
-    PUBLISHED,
     Drawer,
     GoldAwareBatches,
-    Phase,
-    Recipe,
     contrastive_loss,
     rate,
     train,

@@ -1,7 +1,6 @@
 """What the small judge reads and says, and the methods that act on it: the selection agent and corrective RAG."""
 
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -102,7 +101,7 @@ def test_a_relevant_chunk_among_the_first_leaves_the_first_round(judged_study):
 def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("Query: profit", profit="RELEVANT"), SCORES)
     assert order(judged.score_corrected(study, EVERY))[0] == 2
-    table = judged.corrected(study, study.rank_method("hybrid_rrf", EVERY, 50), EVERY)[1]
+    table = corrected(study, study.rank_method("hybrid_rrf", EVERY, 50), EVERY)[1]
     assert table[["query", "RELEVANT", "RELEVANT_again", "is_second"]].to_numpy().tolist() == [
         ["profit", 0, 1, True]
     ]
@@ -148,7 +147,7 @@ def test_the_inputs_tell_of_every_judgement_of_the_standard_run(judged_study):
     study = judged_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
     study.candidates = lambda condition: EVERY
     study.digest = study.settings_of = lambda of: "as they are"
-    study.store = SimpleNamespace(frame=lambda stage, params, make, public: make())
+    study.store.frame = lambda stage, params, make, public: make()
     study.run = lambda name, condition="standard": study.rank_method(name, EVERY, 50)
     pairs = judged.judged_pairs(study)
     assert pairs[["chunk_id", "label"]].to_numpy().tolist() == [
