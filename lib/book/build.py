@@ -79,7 +79,29 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         origins = [record["origin"] for record in stages_of(study)]
         counted = ", ".join(f"{origins.count(one)} {one}" for one in ("computed", "reused", "published"))
         say(f"results: {counted}")
+        for line in why_computed(study):
+            say(line)
     say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def why_computed(study: Study) -> list[str]:
+    """A line for each stage that was computed although results are published: how often, its seconds, and why."""
+    if study.store.published is None:
+        return []
+    found, known = {}, {}
+    for stage, key in study.store.published.stages:
+        known.setdefault(stage, set()).add(key)
+    for one in stages_of(study):
+        stage = one["stage"]
+        if one["origin"] == "computed":
+            is_known = one["key"] in known.get(stage, ())
+            why = "never published" if stage not in known else "published of other inputs or settings"
+            why = "its result is text, or large, and not published" if is_known else why
+            found.setdefault((stage, why), []).append(one["wall_s"])
+    return [
+        f"computed: {len(times)} × {stage}, {sum(times):.0f} s ({why})"
+        for (stage, why), times in sorted(found.items())
+    ]
 
 
 def unshown(study: Study) -> list[str]:

@@ -102,12 +102,17 @@ def worth_table(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def curves(found: pd.DataFrame, k: int = 5) -> plt.Figure:
-    """Page recall at k of stage one after some epochs, among the held-out companies' pages, a line for each cell."""
+def by_epoch(found: pd.DataFrame, k: int = 5) -> pd.DataFrame:
+    """Mean page recall at k of stage one after some epochs, among the held-out companies' pages: cell, epoch, value."""
     own = found[(found["metric"] == "page_recall") & (found["pool"] == "held-out") & (found["k"] == k)]
     own = own[own["route"] == "none"]
+    return own.groupby(["cell", "epoch"], sort=False)["value"].mean().reset_index()
+
+
+def curves(points: pd.DataFrame, k: int = 5) -> plt.Figure:
+    """:func:`by_epoch`, a line for each cell."""
     drawn, axes = plt.subplots(figsize=(7.5, 4))
-    means = own.groupby(["cell", "epoch"], sort=False)["value"].mean()
+    means = points.set_index(["cell", "epoch"])["value"]
     for number, cell in enumerate(means.index.unique("cell")):
         line = means[cell].sort_index()
         style = ("-", "--", ":")[number // len(COLOURS) % 3]
