@@ -7,6 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -247,6 +248,7 @@ def figure(
     about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else about)
     drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata=about)
     plt.close(drawn)
+    with_palette(aside)
     aside.replace(path)
     study.write(f"figures/{name}.csv", as_csv(data))
     texts = (
@@ -254,6 +256,18 @@ def figure(
         for text, form in ((caption, escape), (alt, str), (takeaway, escape))
     )
     return show_figure(study, name, name, *texts)
+
+
+def with_palette(path: Path) -> None:
+    """Write a PNG again with a palette of 256 colours, which drawings do with: half the bytes, the same texts."""
+    from PIL import Image, PngImagePlugin
+
+    with Image.open(path) as image:
+        about, resolution = PngImagePlugin.PngInfo(), image.info["dpi"]
+        for name, text in image.text.items():
+            about.add_text(name, text)
+        small = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    small.save(path, pnginfo=about, dpi=resolution, compress_level=9)
 
 
 def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:

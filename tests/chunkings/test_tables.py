@@ -197,7 +197,7 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
         assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
 
 
-@pytest.mark.parametrize("name", [*CHUNKINGS.keys() - {"tables_only"}])
+@pytest.mark.parametrize("name", sorted(CHUNKINGS.keys() - {"tables_only"}))
 def test_every_word_of_every_page_is_in_every_other_table(study, name):
     words = (
         study.with_chunks(name)

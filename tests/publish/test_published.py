@@ -10,6 +10,7 @@ from lib import studies
 from lib.book import notebooks
 from lib.book.explorer import explorer_data
 from lib.book.manifest import write_exports, write_manifest, write_results
+from lib.cache import Cache
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
 from lib.published import RUNS_FILE, Published
@@ -193,3 +194,28 @@ def test_a_chapter_runs_without_filings_on_what_was_published(results, tmp_path,
     failed = nbformat.read(tmp_path / "done" / "99_chapter.failed.ipynb", as_version=4)
     [shown] = [cell.outputs for cell in failed.cells if cell.source.startswith("print(")]
     assert int(shown[0]["text"]) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", notebooks.chapters())
+def test_with_filings_and_an_empty_store_no_chapter_encodes_a_text_whose_results_are_published(
+    name, tmp_path, monkeypatch
+):
+    class UsesPublished(Study):
+        def __init__(self, dataset, profile, methods, chunkings, artifacts, *others, **named):
+            super().__init__(dataset, profile, methods, chunkings, tmp_path, *others, **named)
+            self.store.published = self.published  # for the demo, too, which else shows everything at work
+
+    def encode(items):
+        raise AssertionError(f"{len(items)} texts are encoded")
+
+    rows = Cache.rows
+    monkeypatch.setattr(studies, "Study", UsesPublished)
+    monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
+    monkeypatch.setattr(
+        Cache, "rows", lambda self, space, items, compute, *given, **named: rows(self, space, items, encode)
+    )
+    found = nbformat.read(studies.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    cells = [cell.source for cell in found.cells if cell.cell_type == "code"]
+    exec("\n\n".join([cells[0], 'dataset = "demo"', *cells[1:]]), {"__name__": name})
