@@ -224,6 +224,8 @@ def onnx_session(weights: Path) -> tuple[object, set[str]]:
 
     options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
     options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
+    # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
+    options.add_session_config_entry("session.x64quantprecision", "1")
     session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
     return session, {entry.name for entry in session.get_inputs()}
 

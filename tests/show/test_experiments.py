@@ -68,7 +68,8 @@ def test_a_change_is_worth_the_difference_of_the_cells_that_differ_in_it_alone(s
 
 
 def test_curves_are_of_the_held_out_filings_by_epoch(study):
-    axes = experiments.curves(recalls(study, {"128-batch": 0.25, "128-all": 0.5})).axes[0]
+    points = experiments.by_epoch(recalls(study, {"128-batch": 0.25, "128-all": 0.5}))
+    axes = experiments.curves(points).axes[0]
     lines = {line.get_label(): line.get_xydata().tolist() for line in axes.get_lines()}
     assert lines == {"128-batch": [[0, 0], [1, 0.25]], "128-all": [[0, 0], [1, 0.5]]}
 
