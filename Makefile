@@ -24,7 +24,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: index ask help env archive book demo measure notebook publish verify break preflight methods test test-all lint format clean audit lock
+.PHONY: index ask help env archive book demo measure notebook publish verify golden break preflight methods test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -73,6 +73,9 @@ publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncom
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
 	@$(RUN) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
 
+golden: $(STAMP)  ## compare every published number, run and key with those of commit 0733168; what differs is in the changelog
+	@$(VENV)/bin/python -m pytest -q tests/publish/test_golden.py
+
 break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what came of each: PART=all | inputs | publication | book
 	@$(RUN) break $(PART)
 
@@ -91,7 +94,7 @@ methods: $(STAMP)  ## print the method table
 test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/lint-imports --no-logo --no-cache
-	@$(VENV)/bin/python -m pytest -q -m "not slow"
+	@$(VENV)/bin/python -m pytest -q -m "not slow" -n auto --dist loadfile
 
 test-all: $(STAMP)  ## every test, the slow ones too
 	@$(VENV)/bin/python -m pytest -q

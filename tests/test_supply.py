@@ -37,13 +37,13 @@ def test_what_is_imported_is_a_direct_dependency_and_each_of_these_is_in_the_loc
     listed = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["archive"]
     locked = re.findall(r"^[^\s#]+==\S+", (ROOT / "requirements.txt").read_text(), re.M)
     assert set(listed + project["dependency-groups"]["tools"]) <= set(locked)
-    files = [path for folder in ("lib", "extras", "tools") for path in (ROOT / folder).rglob("*.py")]
+    files = [path for folder in ("lib", "extras") for path in (ROOT / folder).rglob("*.py")]
     chapters = [nbformat.read(path, 4).cells for path in (ROOT / "notebooks").glob("*.ipynb")]
     cells = [cell.source for chapter in chapters for cell in chapter if cell.cell_type == "code"]
     nodes = [node for source in [*map(Path.read_text, files), *cells] for node in ast.walk(ast.parse(source))]
     names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
     names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
-    modules = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"lib", "extras", "tools"}
+    modules = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"lib", "extras"}
     packages, direct = packages_distributions(), {line.split("==")[0] for line in listed}
     for module in modules:
         assert direct & {re.sub("[_.]", "-", name).lower() for name in packages.get(module, [module])}, module

@@ -27,6 +27,8 @@ STAMPS = "built.json"
 NEEDS = {"06_generation": "answer"}
 #: What a chapter reads of the outputs of another, it reads when that one has ended.
 AFTER = dict.fromkeys(("09_claims", "10_question_sets"), "06_generation")  # the measures of answers
+#: Begun before the others, so that none of them is left for the end.
+LONGEST = ("06_generation", "08_siblings", "04_page_scorer", "10_question_sets", "09_claims")
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 
@@ -108,8 +110,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
     """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
 
-    ``n_at_once`` of them run, begun in the order of ``names``, but none before the one in AFTER has ended; the rest is
-    as for :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
+    ``n_at_once`` of them run, those of LONGEST first, but none before the one in AFTER has ended; the rest is as for
+    :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
 
     Raises:
         StudyError: that of the first chapter that failed; those that run are finished, the others not begun.
@@ -121,7 +123,7 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
         signal.signal(
             number, lambda number, frame: os._exit(128 + number)
         )  # kernels poll their parent and end
-    todo, running = list(names), {}
+    todo, running = sorted(names, key=lambda name: (*LONGEST, name).index(name)), {}
     with ThreadPoolExecutor(n_at_once) as pool:
         while todo or running:
             n_free = n_at_once - len(running)  # the pool would queue, and later begin, more than it runs

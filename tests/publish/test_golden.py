@@ -52,6 +52,7 @@ def differences(name: str, known: dict[str, dict], now: dict[str, dict]) -> list
     return found
 
 
+@pytest.mark.slow
 def test_every_published_number_is_the_one_of_the_gate_or_the_changelog_says_why():
     changelog, unexplained = CHANGELOG.read_text(), []
     for name, known in json.loads(GOLDEN.read_text()).items():

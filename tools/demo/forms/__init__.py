@@ -1,1 +1,0 @@
-"""The kinds of filing, each drawn from cover to signatures."""
