@@ -1,6 +1,6 @@
 """Damage to what is published and stored, and hostile text in the book."""
 
-import gzip
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,7 +18,18 @@ from lib.book.allowed import found_in
 from lib.files import digest_of_file
 from lib.methods import chosen
 from lib.options import Names
-from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
+from lib.published import (
+    GENERATIONS_FILE,
+    MANIFEST,
+    METRICS_FILE,
+    RESULTS,
+    RUNS_FILE,
+    Published,
+    Runs,
+    read_table,
+    table_bytes,
+)
+from lib.runs import trec_lines
 from lib.show.display import as_csv, escape, is_computed, markdown_table, verbatim
 from lib.store import Store
 from lib.words import StudyError
@@ -104,12 +115,13 @@ def of_published_files(folder: Path) -> Iterator[Case]:
             partial(_with, root / one, swap, partial(_checks, root)),
             one,
         )
-    for name in ("more.csv", ".hidden", "runs/standard/other.trec.gz", "shown/tables/more.csv"):
+    for name in ("more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv"):
         yield Case("published files", f"{name}: one more", partial(_one_more, root, name), name)
     yield Case("published files", "as published", partial(_checks, root), None)
 
 
 def _one_more(root: Path, name: str) -> bool:
+    (root / name).parent.mkdir(exist_ok=True)
     (root / name).write_text("x")
     try:
         return _checks(root)
@@ -170,10 +182,10 @@ def _republished(root: Path, name: str, content: bytes) -> None:
     (root / name).write_bytes(content)
     manifest = json.loads((root / MANIFEST).read_text())
     manifest["files"][name] = digest_of_file(root / name)
-    if name.startswith("runs/"):
-        manifest["runs"][name.removeprefix("runs/").removesuffix(".trec.gz")]["sha256"] = digest_of_file(
-            root / name
-        )
+    if name == RUNS_FILE:
+        for (condition, method), run in Runs(read_table(root / name)).items():
+            sha256 = hashlib.sha256(trec_lines(run, method)).hexdigest()
+            manifest["runs"][f"{condition}/{method}"]["sha256"] = sha256
     (root / MANIFEST).write_text(json.dumps(manifest))
 
 
@@ -190,13 +202,13 @@ def _of_bm25(root: Path) -> Path:
     """A publication that has runs of BM25 alone, which are soon computed again."""
     manifest = json.loads((root / MANIFEST).read_text())
     for place in [place for place in manifest["runs"] if not place.endswith("/bm25")]:
-        del manifest["runs"][place], manifest["files"][f"runs/{place}.trec.gz"]
-        (root / "runs" / f"{place}.trec.gz").unlink()
+        del manifest["runs"][place]
     (root / MANIFEST).write_text(json.dumps(manifest))
-    for name in (METRICS_FILE, "summary.csv"):
-        table = pd.read_csv(root / name, dtype={"k": "Int64"})
-        text = table[table["method"] == "bm25"].to_csv(index=False).encode()
-        _republished(root, name, gzip.compress(text) if name.endswith(".gz") else text)
+    for name in (RUNS_FILE, METRICS_FILE):
+        table = read_table(root / name)
+        _republished(root, name, table_bytes(table[table["method"] == "bm25"]))
+    table = pd.read_csv(root / "summary.csv", dtype={"k": "Int64"})
+    _republished(root, "summary.csv", table[table["method"] == "bm25"].to_csv(index=False).encode())
     return root
 
 
@@ -213,7 +225,7 @@ def _in_metrics(root: Path, metric: str) -> None:
     table = Published(root).metrics
     row = table[(table["metric"] == metric) & (table["condition"] == "standard")].index[0]
     table.loc[row, "value"] = 0.123
-    _republished(root, METRICS_FILE, gzip.compress(table.to_csv(index=False).encode()))
+    _republished(root, METRICS_FILE, table_bytes(table))
 
 
 def _in_summary(root: Path) -> None:
@@ -223,9 +235,9 @@ def _in_summary(root: Path) -> None:
 
 
 def _in_run(root: Path) -> None:
-    name = "runs/standard/bm25.trec.gz"
-    lines = gzip.decompress((root / name).read_bytes()).decode().splitlines(keepends=True)
-    _republished(root, name, gzip.compress("".join(lines[3:]).encode()))
+    table = read_table(root / RUNS_FILE)
+    first = table.index[table["condition"] == "standard"][:3]
+    _republished(root, RUNS_FILE, table_bytes(table.drop(first)))
 
 
 def _in_gold(root: Path) -> None:
@@ -249,9 +261,10 @@ def of_reading(folder: Path) -> Iterator[Case]:
     root = _copy(folder)
     readers = {
         METRICS_FILE: lambda: Published(root).metrics,
+        RUNS_FILE: lambda: Published(root).runs,
         "filings.csv": lambda: Published(root).filings,
         "questions.csv": lambda: Published(root).dataset(),
-        "generations.jsonl": lambda: Published(root).generations(pd.DataFrame({"question_id": []})),
+        GENERATIONS_FILE: lambda: Published(root).generations(pd.DataFrame({"question_id": []})),
     }
     for (name, read), (how, spoil) in product(readers.items(), DAMAGES.items()):
         attempt = partial(_with, root / name, spoil, lambda read=read: read() is not None)
@@ -262,13 +275,12 @@ def of_reading(folder: Path) -> Iterator[Case]:
         if paths:
             wanted.setdefault(record["stage"].split("/")[0], (record["stage"], record["key"], paths[0]))
     for (stage, key, path), (how, spoil) in product(wanted.values(), DAMAGES.items()):
-        use = partial(_is_not_copied, root, stage, key, folder / "copied")
+        use = partial(_is_not_found, root, stage, key)
         yield Case("published, stored", f"{path}: {how}", partial(_with, root / path, spoil, use), None)
 
 
-def _is_not_copied(root: Path, stage: str, key: str, target: Path) -> bool:
-    target.mkdir(exist_ok=True)
-    return Published(root).copy_entry(stage, key, target) is None
+def _is_not_found(root: Path, stage: str, key: str) -> bool:
+    return Published(root).find(stage, key) is None
 
 
 class Stored:

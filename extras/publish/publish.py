@@ -75,10 +75,9 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
         parts.append(study.run(method, condition).assign(condition=condition, method=method))
     table = pd.concat(parts)[RUNS_STORED].astype({"rank": "int16"})
     (aside / RUNS_FILE).write_bytes(table_bytes(table))
-    measured = (known_file(study, name) for name in (BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES))
-    for path in (study.outputs / ANSWERS_FILE, *filter(None, measured)):
-        if path.is_file():
-            shutil.copyfile(path, aside / path.name)
+    beside = (ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
+    for path in filter(None, (known_file(study, name) for name in beside)):
+        shutil.copyfile(path, aside / path.name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
     study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
