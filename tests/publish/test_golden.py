@@ -1,5 +1,7 @@
 """Every published number against that of commit 0733168, by hashes of contents; formats and places may differ.
 
+The demo's are those of 2026-11-25, when it was computed anew (changelog).
+
 ``golden.json`` has, by question set: ``shown`` (CSV files of tables and figures), ``runs`` and ``metrics`` (by
 condition and method, as TREC lines and as CSV), and ``entries`` (keys by stage). What differs on purpose is in CHANGED.
 """
