@@ -20,19 +20,20 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
-from lib.runs import placed
+from lib.runs import placed, trec_lines
 from lib.words import RUN_COLUMNS, StudyError
 
 RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
 ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
 RUNS_STORED = ["condition", "method", "question_id", "rank", "chunk_id", "score"]
-LEVEL = 15  # of compression
+LEVEL, EXPORT_LEVEL = 15, 3  # of compression: of what is in git, and of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
@@ -274,6 +275,18 @@ def read_table(path: Path) -> pd.DataFrame:
     """A file of :func:`table_bytes`; texts as categories, ``k``, which may be missing, as Int64."""
     table = pq.read_table(path).to_pandas()
     return table.astype({"k": "Int64"}) if "k" in table else table
+
+
+def exported_run(run: pd.DataFrame, tag: str) -> bytes:
+    """A run as gzipped TREC lines, for other programs: compressed quickly, to other bytes than those of the store."""
+    return gzip.compress(trec_lines(run, tag), EXPORT_LEVEL, mtime=0)
+
+
+def exported_metrics(table: pd.DataFrame) -> bytes:
+    """A metrics frame as gzipped CSV, for other programs; in its own order."""
+    packed = io.BytesIO()
+    pa_csv.write_csv(pa.Table.from_pandas(table, preserve_index=False), packed)
+    return gzip.compress(packed.getvalue(), EXPORT_LEVEL, mtime=0)
 
 
 def metrics_csv(table: pd.DataFrame) -> bytes:

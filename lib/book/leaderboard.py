@@ -3,7 +3,6 @@
 The table is plain HTML, whole without a script; ``book/_static/tables.js`` sorts and filters it.
 """
 
-import gzip
 import shutil
 import zipfile
 from pathlib import Path
@@ -14,8 +13,14 @@ from docutils.nodes import make_id
 from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
 from lib.methods import METHODS, OWN, Method
-from lib.published import MANIFEST, PUBLISHED_COLUMNS, RESULTS, Published, metrics_csv
-from lib.runs import to_trec
+from lib.published import (
+    MANIFEST,
+    PUBLISHED_COLUMNS,
+    RESULTS,
+    Published,
+    exported_metrics,
+    exported_run,
+)
 from lib.show.display import number, with_interval
 from lib.show.tables import seconds
 from lib.study import Study
@@ -123,11 +128,11 @@ def write_downloads(study: Study, target: Path) -> None:
         packed[name] = (study.outputs / name).read_bytes()
     for name, published in others(study).items():
         found = {
-            f"{RUNS}/{'/'.join(place)}.trec.gz": to_trec(run, place[1])
+            f"{RUNS}/{'/'.join(place)}.trec.gz": exported_run(run, place[1])
             for place, run in published.runs.items()
         }
         found |= gold_of(published.dataset().questions)
-        found[EXPORTED_METRICS] = gzip.compress(metrics_csv(published.metrics), mtime=0)
+        found[EXPORTED_METRICS] = exported_metrics(published.metrics)
         found["summary.csv"] = published.file("summary.csv").read_bytes()
         packed |= {f"{name}/{file}": content for file, content in found.items()}
     if (times := known_table(study, TIMES)) is not None:

@@ -1,6 +1,5 @@
 """What outside checks rely on: runs, metrics, their summary, and the manifest of what they were made from."""
 
-import gzip
 import hashlib
 import io
 import json
@@ -16,13 +15,13 @@ from pathlib import Path
 import pandas as pd
 
 from lib.book.notebooks import chapters, read_stages
-from lib.evaluation import evaluate, merge_metrics, metrics_entry, read_metrics, write_summary
+from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.files import ROOT
 from lib.methods import measured
 from lib.models.encoders import gpu
 from lib.models.weights import models_of
-from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
-from lib.runs import to_trec, trec_lines
+from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run, read_table
+from lib.runs import trec_lines
 from lib.study import Study
 from lib.words import Condition
 
@@ -62,9 +61,8 @@ def write_exports(study: Study, some: Sequence[tuple[str, Condition]] | None = N
     for name, condition in some or measured(study.profile):
         run = study.run(name, condition)  # which puts the file there, unless it is published
         if study.run_entry(name, condition).origin == "published":
-            study.write(f"runs/{condition}/{name}.trec.gz", to_trec(run, name))
-    metrics = read_metrics(study.outputs / METRICS_FILE)
-    study.write("metrics.csv.gz", gzip.compress(metrics_csv(metrics), mtime=0))
+            study.write(f"runs/{condition}/{name}.trec.gz", exported_run(run, name))
+    study.write("metrics.csv.gz", exported_metrics(read_table(study.outputs / METRICS_FILE)))
 
 
 def run_sha256(study: Study, name: str, condition: Condition) -> str:
