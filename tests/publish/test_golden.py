@@ -20,8 +20,8 @@ from lib.runs import trec_lines
 
 GOLDEN = Path(__file__).with_name("golden.json")
 CHANGELOG = ROOT / "book" / "changelog.md"
-#: ``set/kind/name`` of what is another than it was, as a pattern → words of the changelog that say why.
 SETS = ("calibration", "coefficients", "kind", "transfer-rank", "transfer-recall")
+#: ``set/kind/name`` of what is another than it was, as a pattern → words of the changelog that say why.
 CHANGED = {
     "*/entries/analysis/claims": "The scoreboards are keyed by digests",
     **dict.fromkeys(
