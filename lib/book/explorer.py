@@ -130,7 +130,7 @@ def explorer_data(study: Study) -> dict:
 
 
 def _depth(run: pd.DataFrame | None) -> int | None:
-    return None if run is None else int(run["rank"].max())
+    return None if run is None else int(run["rank"].max()) if len(run) else 0
 
 
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
