@@ -1,5 +1,6 @@
 # Retrieval Gap. `make help` lists the targets.
 SHELL := /bin/bash
+export PYTHONDONTWRITEBYTECODE :=  # packages are compiled once, not again by every chapter's kernel
 PYTHON ?= python3
 VENV := .venv
 DATASET ?=
