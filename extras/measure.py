@@ -10,7 +10,7 @@ import pandas as pd
 
 from lib.analysis.answered import RANKER, calculated_on
 from lib.analysis.question_sets import features
-from lib.analysis.scoreboard import board_of
+from lib.analysis.scoreboard import boards_of
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
@@ -42,8 +42,7 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not names:
         metrics = Metrics(pd.concat(found, ignore_index=True))
-        for by in ("company", "filing"):
-            board_of(study, metrics, by=by)
+        boards_of(study, metrics, by=("company", "filing"))
         if "answer" not in study.dataset.lacks and RANKER in metrics:
             calculated_on(study, metrics, study.profile.answers.n_chunks)
     write_results(study, wanted)

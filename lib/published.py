@@ -169,9 +169,8 @@ class Published:
         return read_table(self.file(METRICS_FILE))
 
     def metrics_of(self, method: str, condition: str) -> pd.DataFrame:
-        """The published rows of one run, in their order."""
-        part = self.metrics.iloc[self._metric_rows[condition, method]].reset_index(drop=True)
-        return part.astype(dict.fromkeys(part.select_dtypes("category"), object))
+        """The published rows of one run, in their order; texts as categories, the same of every run."""
+        return self.metrics.iloc[self._metric_rows[condition, method]].reset_index(drop=True)
 
     @cached_property
     def _metric_rows(self) -> dict[tuple[str, str], slice]:

@@ -300,18 +300,23 @@ def judge_agreement(study: Study, labels: pd.DataFrame | None) -> dict[str, floa
     return judged.agreement_of(Resampling.of(study), pairs["label"] == judged.USEFUL, gold)
 
 
-def board_of(
-    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, by: str = "company"
-) -> pd.DataFrame:
-    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
+def boards_of(
+    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, by: Sequence[str] = ("company",)
+) -> list[pd.DataFrame]:
+    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`, with draws of
+    each of ``by``; stored."""
     whole = metrics + Metrics(beside(study, metrics, ablation))
     sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in metrics}
     low = judge_agreement(study, judge_labels(study, metrics))["kappa_low"]
-    params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
-    params |= {"by": by} if by != "company" else {}
-    params["values"] = [content_digest(frame) for frame in (whole.frame, *sweeps.values())]
-    make = lambda: Scoreboard(study, whole, sweeps, low, by).scores().reset_index()  # noqa: E731
-    return study.store.frame("analysis/claims", params, make, VERSION, public=True).set_index("claim")
+    given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
+    given["values"] = [content_digest(frame) for frame in (whole.frame, *sweeps.values())]
+    boards = []
+    for drawn in by:
+        params = given | ({"by": drawn} if drawn != "company" else {})
+        make = lambda drawn=drawn: Scoreboard(study, whole, sweeps, low, drawn).scores().reset_index()  # noqa: E731
+        board = study.store.frame("analysis/claims", params, make, VERSION, public=True)
+        boards.append(board.set_index("claim"))
+    return boards
 
 
 def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

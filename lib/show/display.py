@@ -13,6 +13,7 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import display
 from matplotlib.artist import Artist
 from matplotlib.collections import Collection
 from matplotlib.colors import to_hex
@@ -34,6 +35,7 @@ PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
 FIRST = re.compile(r"^(\d+(?=\.(?:\s|$))|(?=[%=]))")  # of a list, a comment or a heading
 CONTROL = re.compile(r"[\x00-\x1f\x7f]+|\s+")
+GLUED = "application/papermill.record/"  # where myst_nb reads; its own glue takes two seconds to import
 FORMULA = re.compile(r"\s*[=+@＝＋＠－-]")  # begins what a spreadsheet computes
 QUANTITY = re.compile(r"[-+]?[\d.,]*(?:e[-+]?\d+)?\s*%?(?:\s*\[[-+\d., ]*\])?", re.IGNORECASE)
 
@@ -189,11 +191,10 @@ def shown_if(condition: bool, make: Callable[[], Shown], reason: str) -> Shown:
 def glue(name: str, value: object, form: str = ".2f") -> None:
     """Keep a value for the text of Markdown cells, which print it by ``{glue:text}`name```: a float formatted by
     ``form``, such as ``.0%``, a whole number with thousands separators, text as it is."""
-    from myst_nb import glue as keep
-
     is_float, is_whole = (isinstance(value, kinds) for kinds in (float | np.floating, int | np.integer))
     text = format(value, form if is_float else "," if is_whole else "")
-    keep(name, "–" if is_float and np.isnan(value) else text, display=False)
+    shown = {f"{GLUED}text/plain": repr("–" if is_float and np.isnan(value) else text)}
+    display(shown, raw=True, metadata={"scrapbook": {"name": name, "mime_prefix": GLUED}})
 
 
 def table(

@@ -3,9 +3,12 @@
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
+import myst_nb
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from PIL import Image
 
 from lib.show.display import (
@@ -210,8 +213,11 @@ def test_one_line_gives_the_reason_where_the_filings_are_missing():
         ("dense", ".2f", "dense"),
     ],
 )
-def test_values_for_the_text_are_formatted(monkeypatch, value, form, text):
-    kept = {}
-    monkeypatch.setattr("myst_nb.glue", lambda name, value, display: kept.update({name: value}))
-    glue("recall", value, form)
-    assert kept == {"recall": text}
+def test_values_for_the_text_are_formatted_and_kept_as_myst_nb_keeps_them(value, form, text):
+    InteractiveShell.instance()  # without one, display prints
+    kept = []
+    for keep in (lambda: glue("recall", value, form), lambda: myst_nb.glue("recall", text, display=False)):
+        with capture_output() as captured:
+            keep()
+        kept.append([(output.data, output.metadata) for output in captured.outputs])
+    assert kept[0] == kept[1] != []
