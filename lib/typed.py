@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 
@@ -39,10 +40,19 @@ def read_frame(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, names=list(types), header=0, **options)
 
 
-def content_digest(frame: pd.DataFrame) -> str:
-    """SHA-256 of a frame's column names and values, whatever their types: without printing it."""
+def content_digest(*parts: pd.DataFrame) -> str:
+    """SHA-256 of the column names and values, whatever their types, of a frame, or of frames of equal columns one under
+    the other: without printing it."""
     sums = hashlib.sha256()
-    for name, column in frame.items():
-        values = column.astype(float) if pd.api.types.is_numeric_dtype(column) else column
-        sums.update(str(name).encode() + pd.util.hash_array(values.to_numpy()).tobytes())
+    for name in parts[0]:
+        sums.update(str(name).encode())
+        for column in (part[name] for part in parts):
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                values = [*column.cat.categories, None]  # the last for the code -1, which is none of them
+                hashed = pd.util.hash_array(np.array(values, object))[column.cat.codes]
+            elif pd.api.types.is_numeric_dtype(column):
+                hashed = pd.util.hash_array(column.astype(float).to_numpy())
+            else:
+                hashed = pd.util.hash_array(column.to_numpy())
+            sums.update(hashed.tobytes())
     return sums.hexdigest()

@@ -334,3 +334,12 @@ def test_a_kill_while_computing_leaves_no_entry(open_store, tmp_path):
     run_killed(KILLED_IN_THE_MIDDLE, tmp_path / "store")
     entry = open_store().get("stage", {}, Computation())
     assert (entry.origin, (entry.path / "result.txt").read_text()) == ("computed", "42")
+
+
+def test_the_digest_of_a_frame_is_that_of_its_values_whatever_their_types_and_parts():
+    frame = pd.DataFrame({"name": ["x", "y", None, "x"], "k": pd.array([1, None, 3, 4], "Int64")})
+    as_categories = frame.astype({"name": "category"})
+    found = {content_digest(one) for one in (frame, as_categories)}
+    found |= {content_digest(one[:2], one[2:]) for one in (frame, as_categories)}
+    assert len(found) == 1
+    assert content_digest(frame.assign(name=["x", "y", None, "y"])) not in found

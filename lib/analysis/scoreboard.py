@@ -305,11 +305,15 @@ def boards_of(
 ) -> list[pd.DataFrame]:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`, with draws of
     each of ``by``; stored."""
-    whole = metrics + Metrics(beside(study, metrics, ablation))
+    more = beside(study, metrics, ablation)
+    whole = metrics + Metrics(more)
     sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in metrics}
     low = judge_agreement(study, judge_labels(study, metrics))["kappa_low"]
     given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
-    given["values"] = [content_digest(frame) for frame in (whole.frame, *sweeps.values())]
+    given["values"] = [
+        content_digest(metrics.frame[METRIC_COLUMNS], more),
+        *map(content_digest, sweeps.values()),
+    ]
     boards = []
     for drawn in by:
         params = given | ({"by": drawn} if drawn != "company" else {})

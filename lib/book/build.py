@@ -26,9 +26,18 @@ from lib.options import Names
 from lib.study import Study
 from lib.words import StudyError
 
-RUN_JUPYTER_BOOK = (
-    "from lib.files import end_with_parent; end_with_parent(); from jupyter_book.cli.main import main; main()"
-)
+#: Without a grammar of addresses, which takes seconds to import and is not used, and without looking all packages up
+#: again for every citation.
+RUN_JUPYTER_BOOK = """
+import functools, sys
+from lib.files import end_with_parent
+end_with_parent()
+sys.modules["rfc3987_syntax"] = None
+import pybtex.plugin
+pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
+from jupyter_book.cli.main import main
+main()
+"""
 REPOSITORY = (
     "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 )
@@ -71,7 +80,6 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         write_results(study)
         manifest = write_manifest(study)
         write_pages(study, manifest)
-        write_explorer(study)
         if missing := unshown(study):
             say(f"published, but not in this book: {', '.join(missing)}")
         compile_book(study, index.parent, say)
@@ -114,15 +122,14 @@ def unshown(study: Study) -> list[str]:
 
 
 def lay_out(study: Study, target: Path) -> None:
-    """The book's sources in one folder: configuration, pages, executed chapters, figures, tables, explorer."""
+    """The book's sources in one folder: configuration, pages, executed chapters, figures, tables."""
     shutil.rmtree(target, ignore_errors=True)
     ignored = shutil.ignore_patterns("_build", "results", "*.py", "*.failed.ipynb", ".*")
     shutil.copytree(ROOT / "book", target / "book", ignore=ignored)
     shutil.copyfile(ROOT / "_toc.yml", target / "_toc.yml")
-    places = {name: target / name for name in ("notebooks", "figures", "tables", "pages")}
-    for name, place in (places | {"explorer": target / "book" / "_static" / "explorer"}).items():
+    for name in ("notebooks", "figures", "tables", "pages"):
         if (study.outputs / name).is_dir():
-            shutil.copytree(study.outputs / name, place, ignore=ignored)
+            shutil.copytree(study.outputs / name, target / name, ignore=ignored)
     for name in {*chapters()} - {*chapters(study.dataset.lacks)}:
         (target / "notebooks" / f"{name}.ipynb").unlink(missing_ok=True)
         (target / "notebooks" / f"{name}.md").write_text(in_place_of(name, study.dataset.name))
@@ -160,6 +167,8 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         StudyError: generated text with something that it may not contain, or jupyter-book's warnings and errors.
     """
     source, compiled = study.outputs / "site", study.outputs / "site-build"
+    explorer = study.outputs / "explorer"
+    shutil.rmtree(explorer, ignore_errors=True)
     check_generated(study.outputs)
     lay_out(study, source)
     say("jupyter-book …")
@@ -168,10 +177,12 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     with ThreadPoolExecutor(1) as pool:
         found = pool.submit(run_jupyter_book, source, compiled)
+        write_explorer(study)
         write_exports(study)
         write_downloads(study, downloads)
     shutil.copytree(found.result(), aside)
     shutil.copytree(downloads, aside / "_static", dirs_exist_ok=True)
+    shutil.copytree(explorer, aside / "_static" / "explorer")
     tidy(aside)
     shutil.rmtree(built, ignore_errors=True)
     aside.replace(built)

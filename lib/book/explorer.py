@@ -8,10 +8,9 @@ every text as text.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from lib.analysis.failures import missed_pages
@@ -28,7 +27,7 @@ from lib.show.tables import title
 from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
 from lib.typed import read_frame
-from lib.words import CONDITIONS, NeedsFilings
+from lib.words import CONDITIONS, RUN_COLUMNS, NeedsFilings
 
 K = 5
 N_TOP = 5
@@ -90,14 +89,15 @@ def explorer_data(study: Study) -> dict:
     for condition in conditions:
         for question in by_id.values():
             question["ranks"][condition] = [None] * len(names)
-        for method, run in runs[condition].items():
-            for question_id, ranks in gold_ranks(run, study.questions).items():
-                by_id[question_id]["ranks"][condition][names.index(method)] = ranks
+        for (method, question_id), ranks in gold_ranks(runs[condition], study.questions).items():
+            by_id[question_id]["ranks"][condition][names.index(method)] = ranks
     for place, method in enumerate(names):
-        run = runs["standard"].get(method, pd.DataFrame())
-        for question_id, part in run[run["rank"] <= N_TOP].groupby("question_id") if len(run) else ():
-            places = np.stack([part["doc_name"].map(docs), part["page"]], axis=1)
-            by_id[question_id]["top"][place] = places.ravel().tolist()
+        run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
+        first = run[run["rank"] <= N_TOP]
+        for question_id, doc_name, page in zip(
+            first["question_id"], first["doc_name"], first["page"], strict=True
+        ):
+            by_id[question_id]["top"].setdefault(place, []).extend((docs[doc_name], int(page)))
     for method in (base, *TRAINED):
         try:
             missed = missed_pages(study, method, K) if method in runs["standard"] else pd.DataFrame()
@@ -133,10 +133,12 @@ def _depth(run: pd.DataFrame | None) -> int | None:
     return None if run is None else int(run["rank"].max()) if len(run) else 0
 
 
-def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> dict[str, list[int]]:
-    """For each question, for each of its gold pages in order, the rank of the page's first chunk; 0 for none."""
-    found = retrieval.gold_ranks(run, questions).fillna({"rank": 0}).astype({"rank": int})
-    return found.groupby("question_id", sort=False)["rank"].agg(list).to_dict()
+def gold_ranks(runs: Mapping[str, pd.DataFrame], questions: pd.DataFrame) -> dict[tuple[str, str], list[int]]:
+    """For each run's name and question, for each of its gold pages in order, the rank of the page's first chunk; 0 for
+    none."""
+    parts = {name: retrieval.gold_ranks(run, questions) for name, run in runs.items()}
+    found = pd.concat(parts, names=["method"]).reset_index("method").fillna({"rank": 0}).astype({"rank": int})
+    return found.groupby(["method", "question_id"], sort=False)["rank"].agg(list).to_dict()
 
 
 def _question(question) -> dict:

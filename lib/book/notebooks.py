@@ -88,6 +88,7 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
             progress_bar=False,
             log_output=False,
             stderr_file=None,
+            request_save_on_cell_execute=False,  # a failed run is written all the same
             extra_arguments=["--IPKernelApp.log_level=50"],  # no warning of TCP, to this machine alone
         )
     except papermill.PapermillExecutionError as error:

@@ -63,7 +63,8 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """:func:`gold_pages` with ``rank``, the best one at which a chunk of the page is seen; NaN if none is."""
     keys = ["question_id", "doc_name", "page"]
     seen = run[[*keys, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types
-    return gold_pages(questions).merge(seen.groupby(keys, as_index=False).min(), on=keys, how="left")
+    found = gold_pages(questions).merge(seen, on=keys, how="left")
+    return found.groupby(keys, as_index=False, sort=False).min()
 
 
 def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:

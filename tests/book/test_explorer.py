@@ -20,7 +20,7 @@ def test_the_rank_of_a_gold_page_is_that_of_its_first_chunk():
     run = pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
     asked = [("q1", "D", [0, 2, 7]), ("q2", "D", [0])]
     questions = pd.DataFrame(asked, columns=["question_id", "doc_name", "gold_pages"])
-    assert gold_ranks(run, questions) == {"q1": [3, 0, 1], "q2": [0]}
+    assert gold_ranks({"bm25": run}, questions) == {("bm25", "q1"): [3, 0, 1], ("bm25", "q2"): [0]}
 
 
 def test_every_question_has_its_ranks_in_every_run(study):
