@@ -33,7 +33,7 @@ RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
 ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
 RUNS_STORED = ["condition", "method", "question_id", "rank", "chunk_id", "score"]
-LEVEL, EXPORT_LEVEL = 15, 3  # of compression: of what is in git, and of what each book writes
+LEVEL, EXPORT_LEVEL = 15, 1  # of compression: of what is in git, and of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 

@@ -16,6 +16,7 @@ import pytest
 
 from lib.files import digest_of, exclusively, write_atomically
 from lib.store import RECORD, Store
+from lib.typed import content_digest
 
 ROOT = Path(__file__).resolve().parents[1]
 
