@@ -98,19 +98,6 @@ def mistakes(names: Names, k: int) -> None:
 
 @click.command()
 @study_options
-@click.option("--cells", default="", help="such as '128-all-header 256-batch'; by default the profile's grid")
-@click.option("--seed", "seeds", type=int, multiple=True, help="by default the profile's seeds")
-@click.option("--fold", type=click.IntRange(min=0), help="only the fold with this number")
-def scorer_experiments(names: Names, cells: str, seeds: tuple[int, ...], fold: int | None) -> None:
-    """Train the page scorer by other recipes, cell by cell and fold by fold; resumed where it stopped."""
-    from extras.page_scorer.experiments import train_cells
-
-    for line in train_cells(names.open("04_page_scorer"), cells.split(), seeds, fold):
-        click.echo(line)
-
-
-@click.command()
-@study_options
 @click.option("--target", type=click.Path(file_okay=False), required=True, help="directory of the model")
 def export_scorer(names: Names, target: str) -> None:
     """Train the page scorer on every question and write it with its card."""
@@ -372,7 +359,6 @@ COMMANDS = (
     train_ahead,
     page_scorer,
     mistakes,
-    scorer_experiments,
     export_scorer,
     benchmark,
     speed,

@@ -11,7 +11,7 @@ from lib.words import StudyError
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
 MOST, LARGEST = 2**32 - 1, 1e300  # whole number, as the largest seed is; other number
 #: What settings of a name may be, beside what the type of their value in the extended profile says.
-MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds curve frozen_layers silver_epochs".split()
+MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds frozen_layers silver_epochs".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
 CHOICES = {
     "engine": ("torch", "openvino", "onnx"),
@@ -19,7 +19,7 @@ CHOICES = {
     "train_precision": precisions,
     "long_chunks": ("windows", "truncate"),
     "backend": ("llama.cpp", "transformers", "openvino"),
-    "negatives": ("batch", "filing", "all"),
+    "negatives": ("all",),
     "method": ("lora", "full"),
     "sides": ("question", "both"),
 }

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from lib.evaluation import evaluate_all
 from lib.models.weights import lock
-from lib.page_scorer.full import trained
-from lib.page_scorer.reading import training_pairs
+from lib.page_scorer.full import trained, training_pairs
 from lib.show.display import markdown_table, with_interval
 from lib.show.tables import METRIC_TITLES, summary_at
 from lib.store import Entry

@@ -3,21 +3,21 @@
 They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed; chapter 04 looks them up.
 """
 
+import copy
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import torch
+from sentence_transformers import SentenceTransformer
 
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.index import windows
-from lib.page_scorer.full import checked_pairs, fold_model, score_fold, trained
-from lib.page_scorer.layers import Trainee
+from lib.page_scorer.full import SECTION, checked_pairs, fold_model, recipe_params, score_fold, trained
 from lib.page_scorer.measured import measured_mistakes
 from lib.page_scorer.mistakes import HONEST, Vectors, mistake_values
 from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
-from lib.page_scorer.recipe import Recipe
 from lib.page_scorer.search import scorer_scores
 from lib.store import Entry
 from lib.study import Study
@@ -32,7 +32,8 @@ def measure(study: Study, k: int) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
     scores = {HONEST: scorer_scores(study, "full")}
     for mistake, model in MODELS.items():
-        params, score = _recipe(study).params() | {"mistake": mistake}, partial(score_fold, model=model)
+        params = recipe_params(study, SECTION) | {"mistake": mistake}
+        score = partial(score_fold, model=model)
         entry = scores_in_folds(study, "page_scorer/slips/scores", "company", score, params)
         scores[mistake] = load_scores(study, entry)
     return mistake_values(study, scores, {}, _encoded, k)
@@ -47,10 +48,6 @@ def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, params
 def _without_page_zero(study: Study, fold: Fold) -> Entry:
     pairs, _ = checked_pairs(study, fold)
     return _trained(study, fold, "page-zero", pairs[pairs["page"] != 0].reset_index(drop=True), {})
-
-
-def _recipe(study: Study) -> Recipe:
-    return Recipe.of(study.profile.page_scorer)
 
 
 class RepeatedBatches:
@@ -93,17 +90,17 @@ class KeepBest:
         self.questions, self.pages, self.gold, self.n_epochs = questions, pages, gold, n_epochs
         self.best = 0, -1.0, {}
 
-    def __call__(self, trainee: Trainee, epoch: int) -> None:
+    def __call__(self, model: SentenceTransformer, epoch: int) -> None:
         """Measure the model after an epoch."""
         texts = self.questions, self.pages
-        questions, pages = (trainee.encode(trainee.inputs(part), range(len(part))) for part in texts)
+        questions, pages = (model.encode(part, normalize_embeddings=True) for part in texts)
         cosines = questions @ pages.T
         best_gold = np.where(self.gold, cosines, -np.inf).max(axis=1, keepdims=True)
         mrr = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())
         if mrr > self.best[1]:
-            self.best = epoch, mrr, trainee.state()
+            self.best = epoch, mrr, copy.deepcopy(model.state_dict())
         if epoch == self.n_epochs:
-            trainee.load(self.best[-1])
+            model.load_state_dict(self.best[-1])
 
 
 def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
@@ -115,7 +112,7 @@ def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
     gold = np.array([[page in gold_texts[row] for page in pages] for row in fold.test])
     questions = study.questions["question"].iloc[list(fold.test)].tolist()
     params = {"slip": "epoch", "test": digest_of(questions)}
-    keep_best = KeepBest(questions, pages, gold, _recipe(study).epochs)
+    keep_best = KeepBest(questions, pages, gold, study.profile.page_scorer.epochs)
     return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], params, after_epoch=keep_best)
 
 

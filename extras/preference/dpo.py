@@ -21,7 +21,7 @@ from trl import DPOConfig, DPOTrainer
 
 from lib.models.encoders import has_fast_bfloat16
 from lib.models.generator_transformers import from_files, load_model
-from lib.page_scorer.library import Progress, last_checkpoint
+from lib.page_scorer.trainer import Progress, last_checkpoint
 from lib.words import StudyError
 
 CURVE = {

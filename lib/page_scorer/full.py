@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,18 +17,16 @@ from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import fetch, weights_hash
 from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
-from lib.page_scorer.reading import Corpus, fold_pairs, fold_reading, pairs_alone, training_pairs
-from lib.page_scorer.recipe import Reading, Recipe
 from lib.retrievers.dense import cosines
 from lib.store import Entry
 from lib.study import Study
 
-if TYPE_CHECKING:
-    from lib.page_scorer.layers import Trainee
-
 VERSION = 1
 MIN_COMPANIES, MIN_QUESTIONS = 3, 10
-SECTION = "page_scorer"  # of the profile: the published recipe
+SECTION, BEST = "page_scorer", "page_scorer_best"  # of the profile: the published recipe, and the best one
+#: What a model by the published recipe depends on.
+SETTINGS = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
+UNUSED = ("sources", "silver_epochs")  # of BEST: they choose nothing, but are in the keys of published rows
 
 
 def untrainable(study: Study) -> str:
@@ -49,6 +46,18 @@ def untrainable(study: Study) -> str:
     return ""
 
 
+def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
+    """Every gold page of the questions in the given rows, page 0 included: one row per question and gold page.
+
+    The columns are question_id, question, doc_name, page, text (as in :func:`lib.page_scorer.pages.page_texts`).
+    """
+    text_of = text_by_page(study)
+    pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
+    pairs = pairs.explode("gold_pages").rename(columns={"gold_pages": "page"}).astype({"page": int})
+    where = zip(pairs["doc_name"], pairs["page"], strict=True)
+    return pairs.assign(text=[text_of[key] for key in where]).reset_index(drop=True)
+
+
 def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     """A fold's training pairs, and the record of the check that they contain nothing of its test questions.
 
@@ -59,68 +68,64 @@ def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
 
 
-def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
-    """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`.
+def recipe_params(study: Study, section: str) -> dict:
+    """What a model trained by a section of the profile depends on, JSON-able."""
+    recipe = study.profile[section]
+    names = SETTINGS if section == SECTION else [name for name in recipe if name not in UNUSED]
+    return {name: recipe[name] for name in names}
 
-    ``section`` of the profile contains the recipe.
-    """
+
+def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
+    """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
-    recipe, title = Recipe.of(study.profile[section]), f"fold {fold.number} by {fold.by}"
-    if recipe.sources == ("gold",) and recipe.negatives == "batch" and not recipe.header:
-        return trained(study, "page_scorer/model", pairs, record, title, {}, recipe)
-    corpus = Corpus(study, recipe)
-    parts = fold_pairs(study, fold, recipe, corpus)
+    title = f"fold {fold.number} by {fold.by}"
+    if section == SECTION:
+        return trained(study, "page_scorer/model", pairs, record, title, {})
     params = {"fold": [sorted(fold.test_filings), list(fold.test)], "pages": study.digest("pages")}
-    params |= {"silver": corpus.silver.digest} if corpus.silver else {}
-    read = lambda trainee: fold_reading(study, fold, recipe, corpus, trainee)  # noqa: E731
-    pairs = pd.concat(parts.values(), ignore_index=True)
-    return trained(study, f"{section}/model", pairs, record, title, params, recipe, read)
+
+    def train(checkpoints: Path) -> tuple:
+        from lib.page_scorer import hard  # loads torch, which takes seconds
+
+        return hard.train(study, fold, study.profile[section], pairs, checkpoints, title)
+
+    params |= recipe_params(study, section)
+    return _stored_model(study, f"{section}/model", pairs, record, params, train)
 
 
 def trained(
-    study: Study,
-    stage: str,
-    pairs: pd.DataFrame,
-    record: dict,
-    title: str,
-    params: dict,
-    recipe: Recipe | None = None,
-    read: Callable[["Trainee"], Reading] | None = None,
-    **changes,
+    study: Study, stage: str, pairs: pd.DataFrame, record: dict, title: str, params: dict, **changes
 ) -> Entry:
-    """A model trained on pairs, from the store or now.
+    """A model trained on pairs by the published recipe, from the store or now.
 
     Args:
         study, stage: where it is stored.
         pairs: question and text of each.
         record: written beside the model.
-        title, changes: see :func:`lib.page_scorer.training.train`.
         params: what the model depends on besides pairs, base encoder and recipe.
-        recipe: by default the published one.
-        read: what training reads, by default the texts of the pairs alone.
+        title, changes: see :func:`lib.page_scorer.trainer.train`.
 
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    published = Recipe.of(study.profile[SECTION])
-    recipe = recipe or published
-    weights, digest = study.profile.embedder.weights, digest_of(pairs[["question", "text"]].values.tolist())
-    params = params | recipe.params() | {"weights": weights_hash(weights), "pairs": digest}
+
+    def train(checkpoints: Path) -> tuple:
+        from lib.page_scorer import trainer  # loads torch, which takes seconds
+
+        weights = fetch(study.profile.embedder.weights)
+        return trainer.train(weights, study.profile[SECTION], pairs, checkpoints, title, **changes)
+
+    return _stored_model(study, stage, pairs, record, params | recipe_params(study, SECTION), train)
+
+
+def _stored_model(
+    study: Study, stage: str, pairs: pd.DataFrame, record: dict, params: dict, train: Callable[[Path], tuple]
+) -> Entry:
+    digest = digest_of(pairs[["question", "text"]].values.tolist())
+    params = params | {"weights": weights_hash(study.profile.embedder.weights), "pairs": digest}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
-        from lib.page_scorer.training import GoldAwareBatches, train  # loads torch, which takes seconds
-
-        trainee = recipe.trainee(fetch(weights))
-        reading = read(trainee) if read else pairs_alone(pairs, recipe, trainee)
-        if recipe == published and not (read or changes):
-            from lib.page_scorer import library  # takes seconds to load
-
-            batches = GoldAwareBatches(reading.phases[0].clashes(), recipe.batch_size, recipe.seed)
-            model, curve = library.train(fetch(weights), recipe, pairs, batches, checkpoints, title)
-        else:
-            curve = train(trainee, recipe, reading, checkpoints, title, **changes)
-            model = trainee.whole()
+        model, curve = train(checkpoints)
         model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1))
         (target / "fold.json").write_text(json.dumps(record, indent=1))
@@ -132,11 +137,12 @@ def trained(
 
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
     """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
-    recipe = Recipe.of(study.profile[section])
-    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, recipe.max_tokens)
+    window = study.profile[section].max_tokens
+    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, window)
     questions = study.questions["question"].iloc[list(rows)].tolist()
     queries = encode("page_scorer/questions", questions, "query")
-    return cosines(queries, encode("page_scorer/pages", page_texts(study, recipe.header), "document"))
+    pages = page_texts(study, header=section == BEST)
+    return cosines(queries, encode("page_scorer/pages", pages, "document"))
 
 
 def score_fold(
@@ -156,7 +162,6 @@ def score_fold(
 
 def scores_entry(study: Study, by: By, section: str = SECTION) -> Entry:
     """The stored scores and records of all folds by the recipe of a section, trained and computed if missing."""
-    score, params = partial(score_fold, section=section), Recipe.of(study.profile[section]).params()
-    if section != SECTION:
-        score = partial(score, model=partial(fold_model, section=section))
+    score = partial(score_fold, model=partial(fold_model, section=section), section=section)
+    params = recipe_params(study, section)
     return scores_in_folds(study, f"{section}/scores/{by}", by, score, params, public=True)

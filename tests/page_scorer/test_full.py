@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 
 from lib.folds import LeakError
 from lib.methods import METHODS
-from lib.page_scorer import full, training
+from lib.page_scorer import full, trainer
 from lib.page_scorer.pages import base_vectors, folds, load_records, load_scores, page_texts
 from lib.page_scorer.search import scorer_scores
 from lib.retrievers.dense import cosines
@@ -54,7 +54,7 @@ def test_stored_folds_are_not_trained_again(study, monkeypatch):
     assert (entry.path / "model.safetensors").is_file()
     assert not list(study.store.root.glob("page_scorer/model/checkpoints-*"))
     monkeypatch.setattr(study.store, "log", {})
-    monkeypatch.setattr(training, "train", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained again"))
     assert full.fold_model(study, fold).origin == "reused"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.page_scorer import training
+from lib.page_scorer import trainer
 from lib.page_scorer.measured import measured_mistakes
 from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes, measure_light
 from lib.stats import Resampling
@@ -44,5 +44,5 @@ def test_every_mistake_is_measured_beside_the_honest_run(make_study):
 
 def test_without_the_command_nothing_is_trained(make_study, monkeypatch):
     study = make_study(epochs=1)
-    monkeypatch.setattr(training, "train", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setattr(trainer, "train", lambda *_, **__: pytest.fail("trained"))
     assert measured_mistakes(study, "full", 3) is None

@@ -17,8 +17,8 @@ from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
 from lib.methods import METHODS, baselines
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
+from lib.page_scorer.full import training_pairs
 from lib.page_scorer.pages import page_rows, page_texts
-from lib.page_scorer.reading import training_pairs
 from lib.study import Study
 from lib.words import StudyError
 

@@ -1,12 +1,10 @@
-"""The published recipe by sentence-transformers' own trainer, whose models the published rows are of.
+"""Multiple negatives ranking (Henderson et al., 2017) with in-batch negatives, by sentence-transformers' trainer."""
 
-Multiple negatives ranking (Henderson et al., 2017) with in-batch negatives. :mod:`lib.page_scorer.training` trains all
-other recipes; its losses are those of this trainer to a thousandth, but dropout draws other numbers.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
+import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
@@ -19,41 +17,104 @@ from tqdm.auto import tqdm
 from transformers import PrinterCallback, TrainerCallback, set_seed
 
 from lib.models.encoders import has_fast_bfloat16
-from lib.page_scorer.recipe import Recipe
-from lib.page_scorer.training import CURVE, EPOCHS_BETWEEN_CHECKPOINTS, SCALE, GoldAwareBatches
+from lib.profile import Settings
+
+SCALE = 20.0
+EPOCHS_BETWEEN_CHECKPOINTS = 5
+CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
+AfterEpoch = Callable[[SentenceTransformer, int], None]
+
+
+class Batches(Protocol):
+    """The batches of an epoch from 0, as lists of rows of the pairs, and how many an epoch has."""
+
+    def __len__(self) -> int: ...
+    def of_epoch(self, epoch: int) -> list[list[int]]: ...
+
+
+def clashes(pages: np.ndarray, questions: Sequence[str]) -> np.ndarray:
+    """Which pairs must not meet in a batch, since one's page is gold for the other's question.
+
+    Args:
+        pages: a number for each different page of the pairs, shape (n_pairs,).
+        questions: of each pair.
+
+    Returns:
+        A boolean matrix (n_pairs, n_pairs), symmetric, false on the diagonal.
+    """
+    asked = np.asarray(questions, object)
+    clash = np.array([np.isin(pages, pages[asked == question]) for question in asked])
+    clash |= clash.T
+    np.fill_diagonal(clash, False)
+    return clash
+
+
+class GoldAwareBatches:
+    """Batches without false negatives: each epoch contains every pair once, in batches as equal as can be.
+
+    Pairs that clash with others are placed first, each into the emptiest batch that contains none of the others. The
+    number of batches is such that this always succeeds: at most a pair's clashes' batches and the full ones are closed
+    to it. The size of an epoch therefore never changes, which the learning rate relies on.
+    """
+
+    def __init__(self, clash: np.ndarray, batch_size: int, seed: int = 0):
+        self.clash, self.batch_size, self.seed = clash, batch_size, seed
+        degrees = clash.sum(axis=1)
+        n_clashing = int((degrees > 0).sum())
+        closed = int(degrees.max()) + 1 + max(n_clashing - 1, 0) // batch_size if n_clashing else 0
+        self.n_batches = min(len(clash), max(-(-len(clash) // batch_size), closed))
+
+    def __len__(self) -> int:
+        return self.n_batches
+
+    def of_epoch(self, epoch: int) -> list[list[int]]:
+        """The batches of an epoch from 0, by the generator of ``seed + epoch``."""
+        generator = torch.Generator().manual_seed(self.seed + epoch)
+        order = torch.randperm(len(self.clash), generator=generator).numpy()
+        order = order[np.argsort(~self.clash.any(axis=1)[order], kind="stable")]
+        batches: list[list[int]] = [[] for _ in range(self.n_batches)]
+        for pair in order.tolist():
+            open_ones = [b for b in batches if len(b) < self.batch_size and not self.clash[pair, b].any()]
+            min(open_ones, key=len).append(pair)
+        return [batches[index] for index in torch.randperm(self.n_batches, generator=generator).tolist()]
 
 
 def train(
     weights: Path,
-    recipe: Recipe,
+    recipe: Settings,
     pairs: pd.DataFrame,
-    batches: GoldAwareBatches,
     checkpoints: Path,
     title: str,
+    batches: Batches | None = None,
+    after_epoch: AfterEpoch | None = None,
 ) -> tuple[SentenceTransformer, list[dict]]:
     """Fine-tune an encoder on pairs, for the recipe's number of epochs.
 
     Args:
-        weights, recipe: the encoder's directory, and how it is trained.
-        pairs, batches: question and text of each pair, and which rows of them are a batch.
+        weights, recipe: the encoder's directory, and the profile's section ``page_scorer``.
+        pairs: question and text of each pair.
         checkpoints: directory for checkpoints; training resumes from the last whole one in it.
         title: shown beside the progress.
+        batches: by default without false negatives.
+        after_epoch: called with the model and the number of epochs done.
 
     Returns:
-        The SentenceTransformer in float32, and its curve: step, epoch, loss, learning_rate and grad_norm of each step.
+        The SentenceTransformer in float32, and its curve: CURVE of each step.
     """
     set_seed(recipe.seed)
     model = SentenceTransformer(str(weights), local_files_only=True)
     model.max_seq_length = recipe.max_tokens
+    clash = clashes(pd.factorize(pairs["text"])[0], pairs["question"])
+    batches = batches or GoldAwareBatches(clash, recipe.batch_size, recipe.seed)
     columns = {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
     trainer = PairTrainer(
         model=model,
         args=_arguments(recipe, checkpoints, len(batches)),
         train_dataset=Dataset.from_dict(columns),
         loss=MultipleNegativesRankingLoss(model, scale=SCALE, similarity_fct=cosines),
-        callbacks=[Progress(title)],
+        callbacks=[Progress(title), *([AfterEpochs(after_epoch)] if after_epoch else [])],
     )
-    trainer.batches = Batches(batches, len(pairs), recipe)
+    trainer.batches = Sampler(batches, len(pairs), recipe)
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
     curve = [{name: log[name] for name in CURVE} for log in trainer.state.log_history if "loss" in log]
@@ -66,10 +127,10 @@ def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         return cos_sim(first.float(), second.float())
 
 
-class Batches(DefaultBatchSampler):
+class Sampler(DefaultBatchSampler):
     """The batches of each epoch, as the trainer asks for them."""
 
-    def __init__(self, batches: GoldAwareBatches, n_pairs: int, recipe: Recipe):
+    def __init__(self, batches: Batches, n_pairs: int, recipe: Settings):
         super().__init__(range(n_pairs), recipe.batch_size, drop_last=False, seed=recipe.seed)
         self.of = batches
 
@@ -92,7 +153,7 @@ class PairTrainer(SentenceTransformerTrainer):
         """None: its card would quote training texts, which are the dataset's."""
 
 
-def _arguments(recipe: Recipe, checkpoints: Path, steps_an_epoch: int) -> TrainingArguments:
+def _arguments(recipe: Settings, checkpoints: Path, steps_an_epoch: int) -> TrainingArguments:
     precision = recipe.train_precision
     return TrainingArguments(
         output_dir=str(checkpoints),
@@ -138,3 +199,13 @@ class Progress(TrainerCallback):
 
     def on_train_end(self, args, state, control, **_):
         self.bar.close()
+
+
+class AfterEpochs(TrainerCallback):
+    """Calls a function with the model and the number of epochs done."""
+
+    def __init__(self, call: AfterEpoch):
+        self.call = call
+
+    def on_epoch_end(self, args, state, control, model=None, **_):
+        self.call(model, round(state.epoch))
