@@ -32,7 +32,7 @@ def known_file(study: Study, name: str) -> Path | None:
 
 def known_table(study: Study, name: str) -> pd.DataFrame | None:
     """A table of :func:`known_file`; None where there is none."""
-    return pd.read_csv(path) if (path := known_file(study, name)) else None
+    return pd.read_csv(path, float_precision="round_trip") if (path := known_file(study, name)) else None
 
 
 def benchmarks(study: Study) -> pd.DataFrame | None:
