@@ -11,12 +11,12 @@ import pandas as pd
 import torch
 from sentence_transformers import SentenceTransformer
 
+from lib.analysis.mistakes import HONEST, Vectors, mistake_values
+from lib.analysis.page_scorer import measured_mistakes
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.index import windows
 from lib.page_scorer.full import SECTION, checked_pairs, fold_model, recipe_params, score_fold, trained
-from lib.page_scorer.measured import measured_mistakes
-from lib.page_scorer.mistakes import HONEST, Vectors, mistake_values
 from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
 from lib.page_scorer.search import scorer_scores
 from lib.store import Entry
@@ -24,7 +24,7 @@ from lib.study import Study
 
 
 def train_mistakes(study: Study, k: int = 5) -> pd.DataFrame:
-    """Every mistake on the fine-tuned scorer, see :func:`lib.page_scorer.measured.measured_mistakes`."""
+    """Every mistake on the fine-tuned scorer, see :func:`lib.analysis.page_scorer.measured_mistakes`."""
     return measured_mistakes(study, "full", k, measure)
 
 

@@ -25,13 +25,13 @@ import pandas as pd
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
 from lib.analysis.failures import kinds_by_question
+from lib.analysis.page_scorer import SCORERS
 from lib.analysis.siblings import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.retrieval import is_gold
-from lib.page_scorer.measured import SCORERS
 from lib.published import METRICS_FILE
 from lib.stats import Resampling, holm
 from lib.study import Study
@@ -242,7 +242,7 @@ def beside(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None)
 
     The measures of answers, as chapter 06 left them; ``missed_by_both`` and ``table_failure`` of hybrid retrieval's
     failed questions, ``corrected`` of corrective RAG, and with the ``ablation``, the measurements of
-    :mod:`lib.page_scorer.measured`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
+    :mod:`lib.analysis.page_scorer`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
     first k pages by the tuned encoder (folds by company) and by the untuned one. What was not measured is left out.
     """
     file, rows = study.home / METRICS_FILE, []

@@ -8,9 +8,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from lib.analysis.mistakes import HONEST, MISTAKES, added_by_mistakes
+from lib.analysis.page_scorer import BEST, CHOICES, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED
 from lib.metrics.frame import Metrics
-from lib.page_scorer.measured import BEST, CHOICES, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED
-from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes
 from lib.page_scorer.search import ORDERS
 from lib.show.display import SHOWN_WIDTH, Column, number, p_value, printed, with_interval
 from lib.show.figures import COLOURS, DARK, bars
@@ -72,7 +72,7 @@ def recall_table(study: Study, frame: pd.DataFrame, part: str) -> pd.DataFrame:
 
 
 def kept_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.page_scorer.measured.ablation` by pages kept, and beside it the main study's Table 6."""
+    """:func:`lib.analysis.page_scorer.ablation` by pages kept, and beside it the main study's Table 6."""
     known = reported_rows(study.dataset.name, "Table 6")
     cells = _cells(study, frame.rename(columns={"question_id": "item"}), ["n_pages", "metric"]).unstack()
     reported = Column(REPORTED, "n_pages", lambda n_pages: reported_cell(known.get(f"P={n_pages}", {})))
@@ -186,7 +186,7 @@ def mistakes_takeaway(study: Study, frame: pd.DataFrame) -> str:
 
 
 def of_setup(frame: pd.DataFrame, *parts: str, metric: str = "page_recall") -> pd.Series:
-    """The values by question id of a set-up, given by its PARTS, in :func:`lib.page_scorer.measured.setups`."""
+    """The values by question id of a set-up, given by its PARTS, in :func:`lib.analysis.page_scorer.setups`."""
     return frame[frame["metric"] == metric].set_index("question_id")["/".join(parts)]
 
 
@@ -327,7 +327,7 @@ def told_apart(tests: pd.DataFrame) -> dict[str, int]:
 
 
 def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:
-    """:func:`lib.page_scorer.measured.choices` by who chooses the chunk, at the first page and at the first k."""
+    """:func:`lib.analysis.page_scorer.choices` by who chooses the chunk, at the first page and at the first k."""
     found = frame[frame["metric"] != "several"].rename(columns={"question_id": "item"})
     cells, rows = _cells(study, found, ["choice", "metric", "k"]), []
     for choice, name in CHOICES.items():

@@ -6,8 +6,8 @@ from sentence_transformers import SentenceTransformer
 from extras.page_scorer import mistakes
 from extras.page_scorer.export import export_scorer, model_card
 from extras.page_scorer.train import train_folds
-from lib.page_scorer.measured import MISTAKE, measured_mistakes
-from lib.page_scorer.mistakes import MISTAKES
+from lib.analysis.mistakes import MISTAKES
+from lib.analysis.page_scorer import MISTAKE, measured_mistakes
 from lib.page_scorer.pages import folds
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.analysis import mistakes
 from lib.folds import By
 from lib.metrics.frame import HEADLINE
 from lib.metrics.overlap import overlap_metrics
 from lib.metrics.retrieval import doc_recall, page_ranking, page_recall, retrieval_metrics
-from lib.page_scorer import full, light, mistakes
+from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
 from lib.page_scorer.search import ORDERS, base_chunk_scores, page_run, scorer_scores, search
 from lib.retrievers import dense, matched
@@ -67,7 +68,7 @@ def measured_mistakes(
 ) -> pd.DataFrame | None:
     """What the evaluation mistakes give on the scorer ``light`` or ``full``, folds by company: COLUMNS.
 
-    ``measure`` is such as :func:`lib.page_scorer.mistakes.measure_light`; without it the result may be None.
+    ``measure`` is such as :func:`lib.analysis.mistakes.measure_light`; without it the result may be None.
     """
 
     def rows() -> Iterable[tuple]:

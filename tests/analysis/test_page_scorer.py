@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.metrics.frame import HEADLINE, Metrics
-from lib.metrics.retrieval import doc_recall, page_recall
-from lib.page_scorer import mistakes
-from lib.page_scorer.measured import (
+from lib.analysis import mistakes
+from lib.analysis.page_scorer import (
     BEST,
     CHOICES,
     IDENTITIES,
@@ -23,6 +21,8 @@ from lib.page_scorer.measured import (
     measurements,
     setups,
 )
+from lib.metrics.frame import HEADLINE, Metrics
+from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer.search import ORDERS
 from lib.show import page_scorer as report
 from lib.show.page_scorer import RIVALS

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.analysis.mistakes import HONEST, MISTAKES, added_by_mistakes, measure_light
+from lib.analysis.page_scorer import measured_mistakes
 from lib.page_scorer import trainer
-from lib.page_scorer.measured import measured_mistakes
-from lib.page_scorer.mistakes import HONEST, MISTAKES, added_by_mistakes, measure_light
 from lib.stats import Resampling
 
 COMPANIES = pd.Series(["a", "a", "b", "c"], index=["q0", "q1", "q2", "q3"])
