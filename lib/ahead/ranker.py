@@ -16,11 +16,9 @@ import pandas as pd
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import DEPTH, Union, all_questions, fold_numbers, recalls, training_pairs, union_of
-from lib.ahead.silver import without
 from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
 from lib.profile import Settings
-from lib.silver import read_silver
 from lib.study import Study
 
 if TYPE_CHECKING:
@@ -31,14 +29,12 @@ TREES = {"objective": "lambdarank", "lambdarank_truncation_level": 10, "bagging_
 REPEATABLE = {"num_threads": 1, "deterministic": True, "force_row_wise": True}
 SECTIONS = ("ahead", "embedder", "bm25")
 UNTRAINED, WHOLE = "untrained", "all views"
-WITH_KINDS, WITH_LEARNT = "with hand-written kinds", "with learnt kinds"
+WITH_KINDS = "with hand-written kinds"
 IN_INDEX = f"{WITH_KINDS}, without heads"  # what an index of windows gives
-SILVER = "with silver questions"
-WITH_SILVER = f"without encoder, {SILVER}"  # these are described without one
-FURTHER = {"kinds": WITH_KINDS, "learnt": WITH_LEARNT}  # features that one variant alone reads
+FURTHER = {"kinds": WITH_KINDS}  # features that one variant alone reads
 ONLY = "only "  # before the views that a variant reads beside the page itself and the untrained sum
 #: What is trained: on all views, with kinds of pages too, or without one view.
-VARIANTS = (WHOLE, WITH_KINDS, WITH_LEARNT, *(f"without {view}" for view in VIEWS), "without encoder")
+VARIANTS = (WHOLE, WITH_KINDS, *(f"without {view}" for view in VIEWS), "without encoder")
 
 
 class Ranker(NamedTuple):
@@ -67,14 +63,6 @@ def fit(
     """Trees of the questions of some sets, of these companies and over their pages."""
     pool = union.pool.part(training_pairs(union, companies, sets))
     weights, columns = union.weights[pool.rows], columns_of(variant, pool.table)
-    if SILVER in variant:
-        silver, start = without(study, set(study.filings["company"]) - companies), len(union.questions)
-        parts = [(pool.rows, silver.rows + start), (pool.columns, silver.columns), (pool.gold, silver.gold)]
-        rows, places, gold = map(np.concatenate, parts)
-        table = pd.concat([pool.table[columns], silver.table[columns]], ignore_index=True)
-        pool = Pool(rows, places, table, gold)
-        each = start / union.questions["set"].nunique() / len(np.unique(silver.rows))  # as one more set
-        weights = np.r_[weights, np.full(len(silver.rows), each)]
     reduced = Pool(pool.rows, pool.columns, pool.table[columns], pool.gold)
     return fit_trees(reduced, study.profile.ahead, weights)
 
@@ -167,8 +155,6 @@ def fold_rankers(study: Study, variant: str, seed: int, sets: Sequence[str] = ()
         params = {"inputs": study.memo("ahead-inputs", lambda: digest_of(inputs(study))), "sets": list(names)}
         params |= {"pages": study.digest("pages"), "variant": variant, "seed": seed, "fold": fold}
         params |= {"settings": study.settings_of(SECTIONS)}
-        if SILVER in variant:
-            params["silver"] = read_silver(study).digest
         folder = study.store.get("ahead/rankers", params, compute, VERSION).path
         booster = lightgbm.Booster(model_str=(folder / "trees.txt").read_text())
         share = json.loads((folder / "ranker.json").read_text())["share"]

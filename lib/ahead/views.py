@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 from threadpoolctl import threadpool_limits
 
 from lib.ahead.pages import FilingGroups, Pages, page_strengths, standardised, stem
@@ -207,39 +205,6 @@ def page_views(study: Study) -> PageViews:
 
 
 @remembered
-def learnt_kinds(study: Study) -> tuple[np.ndarray, np.ndarray]:
-    """The page kinds of ``learnt_kinds.yaml``: the weight of each term of the pages for each kind, (n_terms, n_kinds),
-    and how strongly each page is of each kind, standardised, (n_pages, n_kinds).
-    """
-    found = yaml.safe_load(Path(__file__).with_name("learnt_kinds.yaml").read_text())["kinds"]
-    known = page_views(study).words
-    weights = np.zeros((len(known.vocabulary), len(found)), np.float32)
-    for column, kind in enumerate(found):
-        for phrase, weight in chain.from_iterable(kind[part].items() for part in ("titles", "rows", "words")):
-            rows = [known.vocabulary[term] for term in page_terms(phrase) if term in known.vocabulary]
-            weights[rows, column] = np.maximum(weights[rows, column], weight)
-    return weights, standardised((known.weights.T @ weights).T).T
-
-
-def learnt_features(study: Study, questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """How alike a question's words and a page are in learnt kinds, a cosine of shape (n_questions, n_pages), and the
-    pages' strengths, (n_pages, n_kinds).
-    """
-    known, (weights, strengths) = page_views(study), learnt_kinds(study)
-    asked = np.zeros((len(questions), weights.shape[1]), np.float32)
-    for row, question in zip(asked, questions, strict=True):
-        rows = [known.words.vocabulary.get(term, -1) for term in known.topic(core(question))]
-        rows = [place for place in rows if place >= 0]
-        row += known.words.idf[rows] @ weights[rows]
-    return unit(asked) @ unit(strengths).T, strengths
-
-
-def unit(vectors: np.ndarray) -> np.ndarray:
-    """Each row with length 1; a row of zeros stays."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
-
-
-@remembered
 def handwritten(study: Study) -> Pages:
     """The pages by the hand-written kinds of ``kinds.yaml``, whose authors had read FinanceBench's questions."""
     return Pages(study.pages, page_views(study).identities, *page_strengths(study.pages["text"].tolist()))
@@ -333,15 +298,13 @@ def pool_of(
     questions: Sequence[str],
     allowed: np.ndarray | None = None,
     has_kinds: bool = False,
-    has_learnt: bool = False,
     encoded: Sequence[str] = ENCODED,
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
     and by words and pairs without it. ``allowed`` says which pages may be chosen, shape (n_questions, n_pages);
-    ``has_kinds`` adds the features of the hand-written kinds, named ``kinds_...``, ``has_learnt`` those of the learnt
-    ones, ``learnt_...``; ``encoded`` as of :func:`see`.
+    ``has_kinds`` adds the features of the hand-written kinds, named ``kinds_...``; ``encoded`` as of :func:`see`.
     """
     seen, known = see(study, questions, encoded), page_views(study)
     over = {name: standardised(values) for name, values in seen.views.items()}
@@ -374,9 +337,4 @@ def pool_of(
         fits = kinds_of.kind_features(questions)
         table |= {f"kinds_{name}": matrix[rows, columns] for name, matrix in fits.items()}
         table |= {f"kinds_page_{name}": values[columns] for name, values in kinds_of.features.items()}
-    if has_learnt:
-        fit, strengths = learnt_features(study, questions)
-        fits = signal_features("learnt", fit, known.groups)
-        table |= {name: matrix[rows, columns] for name, matrix in fits.items()}
-        table |= {f"learnt_{number}": values[columns] for number, values in enumerate(strengths.T)}
     return Pool(rows, columns, pd.DataFrame(table).astype(np.float32))

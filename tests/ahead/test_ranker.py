@@ -11,7 +11,6 @@ from lib.ahead.ranker import (
     IN_INDEX,
     WHOLE,
     WITH_KINDS,
-    WITH_SILVER,
     Ranker,
     columns_of,
     fit_trees,
@@ -64,7 +63,6 @@ def test_variants_read_their_own_columns():
     assert columns_of("without words", table) == ["plain", "core", "page_rows"]
     assert columns_of("only words", table) == ["plain", "words", "words_gap", "page_rows"]
     assert columns_of(IN_INDEX, table.assign(heads=0)) == list(table)
-    assert columns_of(WITH_SILVER, table) == columns_of("without encoder", table)
     assert columns_of("without encoder", table) == ["plain", "words", "words_gap", "page_rows"]
 
 

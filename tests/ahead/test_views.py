@@ -7,7 +7,6 @@ from lib.ahead import views
 from lib.ahead.views import (
     VIEWS,
     PageViews,
-    learnt_features,
     needs,
     page_terms,
     page_views,
@@ -85,18 +84,6 @@ def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
     balance = study.pages.index[study.pages["page"] == 1]
     assert of_page[balance].tolist() == of_head[balance].tolist() == [0.5, 0.5]
     assert np.isnan(known.asked_years("When?")).all()
-
-
-def test_learnt_kinds_match_a_question_about_a_statement_with_that_statement(study):
-    question = (
-        "How much net cash was provided by operating activities, and how much cash by financing activities?"
-    )
-    fit, strengths = learnt_features(study, [question])
-    assert strengths.shape[0] == len(study.pages) == fit.shape[1]
-    assert np.abs(fit).max() <= 1 + 1e-6
-    pages = study.pages["text"].str.contains("Statements of Cash Flows").to_numpy()
-    assert fit[0, pages].min() > np.delete(fit[0], np.flatnonzero(pages)).mean()
-    assert {"learnt", "learnt_0"} <= set(pool_of(study, [question], has_learnt=True).table)
 
 
 def test_the_untrained_sum_needs_no_vectors_of_heads(study, monkeypatch):
