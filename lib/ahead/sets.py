@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lib.ahead.pool import Pool
-from lib.ahead.views import pool_of
+from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
 from lib.folds import LeakError, assign_folds
@@ -62,7 +62,7 @@ def all_questions(study: Study) -> pd.DataFrame:
 def union_of(study: Study) -> Union:
     """All questions over all pages, with the features of every variant."""
     questions, row_of = all_questions(study), page_rows(study)
-    pool = pool_of(study, questions["question"].tolist(), has_kinds=True)
+    pool = study_pool(study, questions["question"].tolist(), has_kinds=True)
     gold = np.zeros((len(questions), len(study.pages)), bool)
     for row, question in zip(gold, questions.itertuples(), strict=True):
         row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True

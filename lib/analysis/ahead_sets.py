@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from lib.ahead.ranker import UNTRAINED, VARIANTS, WHOLE, WITH_KINDS, nested_recalls
+from lib.ahead.ranker import UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
 from lib.ahead.sets import SETS
+from lib.ahead.views import VIEWS
 from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
@@ -15,13 +16,13 @@ MEASURED = {
     BASE: UNTRAINED,
     TRAINED: WHOLE,
     KINDS: WITH_KINDS,
-    **{f"trained, {variant}": variant for variant in VARIANTS if variant.startswith("without ")},
+    **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
 COLUMNS = ["variant", "set", "n", "companies", "seeds", "doc", "page", "low", "high", "reference"]
 COLUMNS += ["difference", "difference_low", "difference_high", "p", "p_holm"]
 
 
-def seeds_of(study: Study, variant: str) -> list[int]:
+def seeds_of(study: Study, variant: Variant) -> list[int]:
     """The seeds of the folds under which a variant is measured: all, but one of what has no folds."""
     return list(study.profile.ahead.fold_seeds)[: 1 if variant == UNTRAINED else None]
 
@@ -31,7 +32,7 @@ def is_measured(study: Study) -> bool:
     return study.dataset.collection in SETS
 
 
-def mean_recalls(study: Study, variant: str, sets: tuple[str, ...] = ()) -> pd.DataFrame:
+def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> pd.DataFrame:
     """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall.
 
     Empty where they are not known and cannot be computed here.
@@ -76,12 +77,12 @@ def by_set(study: Study) -> pd.DataFrame:
 
 def by_type(study: Study) -> pd.DataFrame:
     """Page recall by set and type of question: a row per type, a column per variant without ablations."""
-    variants = {title: variant for title, variant in MEASURED.items() if not variant.startswith("without ")}
     parts = {
         title: mean_recalls(study, variant)
         .groupby(["set", "question_type"], sort=False)["page_recall"]
         .mean()
-        for title, variant in variants.items()
+        for title, variant in MEASURED.items()
+        if not variant.name.startswith("without")
     }
     sizes = mean_recalls(study, UNTRAINED).groupby(["set", "question_type"], sort=False).size()
     return pd.DataFrame(parts).assign(n=sizes).reset_index()

@@ -10,8 +10,7 @@ from extras.ahead.train import SAVED_VARIANTS, train
 from lib import runs
 from lib.ahead import search
 from lib.ahead.pool import Pool
-from lib.ahead.search import certainty
-from lib.ahead.views import pool_of as pages_of
+from lib.ahead.views import study_pool
 
 from .conftest import CASH, INCOME
 
@@ -49,7 +48,7 @@ def test_only_candidates_are_scored(study):
 
 def test_the_same_question_alone_has_the_same_features(study):
     questions = study.questions["question"].tolist()
-    together, alone = pages_of(study, questions), pages_of(study, questions[1:2])
+    together, alone = study_pool(study, questions), study_pool(study, questions[1:2])
     mine = together.part(together.rows == 1)
     assert mine.columns.tolist() == alone.columns.tolist()
     assert np.allclose(mine.table, alone.table, atol=1e-4, equal_nan=True)
@@ -63,13 +62,6 @@ def test_income_statement_of_a_report_without_records(study_of, folder):
     study = study_of(folder.write())
     scores = search.score(study, np.ones((1, len(study.chunks)), bool), kinds=True)
     assert runs.rank(scores, study.questions, study.chunks, 3)["page"].iloc[0] == 1
-
-
-def test_certainty_counts_the_views_that_agree_with_the_first_page():
-    table = pd.DataFrame({"words": [1.0, 0], "pairs": [0.0, 1], "identity_company_named": 0.9})
-    pool = Pool(np.zeros(2, int), np.arange(2), table)
-    sure = certainty(None, pool, np.array([3.0, 1.0]))
-    assert sure.to_dict("records") == [{"row": 0, "company": 0.9, "agree": 1, "lead": pytest.approx(2.0)}]
 
 
 @pytest.fixture
@@ -92,7 +84,7 @@ def test_saved_rankers_say_what_they_were_trained_on(study, saved):
 
 
 def test_questions_of_the_training_are_answered_by_the_untrained_sum_where_companies_are_few(study, saved):
-    pool = pages_of(study, study.questions["question"].tolist())
+    pool = study_pool(study, study.questions["question"].tolist())
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])
 
 
