@@ -112,26 +112,19 @@ def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
     """
-    kept = training_pairs(union, companies, sets)
-    mine = sorted(companies & set(union.questions["company"]))
-    is_asked = union.questions["company"].isin(mine) & union.questions["set"].isin(sets)
-    asked = union.questions[is_asked]
-    settings = study.profile.ahead
-    number, shares = fold_numbers(asked, settings.inner_folds, settings.seed), settings.shares
-    inner = np.array([number.get(name, -1) for name in union.questions["company"]])[union.pool.rows]
-    scores = {share: np.full(len(inner), -np.inf) for share in shares}
+    kept, settings = training_pairs(union, companies, sets), study.profile.ahead
+    is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
+    number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
+    inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
+    scores = np.full((len(settings.shares), len(inner)), -np.inf)
     for fold in range(max(number.values()) + 1):
-        left = {name for name in companies if number.get(name) != fold}
-        booster = fit(study, union, left, sets, variant)
+        booster = fit(study, union, {name for name in companies if number.get(name) != fold}, sets, variant)
         held = kept & (inner == fold)
-        for share in shares:
-            scores[share][held] = mixed(booster, share, union.pool.part(held))
+        scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
     rows = np.unique(union.pool.rows[kept])
-    gain = {
-        share: (recalls(union, found)["page_recall"].to_numpy() * union.weights)[rows].sum()
-        for share, found in scores.items()
-    }
-    return max(shares, key=lambda share: (round(gain[share], 9), -share))
+    found = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
+    gains = [round(one[rows].sum(), 9) for one in found]
+    return max(zip(gains, settings.shares, strict=True), key=lambda each: (each[0], -each[1]))[1]
 
 
 def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
@@ -185,10 +178,8 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
 def nested_recalls(
     study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH
 ) -> pd.DataFrame:
-    """What a variant finds in the questions of all sets, nested: question_id, set, question_type, company and
-    both recalls; stored.
-
-    UNTRAINED needs no folds. ``sets`` are those that are trained on, by default all.
+    """What a variant finds in the questions of all sets: question_id, set, question_type, company and both recalls;
+    stored. ``sets`` are those that are trained on, by default all.
     """
 
     def make() -> pd.DataFrame:

@@ -26,9 +26,7 @@ BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; bel
 
 def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
     """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
-    saved = [
-        digest_of_file(SAVED / f"{name}.{end}") for name in ("kinds", "plain") for end in ("json", "txt")
-    ]
+    saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
     return [*ranker.inputs(study), kinds, *([saved] if trained else [])]
 
 
@@ -62,9 +60,7 @@ def saved_record(name: str = "kinds") -> dict:
 
 
 def saved_ranker(name: str) -> Ranker:
-    """The ranker for other datasets, trained on every question: with the hand-written ``kinds``, ``plain`` without
-    them, or with them and what an ``index`` of windows gives.
-    """
+    """The ranker for other datasets, trained on every question: its name is a file's, see ``model/README.md``."""
     import lightgbm
 
     trees = (SAVED / f"{name}.txt").read_text()
@@ -72,8 +68,8 @@ def saved_ranker(name: str) -> Ranker:
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
-    """What may order the pages for a study's questions: the saved ranker, which never saw them; folds of their own; or
-    nothing that was trained, where they are of too few companies for folds.
+    """What may order the pages for a study's questions: the saved ranker where it was not trained on them, else folds
+    of their own, else nothing that was trained, where they are of too few companies for folds.
     """
     if set(saved_record()["question_ids"]).isdisjoint(study.questions["question_id"]):
         return "saved"
