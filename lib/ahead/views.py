@@ -6,7 +6,7 @@ zero or unknown for every page, so that words decide alone where nobody names a 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import NamedTuple
@@ -32,10 +32,10 @@ from lib.study import Study
 
 HEAD_LINES = 6
 YEAR = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")
+YEARS = tuple(map(str, range(1980, 2050)))
 BEST = 50  # pages that each way of choosing adds to the pool
 STATEMENT_WEIGHT = 5  # of the page's statement in one way of choosing, beside standardised words
 PASSAGE, STEP = 120, 60  # terms
-FIRST_YEAR, LAST_YEAR = 1980, 2049  # that :func:`lib.data.identity.years_in` reads
 ENCODED = ("window", "core", "heads")  # the views that need an encoder
 #: The prefixes of the views' features.
 VIEWS = ("words", "pairs", "passages", "cover", "labels", *ENCODED, "years", "statement", "identity")
@@ -62,19 +62,23 @@ def phrases() -> dict[str, tuple[str, ...]]:
     return found
 
 
+def members(found: Iterable[Container[str]], names: Iterable[str]) -> np.ndarray:
+    """Which of the names are in each collection, shape (n_collections, n_names), float32."""
+    names = list(names)
+    return np.array([[name in one for name in names] for one in found], np.float32)
+
+
 def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """What questions ask for: statements by their titles or through items, (n_questions, n_kinds), and line items,
-    (n_questions, n_items), both boolean. A question that names statements needs no other statement.
+    """What questions ask for: statements by their titles or through items, boolean, (n_questions, n_kinds), and line
+    items, (n_questions, n_items). A question that names statements needs no other statement.
     """
     statements, named = [], []
     for question in questions:
         text = f" {plain(question)} "
-        found = {name for phrase, needed in phrases().items() if f" {phrase} " in text for name in needed}
+        named.append({item for phrase, of in phrases().items() if f" {phrase} " in text for item in of})
         titled = {kind for kind, about in kinds().items() if re.search(about["title"], question, re.I)}
-        needed = titled or {items()[name] for name in found}
-        statements.append([kind in needed for kind in kinds()])
-        named.append([name in found for name in items()])
-    return np.array(statements), np.array(named)
+        statements.append(titled or {items()[item] for item in named[-1]})
+    return members(statements, kinds()) > 0, members(named, items())
 
 
 class PageViews:
@@ -104,24 +108,22 @@ class PageViews:
         shown = [" . ".join([head, *rows]) for head, rows in zip(heads, labels, strict=True)]
         words = list(map(terms, texts))
         starts = [range(0, max(1, len(page) - STEP), STEP) for page in words]
-        passages = [
-            page[at : at + PASSAGE] for page, places in zip(words, starts, strict=True) for at in places
-        ]
+        self.passage_pages = np.repeat(np.arange(len(words)), list(map(len, starts)))
+        places = zip(self.passage_pages, chain(*starts), strict=True)
         model, in_questions, in_pairs = partial(BM25, k1=settings.k1, b=settings.b), None, None
         if asked is not None:
             asked_terms = [terms(core(question)) for question in asked]
             in_questions, in_pairs = set(chain(*asked_terms)), set(chain(*map(pairs, asked_terms)))
         self.words = model(words, only=in_questions)
         self.pairs = model(list(map(pairs, words)), only=in_pairs)
-        self.passages = model(passages, only=in_questions)
+        self.passages = model([words[row][at : at + PASSAGE] for row, at in places], only=in_questions)
         self.labels = model(list(map(terms, shown)), only=in_questions)
-        self.passage_pages = np.repeat(np.arange(len(words)), list(map(len, starts)))
         self.contains = (self.words.weights > 0).astype(np.float32).tocsr()
-        self.years = np.stack([_has_years(texts), _has_years(heads)])
-        self.items = np.array([_items(rows) for rows in labels], np.float32)
-        of_kind = np.array([[kind == other for other in kinds()] for kind in items().values()], np.float32)
-        titled = list(map(kind_of, texts))
-        has_title = np.array([[found == kind for kind in kinds()] for found in titled], np.float32)
+        years = ([set(YEAR.findall(text)) for text in part] for part in (texts, heads))
+        self.years = np.stack([members(part, YEARS) for part in years])
+        self.items = members([{*chain(*map(_items, rows))} for rows in labels], items())
+        of_kind = members([[kind] for kind in items().values()], kinds())
+        has_title = members([[kind_of(text)] for text in texts], kinds())
         self.statements = Statements(self.items @ of_kind + TITLE_WEIGHT * has_title, self.groups)
         lengths = pages["text"].str.len().to_numpy()
         self.page = {
@@ -158,44 +160,28 @@ class PageViews:
 
     def asked_years(self, question: str) -> np.ndarray:
         """The share of a question's years on each page and in its head, shape (2, n_pages); unknown without a year."""
-        columns = [year - FIRST_YEAR for year in years_in(question) if FIRST_YEAR <= year <= LAST_YEAR]
+        columns = [YEARS.index(str(year)) for year in years_in(question) if str(year) in YEARS]
         return self.years[:, :, columns].mean(axis=2) if columns else np.full(self.years.shape[:2], np.nan)
 
     def facts(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
         """How well each page is the statement that a question needs, and shows the items and years that it names."""
         needed, named = needs(questions)
         found = self.statements.fit(needed) | {"statement_items": share_of(named, self.items)}
-        each = {"needed": needed.sum(axis=1), "items_named": named.sum(axis=1)}
+        each = {"needed": needed.sum(axis=1, keepdims=True), "items_named": named.sum(axis=1, keepdims=True)}
         for column, kind in enumerate(kinds()):
-            each[f"{kind}_needed"] = needed[:, column]
-            each[f"{kind}_strength"] = self.statements.relative[:, column][None]
-            each[f"{kind}_rank"] = self.statements.ranks[:, column][None]
+            each[f"{kind}_needed"] = needed[:, [column]]
+            each[f"{kind}_strength"] = self.statements.relative.T[[column]]
+            each[f"{kind}_rank"] = self.statements.ranks.T[[column]]
         shape = len(questions), len(self.filing)
-        found |= {
-            f"statement_{name}": np.broadcast_to(values if values.ndim == 2 else values[:, None], shape)
-            for name, values in each.items()
-        }
+        found |= {f"statement_{name}": np.broadcast_to(values, shape) for name, values in each.items()}
         years = np.stack([self.asked_years(question) for question in questions], axis=1)
         return found | {"years_page": years[0], "years_head": years[1]}
 
 
-def _has_years(texts: Sequence[str]) -> np.ndarray:
-    """Which years texts contain, shape (n_texts, n_years)."""
-    found = np.zeros((len(texts), LAST_YEAR - FIRST_YEAR + 1), np.float32)
-    for row, text in zip(found, texts, strict=True):
-        row[[int(year) - FIRST_YEAR for year in set(YEAR.findall(text))]] = 1
-    return found
-
-
-def _items(labels: Sequence[str]) -> list[bool]:
-    """Which line items a page's rows are."""
-    found = {name for label in labels for name in _item(plain(label))}
-    return [name in found for name in items()]
-
-
 @cache
-def _item(label: str) -> tuple[str, ...]:
-    return tuple(name for kind in kinds() if (name := item_of(kind, label)))
+def _items(label: str) -> tuple[str, ...]:
+    """The line items that a row's label names."""
+    return tuple(item for kind in kinds() if (item := item_of(kind, plain(label))))
 
 
 class Vectors(NamedTuple):
