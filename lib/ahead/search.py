@@ -13,9 +13,8 @@ import pandas as pd
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
 from lib.ahead.ranker import WHOLE, WITH_KINDS, Ranker, mixed
-from lib.ahead.views import study_pool, untrained
+from lib.ahead.views import chunk_pages, study_pool, untrained
 from lib.files import digest_of_file
-from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
 from lib.study import Study
 
@@ -99,7 +98,7 @@ def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained:
         kinds: whether the ranker reads the hand-written kinds.
         trained: False for the untrained sum.
     """
-    pages, asked = pages_of_chunks(study), study.questions["question"].tolist()
+    pages, asked = chunk_pages(study), study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
     if trained:
         pool = study_pool(study, asked, allowed, kinds)

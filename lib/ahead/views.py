@@ -194,6 +194,9 @@ class Vectors(NamedTuple):
     heads: np.ndarray | None = None
 
 
+chunk_pages = remembered(pages_of_chunks)
+
+
 @remembered
 def page_views(study: Study) -> PageViews:
     """The study's pages, described once a process."""
@@ -206,7 +209,7 @@ def vectors_of(study: Study, questions: tuple[str, ...]) -> Vectors:
     texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
     asked = np.split(index.encode_queries(study, texts), 2)
     owners, windows = index.window_vectors(study)
-    return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study))
+    return Vectors(*asked, chunk_pages(study)[owners], windows, head_vectors(study))
 
 
 @remembered

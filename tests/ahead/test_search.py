@@ -1,7 +1,5 @@
 """The order of chunks, and a whole search on filings of invented companies."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,14 +28,15 @@ def test_chunks_that_are_no_candidates_are_not_scored():
     assert spread.tolist() == [[-np.inf, 0]]
 
 
-def test_filings_of_unknown_companies_are_searched_with_the_saved_ranker(study):
+@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
+def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes_once(study, options):
     assert search.scored_by(study) == "saved"
-    assert search.inputs(study, kinds=True)
-    candidates = np.ones((3, len(study.chunks)), bool)
-    run = runs.rank(search.score(study, candidates, kinds=True), study.questions, study.chunks, 5)
+    assert search.inputs(study, **options)
+    run = search.score(study, study.candidates("standard"), **options)
+    run = runs.rank(run, study.questions, study.chunks, 5)
     top = run[run["rank"] == 1].set_index("question_id")
     assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
-    assert top["page"].tolist()[:2] == [1, 3]
+    assert "kinds" not in options or top["page"].tolist()[:2] == [1, 3]
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
 
 
@@ -86,15 +85,3 @@ def test_saved_rankers_say_what_they_were_trained_on(study, saved):
 def test_questions_of_the_training_are_answered_by_the_untrained_sum_where_companies_are_few(study, saved):
     pool = study_pool(study, study.questions["question"].tolist())
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])
-
-
-@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
-def test_other_questions_are_searched_and_every_page_comes_once(study, saved, options):
-    for path in search.SAVED.glob("*.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"question_ids": ["of another set"]}))
-    candidates = study.candidates("standard")
-    run = runs.rank(search.score(study, candidates, **options), study.questions, study.chunks, 5)
-    top = run[run["rank"] == 1].set_index("question_id")
-    assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
-    assert not run.duplicated(["question_id", "doc_name", "page"]).any()
-    assert search.inputs(study, **options)
