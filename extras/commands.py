@@ -197,20 +197,6 @@ def pin_() -> None:
     pin(click.echo)
 
 
-@click.command()
-@study_options
-@click.option(
-    "--pages", type=click.Path(path_type=Path), required=True, help="page text of filings, as parquet"
-)
-@click.option("--seed", default=0, show_default=True, help="of every draw")
-def silver(names: Names, pages: Path, seed: int) -> None:
-    """Make training questions by rule from filings that no question is about."""
-    from extras.silver.questions import write_silver
-
-    made = write_silver(names.open(), pages, seed)
-    click.echo(f"{len(made.questions)} questions about {len(made.filings)} filings")
-
-
 @click.command("break")
 @click.argument("part", type=click.Choice(["all", "inputs", "publication", "book"]), default="all")
 def break_(part: str) -> None:
@@ -363,5 +349,4 @@ COMMANDS = (
     benchmark,
     speed,
     time_methods,
-    silver,
 )

@@ -38,7 +38,6 @@ READ = {
     "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
     "ahead": {
         "ahead/kinds.yaml": "15c1c5b3455a690da138",
-        "ahead/learnt_kinds.yaml": "b60b6030de3b4c18daec",
         "data/items.yaml": "d4a3975be11b8413334f",
     },
     "answers": {

@@ -22,7 +22,7 @@ from extras.archive.shards import Shards, vectors_of
 from lib import runs
 from lib.ahead.ranker import IN_INDEX, Ranker, fold_rankers, inputs
 from lib.ahead.search import BLANK_COSINE, pool_scores, spread_pages
-from lib.ahead.views import page_views, pool_of
+from lib.ahead.views import study_pool
 from lib.analysis.frontier import known_table
 from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, MIXED
 from lib.files import digest_of, write_atomically
@@ -307,10 +307,10 @@ def ranked(home: Study, study: Study, name: str, allowed: np.ndarray) -> pd.Data
 
 def ahead_scores(home: Study, study: Study) -> np.ndarray:
     """As :func:`lib.ahead.search.score` of a part, by the rankers of ``home``."""
-    pool = pool_of(study, study.questions["question"].tolist(), has_kinds=True)
+    pool = study_pool(study, study.questions["question"].tolist(), has_kinds=True)
     cosines = dense.score(study, np.empty(0))
     cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
-    return spread_pages(pool, pool_scores(home, pool, kinds=True), cosines, page_views(study).chunk_pages)
+    return spread_pages(pool, pool_scores(home, pool, kinds=True), cosines, pages_of_chunks(study))
 
 
 def light_scores(home: Study, study: Study) -> np.ndarray:

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from extras.archive.shards import Plan, Shards, vectors_of
-from lib.ahead.given import Given
-from lib.ahead.queries import core
 from lib.ahead.ranker import Ranker, mixed
 from lib.ahead.search import saved_ranker
-from lib.ahead.views import IN_WINDOWS, pool_of
+from lib.ahead.terms import core
+from lib.ahead.views import PageViews, Vectors, pool_of
 from lib.data.locate import DEMO, financebench_root, name_of
 from lib.frames import ARTIFACTS
 from lib.profile import Settings, load_profile
@@ -88,17 +87,15 @@ class Archive:
         identity = fit["identity"][0] if named else np.zeros(len(self.filed))
         return _scaled(words) + _scaled(dense) + _scaled(identity)[self.filing]
 
-    def nearest(self, question: str, n_filings: int = NEAREST) -> Given:
-        """The filings with the best pages by the untrained score, as a study that knows the question's vectors."""
+    def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
+        """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
         asked, best = self.vectors_of(question), np.full(len(self.filed), -np.inf)
         np.maximum.at(best, self.filing, self.scores(question, asked[0]))
         is_near = np.isin(self.filing, np.argsort(-best, kind="stable")[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
         pages = self.pages[is_near].reset_index(drop=True)
-        near = Given(self.profile, _unknown(pages["doc_name"].unique()), pages)
-        near.know(question, asked, rows, self.vectors[kept])
-        return near
+        return pages, Vectors(*asked, rows, self.vectors[kept])
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
         """The best k pages: doc_name, page (from 0), text, score.
@@ -113,11 +110,13 @@ class Archive:
         """
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
-        near, (_, booster, share) = self.nearest(question), ranker or self.ranker
-        pool = pool_of(near, [question], has_kinds=True, encoded=IN_WINDOWS)
+        (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
+        filings = _unknown(pages["doc_name"].unique())
+        known = PageViews(filings, pages, self.profile.bm25, [question])
+        pool = pool_of(known, [question], vectors, has_kinds=True)
         scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]
-        return near.pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
+        return pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
 
 
 def _unknown(doc_names: Sequence[str]) -> pd.DataFrame:

@@ -1,43 +1,18 @@
 """Candidate (question, page) pairs with their features.
 
-A signal is a matrix of scores by head, windows or words, shape (n_questions, n_pages), in the order of ``study.pages``.
+A signal is a matrix of scores by head, windows or words, shape (n_questions, n_pages), pages in the collection's order.
 It is given in several ways, as a ranker must first find the filing, then the page in it: standardised over all pages;
-standing, rank and gap within the filing; the filing's best; the better neighbour's.
+standing, rank and gap within the filing; the filing's best; the better neighbour's; what the best page of all has more.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from lib.ahead.pages import FilingGroups, standardised
-from lib.models import index
-from lib.retrievers.identity import Identity
-from lib.study import Study
+from lib.retrievers.fusion import standardised
 
-
-def head_vectors(study: Study, identities: Sequence[Identity]) -> np.ndarray:
-    """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, n_dimensions); stored."""
-    header = {one.doc_name: one.header for one in identities}
-    limit = study.profile.ahead.head_characters
-    pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
-    texts = [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
-    return index.encode_texts(study, "embeddings/ahead-heads", texts)
-
-
-def signal_features(name: str, values: np.ndarray, groups: FilingGroups) -> dict[str, np.ndarray]:
-    """The features of one signal, each of shape (n_questions, n_pages)."""
-    overall = standardised(values)
-    best = groups.best(overall)
-    return {
-        name: overall,
-        f"{name}_standing": groups.standing(values),
-        f"{name}_rank": np.log1p(groups.ranks(values)),
-        f"{name}_gap": overall - best,
-        f"{name}_filing": best,
-        f"{name}_beside": groups.neighbours(overall),
-    }
+LAST_RANK = 20  # ranks of statements are cut here
 
 
 @dataclass(frozen=True)
@@ -53,3 +28,82 @@ class Pool:
         """The pairs that a boolean mask keeps."""
         gold = None if self.gold is None else self.gold[pairs]
         return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs], gold)
+
+
+class FilingGroups:
+    """Compares pages within their filings, whose pages are consecutive. Values have the shape (n_rows, n_pages)."""
+
+    def __init__(self, filing: np.ndarray):
+        self.starts = np.flatnonzero(np.diff(filing, prepend=-1))
+        sizes = np.diff(self.starts, append=len(filing))
+        self.of_page = np.repeat(np.arange(len(self.starts)), sizes)
+        self.counts = sizes.astype(np.float32)
+
+    def best(self, values: np.ndarray) -> np.ndarray:
+        """The best value of each page's filing."""
+        return np.maximum.reduceat(values, self.starts, axis=1)[:, self.of_page]
+
+    def standing(self, values: np.ndarray) -> np.ndarray:
+        """Values standardised within each filing."""
+        mean = np.add.reduceat(values, self.starts, axis=1) / self.counts
+        square = np.add.reduceat(values**2, self.starts, axis=1) / self.counts
+        deviation = np.sqrt(np.maximum(square - mean**2, 0)) + 1e-6
+        return (values - mean[:, self.of_page]) / deviation[:, self.of_page]
+
+    def ranks(self, values: np.ndarray) -> np.ndarray:
+        """The rank of each page in its filing by falling value, from 0, ties by page."""
+        ranks, places = np.empty(values.shape, np.float32), np.arange(len(self.of_page))
+        for row, line in zip(ranks, values, strict=True):
+            row[np.lexsort((-line, self.of_page))] = places - self.starts[self.of_page]
+        return ranks
+
+    def neighbours(self, values: np.ndarray) -> np.ndarray:
+        """The better of the two neighbouring pages' values; the least value of all if a filing has one page."""
+        lowest, is_edge = values.min(), np.diff(self.of_page, prepend=-1, append=-1) != 0
+        before = np.where(is_edge[:-1], lowest, np.roll(values, 1, axis=1))
+        after = np.where(is_edge[1:], lowest, np.roll(values, -1, axis=1))
+        return np.maximum(before, after)
+
+    def signal_features(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
+        """The features of one signal, each of shape (n_questions, n_pages)."""
+        overall = standardised(values)
+        best = self.best(overall)
+        return {
+            name: overall,
+            f"{name}_standing": self.standing(values),
+            f"{name}_rank": np.log1p(self.ranks(values)),
+            f"{name}_gap": overall - best,
+            f"{name}_filing": best,
+            f"{name}_beside": self.neighbours(overall),
+            f"{name}_behind": overall - overall.max(axis=1, keepdims=True),
+        }
+
+
+class Statements:
+    """How strongly each page is each kind of statement, beside the pages of its filing.
+
+    ``strength`` has the shape (n_pages, n_kinds), as have ``relative``, its share of the filing's best, and ``ranks``.
+    """
+
+    def __init__(self, strength: np.ndarray, groups: FilingGroups):
+        self.strength = strength
+        self.relative = strength / np.maximum(groups.best(strength.T).T, 1)
+        self.ranks = np.minimum(groups.ranks(strength.T).T, LAST_RANK)
+
+    def fit(self, needed: np.ndarray) -> dict[str, np.ndarray]:
+        """How well each page is the statement that a question needs, each of shape (n_questions, n_pages).
+
+        ``needed`` is boolean, shape (n_questions, n_kinds).
+        """
+        ranks = [self.ranks[:, row].min(axis=1, initial=LAST_RANK + 1.0) for row in needed]
+        return {"statement_fit": best_of(needed, self.relative), "statement_rank": np.stack(ranks)}
+
+
+def best_of(needed: np.ndarray, strength: np.ndarray, otherwise: float = 0.0) -> np.ndarray:
+    """The largest strength (n_pages, n_kinds) among each question's needed kinds, shape (n_questions, n_pages)."""
+    return np.stack([strength[:, row].max(axis=1, initial=otherwise) for row in needed])
+
+
+def share_of(needed: np.ndarray, strength: np.ndarray) -> np.ndarray:
+    """The mean strength over each question's needed kinds, shape (n_questions, n_pages)."""
+    return (needed.astype(np.float32) @ strength.T) / np.maximum(needed.sum(axis=1, keepdims=True), 1)

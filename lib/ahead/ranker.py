@@ -8,6 +8,7 @@ Bioinformatics 2006): with the share 0 the order is the untrained sum.
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,11 +17,9 @@ import pandas as pd
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import DEPTH, Union, all_questions, fold_numbers, recalls, training_pairs, union_of
-from lib.ahead.silver import without
 from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
 from lib.profile import Settings
-from lib.silver import read_silver
 from lib.study import Study
 
 if TYPE_CHECKING:
@@ -30,15 +29,31 @@ VERSION = 4
 TREES = {"objective": "lambdarank", "lambdarank_truncation_level": 10, "bagging_freq": 1, "verbose": -1}
 REPEATABLE = {"num_threads": 1, "deterministic": True, "force_row_wise": True}
 SECTIONS = ("ahead", "embedder", "bm25")
-UNTRAINED, WHOLE = "untrained", "all views"
-WITH_KINDS, WITH_LEARNT = "with hand-written kinds", "with learnt kinds"
-IN_INDEX = f"{WITH_KINDS}, without heads"  # what an index of windows gives
-SILVER = "with silver questions"
-WITH_SILVER = f"without encoder, {SILVER}"  # these are described without one
-FURTHER = {"kinds": WITH_KINDS, "learnt": WITH_LEARNT}  # features that one variant alone reads
-ONLY = "only "  # before the views that a variant reads beside the page itself and the untrained sum
-#: What is trained: on all views, with kinds of pages too, or without one view.
-VARIANTS = (WHOLE, WITH_KINDS, WITH_LEARNT, *(f"without {view}" for view in VIEWS), "without encoder")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a ranker reads beside the page itself and the untrained sum; ``name`` is part of its keys."""
+
+    name: str
+    views: tuple[str, ...] = VIEWS
+    has_kinds: bool = False
+
+    def columns(self, table: pd.DataFrame) -> list[str]:
+        """The features of a pool that it reads."""
+        read = {"plain", "page", *self.views, *(["kinds"] if self.has_kinds else [])}
+        return [name for name in table if name.split("_")[0] in read]
+
+
+def without(name: str) -> Variant:
+    """All views but one, or but those by an ``encoder``."""
+    dropped = ENCODED if name == "encoder" else (name,)
+    return Variant(f"without {name}", tuple(view for view in VIEWS if view not in dropped))
+
+
+UNTRAINED, WHOLE = Variant("untrained", ()), Variant("all views")
+WITH_KINDS = Variant("with hand-written kinds", has_kinds=True)
+IN_INDEX = Variant(f"{WITH_KINDS.name}, without heads", without("heads").views, True)  # what an index gives
 
 
 class Ranker(NamedTuple):
@@ -49,34 +64,13 @@ class Ranker(NamedTuple):
     share: float
 
 
-def columns_of(variant: str, table: pd.DataFrame) -> list[str]:
-    """The features that a variant reads."""
-    if variant.startswith(ONLY):
-        kept = {"plain", "page", *variant.removeprefix(ONLY).split()}
-        return [name for name in table if name.split("_")[0] in kept]
-    parts = variant.split(", ")
-    dropped = [name for name, reader in FURTHER.items() if reader not in parts]
-    for left in (part.removeprefix("without ") for part in parts if part.startswith("without ")):
-        dropped += ENCODED if left == "encoder" else [left]
-    return [name for name in table if name.split("_")[0] not in dropped]
-
-
 def fit(
-    study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: str
+    study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant
 ) -> "lightgbm.Booster":
     """Trees of the questions of some sets, of these companies and over their pages."""
     pool = union.pool.part(training_pairs(union, companies, sets))
-    weights, columns = union.weights[pool.rows], columns_of(variant, pool.table)
-    if SILVER in variant:
-        silver, start = without(study, set(study.filings["company"]) - companies), len(union.questions)
-        parts = [(pool.rows, silver.rows + start), (pool.columns, silver.columns), (pool.gold, silver.gold)]
-        rows, places, gold = map(np.concatenate, parts)
-        table = pd.concat([pool.table[columns], silver.table[columns]], ignore_index=True)
-        pool = Pool(rows, places, table, gold)
-        each = start / union.questions["set"].nunique() / len(np.unique(silver.rows))  # as one more set
-        weights = np.r_[weights, np.full(len(silver.rows), each)]
-    reduced = Pool(pool.rows, pool.columns, pool.table[columns], pool.gold)
-    return fit_trees(reduced, study.profile.ahead, weights)
+    read = replace(pool, table=pool.table[variant.columns(pool.table)])
+    return fit_trees(read, study.profile.ahead, union.weights[pool.rows])
 
 
 def fit_trees(pool: Pool, settings: Settings, weights: np.ndarray | None = None) -> "lightgbm.Booster":
@@ -113,46 +107,40 @@ def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
     return share * per_question(learnt, pool.rows) + (1 - share) * plain
 
 
-def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...], variant: str) -> float:
+def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...], variant: Variant) -> float:
     """The share of the learnt order that is best in inner folds by company, each set weighing the same.
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
     """
-    kept = training_pairs(union, companies, sets)
-    mine = sorted(companies & set(union.questions["company"]))
-    is_asked = union.questions["company"].isin(mine) & union.questions["set"].isin(sets)
-    asked = union.questions[is_asked]
-    settings = study.profile.ahead
-    number, shares = fold_numbers(asked, settings.inner_folds, settings.seed), settings.shares
-    inner = np.array([number.get(name, -1) for name in union.questions["company"]])[union.pool.rows]
-    scores = {share: np.full(len(inner), -np.inf) for share in shares}
+    kept, settings = training_pairs(union, companies, sets), study.profile.ahead
+    is_asked = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
+    number = fold_numbers(union.questions[is_asked], settings.inner_folds, settings.seed)
+    inner = union.questions["company"].map(number).to_numpy()[union.pool.rows]
+    scores = np.full((len(settings.shares), len(inner)), -np.inf)
     for fold in range(max(number.values()) + 1):
-        left = {name for name in companies if number.get(name) != fold}
-        booster = fit(study, union, left, sets, variant)
+        booster = fit(study, union, {name for name in companies if number.get(name) != fold}, sets, variant)
         held = kept & (inner == fold)
-        for share in shares:
-            scores[share][held] = mixed(booster, share, union.pool.part(held))
+        scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
     rows = np.unique(union.pool.rows[kept])
-    gain = {
-        share: (recalls(union, found)["page_recall"].to_numpy() * union.weights)[rows].sum()
-        for share, found in scores.items()
-    }
-    return max(shares, key=lambda share: (round(gain[share], 9), -share))
+    found = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
+    gains = [round(one[rows].sum(), 9) for one in found]
+    return max(zip(gains, settings.shares, strict=True), key=lambda each: (each[0], -each[1]))[1]
 
 
-def fold_rankers(study: Study, variant: str, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
+def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
     """The ranker of each outer fold; stored.
 
     Args:
         study: see :func:`lib.ahead.sets.union_of`.
-        variant: see :func:`columns_of`.
-        seed: of the folds.
+        variant, seed: what is read, and the seed of the folds.
         sets: those that are trained on, by default all.
     """
     import lightgbm
 
     asked = all_questions(study)
     names, of = sets or asked["set"].unique(), fold_numbers(asked, study.profile.ahead.n_folds, seed)
+    params = {"inputs": digest_of(inputs(study)), "sets": list(names), "pages": study.digest("pages")}
+    params |= {"variant": variant.name, "seed": seed, "settings": study.settings_of(SECTIONS)}
     everyone, found = set(study.filings["company"]), []
     for fold in range(max(of.values()) + 1):
         tested = {company for company, number in of.items() if number == fold}
@@ -164,12 +152,7 @@ def fold_rankers(study: Study, variant: str, seed: int, sets: Sequence[str] = ()
             (target / "trees.txt").write_text(booster.model_to_string())
             (target / "ranker.json").write_text(json.dumps({"share": share, "tested": sorted(tested)}))
 
-        params = {"inputs": study.memo("ahead-inputs", lambda: digest_of(inputs(study))), "sets": list(names)}
-        params |= {"pages": study.digest("pages"), "variant": variant, "seed": seed, "fold": fold}
-        params |= {"settings": study.settings_of(SECTIONS)}
-        if SILVER in variant:
-            params["silver"] = read_silver(study).digest
-        folder = study.store.get("ahead/rankers", params, compute, VERSION).path
+        folder = study.store.get("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
         booster = lightgbm.Booster(model_str=(folder / "trees.txt").read_text())
         share = json.loads((folder / "ranker.json").read_text())["share"]
         found.append(Ranker(frozenset(tested), booster, share))
@@ -193,12 +176,10 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
 
 
 def nested_recalls(
-    study: Study, variant: str, seed: int, sets: Sequence[str] = (), k: int = DEPTH
+    study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH
 ) -> pd.DataFrame:
-    """What a variant finds in the questions of all sets, nested: question_id, set, question_type, company and
-    both recalls; stored.
-
-    UNTRAINED needs no folds. ``sets`` are those that are trained on, by default all.
+    """What a variant finds in the questions of all sets: question_id, set, question_type, company and both recalls;
+    stored. ``sets`` are those that are trained on, by default all.
     """
 
     def make() -> pd.DataFrame:
@@ -213,5 +194,5 @@ def nested_recalls(
 
     depends = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
     depends |= {"settings": study.settings_of(SECTIONS)}
-    params = depends | {"variant": variant, "seed": seed, "sets": list(sets), "k": k}
+    params = depends | {"variant": variant.name, "seed": seed, "sets": list(sets), "k": k}
     return study.store.frame("ahead/tested", params, make, VERSION, public=True)

@@ -13,7 +13,7 @@ import pandas as pd
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
 from lib.ahead.ranker import WHOLE, WITH_KINDS, Ranker, mixed
-from lib.ahead.views import VIEWS, page_views, pool_of, untrained
+from lib.ahead.views import chunk_pages, study_pool, untrained
 from lib.files import digest_of_file
 from lib.retrievers import dense
 from lib.study import Study
@@ -25,9 +25,7 @@ BLANK_COSINE = -2.0  # of a page without a window, which may be a gold page; bel
 
 def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
     """What the scores depend on beside settings: what trained rankers do, and the saved rankers."""
-    saved = [
-        digest_of_file(SAVED / f"{name}.{end}") for name in ("kinds", "plain") for end in ("json", "txt")
-    ]
+    saved = [digest_of_file(SAVED / name) for name in ("kinds.json", "kinds.txt", "plain.json", "plain.txt")]
     return [*ranker.inputs(study), kinds, *([saved] if trained else [])]
 
 
@@ -46,13 +44,12 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
     for row, values in enumerate(chunk_scores):
         mine = pool.rows == row
         ordered = pool.columns[mine][np.argsort(-scores[mine], kind="stable")]
-        rank = np.full(max(pages.max(initial=0), ordered.max(initial=0)) + 1, -1)
-        rank[ordered] = np.arange(len(ordered))
-        chunks = np.flatnonzero((rank[pages] >= 0) & np.isfinite(values))
-        chunks = chunks[np.lexsort((-values[chunks], rank[pages[chunks]]))]
-        ranks = rank[pages[chunks]]
-        turn = np.arange(len(chunks)) - np.searchsorted(ranks, ranks)
-        spread[row, chunks[np.lexsort((ranks, turn))]] = -np.arange(len(chunks))
+        rank = pd.Series(np.arange(len(ordered)), ordered).reindex(pages).to_numpy()
+        chunks = pd.DataFrame({"rank": rank, "value": values})[np.isfinite(rank) & np.isfinite(values)]
+        chunks = chunks.sort_values("value", ascending=False, kind="stable")
+        chunks["turn"] = chunks.groupby("rank").cumcount()
+        chunks = chunks.sort_values(["turn", "rank"])
+        spread[row, chunks.index] = -np.arange(len(chunks))
     return spread
 
 
@@ -62,9 +59,7 @@ def saved_record(name: str = "kinds") -> dict:
 
 
 def saved_ranker(name: str) -> Ranker:
-    """The ranker for other datasets, trained on every question: with the hand-written ``kinds``, ``plain`` without
-    them, or with them and what an ``index`` of windows gives.
-    """
+    """The ranker for other datasets, trained on every question: its name is a file's, see ``model/README.md``."""
     import lightgbm
 
     trees = (SAVED / f"{name}.txt").read_text()
@@ -72,8 +67,8 @@ def saved_ranker(name: str) -> Ranker:
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
-    """What may order the pages for a study's questions: the saved ranker, which never saw them; folds of their own; or
-    nothing that was trained, where they are of too few companies for folds.
+    """What may order the pages for a study's questions: the saved ranker where it was not trained on them, else folds
+    of their own, else nothing that was trained, where they are of too few companies for folds.
     """
     if set(saved_record()["question_ids"]).isdisjoint(study.questions["question_id"]):
         return "saved"
@@ -103,10 +98,10 @@ def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained:
         kinds: whether the ranker reads the hand-written kinds.
         trained: False for the untrained sum.
     """
-    pages, asked = page_views(study).chunk_pages, study.questions["question"].tolist()
+    pages, asked = chunk_pages(study), study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
     if trained:
-        pool = pool_of(study, asked, allowed, kinds)
+        pool = study_pool(study, asked, allowed, kinds)
         scores = pool_scores(study, pool, kinds)
         chunks = dense.score(study, candidates)
         chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
@@ -116,20 +111,3 @@ def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained:
         pool, scores = Pool(rows, columns, pd.DataFrame()), values[rows, columns]
         chunks = np.zeros(candidates.shape)
     return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)
-
-
-def certainty(study: Study, pool: Pool, scores: np.ndarray) -> pd.DataFrame:
-    """How sure an order is, one row per question of the pool: is a company named, and how many views agree.
-
-    ``company`` is the best match of a company's name, 0 to 1; ``agree`` counts the views whose best page of the pool is
-    the first of the order; ``lead`` is by how many deviations the first page is ahead of the second.
-    """
-    views, found = [name for name in VIEWS if name in pool.table], []
-    for row in np.unique(pool.rows):
-        mine = np.flatnonzero(pool.rows == row)
-        order = mine[np.argsort(-scores[mine], kind="stable")]
-        values, table = scores[order], pool.table.iloc[mine]
-        agree = sum(int(mine[table[name].to_numpy().argmax()] == order[0]) for name in views)
-        lead = (values[0] - values[1]) / (values.std() + 1e-9) if len(values) > 1 else np.inf
-        found.append((row, float(table["identity_company_named"].max()), agree, float(lead)))
-    return pd.DataFrame(found, columns=["row", "company", "agree", "lead"])

@@ -3,13 +3,13 @@
 Folds by company hold out a company's questions of every set and all its pages.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from lib.ahead.pool import Pool
-from lib.ahead.views import pool_of
+from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
 from lib.folds import LeakError, assign_folds
@@ -23,7 +23,7 @@ DEPTH = 5
 
 @dataclass(frozen=True)
 class Union:
-    """The questions of all sets as training data; ``fold_of`` needs the company of each question's gold filing."""
+    """The questions of all sets as training data."""
 
     questions: pd.DataFrame  # question_id, question, doc_name, gold_pages, set, company
     pool: Pool
@@ -47,11 +47,10 @@ def all_questions(study: Study) -> pd.DataFrame:
     study.need_filings("training on question sets")
     collection = study.dataset.collection
     own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
-    sets = {collection: own.questions}
+    parts = [own.questions.assign(set=collection)]
     for name in SETS.get(collection, ()):
         if root := questions_root(name):
-            sets[name] = read_questions(root, name, own).questions
-    parts = [found.assign(set=name) for name, found in sets.items()]
+            parts.append(read_questions(root, name, own).questions.assign(set=name))
     questions = pd.concat(parts, ignore_index=True)
     company_of = study.filings.set_index("doc_name")["company"]
     columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set", "company"]
@@ -62,14 +61,13 @@ def all_questions(study: Study) -> pd.DataFrame:
 def union_of(study: Study) -> Union:
     """All questions over all pages, with the features of every variant."""
     questions, row_of = all_questions(study), page_rows(study)
-    pool = pool_of(study, questions["question"].tolist(), has_kinds=True, has_learnt=True)
+    pool = study_pool(study, questions["question"].tolist(), has_kinds=True)
     gold = np.zeros((len(questions), len(study.pages)), bool)
     for row, question in zip(gold, questions.itertuples(), strict=True):
         row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
-    labelled = Pool(pool.rows, pool.columns, pool.table, gold[pool.rows, pool.columns])
-    names = study.pages["doc_name"].to_numpy()
-    companies = study.pages["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
-    is_own = names[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
+    labelled, names = replace(pool, gold=gold[pool.rows, pool.columns]), study.pages["doc_name"]
+    companies = names.map(study.filings.set_index("doc_name")["company"]).to_numpy()
+    is_own = names.to_numpy()[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
     return Union(questions, labelled, gold.sum(axis=1), companies, is_own)
 
 
@@ -90,12 +88,10 @@ def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> 
     """
     of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     readable = np.isin(union.page_companies, sorted(companies))
-    kept = of_company.to_numpy()[union.pool.rows] & readable[union.pool.columns]
-    has_gold = np.zeros(len(union.questions), bool)
-    has_gold[union.pool.rows[kept & union.pool.gold]] = True
-    kept &= has_gold[union.pool.rows]
-    read = {*union.questions["company"].iloc[np.unique(union.pool.rows[kept])]}
-    read |= {*union.page_companies[np.unique(union.pool.columns[kept])]}
+    rows, columns = union.pool.rows, union.pool.columns
+    kept = of_company.to_numpy()[rows] & readable[columns]
+    kept &= np.isin(rows, rows[kept & union.pool.gold])
+    read = {*union.questions["company"].iloc[np.unique(rows[kept])], *union.page_companies[columns[kept]]}
     if read - companies:
         raise LeakError(f"training reads other companies: {', '.join(sorted(read - companies))}")
     return kept
@@ -103,11 +99,9 @@ def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> 
 
 def recalls(union: Union, scores: np.ndarray, k: int = DEPTH) -> pd.DataFrame:
     """Document and page recall of the first k pages by score, one row per question."""
-    pairs = pd.DataFrame(
-        {"row": union.pool.rows, "score": -scores, "doc": union.is_of_gold_filing, "page": union.pool.gold}
-    )
-    pairs = pairs[np.isfinite(scores)]
+    values = {"doc_recall": union.is_of_gold_filing, "page_recall": union.pool.gold}
+    pairs = pd.DataFrame({"row": union.pool.rows, "score": -scores, **values})[np.isfinite(scores)]
     top = pairs.sort_values("score", kind="stable").groupby("row").head(k).groupby("row")
-    found = pd.DataFrame({"doc_recall": top["doc"].max().astype(float), "page_recall": top["page"].sum()})
-    found = found.reindex(range(len(union.n_gold))).fillna(0.0)
+    found = top.agg({"doc_recall": "max", "page_recall": "sum"}).astype(float)
+    found = found.reindex(range(len(union.n_gold)), fill_value=0.0)
     return found.assign(page_recall=found["page_recall"] / union.n_gold)

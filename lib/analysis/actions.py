@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from lib.ahead.ladder import LADDER
 from lib.analysis.frontier import TIMES, known_table
+from lib.analysis.ladder import LADDER
 from lib.evaluation import read_metrics
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from lib.ahead.ranker import UNTRAINED, VARIANTS, WHOLE, WITH_KINDS, WITH_LEARNT, WITH_SILVER, nested_recalls
+from lib.ahead.ranker import UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
 from lib.ahead.sets import SETS
+from lib.ahead.views import VIEWS
 from lib.stats import Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
@@ -15,25 +16,15 @@ MEASURED = {
     BASE: UNTRAINED,
     TRAINED: WHOLE,
     KINDS: WITH_KINDS,
-    "trained, with kinds learnt from other filings": WITH_LEARNT,
-    **{f"trained, {variant}": variant for variant in VARIANTS if variant.startswith("without ")},
-    f"trained, {WITH_SILVER}": WITH_SILVER,
+    **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
 COLUMNS = ["variant", "set", "n", "companies", "seeds", "doc", "page", "low", "high", "reference"]
 COLUMNS += ["difference", "difference_low", "difference_high", "p", "p_holm"]
 
 
-def seeds_of(study: Study, variant: str) -> list[int]:
-    """The seeds of the folds under which a variant is measured: all, but one of what has no folds, or takes long."""
-    return list(study.profile.ahead.fold_seeds)[: 1 if variant in (UNTRAINED, WITH_SILVER) else None]
-
-
-def reference_of(title: str) -> str:
-    """What a variant is compared with: one without a view, or with other kinds, with the ranker of all views."""
-    if MEASURED.get(title) == WITH_SILVER:
-        return "trained, without encoder"
-    is_trained = title in MEASURED and title not in (BASE, TRAINED)
-    return TRAINED if is_trained else BASE
+def seeds_of(study: Study, variant: Variant) -> list[int]:
+    """The seeds of the folds under which a variant is measured: all, but one of what has no folds."""
+    return list(study.profile.ahead.fold_seeds)[: 1 if variant == UNTRAINED else None]
 
 
 def is_measured(study: Study) -> bool:
@@ -41,15 +32,13 @@ def is_measured(study: Study) -> bool:
     return study.dataset.collection in SETS
 
 
-def mean_recalls(
-    study: Study, variant: str, sets: tuple[str, ...] = (), n_seeds: int | None = None
-) -> pd.DataFrame:
+def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> pd.DataFrame:
     """The recalls of each question, mean over seeds: question_id, set, question_type, company, doc_recall, page_recall.
 
-    Empty where they are not known and cannot be computed here. ``n_seeds`` limits the seeds to the first ones.
+    Empty where they are not known and cannot be computed here.
     """
     try:
-        drawn = [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)[:n_seeds]]
+        drawn = [nested_recalls(study, variant, seed, sets) for seed in seeds_of(study, variant)]
     except NeedsFilings:
         return pd.DataFrame(
             columns=["question_id", "set", "question_type", "company", "doc_recall", "page_recall"]
@@ -59,7 +48,8 @@ def mean_recalls(
 
 
 def by_set(study: Study) -> pd.DataFrame:
-    """COLUMNS: every variant on every set, with its difference in page recall from its reference.
+    """COLUMNS: every variant on every set, with its difference in page recall from its reference: the ranker of all
+    views for those with kinds or without a view, else the untrained sum.
 
     Intervals and tests draw companies; p_holm is corrected within a set and a reference (Holm, 1979).
     """
@@ -70,9 +60,9 @@ def by_set(study: Study) -> pd.DataFrame:
         found[f"trained on {name} alone"] = mean_recalls(study, WHOLE, (name,))
     rows, significance = [], study.profile.significance
     for title, recalls in found.items():
-        n_seeds, reference = len(seeds_of(study, MEASURED.get(title, WHOLE))), reference_of(title)
-        base = mean_recalls(study, MEASURED[reference], n_seeds=n_seeds)  # of the same seeds
-        base = base.set_index("question_id")["page_recall"]
+        n_seeds = len(seeds_of(study, MEASURED.get(title, WHOLE)))
+        reference = TRAINED if title in MEASURED and title not in (BASE, TRAINED) else BASE
+        base = found[reference].set_index("question_id")["page_recall"]
         for name, part in recalls.set_index("question_id").groupby("set", sort=False):
             values, companies = part["page_recall"], part["company"]
             draws = Resampling(companies, significance.n_draws, significance.seed)
@@ -87,12 +77,12 @@ def by_set(study: Study) -> pd.DataFrame:
 
 def by_type(study: Study) -> pd.DataFrame:
     """Page recall by set and type of question: a row per type, a column per variant without ablations."""
-    variants = {title: variant for title, variant in MEASURED.items() if not variant.startswith("without ")}
     parts = {
         title: mean_recalls(study, variant)
         .groupby(["set", "question_type"], sort=False)["page_recall"]
         .mean()
-        for title, variant in variants.items()
+        for title, variant in MEASURED.items()
+        if not variant.name.startswith("without")
     }
     sizes = mean_recalls(study, UNTRAINED).groupby(["set", "question_type"], sort=False).size()
     return pd.DataFrame(parts).assign(n=sizes).reset_index()

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.ahead.queries import queries
+from lib.ahead.kinds import expanded
+from lib.ahead.terms import core
 from lib.data.chunks import count_tokens, load_tokenizer
 from lib.data.identity import search_words, years_in
 from lib.frames import edited
@@ -27,7 +28,7 @@ VARIANTS = {
     "sound": "… and no stop words (the row BM25)",
     "headed": "… and the filing's identity before each chunk",
 }
-#: The row BM25 with other texts than the question: those of :func:`lib.ahead.queries.queries`.
+#: The row BM25 with other texts than the question: its core, and the core :func:`lib.ahead.kinds.expanded`.
 ASKED = {
     "core": "the row BM25, asked the sentences with a question mark alone",
     "expanded": "… and the definitions and titles of statements that Ahead adds",
@@ -52,7 +53,8 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
             is_headed, form = variant == "headed", variant if variant in bm25.FORMS else "sound"
             texts = study.chunks["doc_name"].map(identity) + "\n" + plain if is_headed else plain
             model = bm25.BM25.of_texts(texts, settings.k1, settings.b, form)
-            scores = bm25.text_scores(model, queries(asked)[variant] if variant in ASKED else asked)
+            texts = {"core": core, "expanded": expanded}
+            scores = bm25.text_scores(model, map(texts[variant], asked) if variant in texts else asked)
             for condition in ("standard", "oracle-document"):
                 allowed = np.where(study.candidates(condition), scores, -np.inf)
                 run = runs.rank(allowed, study.questions, study.chunks, k)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from lib.ahead.queries import terms, topic_terms
+from lib.ahead.terms import terms, topic
 from lib.answers.pages_read import texts_of_pages
 from lib.metrics.answers import quantities
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
@@ -27,6 +27,14 @@ from lib.study import Study
 
 HEAD_CHARACTERS = 300
 MIN_NUMBERS = 20
+#: Words of questions that say nothing of their evidence.
+ASKING_WORDS = frozenset(
+    "a an the of in on at for to from by with and or is are was were be been being has have had do does did what which"
+    " who whom whose when where how why that this these those it its as if then than so not no any all each other such"
+    " there their they we our us you your he she his her i me my will would can could may might should shall please"
+    " into over under between about during per more most very much many also only own same both either neither use"
+    " used using based give given state answer question round following company".split()
+)
 NUMBER = re.compile(r"\b(?!(?:19|20)\d\d\b)\d[\d,.]*")
 FIGURE_SHARE = 0.3
 TOLERANCE = 0.01
@@ -185,8 +193,10 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
 
     A question without other terms has them all (1.0).
     """
-    wanted = set(topic_terms(question, [company]))
-    return max(len(wanted & set(terms(page))) / len(wanted) for page in pages) if wanted else 1.0
+    wanted = set(topic(terms(question, ASKING_WORDS), terms(company, ASKING_WORDS)))
+    return (
+        max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
+    )
 
 
 def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from lib.show.tables import as_table, reported_runs, title
 from lib.study import Study
 
 K = 5
-OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.ahead.ladder`, before the seed of the folds
+OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.analysis.ladder`, before the seed of the folds
 WITHOUT_KINDS = "rung_page_recall/statements"  # the step before the hand-written page kinds
 LADDER = "From the best ordinary method to Ahead, one step at a time: page recall with 95 % intervals."
 SHOWN = ("doc_recall", "page_recall")

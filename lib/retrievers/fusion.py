@@ -50,3 +50,9 @@ def score(study: Study, candidates: np.ndarray, *, k_rrf: int | None = None) -> 
     depth = study.profile.hybrid_rrf.depth
     lists = [study.rank_method(name, candidates, depth) for name in ("dense", "bm25")]
     return fused_scores(study, lists, k_rrf)
+
+
+def standardised(values: np.ndarray) -> np.ndarray:
+    """Values with mean 0 and deviation 1 along the last axis, so that they can be added; equal ones become 0."""
+    deviation = values.std(axis=-1, keepdims=True) + 1e-6
+    return (values - values.mean(axis=-1, keepdims=True)) / deviation

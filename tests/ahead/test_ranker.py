@@ -11,13 +11,12 @@ from lib.ahead.ranker import (
     IN_INDEX,
     WHOLE,
     WITH_KINDS,
-    WITH_SILVER,
     Ranker,
-    columns_of,
     fit_trees,
     mixed,
     nested_scores,
     per_question,
+    without,
 )
 from lib.ahead.sets import recalls
 from lib.profile import load_profile
@@ -59,13 +58,11 @@ def test_inner_folds_choose_the_learnt_order_where_it_is_better_and_else_none(un
 
 def test_variants_read_their_own_columns():
     table = pd.DataFrame(columns=["plain", "words", "words_gap", "core", "kinds_fit", "page_rows"])
-    assert columns_of(WITH_KINDS, table) == list(table)
-    assert columns_of(WHOLE, table) == ["plain", "words", "words_gap", "core", "page_rows"]
-    assert columns_of("without words", table) == ["plain", "core", "page_rows"]
-    assert columns_of("only words", table) == ["plain", "words", "words_gap", "page_rows"]
-    assert columns_of(IN_INDEX, table.assign(heads=0)) == list(table)
-    assert columns_of(WITH_SILVER, table) == columns_of("without encoder", table)
-    assert columns_of("without encoder", table) == ["plain", "words", "words_gap", "page_rows"]
+    assert WITH_KINDS.columns(table) == list(table)
+    assert WHOLE.columns(table) == ["plain", "words", "words_gap", "core", "page_rows"]
+    assert without("words").columns(table) == ["plain", "core", "page_rows"]
+    assert IN_INDEX.columns(table.assign(heads=0)) == list(table)
+    assert without("encoder").columns(table) == ["plain", "words", "words_gap", "page_rows"]
 
 
 def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):

@@ -1,7 +1,5 @@
 """The order of chunks, and a whole search on filings of invented companies."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,8 +8,7 @@ from extras.ahead.train import SAVED_VARIANTS, train
 from lib import runs
 from lib.ahead import search
 from lib.ahead.pool import Pool
-from lib.ahead.search import certainty
-from lib.ahead.views import pool_of as pages_of
+from lib.ahead.views import study_pool
 
 from .conftest import CASH, INCOME
 
@@ -31,14 +28,15 @@ def test_chunks_that_are_no_candidates_are_not_scored():
     assert spread.tolist() == [[-np.inf, 0]]
 
 
-def test_filings_of_unknown_companies_are_searched_with_the_saved_ranker(study):
+@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
+def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes_once(study, options):
     assert search.scored_by(study) == "saved"
-    assert search.inputs(study, kinds=True)
-    candidates = np.ones((3, len(study.chunks)), bool)
-    run = runs.rank(search.score(study, candidates, kinds=True), study.questions, study.chunks, 5)
+    assert search.inputs(study, **options)
+    run = search.score(study, study.candidates("standard"), **options)
+    run = runs.rank(run, study.questions, study.chunks, 5)
     top = run[run["rank"] == 1].set_index("question_id")
     assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
-    assert top["page"].tolist()[:2] == [1, 3]
+    assert "kinds" not in options or top["page"].tolist()[:2] == [1, 3]
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
 
 
@@ -49,7 +47,7 @@ def test_only_candidates_are_scored(study):
 
 def test_the_same_question_alone_has_the_same_features(study):
     questions = study.questions["question"].tolist()
-    together, alone = pages_of(study, questions), pages_of(study, questions[1:2])
+    together, alone = study_pool(study, questions), study_pool(study, questions[1:2])
     mine = together.part(together.rows == 1)
     assert mine.columns.tolist() == alone.columns.tolist()
     assert np.allclose(mine.table, alone.table, atol=1e-4, equal_nan=True)
@@ -63,13 +61,6 @@ def test_income_statement_of_a_report_without_records(study_of, folder):
     study = study_of(folder.write())
     scores = search.score(study, np.ones((1, len(study.chunks)), bool), kinds=True)
     assert runs.rank(scores, study.questions, study.chunks, 3)["page"].iloc[0] == 1
-
-
-def test_certainty_counts_the_views_that_agree_with_the_first_page():
-    table = pd.DataFrame({"words": [1.0, 0], "pairs": [0.0, 1], "identity_company_named": 0.9})
-    pool = Pool(np.zeros(2, int), np.arange(2), table)
-    sure = certainty(None, pool, np.array([3.0, 1.0]))
-    assert sure.to_dict("records") == [{"row": 0, "company": 0.9, "agree": 1, "lead": pytest.approx(2.0)}]
 
 
 @pytest.fixture
@@ -92,17 +83,5 @@ def test_saved_rankers_say_what_they_were_trained_on(study, saved):
 
 
 def test_questions_of_the_training_are_answered_by_the_untrained_sum_where_companies_are_few(study, saved):
-    pool = pages_of(study, study.questions["question"].tolist())
+    pool = study_pool(study, study.questions["question"].tolist())
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])
-
-
-@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
-def test_other_questions_are_searched_and_every_page_comes_once(study, saved, options):
-    for path in search.SAVED.glob("*.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"question_ids": ["of another set"]}))
-    candidates = study.candidates("standard")
-    run = runs.rank(search.score(study, candidates, **options), study.questions, study.chunks, 5)
-    top = run[run["rank"] == 1].set_index("question_id")
-    assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
-    assert not run.duplicated(["question_id", "doc_name", "page"]).any()
-    assert search.inputs(study, **options)

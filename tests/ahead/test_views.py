@@ -4,25 +4,10 @@ import numpy as np
 import pytest
 
 from lib.ahead import views
-from lib.ahead.views import (
-    VIEWS,
-    PageViews,
-    learnt_features,
-    needs,
-    page_terms,
-    page_views,
-    pairs,
-    pool_of,
-    untrained,
-)
+from lib.ahead.terms import core, pairs, terms
+from lib.ahead.views import VIEWS, PageViews, needs, page_views, study_pool, untrained
 from lib.data.rows import kinds
-
-
-def test_terms_are_stems_without_stop_words_and_their_neighbours_are_pairs():
-    terms = page_terms("The dividends of 1,200 were acquired")
-    assert terms == ["dividend", "1200", "acquir"]
-    assert pairs(terms) == ["dividend 1200", "1200 acquir"]
-    assert pairs(terms[:1]) == []
+from lib.models import index
 
 
 @pytest.mark.parametrize(
@@ -47,7 +32,7 @@ def test_items_that_a_question_names_are_those_of_its_measure():
 
 def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
     questions = study.questions["question"].tolist()
-    pool, summed = pool_of(study, questions), untrained(study, questions)
+    pool, summed = study_pool(study, questions), untrained(study, questions)
     assert {name.split("_")[0] for name in pool.table} == {"plain", "page", *VIEWS}
     assert np.allclose(pool.table["plain"], summed[pool.rows, pool.columns])
     assert len(pool.rows) == len(questions) * len(study.pages)  # fewer than a pool has room for
@@ -57,7 +42,7 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
 def test_only_allowed_pages_are_in_the_pool(study):
     allowed = np.zeros((1, len(study.pages)), bool)
     allowed[0, 2] = True
-    assert pool_of(study, ["What is net income?"], allowed).columns.tolist() == [2]
+    assert study_pool(study, ["What is net income?"], allowed).columns.tolist() == [2]
 
 
 def test_a_question_that_names_no_filing_has_the_same_identity_everywhere(study):
@@ -70,8 +55,8 @@ def test_a_question_that_names_no_filing_has_the_same_identity_everywhere(study)
 
 
 def test_handwritten_kinds_are_features_of_their_own(study):
-    plain = pool_of(study, ["What is net income?"]).table
-    with_kinds = pool_of(study, ["What is net income?"], has_kinds=True).table
+    plain = study_pool(study, ["What is net income?"]).table
+    with_kinds = study_pool(study, ["What is net income?"], has_kinds=True).table
     added = set(with_kinds) - set(plain)
     assert added
     assert all(name.startswith("kinds_") for name in added)
@@ -87,32 +72,21 @@ def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
     assert np.isnan(known.asked_years("When?")).all()
 
 
-def test_learnt_kinds_match_a_question_about_a_statement_with_that_statement(study):
-    question = (
-        "How much net cash was provided by operating activities, and how much cash by financing activities?"
-    )
-    fit, strengths = learnt_features(study, [question])
-    assert strengths.shape[0] == len(study.pages) == fit.shape[1]
-    assert np.abs(fit).max() <= 1 + 1e-6
-    pages = study.pages["text"].str.contains("Statements of Cash Flows").to_numpy()
-    assert fit[0, pages].min() > np.delete(fit[0], np.flatnonzero(pages)).mean()
-    assert {"learnt", "learnt_0"} <= set(pool_of(study, [question], has_learnt=True).table)
-
-
-def test_the_untrained_sum_needs_no_vectors_of_heads(study, monkeypatch):
-    monkeypatch.setattr(PageViews, "heads", property(lambda _: pytest.fail("heads were encoded")))
+def test_the_untrained_sum_needs_no_encoder(study, monkeypatch):
+    monkeypatch.setattr(index, "encode_texts", lambda *_, **__: pytest.fail("texts were encoded"))
     assert untrained(study, ["What are total assets?"]).shape == (1, len(study.pages))
 
 
 def test_pages_described_for_one_question_give_it_the_same_scores(study):
     question = study.questions["question"].iloc[0]
-    whole, one = PageViews(study), PageViews(study, [question])
-    terms = whole.topic(views.core(question))
-    assert one.topic(views.core(question)) == terms
+    about = study.filings, study.pages, study.profile.bm25
+    whole, one = PageViews(*about), PageViews(*about, [question])
+    asked = whole.topic(question)
+    assert one.topic(question) == asked
     assert len(one.words.vocabulary) < len(whole.words.vocabulary)
     for name in ("words", "labels"):
-        np.testing.assert_array_equal(getattr(one, name).scores(terms), getattr(whole, name).scores(terms))
-    in_pairs = pairs(page_terms(views.core(question)))
+        np.testing.assert_array_equal(getattr(one, name).scores(asked), getattr(whole, name).scores(asked))
+    in_pairs = pairs(terms(core(question)))
     np.testing.assert_array_equal(one.pairs.scores(in_pairs), whole.pairs.scores(in_pairs))
-    np.testing.assert_array_equal(one.best_passage(terms), whole.best_passage(terms))
-    np.testing.assert_array_equal(one.cover(terms), whole.cover(terms))
+    np.testing.assert_array_equal(one.best_passage(asked), whole.best_passage(asked))
+    np.testing.assert_array_equal(one.cover(asked), whole.cover(asked))

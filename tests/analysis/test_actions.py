@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.ahead.ladder import LADDER
 from lib.analysis import actions as actions_module
 from lib.analysis.actions import ACTIONS, COLUMNS, actions
+from lib.analysis.ladder import LADDER
 from lib.book.headline import idle_table, paying_table
 from lib.methods import METHODS
 from lib.profile import load_profile

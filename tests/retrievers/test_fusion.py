@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.retrievers import fusion
-from lib.retrievers.fusion import reciprocal_rank_fusion
+from lib.retrievers.fusion import reciprocal_rank_fusion, standardised
 
 
 def run(question_id: str, chunk_ids: list[str]) -> pd.DataFrame:
@@ -120,3 +120,8 @@ def test_a_small_constant_prefers_one_first_rank_to_two_middle_ones(fake_study):
     assert small[0] > small[1]
     assert large[:2] == pytest.approx([1 / 101 + 1 / 104, 1 / 102 + 1 / 102])
     assert large[0] < large[1]
+
+
+def test_standardised_rows_have_mean_zero_and_deviation_one_and_equal_values_are_zero():
+    found = standardised(np.array([[1.0, 3.0], [2.0, 2.0]]))
+    assert found == pytest.approx(np.array([[-1, 1], [0, 0]]), abs=1e-5)

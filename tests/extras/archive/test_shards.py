@@ -14,7 +14,6 @@ from extras.archive.shards import Plan, Shards, sources_of, vectors_of, write_sh
 from extras.commands import ask
 from lib.data.locate import DEMO
 from lib.files import ROOT
-from lib.models.index import window_vectors
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -103,15 +102,14 @@ def test_an_archive_gives_the_page_whose_words_are_asked_for(shards, tmp_path):
 def test_a_shortlist_contains_the_nearest_filings_with_their_windows(shards):
     archive = Archive(shards)
     page = archive.pages[archive.pages["text"].str.len() > 500].iloc[0]
-    near = archive.nearest(" ".join(page["text"].split()[:60]), n_filings=2)
-    names = near.pages["doc_name"].unique().tolist()
+    pages, near = archive.nearest(" ".join(page["text"].split()[:60]), n_filings=2)
+    names = pages["doc_name"].unique().tolist()
     assert len(names) == 2
     assert page["doc_name"] in names
-    owners, vectors = window_vectors(near)
     wanted = [vectors_of(table) for table in shards.windows(names)]
-    np.testing.assert_array_equal(vectors, np.concatenate(wanted))
-    assert (np.diff(owners) >= 0).all()
-    assert owners.max() < len(near.pages)
+    np.testing.assert_array_equal(near.windows, np.concatenate(wanted))
+    assert (np.diff(near.owners) >= 0).all()
+    assert near.owners.max() < len(pages)
 
 
 def test_questions_are_read_from_standard_input(shards, monkeypatch):

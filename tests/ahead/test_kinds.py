@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from lib.ahead import pages
-from lib.ahead.pages import PRIMARY, STATEMENTS, FilingGroups, page_strengths, question_kinds, standardised
+from lib.ahead import kinds
+from lib.ahead.kinds import PRIMARY, STATEMENTS, page_strengths, question_kinds
+from lib.ahead.pool import FilingGroups
 
 from .conftest import BALANCE, CASH, INCOME, LEGAL
 
@@ -14,13 +15,13 @@ VALUES = np.array([[1.0, 3.0, 2.0, 5.0, 5.0]])
 
 def test_phrases_are_counted_by_stems_and_whole_words(monkeypatch):
     phrases = {"cash": {"some": ("dividends paid", "net sales")}, "income": {"some": ("sale",)}}
-    monkeypatch.setattr(pages, "kinds", lambda: phrases)
-    counts = pages.phrase_counts("Dividend paid. Net-sales, wholesale sales.", "some")
+    monkeypatch.setattr(kinds, "kinds", lambda: phrases)
+    counts = kinds.phrase_counts("Dividend paid. Net-sales, wholesale sales.", "some")
     assert counts == {(0, "dividends paid"): 1, (0, "net sales"): 1, (1, "sale"): 2}
 
 
 def test_statements_are_the_first_kinds():
-    assert tuple(pages.kinds())[: len(STATEMENTS)] == STATEMENTS
+    assert tuple(kinds.kinds())[: len(STATEMENTS)] == STATEMENTS
 
 
 def test_each_statement_is_strongest_in_its_own_kind():
@@ -56,7 +57,3 @@ def test_ranks_best_and_standing_are_within_the_filing():
 def test_neighbours_do_not_cross_filings():
     assert GROUPS.neighbours(VALUES).tolist() == [[3, 2, 3, 5, 5]]
     assert FilingGroups(np.array([0, 1])).neighbours(np.array([[4.0, 7.0]])).tolist() == [[4, 4]]
-
-
-def test_standardised_rows_of_equal_values_are_zero():
-    assert standardised(np.array([[2.0, 2.0]])).tolist() == [[0, 0]]

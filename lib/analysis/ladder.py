@@ -4,29 +4,33 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.ahead.ranker import ONLY, UNTRAINED, WHOLE, WITH_KINDS, nested_recalls
+from lib.ahead.ranker import UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls
 from lib.ahead.search import scored_by
+from lib.ahead.views import ENCODED
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.frame import long_frame
 from lib.study import Study
 
-_WORDS = "words identity"
-_TERMS = f"{_WORDS} pairs passages cover labels"
-
 
 class Rung(NamedTuple):
-    """A step of the ladder: what it adds, and the variant of :func:`lib.ahead.ranker.columns_of` that it is."""
+    """A step of the ladder: what it adds, and what its ranker reads."""
 
     name: str
     title: str
-    variant: str
+    variant: Variant
 
 
+def _only(*views: str) -> Variant:
+    return Variant(f"only {' '.join(views)}", views)
+
+
+_WORDS = ("words", "identity")
+_TERMS = (*_WORDS, "pairs", "passages", "cover", "labels")
 LADDER = (
     Rung("untrained", "identity and words added, nothing learnt", UNTRAINED),
-    Rung("words", "trees that read identity and words", ONLY + _WORDS),
-    Rung("terms", "+ pairs of words, passages, row labels", ONLY + _TERMS),
-    Rung("windows", "+ windows and page heads of an encoder", f"{ONLY}{_TERMS} window core heads"),
+    Rung("words", "trees that read identity and words", _only(*_WORDS)),
+    Rung("terms", "+ pairs of words, passages, row labels", _only(*_TERMS)),
+    Rung("windows", "+ windows and page heads of an encoder", _only(*_TERMS, *ENCODED)),
     Rung("statements", "+ statements, line items and years", WHOLE),
     Rung("kinds", "+ hand-written page kinds", WITH_KINDS),
 )
@@ -55,6 +59,6 @@ def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True).assign(method="ahead", condition="standard")[METRIC_COLUMNS]
 
 
-def _own_recalls(study: Study, variant: str, seed: int, k: int) -> pd.DataFrame:
+def _own_recalls(study: Study, variant: Variant, seed: int, k: int) -> pd.DataFrame:
     found = nested_recalls(study, variant, seed, k=k).set_index("question_id")
     return found.loc[study.questions["question_id"], ["doc_recall", "page_recall"]]

@@ -1,0 +1,57 @@
+"""The words to search with: what a question asks, and the terms of questions and pages.
+
+Questions of analysts come with instructions (``Answer in USD millions``) whose words are on no page.
+"""
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from lib.retrievers.bm25 import STOP_WORDS
+
+ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
+ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
+SENTENCE = re.compile(rf"{ABBREVIATION}(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?={ASKING_WORD})")
+DEFINITION = re.compile(r"\b(?:defined? as|define|equals?|calculated as|means)\b", re.I)
+TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
+POSSESSIVE = re.compile(r"'s\b")
+PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
+
+
+def core(question: str) -> str:
+    """A question's sentences with a question mark, or all if there is none."""
+    sentences = SENTENCE.split(" ".join(question.split()))
+    return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
+
+
+def definitions(question: str) -> str:
+    """A question's other sentences that define something."""
+    sentences = SENTENCE.split(" ".join(question.split()))
+    return " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """A word without its inflection: ``dividends`` and ``dividend``, ``acquired`` and ``acquires`` become the same."""
+    for suffix in ("ies", "ing", "ed", "es", "s", "y", "e"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
+            return word[: -len(suffix)]
+    return word
+
+
+def terms(text: str, stop_words: Container[str] = STOP_WORDS) -> list[str]:
+    """Stems of the words that are not stop words, and numbers without thousands' commas."""
+    words = TERM.findall(POSSESSIVE.sub("", text.lower().replace("’", "'")))
+    kept = (word for word in words if word not in stop_words)
+    return [stem(word) if word[0].isalpha() else word.replace(",", "") for word in kept]
+
+
+def topic(asked: Iterable[str], names: Container[str]) -> list[str]:
+    """A question's terms without those of names, years and units, which identify the filing."""
+    return [term for term in asked if term not in names and not PERIOD.fullmatch(term)]
+
+
+def pairs(found: Sequence[str]) -> list[str]:
+    """Neighbouring terms as one: ``net sales`` stays together."""
+    return [f"{first} {second}" for first, second in pairwise(found)]
