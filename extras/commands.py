@@ -22,18 +22,11 @@ from lib.words import StudyError
     help="depth that decides which baseline is best",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="only the first questions")
-@click.option(
-    "--prompt", "by", type=click.Choice(["plain", "rows"]), default="plain", help="rows: tables' rows to copy"
-)
-@click.option("--larger", is_flag=True, help="by the profile's larger generator")
-@click.option("--numeric", is_flag=True, help="only the questions whose answer is a bare number")
-def answers(
-    names: Names, context: str, k: int, limit: int | None, by: str, larger: bool, numeric: bool
-) -> None:
+def answers(names: Names, context: str, k: int, limit: int | None) -> None:
     """Have the answers of one context written."""
     from extras.writing import write_answers
 
-    click.echo(write_answers(names.open("06_generation"), context, k, limit, by, larger, numeric))
+    click.echo(write_answers(names.open("06_generation"), context, k, limit))
 
 
 @click.command()

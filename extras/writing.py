@@ -8,7 +8,7 @@ ones gave: ``crag`` rewrites the questions whose first chunks ``judge`` found us
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from lib.answers.answers import PLAIN, answers, best_baseline
+from lib.answers.answers import answers, best_baseline
 from lib.answers.prompt_context import BEST_BASELINE, context
 from lib.answers.relevance import labelled_pairs, questions_from
 from lib.evaluation import evaluate_all
@@ -20,15 +20,7 @@ from lib.retrievers.rewritten import write
 from lib.study import Study
 
 
-def write_answers(
-    study: Study,
-    name: str,
-    k: int = 5,
-    limit: int | None = None,
-    by: str = PLAIN,
-    is_larger: bool = False,
-    is_numeric: bool = False,
-) -> str:
+def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
     """Write the answers of one context; a sentence that says how many there are.
 
     Args:
@@ -36,13 +28,10 @@ def write_answers(
         name: of the context, see :func:`lib.answers.prompt_context.context`.
         k: depth at which the best baseline is chosen.
         limit: only the first questions.
-        by: one of the prompts of :mod:`lib.answers.answers`.
-        is_larger: whether the larger generator writes.
-        is_numeric: only the questions whose answer is a bare number.
     """
     best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
     wanted = context(name, best, "dense" if "dense" in METHODS else best)
-    written = answers(study, wanted, limit, by, is_larger, is_numeric)
+    written = answers(study, wanted, limit)
     return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"
 
 

@@ -9,17 +9,16 @@ from functools import partial
 
 import pandas as pd
 
-from lib.answers.pages_read import rows_given
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.methods import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import Metrics, long_frame
-from lib.metrics.right import figure, right_metrics
+from lib.metrics.right import right_metrics
 from lib.models.encoders import Encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
-from lib.models.written import Filled, Item, read_records
+from lib.models.written import Filled, Item
 from lib.study import Study
 from lib.words import StudyError
 
@@ -28,25 +27,11 @@ SYSTEM = (
     "based on the document segments that you are given."
 )
 TEMPLATE = "Context:\n{context}\n\nQuestion: {question}\n\nAnswer:"
-ROWS_TEMPLATE = (
-    "Rows of tables, one a line: label | period: value | ...\n{context}\n\nQuestion: {question}\n\n"
-    "First copy the row or rows that answer the question. Then calculate if needed. End with a line "
-    "'Answer:' and the figure."
-)
-PLAIN, FROM_ROWS = "plain", "rows"
-PROMPTS = {PLAIN: TEMPLATE, FROM_ROWS: ROWS_TEMPLATE}
+PLAIN = "plain"
 NO_SEGMENTS = "(no document segments)"
-ANSWER_METRICS = (
-    "answer_right",
-    "answer_rouge_l",
-    "token_f1",
-    "numeric_match",
-    "numeric_match_strict",
-    "bert_score",
-    "refusal",
+ANSWER_METRICS = tuple(
+    "answer_right answer_rouge_l token_f1 numeric_match numeric_match_strict bert_score refusal".split()
 )
-
-
 Measure = Callable[[pd.DataFrame], pd.DataFrame]
 
 
@@ -59,9 +44,9 @@ class Answers:
     filled: Filled
 
 
-def prompt(question: str, given: str, template: str = TEMPLATE) -> Prompt:
+def prompt(question: str, given: str) -> Prompt:
     """The one prompt, for every context."""
-    return Prompt(template.format(context=given or NO_SEGMENTS, question=question), SYSTEM)
+    return Prompt(TEMPLATE.format(context=given or NO_SEGMENTS, question=question), SYSTEM)
 
 
 def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
@@ -85,66 +70,22 @@ def best_baseline(metrics: Metrics, k: int) -> str:
     return max(means, key=means.get)
 
 
-def asked(study: Study, is_numeric: bool = False) -> pd.DataFrame:
-    """The questions that are answered: the first ones of each type as the profile says, or all; of these those alone
-    whose answer is a bare number, if wanted."""
+def asked(study: Study) -> pd.DataFrame:
+    """The questions that are answered: the first ones of each type as the profile says, or all."""
     n_each = study.profile.answers.of_each_type
-    found = study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
-    if not is_numeric:
-        return found
-    return found[[figure(row.answer, row.question) is not None for row in found.itertuples()]]
+    return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
 
 
-def answers(
-    study: Study,
-    wanted: Context,
-    limit: int | None = None,
-    by: str = PLAIN,
-    is_larger: bool = False,
-    is_numeric: bool = False,
-    is_stored: bool = False,
-) -> Answers:
-    """The answers of the questions that are asked, or the first of them, under one context: stored, or written now.
-
-    Args:
-        study: gives questions, contexts, settings and the log.
-        wanted: what is read.
-        limit: only the first questions.
-        by: one of PROMPTS.
-        is_larger: whether the profile's larger generator writes.
-        is_numeric: only the questions whose answer is a bare number.
-        is_stored: whether only what is stored is taken, and nothing written.
-    """
-    settings = study.profile.answers | (study.profile.answers_from_rows if by == FROM_ROWS else {})
-    sampling = Sampling(max_tokens=settings["max_tokens"], temperature=0.0, seed=settings["seed"])
-    given = (rows_given if by == FROM_ROWS else contexts)(study, wanted)
-    questions, writer = asked(study, is_numeric).head(limit or len(study.questions)), study
+def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
+    """The answers of the questions that are asked, or the first of them, under one context: stored, or written now."""
+    settings, given = study.profile.answers, contexts(study, wanted)
+    sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
     items = [
-        Item(
-            row.question_id,
-            row.question_id,
-            prompt(row.question, given[row.question_id], PROMPTS[by]),
-            sampling,
-        )
-        for row in questions.itertuples()
+        Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
+        for row in asked(study).head(limit or len(study.questions)).itertuples()
     ]
-    if is_larger:
-        changes = {f"generator.{name}": value for name, value in study.profile.larger_generator.items()}
-        writer = study.with_changes(changes)
-    log = writer.generation_log()
-    if is_stored:
-        here = read_records(log.path, study.store.say)
-        filled = Filled({item.id: here[log.key(item)] for item in items if log.key(item) in here})
-    else:
-        filled = log.fill("answer", items, writer.make_generator)
+    filled = study.generation_log().fill("answer", items, study.make_generator)
     return Answers(wanted, filled.texts, filled)
-
-
-def by_larger(study: Study, wanted: Context, by: str) -> dict[str, str] | None:
-    """What the larger generator answered to the questions whose answer is a bare number, by one of PROMPTS: question id
-    to text, or None where it is not all stored. Nothing is written: ``python -m lib answers --larger`` does that."""
-    written = answers(study, wanted, by=by, is_larger=True, is_numeric=True, is_stored=True)
-    return written.texts if len(written.texts) == len(asked(study, is_numeric=True)) else None
 
 
 def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> pd.DataFrame:
@@ -170,11 +111,8 @@ def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
 
 def effort(study: Study, written: Answers) -> pd.DataFrame:
     """What writing took: question_id, n_prompt_tokens, seconds, is_cut; a missing answer has no row."""
-    cut = set(written.filled.cut)
-    rows = [
-        (question_id, record["n_prompt_tokens"], record["seconds"], question_id in cut)
-        for question_id, record in written.filled.records.items()
-    ]
+    cut, records = written.filled.cut, written.filled.records
+    rows = [(id, one["n_prompt_tokens"], one["seconds"], id in cut) for id, one in records.items()]
     return pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
 
 
@@ -212,19 +150,12 @@ def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
 
 
 def answer_rows(
-    study: Study,
-    scored: pd.DataFrame,
-    wanted: Sequence[Context],
-    prompt: str = PLAIN,
-    is_larger: bool = False,
+    study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = PLAIN
 ) -> pd.DataFrame:
-    """The :func:`scores` of several contexts as ANSWER_COLUMNS: by the context's name, the prompt's and the model's."""
-    writer = study.profile.larger_generator if is_larger else study.profile.generator
-    names = pd.DataFrame([(one.name, one.method, one.condition) for one in wanted])
-    table = scored.merge(
-        names.set_axis(["context", "method", "condition"], axis=1), on=["method", "condition"]
-    )
-    return table.assign(prompt=prompt, generator=writer.weights)[ANSWER_COLUMNS]
+    """Scores of several contexts as ANSWER_COLUMNS: by the context's name, the prompt's and the generator's."""
+    names = pd.DataFrame([(one.name, *one.run) for one in wanted], columns=["context", "method", "condition"])
+    table = scored.merge(names, on=["method", "condition"])
+    return table.assign(prompt=prompt, generator=study.profile.generator.weights)[ANSWER_COLUMNS]
 
 
 def efforts(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:

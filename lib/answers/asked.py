@@ -5,19 +5,20 @@ library, a line item; what is none of these is looked for among the rows' labels
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import yaml
 
-from lib.answers.formulas import in_symbols, item_named, library, longest, names_in, spoken
+from lib.answers.formulas import formula_named, in_symbols, item_named, library, names_in, spoken
 from lib.data.identity import years_in
 from lib.metrics.answers import asked_unit
 from lib.retrievers.identity import asked_period, quarters_in
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
+MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
 #: Words before an item that leave it what it is.
 WIDER = {*"total net gross consolidated overall annual full actual average operating year end s".split()}
 _FILE = yaml.safe_load(Path(__file__).with_name("asked.yaml").read_text())
@@ -26,6 +27,7 @@ _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.i
 DEFINED, BRACKETED, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined bracketed filler said legal".split())
 GROWTH, CHANGE, AVERAGE, COMPOUND = map(_PATTERNS.get, "growth change average compound".split())
 AT_END, DIGITS, IN_PERCENT = map(_PATTERNS.get, "at_end digits in_percent".split())
+_SYMBOL = re.compile(r"[×÷*/+]|\s[-–−]\s|\b(?:plus|minus|less|divided)\b")
 
 
 @dataclass(frozen=True)
@@ -51,28 +53,20 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
         names: of the company, which are no part of what is asked.
     """
     rows: dict[str, str] = {}
-
-    def name_of(phrase: str, is_defined: bool = True) -> str:
-        return formula_of(phrase, names, rows, is_defined)
-
-    text, formula, title, form, source = spoken(question), "", "", "", ""
-    if definition := definition_in(question):
-        formula, title, source = (
-            in_symbols(definition, name_of) or "",
-            "as the question defines it",
-            "question",
-        )
-    if not formula:
+    name_of = partial(formula_of, names=names, rows=rows)
+    text, definition, source = spoken(question), definition_in(question), ""
+    if definition and (formula := in_symbols(definition, partial(name_of, is_defined=True))):
+        title, form, source = "as the question defines it", "", "question"
+    else:
         rows.clear()
         formula, title, form, source = named(core_of(question, names), partial(name_of, is_defined=False))
     if AT_END.search(text) and source != "question":
         formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
-    years = years_in(question if not definition else question.replace(definition, " ")) or years_in(question)
+    years = years_in(question.replace(definition, " ") if definition else question) or years_in(question)
     formula, form = over_time(text, formula, form, years, bool(definition))
     if source == "question" and "/" in formula:
         form = "percent" if IN_PERCENT.search(text.partition("defined")[0]) else "ratio"
-    digits, unit = DIGITS.search(text), asked_unit(question)
-    period = asked_period(question)
+    unit, period = asked_unit(question), asked_period(question)
     return Wanted(
         formula=formula,
         title=title,
@@ -80,7 +74,7 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
         months=months_of(text, question),
         form=form,
         unit=unit if unit > 1 else None,
-        digits=None if digits is None else n_digits(digits),
+        digits=n_digits(text),
         rows={name: words for name, words in rows.items() if name in names_in(formula)},
         source=source,
     )
@@ -90,35 +84,32 @@ def core_of(question: str, names: Sequence[str]) -> str:
     """The spoken sentence that asks: the first with a question mark of those that name a formula or an item, else the
     first of these, else the first with a question mark; without what it is to be read from."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
-    read = [(part, without(spoken(part), names)) for part in sentences] or [(question, spoken(question))]
-    formulas = {name: about["names"] for name, about in library()["formulas"].items()}
-
-    def order(one: tuple[str, str]) -> tuple[bool, bool]:
-        return not (longest(one[1], formulas) or item_named(one[1])), "?" not in one[0]
-
-    return min(read, key=order)[1]
+    read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
+    return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[
+        0
+    ]
 
 
 def definition_in(question: str) -> str | None:
     """The words in which a question defines what it asks for; None where it defines nothing."""
     found = [match["what"] for match in DEFINED.finditer(question)] + BRACKETED.findall(question)
-    symbols = [
-        text for text in found if re.search(r"[×÷*/+]|\s[-–−]\s|\b(?:plus|minus|less|divided)\b", text)
-    ]
-    return max(symbols, key=len, default=None)
+    return max(filter(_SYMBOL.search, found), key=len, default=None)
 
 
-def n_digits(match: re.Match) -> int:
-    """Digits behind the point, from a match of DIGITS."""
-    if match[1]:
-        return int(match[1]) if match[1].isdigit() else {"one": 1, **NUMBERS}[match[1]]
-    return {"tenth": 1, "hundredth": 2}.get(match[2], 0)
+def n_digits(text: str) -> int | None:
+    """Digits behind the point that a spoken question asks for."""
+    if (match := DIGITS.search(text)) is None:
+        return None
+    number, place = match.groups()
+    if number:
+        return int(number) if number.isdigit() else {"one": 1, **NUMBERS}[number]
+    return {"tenth": 1, "hundredth": 2}.get(place, 0)
 
 
 def months_of(text: str, question: str) -> int | None:
     """The length of the period that is asked about, where a question names one."""
     if found := re.search(r"\b(three|six|nine|twelve) months?\b", text):
-        return {"three": 3, "six": 6, "nine": 9, "twelve": 12}[found[1]]
+        return MONTHS[found[1]]
     if re.search(r"\b(?:first|second) half\b|\bh[12]\b", text):
         return 6
     if re.search(r"\byear to date\b|\bytd\b", text):
@@ -135,13 +126,11 @@ def without(text: str, names: Sequence[str]) -> str:
     return " ".join(LEGAL.sub(" ", SAID.sub(" ", text)).split())
 
 
-def named(text: str, name_of) -> tuple[str, str, str, str]:
+def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str, str]:
     """The formula that a spoken question asks for, its title, its form and its source."""
-    formulas = {name: about["names"] for name, about in library()["formulas"].items()}
-    known = longest(text, formulas)
+    known = formula_named(text)
     for form, pattern in OF_TWO:
-        found = re.search(pattern, text)
-        if found:
+        if found := re.search(pattern, text):
             top, bottom = (_core(found[part]) for part in ("top", "bottom"))
             is_formula = known and known[1] in top and library()["formulas"][known[0]]["form"] != "money"
             if not is_formula and (item_named(top) or known) and item_named(bottom):
@@ -162,32 +151,24 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
 
     In a definition ``average ...`` and ``change in ...`` are of two periods, and years within the phrase are kept.
     """
-    text = without(spoken(phrase), names)
     if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
         return phrase.strip(" %").replace(",", "")
-    years = years_in(phrase)
-    words = " ".join(FILLER.sub(" ", text).split())
-    found = item_named(text)
-    known = longest(text, {name: about["names"] for name, about in library()["formulas"].items()})
+    text, years = without(spoken(phrase), names), years_in(phrase)
+    found, known = item_named(text), formula_named(text)
     if known and len(known[1]) >= len(found[1] if found else ""):
         name = f"({library()['formulas'][known[0]]['is']})"
-    elif found and is_whole(found[1], text):
-        name = found[0]
-        rows[name] = words
     else:
-        name = f"row_{len(rows)}"
-        rows[name] = words
+        name = found[0] if found and is_whole(found[1], text) else f"row_{len(rows)}"
+        rows[name] = " ".join(FILLER.sub(" ", text).split())
     if not is_defined:
         return name
+    last = f"at({name}, {years[-1]})" if years else name
+    first = f"at({name}, {years[0]})" if len(years) > 1 else ""
     if re.search(r"\b(?:change|increase|decrease) in\b", text):
-        return (
-            f"at({name}, {years[-1]}) - at({name}, {years[0]})"
-            if len(years) > 1
-            else f"{name} - prev({name})"
-        )
+        return f"{last} - {first}" if first else f"{name} - prev({name})"
     if re.search(r"\b(?:average|mean)\b", text):
-        return f"(at({name}, {years[-1]}) + at({name}, {years[0]})) / 2" if len(years) > 1 else f"avg({name})"
-    return f"at({name}, {years[-1]})" if years else name
+        return f"({last} + {first}) / 2" if first else f"avg({name})"
+    return last
 
 
 def is_whole(item: str, text: str) -> bool:
@@ -202,7 +183,9 @@ def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defin
     before = f"at({formula}, {first})" if first else f"prev({formula})"
     if COMPOUND.search(text) and first:
         return f"(({formula}) / ({before})) ** (1 / {last - first}) - 1", "percent"
-    if AVERAGE.search(text) and not is_defined and (span := n_years(text, first, last)):
+    if (average := AVERAGE.search(text)) and first and not is_defined:
+        said = NUMBERS.get(average[1], average[1] or "")
+        span = min(int(said), 10) if str(said).isdigit() else last - first + 1
         return f"({' + '.join(f'at({formula}, {last - back})' for back in range(span))}) / {span}", form
     if is_defined or ("prev(" in formula and form != "days"):
         return formula, form
@@ -211,12 +194,3 @@ def over_time(text: str, formula: str, form: str, years: Sequence[int], is_defin
     if CHANGE.search(text) and (first or GROWTH.search(text) or not form):
         return f"({formula}) - ({before})", form
     return formula, form
-
-
-def n_years(text: str, first: int | None, last: int | None) -> int:
-    """How many years an average is over; 0 where that is not known."""
-    found = AVERAGE.search(text)
-    named = found[1] if found and found[1] else ""
-    if named.isdigit() or named in NUMBERS:
-        return min(int(named) if named.isdigit() else NUMBERS[named], 10) if last else 0
-    return last - first + 1 if first else 0

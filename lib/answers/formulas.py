@@ -7,7 +7,7 @@ a name's period are known: ``prev``, ``avg``, ``opt`` and ``at``.
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -23,12 +23,14 @@ OPERATORS = {
 }
 #: Operators as a definition in words writes them; a minus sign stands between spaces, as hyphens do not.
 IN_WORDS = {
-    r"[×*]|\b(?:times|multiplied by)\b": "*",
-    r"[÷/](?!\w*\bor\b)|\b(?:divided by|over(?= (?:the |its |average )?(?:total|net|average|revenue|sales)))\b": "/",
-    r"\+|\bplus\b": "+",
-    r"\s[-–−]\s|\b(?:minus|less|net of)\b": "-",
+    "times": r"[×*]|\b(?:times|multiplied by)\b",
+    "over": r"[÷/](?!\w*\bor\b)|\b(?:divided by|over(?= (?:the |its |average )?(?:total|net|average|revenue|sales)))\b",
+    "plus": r"\+|\bplus\b",
+    "minus": r"\s[-–−]\s|\b(?:minus|less|net of)\b",
 }
-_OPERATOR = re.compile("|".join(f"(?P<o{n}>{pattern})" for n, pattern in enumerate(IN_WORDS)), re.I)
+ROUND = str.maketrans("[]", "()")
+SYMBOLS = {"times": "*", "over": "/", "plus": "+", "minus": "-"}
+_OPERATOR = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in IN_WORDS.items()), re.I)
 _BRACKET = re.compile(r"\(([^()]*)\)")
 
 Bind = Callable[[str, int], float]
@@ -47,17 +49,13 @@ def library() -> dict[str, dict]:
 @cache
 def items() -> dict[str, dict]:
     """Every line item: the patterns of its rows' labels, the names that questions give it, and its statement."""
-    found = {}
+    more, found = library()["items"], {}
     for kind, about in kinds().items():
         for name, item in about["items"].items():
-            further = library()["items"].get(name, {})
-            asked = [re.escape(spoken(one)) for one in item["asked"]]
-            found[name] = item | {
-                "kind": kind,
-                "labels": [item["labels"], *filter(None, [further.get("labels")])],
-                "names": "|".join([*filter(None, [further.get("names")]), *asked]),
-            }
-    for name, item in library()["items"].items():
+            labels, names = (filter(None, [more.get(name, {}).get(key)]) for key in ("labels", "names"))
+            asked = "|".join([*names, *(re.escape(spoken(one)) for one in item["asked"])])
+            found[name] = item | {"kind": kind, "labels": [item["labels"], *labels], "names": asked}
+    for name, item in more.items():
         found.setdefault(name, item | {"labels": [item["labels"]]} if "labels" in item else item)
     return found
 
@@ -81,6 +79,11 @@ def longest(text: str, names: dict[str, str]) -> tuple[str, str] | None:
 def item_named(text: str) -> tuple[str, str] | None:
     """The line item that a spoken text names, and the words that do so."""
     return longest(text, {name: item["names"] for name, item in items().items()})
+
+
+def formula_named(text: str) -> tuple[str, str] | None:
+    """The formula of the library that a spoken text names, and the words that do so."""
+    return longest(text, {name: about["names"] for name, about in library()["formulas"].items()})
 
 
 def is_row_of(item: str, label: str) -> bool:
@@ -133,12 +136,10 @@ def calculate(formula: str, bind: Bind, year: int) -> float:
     return result
 
 
-def names_in(formula: str) -> Iterator[str]:
+def names_in(formula: str) -> set[str]:
     """The names of line items in a formula."""
-    tree = ast.walk(ast.parse(formula, mode="eval"))
-    return (
-        node.id for node in tree if isinstance(node, ast.Name) and node.id not in ("prev", "avg", "at", "opt")
-    )
+    names = {node.id for node in ast.walk(ast.parse(formula, mode="eval")) if isinstance(node, ast.Name)}
+    return names - {"prev", "avg", "at", "opt"}
 
 
 def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
@@ -148,20 +149,16 @@ def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
         definition: words and operators.
         name_of: the formula of a phrase between operators, such as a line item.
     """
-    text, parts, at = without_asides(definition), [], 0
-    for match in re.finditer(rf"[()\[\]]|{_OPERATOR.pattern}", text, re.I):
-        parts += [text[at : match.start()], match]
-        at = match.end()
-    parts.append(text[at:])
-    written = []
-    for part in parts:
-        if isinstance(part, re.Match):
-            symbol = next((s for n, s in enumerate(IN_WORDS.values()) if part[f"o{n}"]), None)
-            written.append(symbol or part[0].replace("[", "(").replace("]", ")"))
-        elif phrase := part.strip(" ,:;.\"'"):
+    text, written, at = without_asides(definition), [], 0
+    for match in [*re.finditer(rf"[()\[\]]|{_OPERATOR.pattern}", text, re.I), None]:
+        if phrase := text[at : match.start() if match else None].strip(" ,:;.\"'"):
             written.append(f"({name_of(phrase)})")
+        if match:
+            written.append(SYMBOLS[match.lastgroup] if match.lastgroup else match[0].translate(ROUND))
+            at = match.end()
+    formula = " ".join(written)
     try:
-        calculate(formula := " ".join(written), lambda name, year: 1.0, 0)
+        calculate(formula, lambda name, year: 1.0, 0)
     except (SyntaxError, ValueError):
         return None
     except Unknown:

@@ -1,9 +1,9 @@
 """What a language model is given to read: segments of the retrieved chunks, as many as its context has room for.
 
-The published study hands five chunks of 1024 tokens to a 7 B model. Two cores cannot read that for every question in an
-hour, so each chunk is cut into segments, and the room is filled in rounds: the first round takes from each chunk, best
-rank first, the segment that shares most words with the question, the second round its next best, until the room is
-full. Words are compared, not vectors, so that a context depends on the run alone, to the last letter.
+The published study hands five chunks of 1024 tokens to a 7 B model, more than two cores can read in an hour. Here each
+chunk is cut into segments, and the room is filled in rounds: the first takes from each chunk, best rank first, the
+segment that shares most words with the question, the second round its next best, until the room is full. Words are
+compared, not vectors, so that a context depends on the run alone, to the last letter.
 """
 
 import math
@@ -53,11 +53,7 @@ class Context:
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:
-    """A context by name, with the methods that are the best baseline and that search under the oracle conditions.
-
-    Raises:
-        StudyError: an unknown name, or no method given for ``best-baseline``.
-    """
+    """A context by name, with the methods that are the best baseline and that search under the oracle conditions."""
     if name == NONE:
         return Context(NONE)
     if name in ORACLES:
@@ -84,7 +80,7 @@ def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tu
     for number, part in enumerate(words):
         worth = [-sum(weight[word] for word in asked if word in segment) for segment in part]
         ordered += [(turn, number, segment) for turn, segment in enumerate(np.argsort(worth, kind="stable"))]
-    return [(number, int(segment)) for _, number, segment in sorted(ordered, key=lambda place: place[:2])]
+    return [(number, int(segment)) for _, number, segment in sorted(ordered)]
 
 
 def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> list[tuple[int, str]]:
@@ -119,15 +115,14 @@ def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
 @remembered
 def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
     """What the model reads of each retrieved chunk: COLUMNS, best rank first."""
-    if (top := chunks_retrieved(study, wanted)).empty:
+    top, settings, tokenizer = chunks_retrieved(study, wanted), study.profile.answers, study.tokenizer
+    if top.empty:
         return top
-    settings, tokenizer = study.profile.answers, study.tokenizer
-    cut = split_chunks(top[["text"]], tokenizer, settings.segment, 0)
-    segments = cut.groupby("chunk")["text"].agg(list)
+    segments = split_chunks(top[["text"]], tokenizer, settings.segment, 0).groupby("chunk")["text"].agg(list)
     asked, parts = study.questions.set_index("question_id")["question"], []
     for question_id, part in top.groupby("question_id", sort=False):
-        given = asked[question_id], segments[part.index].tolist()
-        filled = fill(*given, settings.context_tokens, tokenizer)
+        chunks = segments[part.index].tolist()
+        filled = fill(asked[question_id], chunks, settings.context_tokens, tokenizer)
         rows = part.iloc[[number for number, _ in filled]]
         parts.append(rows.assign(text=[text for _, text in filled]))
     return pd.concat(parts, ignore_index=True)

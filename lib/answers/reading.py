@@ -6,21 +6,17 @@ It is rules alone. Where an item or a period is not found, no answer is given: i
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lib.answers.asked import FILLER, Wanted
 from lib.answers.formulas import Unknown, calculate, is_row_of, items, library, spoken
 from lib.data.rows import Line, Sheet, plain
 
-Choose = Callable[[str, Sequence["Cell"]], "Cell | None"]
 UNITS = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
-SAME, LIKELY = (
-    0.9,
-    0.8,
-)  # so much is shared by a label that is the item's in other words; a label of the item's patterns
+SAME = 0.9  # so much is shared by a label that is the item's in other words
+LIKELY = 0.8  # the score of a label of the item's patterns
 STATEMENT, RANK, NEWEST = (
     0.3,
     0.04,
@@ -49,9 +45,8 @@ class Result(NamedTuple):
 
     text: str
     why_not: str
-    value: float | None
     formula: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Cell, ...] = ()
 
 
 def stems(words: str) -> set[str]:
@@ -66,28 +61,15 @@ class Reader:
         sheets: the pages, best first.
         wanted: what is asked for.
         has_formulas: whether substitutes for missing rows are tried.
-        has_columns: whether a value is of its column's period; else a row's first value is of every period.
-        choose: chooses among the likeliest cells, best first, where rules find none; it may find none either.
     """
 
-    def __init__(
-        self,
-        sheets: Sequence[Sheet],
-        wanted: Wanted,
-        has_formulas: bool = True,
-        has_columns: bool = True,
-        choose: Choose | None = None,
-    ):
+    def __init__(self, sheets: Sequence[Sheet], wanted: Wanted, has_formulas: bool = True):
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
-        self.has_columns, self.choose = has_columns, choose
         self.used: dict[tuple[str, int], Cell] = {}
-
-    @cached_property
-    def weights(self) -> Counter:
-        """How much a label's word says, log(1 + n / df) over the rows."""
-        labels = [stems(plain(line.label)) for sheet in self.sheets for line in sheet.lines]
+        labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.lines]
         frequency = Counter(word for words in labels for word in words)
-        return Counter({word: math.log(1 + len(labels) / n) for word, n in frequency.items()})
+        #: How much a label's word says, log(1 + n / df) over the rows.
+        self.weights = {word: math.log(1 + len(labels) / n) for word, n in frequency.items()}
 
     def bind(self, name: str, year: int, depth: int = 0) -> float:
         """The value of a name in a year, from its best cell or, where no row has it, by a substitute.
@@ -95,98 +77,69 @@ class Reader:
         Raises:
             Unknown: there is none.
         """
-        if (name, year) in self.used:
-            return self.used[name, year].value
-        cells = self.cells(name, year) or self.cells(name, year, "others")
-        if best := max(cells, key=lambda cell: cell.score, default=None):
+        if (name, year) not in self.used:
+            best = max(self.cells(name, year), key=lambda cell: cell.score, default=None)
+            if best is None:
+                instead = library()["instead"].get(name)
+                if instead and self.has_formulas and depth < MAX_SUBSTITUTES:
+                    return calculate(instead, lambda other, at: self.bind(other, at, depth + 1), year)
+                words = self.wanted.rows.get(name, name.replace("_", " "))
+                raise Unknown(f"no row of {words} in {year or 'the latest period'}")
             self.used[name, year] = best
-            return best.value
-        instead = library()["instead"].get(name)
-        if instead and self.has_formulas and depth < MAX_SUBSTITUTES:
-            return calculate(instead, lambda other, at: self.bind(other, at, depth + 1), year)
-        words = self.words(name)
-        if self.choose and (chosen := self.choose(words, self.likely(name, year))):
-            self.used[name, year] = chosen
-            return chosen.value
-        raise Unknown(f"no row of {words} in {year or 'the latest period'}")
+        return self.used[name, year].value
 
-    def words(self, name: str) -> str:
-        """What a name of a formula stands for, in words."""
-        return self.wanted.rows.get(name, name.replace("_", " "))
-
-    def likely(self, name: str, year: int) -> list[Cell]:
-        """The cells of a year whose row shares a word with a name, most first; a row that stands twice counts once."""
-        asked = stems(self.words(name))
-        found = self.cells(name, year, fit=lambda _, line, sheet: sum(self.common(asked, line)))
-        ordered = sorted(found, key=lambda cell: -cell.score)
-        return list({(cell.label, cell.value): cell for cell in reversed(ordered)}.values())[::-1]
-
-    def cells(
-        self,
-        name: str,
-        year: int,
-        part: str = "lines",
-        fit: Callable[[str, Line, Sheet], float] | None = None,
-    ) -> list[Cell]:
-        """The cells that may be a name's value in a year, of the ``lines`` or the ``others`` of the sheets."""
-        found, fit = [], fit or self.fit
+    def cells(self, name: str, year: int) -> list[Cell]:
+        """The cells that may be a name's value in a year."""
+        item, found = items().get(name, {}), []
         for rank, sheet in enumerate(self.sheets):
-            for line in getattr(sheet, part):
-                if score := fit(name, line, sheet):
-                    column = column_of(line, year, self.wanted.months, sheet) if self.has_columns else 0
-                    if column is None or (shown := line.values[column]) is None:
-                        continue
-                    item = items().get(name, {})
-                    shown = abs(shown) if item.get("is_outflow") else shown
-                    shown *= sign_of_tax(line, column, sheet) if name == "income_tax" else 1
-                    unit = "" if item.get("per_share") else line.unit
-                    score += NEWEST * (sheet.year == year) - RANK * rank
-                    place = sheet.doc_name, sheet.page, line.is_share, score
-                    found.append(
-                        Cell(
-                            name,
-                            line.columns[column].year,
-                            shown * UNITS[unit],
-                            shown,
-                            unit,
-                            line.label,
-                            *place,
-                        )
-                    )
+            for line in sheet.lines:
+                score = self.fit(name, line, sheet)
+                column = column_of(line, year, self.wanted.months, sheet) if score else None
+                if column is None or (shown := line.values[column]) is None:
+                    continue
+                shown = abs(shown) if item.get("is_outflow") else shown
+                shown *= sign_of_tax(line, column, sheet) if name == "income_tax" else 1
+                unit = "" if item.get("per_share") else line.unit
+                score += NEWEST * (sheet.year == year) - RANK * rank
+                value = line.columns[column].year, shown * UNITS[unit], shown, unit, line.label
+                found.append(Cell(name, *value, sheet.doc_name, sheet.page, line.is_share, score))
         return found
 
     def fit(self, name: str, line: Line, sheet: Sheet) -> float:
         """How well a row fits a name, 0 where it does not."""
         words, item = self.wanted.rows.get(name), items().get(name)
-        shared = self.shared(words, line) + STATEMENT * bool(sheet.kind) if words else 0.0
+        of_statement = STATEMENT * bool(sheet.kind)
+        shared = self.shared(words, line) + of_statement if words else 0.0
         if item is None:
-            return shared if shared >= LEAST_SHARED + STATEMENT * bool(sheet.kind) else 0.0
+            return shared if shared >= LEAST_SHARED + of_statement else 0.0
         if line.is_share or not is_row_of(name, line.label):
-            return shared if shared >= SAME + STATEMENT * bool(sheet.kind) else 0.0
+            return shared if shared >= SAME + of_statement else 0.0
         return max(shared, LIKELY + STATEMENT * (sheet.kind == item["kind"]))
 
     def shared(self, words: str, line: Line) -> float:
-        """The mean of the shares that a row's label and the words asked for have in common, 0 below LEAST_SHARED."""
-        of_label, of_asked = self.common(stems(words), line)
-        score = (of_label + of_asked) / 2
+        """The mean of the shares, by weight, that a row's label and the words asked for have in common; 0 below
+        LEAST_SHARED."""
+        asked, label = stems(words), stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
+        if not label or not asked:
+            return 0.0
+        whole = label | stems(plain(line.section))
+        of_label = self.weigh(label & asked) / self.weigh(label)
+        score = (of_label + self.weigh(whole & asked) / self.weigh(asked)) / 2
         return score if score >= LEAST_SHARED and of_label >= LEAST_SHARED / 2 else 0.0
 
-    def common(self, asked: set[str], line: Line) -> tuple[float, float]:
-        """The shares, by weight, of a row's label and of the words asked for that the other has too."""
-        label = stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
-        whole = label | stems(plain(line.section))
-        if not label or not asked:
-            return 0.0, 0.0
-        weigh = lambda some: sum(self.weights[word] or 1.0 for word in some)  # noqa: E731
-        return weigh(label & asked) / weigh(label), weigh(whole & asked) / weigh(asked)
+    def weigh(self, words: set[str]) -> float:
+        """The sum of words' weights, 1 for a word of no label."""
+        return sum(self.weights.get(word, 1.0) for word in words)
 
 
 def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:
     """-1 where a statement shows tax expense in parentheses, or a benefit without: pre-tax income less tax is net."""
-    rows, names = [row for row in sheet.lines if row.columns == line.columns], ("pretax_income", "net_income")
-    near = {name: [row.values[column] for row in rows if is_row_of(name, row.label)] for name in names}
-    pretax, net = (next((value for value in values if value is not None), None) for values in near.values())
-    tax = line.values[column]
+
+    def beside(name: str) -> float | None:
+        rows = (row for row in sheet.lines if row.columns == line.columns and is_row_of(name, row.label))
+        return next((row.values[column] for row in rows if row.values[column] is not None), None)
+
+    pretax, net, tax = beside("pretax_income"), beside("net_income"), line.values[column]
     if pretax is None or net is None:
         return -1 if plain(line.label).startswith("benefit") else 1
     return 1 if abs(pretax - tax - net) <= abs(pretax + tax - net) else -1
@@ -208,13 +161,7 @@ def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | 
     return max(found, key=lambda n: (line.columns[n].months or 0, -n), default=None)
 
 
-def read(
-    wanted: Wanted,
-    sheets: Sequence[Sheet],
-    has_formulas: bool = True,
-    has_columns: bool = True,
-    choose: Choose | None = None,
-) -> Result:
+def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> Result:
     """The answer to a question from pages' tables: of the filings whose pages have all cells, the one with the best;
     where none has all, from the pages of all.
 
@@ -222,19 +169,16 @@ def read(
         wanted: see :func:`lib.answers.asked.asked_for`.
         sheets: the pages, best first.
         has_formulas: without, only single cells are answers.
-        has_columns: see :class:`Reader`.
-        choose: see :class:`Reader`; it is asked where rules alone give no answer, over the pages of all filings.
     """
     if not has_formulas and wanted.source not in ("item", "row"):
-        return Result("", "a formula is needed", None, wanted.formula, ())
-    docs = dict.fromkeys(sheet.doc_name for sheet in sheets)
-    parts = [[sheet for sheet in sheets if sheet.doc_name == doc] for doc in docs]
+        return Result("", "a formula is needed", wanted.formula)
+    filings = dict.fromkeys(sheet.doc_name for sheet in sheets)
+    parts = [[sheet for sheet in sheets if sheet.doc_name == filing] for filing in filings]
     found, why_not = [], "no page has a table"
-    tries = [(part, None) for part in ([*parts, list(sheets)] if len(parts) > 1 else parts)]
-    for rank, (part, asks) in enumerate([*tries, (list(sheets), choose)] if choose else tries):
-        if found and rank >= len(parts):
+    for rank, part in enumerate([*parts, sheets] if len(parts) > 1 else parts):
+        if found and rank == len(parts):
             break  # no mixture of filings where one has all
-        reader = Reader(part, wanted, has_formulas, has_columns, asks)
+        reader = Reader(part, wanted, has_formulas)
         try:
             value = calculate(wanted.formula, reader.bind, wanted.year or 0)
         except (Unknown, OverflowError) as error:
@@ -243,31 +187,31 @@ def read(
         cells = tuple(reader.used.values())
         found.append((min((cell.score for cell in cells), default=0) - RANK * rank, -rank, value, cells))
     if not found:
-        return Result("", why_not, None, wanted.formula, ())
+        return Result("", why_not, wanted.formula)
     *_, value, cells = max(found)
     if not cells:
-        return Result("", "the formula has no rows", None, wanted.formula, ())
-    return Result(written(wanted, value, cells), "", value, wanted.formula, cells)
+        return Result("", "the formula has no rows", wanted.formula)
+    return Result(written(wanted, value, cells), "", wanted.formula, cells)
 
 
 def written(wanted: Wanted, value: float, cells: Sequence[Cell]) -> str:
     """A value as an answer: in the form and unit that are asked for, else in the statement's."""
-    sign = "-" if value < 0 else ""
+
+    def digits(otherwise: int) -> int:
+        return otherwise if wanted.digits is None else wanted.digits
+
     if wanted.form == "percent":
-        digits = 2 if wanted.digits is None else wanted.digits
-        return f"{100 * value:.{digits}f}%"
+        return f"{100 * value:.{digits(2)}f}%"
     if wanted.form in ("ratio", "days"):
-        return f"{value:.{2 if wanted.digits is None else wanted.digits}f}"
+        return f"{value:.{digits(2)}f}"
     if all(cell.is_share for cell in cells):
         return f"{value:g}%"
-    if not any(cell.unit for cell in cells):
-        return f"{value:,.2f}".removesuffix(".00") if wanted.digits is None else f"{value:,.{wanted.digits}f}"
+    unit = next((cell.unit for cell in cells if cell.unit), None)
+    if unit is None:
+        text = f"{value:,.{digits(2)}f}"
+        return text.removesuffix(".00") if wanted.digits is None else text
+    size = abs(value) / (wanted.unit or UNITS[unit])
+    amount = f"{'-' if value < 0 else ''}${size:,.{digits(0 if abs(size - round(size)) < 1e-6 else 2)}f}"
     if wanted.unit:
-        name = next(name for name, size in UNITS.items() if size >= wanted.unit)
-        size = abs(value) / wanted.unit
-        digits = wanted.digits if wanted.digits is not None else 0 if size == int(size) else 2
-        return f"{sign}${size:,.{digits}f} {name}"
-    unit = next(cell.unit for cell in cells if cell.unit)
-    size = abs(value) / UNITS[unit]
-    digits = wanted.digits if wanted.digits is not None else 0 if abs(size - round(size)) < 1e-6 else 2
-    return f"{sign}${size:,.{digits}f} (in {unit}s)"
+        return f"{amount} {next(name for name, ones in UNITS.items() if ones >= wanted.unit)}"
+    return f"{amount} (in {unit}s)"

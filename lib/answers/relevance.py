@@ -7,9 +7,9 @@ is one, and a small model writes it.
 ``hand_labels.csv`` is by one reader, a far larger language model and no financial analyst, who saw question and passage
 only: not the judge's label, the gold pages, the answer or the filing. Half of the 50 pairs were drawn on gold pages.
 ``useful``: the passage contains something that the answer needs. ``partly``: it is of the right company and matter,
-such as the head of the right statement without the figure. ``useless``: the rest. The file contains no text. The reader
-saw the 72 tokens of a chunk that are nearest to the question, where the judge reads a chunk's beginning: the two agree
-on the same chunk, not on the same text. One reader's labels cannot show how far two would agree.
+such as the head of the right statement without the figure. ``useless``: the rest. The reader saw the 72 tokens of a
+chunk that are nearest to the question, where the judge reads a chunk's beginning. One reader's labels cannot show how
+far two would agree.
 """
 
 from pathlib import Path
@@ -31,20 +31,18 @@ TEMPLATE = "Write the question that has this answer, and nothing else.\n\nAnswer
 
 def questions_from(study: Study, written: Answers) -> Filled:
     """The question that the model writes from each answer, stored or written now; items are question ids."""
-    settings, items = study.profile.sibling_texts, []
+    settings = study.profile.sibling_texts
     sampling = Sampling(settings.answer_question.max_tokens, seed=settings.seed)
-    for question_id, answer in written.texts.items():
-        prompt = Prompt(TEMPLATE.format(answer=" ".join(answer.split())), SYSTEM)
-        items.append(Item(question_id, question_id, prompt, sampling))
+    items = [
+        Item(name, name, Prompt(TEMPLATE.format(answer=" ".join(answer.split())), SYSTEM), sampling)
+        for name, answer in written.texts.items()
+    ]
     return study.generation_log().fill("answer_question", items, study.make_generator)
 
 
 def answer_relevance(study: Study, written: Answers) -> pd.Series:
-    """The cosine between each question and the one written from its answer; 0 without an answer or without a question.
-
-    Returns:
-        By question id, in the study's order; every question of the study that was asked for an answer.
-    """
+    """The cosine between each question that was asked and the one written from its answer, by question id, in the
+    study's order; 0 without an answer or without a question."""
     texts = questions_from(study, written).texts
     asked = study.questions.set_index("question_id")["question"]
     asked = asked[asked.index.isin([*written.texts, *written.filled.missing])]

@@ -85,11 +85,10 @@ def study_with(run: pd.DataFrame | None = None, **frames: pd.DataFrame) -> Simpl
 def test_what_is_kept_does_not_depend_on_who_reads_pages_first():
     def kept(*readers: str) -> dict:
         study, found = study_of([0]), {}
-        study.dataset.source = str
         study.memo = lambda key, compute: found[key] if key in found else found.setdefault(key, compute())
         for reader in readers:
             if reader == "sheet":
-                sheet_of(study, "ACME_2018_10K", 0, from_layout=False)
+                sheet_of(study, "ACME_2018_10K", 0)
             else:
                 classify(study, run_of(("ACME_2018_10K", 1)), 5)
         return {key: type(value) for key, value in found.items()}

@@ -17,14 +17,10 @@ from lib.analysis.answered import (
     outcomes,
 )
 from lib.answers.asked import asked_for
-from lib.answers.choosing import Chooser
 from lib.answers.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
-from lib.answers.pages_read import as_text
 from lib.answers.prompt_context import Context
-from lib.answers.reading import Cell, read
-from lib.data.rows import Column, Sheet, entries_of_text, lines_of
-from lib.models.prompts import Generation
-from lib.models.written import GenerationLog, Model
+from lib.answers.reading import read
+from lib.data.rows import Sheet, lines_of
 
 INCOME = """(In millions)
 Years ended December 31,
@@ -67,7 +63,7 @@ VALUES = {("a", 2020): 6.0, ("a", 2019): 3.0, ("b", 2020): 2.0}
 
 
 def sheet(text: str, page: int = 0, doc: str = "ACME_2020_10K", kind: str | None = "income") -> Sheet:
-    return Sheet(doc, page, kind, 2020, tuple(lines_of(entries_of_text(text), text)))
+    return Sheet(doc, page, kind, 2020, lines_of(text))
 
 
 def bind(name: str, year: int) -> float:
@@ -180,60 +176,6 @@ def test_a_derivation_has_the_cells():
     ]
 
 
-def test_a_row_that_rules_miss_may_be_chosen():
-    wanted = asked_for("What was Acme's gain from income of associates in 2019?", ["Acme"])
-    assert read(wanted, [sheet(INCOME)]).text == ""
-    seen = []
-
-    def choose(words, cells):
-        seen.append((words, [cell.label for cell in cells]))
-        return cells[-1]
-
-    found = read(wanted, [sheet(INCOME)], choose=choose)
-    assert len(seen) == 1
-    assert "Net sales" not in seen[0][1]  # shares no word with what is asked
-    assert [cell.label for cell in found.cells] == seen[0][1][-1:]
-    assert read(wanted, [sheet(INCOME)], choose=lambda words, cells: None).text == ""
-
-
-def test_nothing_is_chosen_where_rules_suffice():
-    def never(words, cells):
-        raise AssertionError
-
-    wanted = asked_for("What was Acme's revenue in 2019?", ["Acme"])
-    assert read(wanted, [sheet(INCOME)], choose=never).text == "$400 (in millions)"
-
-
-def test_the_model_chooses_by_number_and_0_is_none(tmp_path):
-    asked = []
-
-    class Writer:
-        def generate(self, requests, on_done):
-            for n, request in enumerate(requests):
-                asked.append(request)
-                number = "2" if "tax" in request.prompt.user else "0"
-                on_done(n, Generation(number, 9, 1, "stop", 0.0))
-
-    log = GenerationLog(tmp_path / "log.jsonl", Model("tiny", "ab"), say=print)
-    study = SimpleNamespace(
-        profile=SimpleNamespace(answers=SimpleNamespace(seed=1)),
-        generation_log=lambda: log,
-        make_generator=Writer,
-    )
-    chooser = Chooser(study)
-    cells = [Cell("x", 2020, 1.0, 1.0, "", label, "D", 0, False, 0.0) for label in ("Taxes", "Tax paid")]
-    for words, label in (("tax", "Tax paid"), ("goodwill", None)):
-        assert (
-            chooser("q", "How much?", words, cells[:1] if label is None else cells) is None
-        )  # not yet known
-        chooser.ask()
-        if label:
-            assert chooser("q", "How much?", words, cells).label == label
-    assert asked[0].sampling.grammar == 'root ::= "0" | "1" | "2"'
-    assert chooser("q", "How much?", "tax", []) is None
-    assert not chooser.ask()
-
-
 def test_what_is_not_found_is_said():
     wanted = asked_for("What was Acme's goodwill in 2020?", ["Acme"])
     assert read(wanted, [sheet(INCOME)])[:2] == ("", "no row of goodwill in 2020")
@@ -251,23 +193,12 @@ def test_cells_of_one_filing_go_before_those_of_several():
     assert {cell.doc_name for cell in found.cells} == {"ACME_2020_10K"}
 
 
-def test_without_columns_a_rows_first_value_is_of_every_year():
-    wanted = asked_for("What was Acme's revenue in 2019?", ["Acme"])
-    assert read(wanted, [sheet(INCOME)], has_columns=False).text == "$500 (in millions)"
-
-
 def test_a_fiscal_year_that_ends_in_january_may_have_the_year_before_as_its_name():
     text = INCOME.replace("December 31", "January 30").replace("2020", "2021").replace("2019", "2020")
     assert (
         read(asked_for("What was Acme's revenue in FY2020?", ["Acme"]), [sheet(text)]).text
         == "$500 (in millions)"
     )
-
-
-def test_rows_for_a_prompt_have_periods_and_units():
-    line = sheet(INCOME).lines[0]
-    assert line.columns[0] == Column(2020, 12, 12)
-    assert as_text(line) == "Net sales | 2020: 500 | 2019: 400 (in millions)"
 
 
 def test_a_wrong_answer_has_the_first_thing_that_went_wrong():
