@@ -110,7 +110,7 @@ def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
     """New tokens a second of the language model with 1, 2 and 4 slots, each a single-threaded process."""
     from lib.models.generator import open_generator
     from lib.models.prompts import Generation, Request, Sampling
-    from lib.retrievers.hyde import prompt
+    from lib.retrievers.prompts import prompt
 
     rows = []
     for n_slots in (1, 2, 4):
@@ -121,7 +121,8 @@ def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
         written: list[Generation] = []
         started = time.perf_counter()
         generator.generate(
-            [Request(prompt(q), sampling) for q in questions], lambda _, one, to=written: to.append(one)
+            [Request(prompt("hyde", {"question": q}), sampling) for q in questions],
+            lambda _, one, to=written: to.append(one),
         )
         taken = time.perf_counter() - started
         rows.append(

@@ -20,14 +20,13 @@ from threadpoolctl import threadpool_limits
 from lib.ahead.pages import FilingGroups, Pages, page_strengths, standardised, stem
 from lib.ahead.pool import Pool, head_vectors, signal_features
 from lib.ahead.queries import PERIOD, POSSESSIVE, TERM, core
-from lib.data.identity import years_in
 from lib.data.rows import accounting, item_of, kind_of, kinds, plain, rows_of
 from lib.frames import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers.bm25 import BM25, STOP_WORDS
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.identity import filing_identities, identity_features
+from lib.retrievers.identity import filing_identities, identity_features, years_in
 from lib.study import Study
 
 HEAD_LINES = 6
@@ -37,7 +36,7 @@ LAST_RANK = 20  # ranks of statements are cut here
 BEST = 50  # pages that each way of choosing adds to the pool
 STATEMENT_WEIGHT = 5  # of the page's statement in one way of choosing, beside standardised words
 PASSAGE, STEP = 120, 60  # terms
-FIRST_YEAR, LAST_YEAR = 1980, 2049  # that :func:`lib.data.identity.years_in` reads
+FIRST_YEAR, LAST_YEAR = 1980, 2049  # that :func:`lib.retrievers.identity.years_in` reads
 VIEWS = (
     "words",
     "pairs",

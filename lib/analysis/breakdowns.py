@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.data.identity import years_in
 from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import Metrics
+from lib.retrievers.identity import years_in
 from lib.stats import Interval, Resampling, corrected, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition

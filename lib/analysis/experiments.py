@@ -8,13 +8,13 @@ import pandas as pd
 from lib import runs
 from lib.ahead.queries import queries
 from lib.data.chunks import count_tokens, load_tokenizer
-from lib.data.identity import search_words, years_in
 from lib.frames import edited
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models.weights import fetch, weights_hash
 from lib.retrievers import bm25
 from lib.retrievers.hyde import written_passages
+from lib.retrievers.identity import search_words, years_in
 from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
 from lib.study import Study
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 from scipy import sparse
 
 from lib.study import Study
@@ -59,9 +58,15 @@ FORMS = {
 }
 
 
-def idf(n_texts: int, n_containing: np.ndarray) -> np.ndarray:
-    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``."""
-    return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
+def idf(n_texts: int, n_containing: np.ndarray, floor: float | None = None) -> np.ndarray:
+    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``.
+
+    With a ``floor`` it is that of ``rank_bm25``: without the 1, and what is negative is this share of the mean.
+    """
+    if floor is None:
+        return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
+    weights = np.log(n_texts - n_containing + 0.5) - np.log(n_containing + 0.5)
+    return np.where(weights < 0, floor * weights.cumsum()[-1] / len(weights), weights)
 
 
 class BM25:
@@ -98,11 +103,7 @@ class BM25:
         lengths = np.array([len(text) for text in texts], float)
         mean = lengths.sum() / max(1, len(texts))
         norm = k1 * (1 - b + b * lengths / (mean or 1.0))
-        if floor is None:
-            self.idf = idf(len(texts), np.bincount(rows, minlength=len(self.vocabulary)))
-        else:
-            weights = BM25Okapi([list(text) for text in texts], k1=k1, b=b, epsilon=floor).idf
-            self.idf = np.array([weights[term] for term in self.vocabulary], float)
+        self.idf = idf(len(texts), np.bincount(rows, minlength=len(known)), floor)
         weights = self.idf[rows] * values * (k1 + 1) / (values + norm[columns])
         self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(self.vocabulary), len(texts)))
 

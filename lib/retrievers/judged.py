@@ -23,17 +23,14 @@ import pandas as pd
 
 from lib import runs
 from lib.files import digest_of
-from lib.models.prompts import Prompt, Sampling
-from lib.models.written import Item
-from lib.retrievers.prompts import TEMPLATES
-from lib.retrievers.rewritten import hybrid_scores, one_line, questions_of, write
+from lib.retrievers.prompts import asked, write
+from lib.retrievers.rewritten import hybrid_scores, one_line
 from lib.study import Study
 
 Search = Callable[[pd.Series], pd.DataFrame]  # the run of a query for each question
 FIRST_STAGE = "hybrid_rrf"
 UNREADABLE = "UNREADABLE"
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", UNREADABLE)
-SYSTEM = "You judge whether a document helps to answer a question. Answer with one word."
 _LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most tokens it may have
 
 
@@ -62,14 +59,13 @@ def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
 
     It is UNREADABLE where the judge said something else, or nothing.
     """
-    settings, asked, items = study.profile.sibling_texts.judge, questions_of(study), []
-    sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
-    read = beginnings(study, pairs["chunk_id"], settings.passage_tokens)
-    for question_id, chunk_id, passage in zip(pairs["question_id"], pairs["chunk_id"], read, strict=True):
-        prompt = Prompt(TEMPLATES["judge"].format(passage=passage, question=asked[question_id]), SYSTEM)
-        items.append(Item(f"{question_id}/{chunk_id}", question_id, prompt, sampling))
-    texts = study.generation_log().fill("judge", items, study.make_generator, may_be_cut=True).texts
-    return pairs.assign(label=[label_of(texts.get(item.id)) for item in items])
+    read = beginnings(study, pairs["chunk_id"], study.profile.sibling_texts.judge.passage_tokens)
+    owners = dict(zip(pairs["question_id"] + "/" + pairs["chunk_id"], pairs["question_id"], strict=True))
+    given = asked(study)
+    passages = zip(owners.items(), read, strict=True)
+    fields = {name: given[question_id] | {"passage": text} for (name, question_id), text in passages}
+    texts = write(study, "judge", fields, owners).texts
+    return pairs.assign(label=[label_of(texts.get(name)) for name in owners])
 
 
 def judged_pairs(study: Study) -> pd.DataFrame:
@@ -84,21 +80,16 @@ def indices_of(text: str | None, n: int) -> list[int]:
 
 def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
     """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
-    settings, asked, items = study.profile.sibling_texts.selection, questions_of(study), []
-    sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
+    settings, given = study.profile.sibling_texts.selection, asked(study)
     top = first_ranks(run, settings.top)
     top = top.assign(text=beginnings(study, top["chunk_id"], settings.passage_tokens))
-    numbers = top.groupby("question_id", sort=False)["text"].agg(list).to_dict()
-    for question_id, texts in numbers.items():
+    fields, numbers = {}, {}
+    for question_id, texts in top.groupby("question_id", sort=False)["text"]:
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
-        given = {"documents": documents, "question": asked[question_id], "last": len(texts) - 1}
-        user = TEMPLATES["selection"].format(**given)
-        items.append(Item(question_id, question_id, Prompt(user), sampling))
-    written = study.generation_log().fill("selection", items, study.make_generator, may_be_cut=True).texts
-    return {
-        question_id: [number + 1 for number in indices_of(written.get(question_id), len(texts))]
-        for question_id, texts in numbers.items()
-    }
+        fields[question_id] = given[question_id] | {"documents": documents, "last": len(texts) - 1}
+        numbers[question_id] = len(texts)
+    written = write(study, "selection", fields).texts
+    return {name: [number + 1 for number in indices_of(written.get(name), n)] for name, n in numbers.items()}
 
 
 def chosen(study: Study) -> dict[str, list[int]]:
@@ -139,8 +130,8 @@ def corrected(study: Study, first: pd.DataFrame, search: Search) -> tuple[pd.Dat
     second round), RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
     """
     table = _counts(study, first)
-    asked = questions_of(study)
-    poor = {question_id: asked[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
+    given = asked(study)
+    poor = {question_id: given[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
     written = write(study, "correction", poor).texts if poor else {}
     table["query"] = [one_line(written.get(question_id, "")) for question_id in table.index]
     again = search(table["query"]) if poor else first[:0]

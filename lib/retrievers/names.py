@@ -41,7 +41,7 @@ def core_words(name: str) -> list[str]:
 
 
 #: Acronyms of finance and of offices, which are no company's initials.
-COMMON_ACRONYMS = {bare(row.acronym) for row in acronyms()}
+COMMON_ACRONYMS = {bare(acronym) for acronym, *_ in acronyms()}
 COMMON_ACRONYMS |= set("ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split())
 
 
