@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 from tqdm.auto import tqdm
 
-from lib.data.layout import Dataset, Line, Problems, read_json_lines
-from lib.data.records import Page, checked
+from lib.data.layout import Dataset, Line, Problems
+from lib.data.records import Page, read_records
 from lib.files import digest_of_file, end_with_parent
 from lib.words import PAGE_COLUMNS
 
@@ -105,14 +105,12 @@ def _read_pdf(source: Path, problems: Problems, pages: Container[int] | None) ->
 
 def _read_text(source: Path, problems: Problems) -> list[str]:
     texts, expected = [], 0
-    for line in read_json_lines(source, problems):
-        page, wrong = checked(Page, line.record)
+    for line, page in read_records(source, Page, problems):
         if page and page.doc_name != source.stem:
-            wrong.append(f"doc_name is not {source.stem}; mend the name")
+            problems.add(line, f"doc_name is not {source.stem}; mend the name")
         if page and page.page != expected:
-            wrong.append(f"page {page.page!r} where {expected} comes next; count from 0, leave none out")
-        for message in wrong:
-            problems.add(line, message)
+            wrong = f"page {page.page} where {expected} comes next; count from 0, leave none out"
+            problems.add(line, wrong)
         texts.append(page.text if page else "")
         expected = (page.page if page else expected) + 1
     if not texts and not problems.messages:
