@@ -18,9 +18,10 @@ from extras.silver.statements import Statement, primary_statements
 from lib.data.rows import NOTES, Row, accounting, kinds, plain
 from lib.files import digest_of, write_atomically
 from lib.retrievers.identity import PERIOD_ENDED, dates_in, filing_identity
-from lib.retrievers.names import bare, cover_names
+from lib.retrievers.names import cover_names
 from lib.silver import COLUMNS, FILES, Silver, companies, folder, read_silver
 from lib.study import Study
+from lib.tokens import bare
 from lib.words import FILING_COLUMNS, PAGE_COLUMNS, StudyError
 
 QUOTA = {"lookup": 5, "row": 3, "change": 2, "growth": 2, "ratio": 5, "share": 1, "cloze": 8}  # of one filing

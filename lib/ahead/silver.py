@@ -13,9 +13,9 @@ from lib.ahead.pool import Pool
 from lib.ahead.views import pool_of
 from lib.frames import remembered
 from lib.page_scorer.pages import page_rows
-from lib.retrievers.names import bare
 from lib.silver import read_silver
 from lib.study import Study
+from lib.tokens import bare
 
 N_QUESTIONS, BATCH, SEED = 600, 100, 13
 

@@ -24,10 +24,11 @@ from lib.data.rows import accounting, item_of, kind_of, kinds, plain, rows_of
 from lib.frames import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
-from lib.retrievers.bm25 import BM25, STOP_WORDS
+from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import filing_identities, identity_features, years_in
 from lib.study import Study
+from lib.tokens import STOP_WORDS
 
 HEAD_LINES = 6
 YEAR = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")

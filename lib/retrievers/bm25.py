@@ -6,40 +6,15 @@ half of the texts to a quarter of the mean weight. Over filings, where most term
 then weighs more than "revenue". Its scores are kept as a form of their own, because published studies used them.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from lib.study import Study
-
-TOKEN = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?%?|[a-z]+(?:[&'-][a-z]+)*|[$%]")
-
-
-def tokenize(text: str) -> list[str]:
-    """Lower-case words and numbers; ``$1,577.0``, ``4.2%``, ``p&l`` and ``year-end`` stay whole.
-
-    A number with signs or thousands' commas also gives the bare number, since a question says ``$1577`` and a table
-    ``1,577``.
-    """
-    tokens = []
-    for token in TOKEN.findall(text.lower()):
-        bare = token.strip("$%").replace(",", "")
-        tokens += [token, bare] if bare and bare != token else [token]
-    return tokens
-
-
-#: English words without content, as the Snowball project lists them.
-STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text().split())
-
-
-def content_tokens(text: str) -> list[str]:
-    """The tokens of :func:`tokenize` that are not STOP_WORDS."""
-    return [token for token in tokenize(text) if token not in STOP_WORDS]
+from lib.tokens import content_tokens, tokenize
 
 
 class Form(NamedTuple):

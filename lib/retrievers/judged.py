@@ -97,23 +97,17 @@ def chosen(study: Study) -> dict[str, list[int]]:
     return choices(study, study.run(FIRST_STAGE))
 
 
-def selected(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.DataFrame:
-    """The run with the chosen ranks of each question first and the others behind, each as they were.
-
-    Scores are minus the new ranks.
-    """
+def ranks_after(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.Series:
+    """The rank of each row of a run with the chosen ranks of its question first and the others behind, as they were."""
     places = zip(run["question_id"], run["rank"], strict=True)
-    is_behind = [rank not in chosen[asked] for asked, rank in places]
-    ordered = run.assign(is_behind=is_behind, question=pd.factorize(run["question_id"])[0])
-    ordered = ordered.sort_values(["question", "is_behind", "rank"], ignore_index=True)
-    ranks = ordered.groupby("question").cumcount() + 1
-    return ordered.assign(rank=ranks, score=-ranks.astype("float32"))[run.columns.tolist()]
+    is_behind = np.array([rank not in chosen[question_id] for question_id, rank in places], int)
+    return (run["rank"] + len(run) * is_behind).groupby(run["question_id"]).rank()
 
 
 def score_selected(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Minus the rank after selection, shape (n_questions, n_chunks)."""
     run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
-    return runs.to_matrix(selected(run, choices(study, run)), study.questions, study.chunks)
+    return runs.to_matrix(run, study.questions, study.chunks, -ranks_after(run, choices(study, run)))
 
 
 def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from lib.ahead import ranker, silver
 from lib.ahead.ranker import WHOLE, WITH_SILVER
 from lib.ahead.sets import union_of
-from lib.retrievers.names import bare
+from lib.tokens import bare
 
 
 @pytest.fixture
