@@ -13,6 +13,7 @@ from lib.files import write_atomically
 from lib.models.weights import fetch
 from lib.retrievers import bm25
 from lib.study import Study
+from lib.tokens import tokenize
 from lib.words import StudyError
 
 COLUMNS = ["part", "variant", "value", "unit"]
@@ -38,8 +39,8 @@ def bm25_rows(study: Study, n_questions: int = 10) -> list[tuple]:
     """Milliseconds a question: ours and ``rank_bm25``, over the same chunks."""
     from rank_bm25 import BM25Okapi
 
-    texts = [bm25.tokenize(text) for text in study.chunks["text"]]
-    queries = [bm25.tokenize(question) for question in study.questions["question"][:n_questions]]
+    texts = [tokenize(text) for text in study.chunks["text"]]
+    queries = [tokenize(question) for question in study.questions["question"][:n_questions]]
     ours, reference = bm25.BM25(texts), BM25Okapi(texts)
     rows = []
     for name, score in (("sparse matrix (ours)", ours.scores), ("rank_bm25", reference.get_scores)):
@@ -110,7 +111,7 @@ def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
     """New tokens a second of the language model with 1, 2 and 4 slots, each a single-threaded process."""
     from lib.models.generator import open_generator
     from lib.models.prompts import Generation, Request, Sampling
-    from lib.retrievers.hyde import prompt
+    from lib.retrievers.prompts import prompt
 
     rows = []
     for n_slots in (1, 2, 4):
@@ -121,7 +122,8 @@ def generation_rows(study: Study, n_prompts: int = 4) -> list[tuple]:
         written: list[Generation] = []
         started = time.perf_counter()
         generator.generate(
-            [Request(prompt(q), sampling) for q in questions], lambda _, one, to=written: to.append(one)
+            [Request(prompt("hyde", {"question": q}), sampling) for q in questions],
+            lambda _, one, to=written: to.append(one),
         )
         taken = time.perf_counter() - started
         rows.append(

@@ -13,10 +13,10 @@ from lib.answers.prompt_context import BEST_BASELINE, context
 from lib.answers.relevance import labelled_pairs, questions_from
 from lib.evaluation import evaluate_all
 from lib.methods import METHODS, baselines
-from lib.retrievers import contextual, hyde, judged
+from lib.retrievers import contextual, judged
 from lib.retrievers.contextual import window_vectors
 from lib.retrievers.judged import judgements
-from lib.retrievers.rewritten import write
+from lib.retrievers.prompts import asked, write
 from lib.study import Study
 
 
@@ -37,7 +37,7 @@ def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None)
 
 def write_kind(kind: str, study: Study) -> str:
     """Write the texts of one kind for every question."""
-    return f"{len(write(study, kind).texts)} of {len(study.questions)} questions"
+    return f"{len(write(study, kind, asked(study)).texts)} of {len(study.questions)} questions"
 
 
 def write_judgements(study: Study) -> str:
@@ -60,11 +60,6 @@ def write_selections(study: Study) -> str:
     return f"{sum(map(len, found.values()))} chunks selected for {len(found)} questions"
 
 
-def write_passages(study: Study) -> str:
-    """Write the one passage of each question that Akarsu et al. search with."""
-    return f"{len(hyde.passages(study, 'hyde_akarsu').texts)} of {len(study.questions)} questions"
-
-
 def write_answer_questions(study: Study) -> str:
     """Write the question of every answer of the best baseline and of ``ahead``."""
     best = best_baseline(
@@ -75,8 +70,7 @@ def write_answer_questions(study: Study) -> str:
 
 
 KINDS: dict[str, Callable[[Study], str]] = {
-    **{kind: partial(write_kind, kind) for kind in ("rewrites", "keywords", "expansion")},
-    "hyde_akarsu": write_passages,
+    **{kind: partial(write_kind, kind) for kind in ("rewrites", "keywords", "expansion", "hyde_akarsu")},
     "judge": write_judgements,
     "crag": write_corrections,
     "selection": write_selections,

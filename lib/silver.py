@@ -13,8 +13,8 @@ import pandas as pd
 from lib.files import digest_of, digest_of_file
 from lib.folds import Fold
 from lib.retrievers.identity import END_OF_STEM
-from lib.retrievers.names import bare
 from lib.study import Study
+from lib.tokens import bare
 from lib.words import NeedsFilings
 
 FILES = ("questions", "filings", "pages")

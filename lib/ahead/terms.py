@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from lib.retrievers.bm25 import STOP_WORDS
+from lib.tokens import STOP_WORDS
 
 ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
 ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"

@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 from lib.ahead.kinds import TITLE_WEIGHT, PageKinds
 from lib.ahead.pool import FilingGroups, Pool, Statements, share_of
 from lib.ahead.terms import core, pairs, terms, topic
-from lib.data.identity import years_in
 from lib.data.rows import accounting, item_of, kind_of, kinds, plain, rows_of
 from lib.frames import remembered
 from lib.models import index
@@ -27,7 +26,7 @@ from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.fusion import standardised
-from lib.retrievers.identity import TYPES, filing_identities, identity_features
+from lib.retrievers.identity import TYPES, filing_identities, identity_features, years_in
 from lib.study import Study
 
 HEAD_LINES = 6

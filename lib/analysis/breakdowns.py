@@ -5,16 +5,16 @@ never ranked. A bootstrap over few companies is too narrow (over one it has no w
 also spans Wilson's score interval over its questions, which is conservative for any values from 0 to 1.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lib.data.identity import years_in
 from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import Metrics
+from lib.retrievers.identity import years_in
+from lib.retrievers.names import names_company
 from lib.stats import Interval, Resampling, corrected, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
@@ -53,20 +53,6 @@ def seen_runs(best_baseline: str, methods: Sequence[str]) -> list[Seen]:
     seen += [Seen(name, name) for name in TRAINED if name in methods]
     oracle = "dense" if "dense" in methods else best_baseline
     return [*seen, Seen("oracle_document", oracle, "oracle-document")]
-
-
-def names_company(question: str, company: str) -> bool:
-    """Whether a question names its company: by the name's first word, or a short form such as JPM, JnJ or AMEX.
-
-    A short form is a word with two capital letters or more whose letters stand in the company's name in that order,
-    the first of them first.
-    """
-    first = re.split(r"[\s-]", company.strip())[0]
-    if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
-        return True
-    letters = re.sub(r"\W", "", company).lower()
-    words = [word for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1]
-    return any(w[0] == letters[0] and re.search(".*".join(w), letters) for w in map(str.lower, words))
 
 
 def named(study: Study) -> pd.Series:

@@ -9,15 +9,16 @@ from lib import runs
 from lib.ahead.kinds import expanded
 from lib.ahead.terms import core
 from lib.data.chunks import count_tokens, load_tokenizer
-from lib.data.identity import search_words, years_in
 from lib.frames import edited
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.models.weights import fetch, weights_hash
 from lib.retrievers import bm25
 from lib.retrievers.hyde import written_passages
+from lib.retrievers.identity import search_words, years_in
 from lib.retrievers.rerank import HEAD_TOKENS, pool_scores
 from lib.study import Study
+from lib.tokens import tokenize
 
 #: Forms of BM25 from the published one to the row of the table, and with more, in the order of the table.
 VARIANTS = {
@@ -81,7 +82,7 @@ def word_weights(study: Study) -> pd.DataFrame:
     """What each of WORDS weighs in BM25: word, share (of the chunks that contain it), rank_bm25, lucene; stored."""
 
     def make() -> pd.DataFrame:
-        tokens = [set(bm25.tokenize(text)) for text in study.chunks["text"]]
+        tokens = [set(tokenize(text)) for text in study.chunks["text"]]
         share = [np.mean([word in found for found in tokens]) for word in WORDS]
         table = pd.DataFrame({"word": WORDS, "share": share})
         for name, form in (("rank_bm25", "rank_bm25"), ("lucene", "all words")):

@@ -18,16 +18,17 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, names_company, third_of
+from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, third_of
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.frontier import known_file
 from lib.analysis.statistic import correlation_of
-from lib.data.identity import years_in
 from lib.evaluation import read_metrics
 from lib.methods import METHODS, measured
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
+from lib.retrievers.identity import years_in
+from lib.retrievers.names import names_company
 from lib.stats import Interval, Resampling, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.study import Study

@@ -13,9 +13,8 @@ from pathlib import Path
 import yaml
 
 from lib.answers.formulas import formula_named, in_symbols, item_named, library, names_in, spoken
-from lib.data.identity import years_in
 from lib.metrics.answers import asked_unit
-from lib.retrievers.identity import asked_period, quarters_in
+from lib.retrievers.identity import asked_period, quarters_in, years_in
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}

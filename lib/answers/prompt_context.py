@@ -17,8 +17,8 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.frames import remembered
 from lib.methods import METHODS
-from lib.retrievers.bm25 import tokenize
 from lib.study import Study
+from lib.tokens import tokenize
 from lib.words import CONDITIONS, IN_WORDS, Condition, StudyError
 
 NONE = "none"

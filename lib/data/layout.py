@@ -90,6 +90,11 @@ class Line(NamedTuple):
     number: int
     record: dict | None = None
 
+    @property
+    def doc_name(self) -> str:
+        """The filing that the record names, perhaps wrongly."""
+        return str(self.record.get("doc_name"))
+
 
 class Problems:
     """The list of what is wrong with a dataset, reported at once; files are named relative to its ``root``."""

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.download import download_financebench
 from lib.data.layout import Dataset
-from lib.files import ROOT, digest_of, write_atomically
+from lib.files import ROOT, write_atomically
 from lib.words import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
@@ -47,24 +46,21 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
     """Find and read a dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
 
     An empty name is FinanceBench where it lies on this machine, else the demo. ``questions`` names another question set
-    over its filings, by folder, or by name where datasets lie. With ``artifacts`` its name is its own among all whose
-    results are there.
+    over its filings, by folder, or by name where datasets lie. With ``artifacts`` it is recorded there, see
+    :func:`recorded`.
 
     Raises:
-        DatasetError: there is no such dataset or question set, or it has problems; all of them are listed.
+        DatasetError: there is no such dataset or question set, its name is another's, or it has problems; all of them
+            are listed.
     """
-    collection = _named_apart(_open_collection(name), artifacts)
+    collection = recorded(_open_collection(name), artifacts)
     if questions in ("", collection.name):
         return collection
-    if (root := questions_root(questions)) is None:
-        wanted = f"give a folder with data/*questions*.jsonl{_published()}"
-        raise DatasetError(f"{questions}: no question set; {wanted}")
-    return _named_apart(read_questions(root, name_of(questions), collection), artifacts)
-
-
-def _published() -> str:
-    names = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
-    return f", or the name of a published one: {names}" if names else ""
+    if root := questions_root(questions):
+        return recorded(read_questions(root, name_of(questions), collection), artifacts)
+    published = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
+    other = f", or the name of a published one: {published}" if published else ""
+    raise DatasetError(f"{questions}: no question set; give a folder with data/*questions*.jsonl{other}")
 
 
 def _open_collection(name: str) -> Dataset:
@@ -75,10 +71,7 @@ def _open_collection(name: str) -> Dataset:
         if root is not None:
             return read_dataset(root, "financebench")
         print("FinanceBench is not here: this is the synthetic DEMO. For the study say DATASET=financebench.")
-        name = "demo"
-    if name == "demo":
-        return read_dataset(DEMO, "demo")
-    root = Path(name).expanduser()
+    root = DEMO if name in ("", "demo") else Path(name).expanduser()
     if not is_dataset(root):
         wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
         if (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
@@ -92,37 +85,23 @@ def name_of(root: Path | str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(root).expanduser().resolve().name)
 
 
-def _named_apart(dataset: Dataset, artifacts: Path | None) -> Dataset:
-    """The dataset with a folder of artifacts of its own, in which it is recorded: of one name with another, published
-    or used before, it is named after its place too. A copy is the same dataset, and so is what changed at its place.
+def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
+    """The dataset, recorded in its folder of artifacts. A copy is the same dataset; so is what changed at its place.
+
+    Raises:
+        DatasetError: its name is that of another dataset, in the artifacts or among the study's own names.
     """
-    place = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
-    own = place | {"fingerprint": dataset.fingerprint}
-    if _is_another(dataset, own, _read(artifacts / dataset.name / RECORD if artifacts else None)):
-        name = f"{dataset.name}-{digest_of(place)[:6]}"
-        is_own = dataset.collection == dataset.name
-        dataset = replace(dataset, name=name, collection=name if is_own else dataset.collection)
-    if artifacts and _read(artifacts / dataset.name / RECORD) != own:
-        write_atomically(artifacts / dataset.name / RECORD, json.dumps(own, indent=1) + "\n")
+    own = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
+    record = artifacts / dataset.name / RECORD if artifacts else None
+    of_study = RESULTS / dataset.name / "default" / "manifest.json"
+    known = json.loads(record.read_text()) if record and record.is_file() else {}
+    is_studys = dataset.root in (DEMO, financebench_root()) and dataset.collection == dataset.name
+    if not known and not is_studys and (dataset.name in NAMES or of_study.is_file()):
+        known = json.loads(of_study.read_text()) if of_study.is_file() else {"fingerprint": ""}
+    is_here = all(known.get(name) == path for name, path in own.items())
+    own["fingerprint"] = dataset.fingerprint
+    if known and not is_here and known.get("fingerprint") != dataset.fingerprint:
+        raise DatasetError(f"{dataset.root}: another dataset has the name {dataset.name}; rename the folder")
+    if record and known != own:
+        write_atomically(record, json.dumps(own, indent=1) + "\n")
     return dataset
-
-
-def _is_another(dataset: Dataset, own: dict, recorded: dict) -> bool:
-    """Whether a dataset's name is that of another, in the artifacts or else among the study's own names."""
-    if recorded:
-        is_here = all(recorded.get(name) == own[name] for name in ("questions", "filings"))
-        return not is_here and recorded.get("fingerprint") != own["fingerprint"]
-    if dataset.root in (DEMO, financebench_root()) and dataset.collection == dataset.name:
-        return False
-    published = _read(RESULTS / dataset.name / "default" / "manifest.json")
-    is_taken = published or dataset.name in NAMES
-    return bool(is_taken) and published.get("fingerprint") != own["fingerprint"]
-
-
-def _read(path: Path | None) -> dict:
-    """A file's JSON object; empty where there is none that can be read."""
-    try:
-        found = json.loads(path.read_text()) if path else {}
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

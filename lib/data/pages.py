@@ -3,8 +3,6 @@
 Pages come from PDFs through PyMuPDF, or are given as text; they are numbered from 0, and blank pages are kept.
 """
 
-import re
-import unicodedata
 from collections.abc import Container, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -12,15 +10,12 @@ from pathlib import Path
 import pandas as pd
 from tqdm.auto import tqdm
 
-from lib.data.layout import Dataset, Line, Problems, read_json_lines
-from lib.data.records import Page, checked
+from lib.data.layout import Dataset, Line, Problems
+from lib.data.records import Page, read_records
 from lib.files import digest_of_file, end_with_parent
+from lib.tokens import words_in_any_script
 from lib.words import PAGE_COLUMNS
 
-#: Letters of scripts that put no space between words; two that follow each other stand for a word.
-SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-BETWEEN_SPACELESS = re.compile(f"(?<=[{SPACELESS}])\\s+(?=[{SPACELESS}])")
-WORD = re.compile(f"(?=([{SPACELESS}]{{2}}))|[a-z0-9]+|[^\\W_a-z0-9{SPACELESS}][^\\W_{SPACELESS}]*")
 N_PROCESSES = 2
 MIN_OVERLAP = 0.5  # share of the evidence's words that stand on its page: it was copied from the PDF's text
 
@@ -105,14 +100,12 @@ def _read_pdf(source: Path, problems: Problems, pages: Container[int] | None) ->
 
 def _read_text(source: Path, problems: Problems) -> list[str]:
     texts, expected = [], 0
-    for line in read_json_lines(source, problems):
-        page, wrong = checked(Page, line.record)
+    for line, page in read_records(source, Page, problems):
         if page and page.doc_name != source.stem:
-            wrong.append(f"doc_name is not {source.stem}; mend the name")
+            problems.add(line, f"doc_name is not {source.stem}; mend the name")
         if page and page.page != expected:
-            wrong.append(f"page {page.page!r} where {expected} comes next; count from 0, leave none out")
-        for message in wrong:
-            problems.add(line, message)
+            wrong = f"page {page.page} where {expected} comes next; count from 0, leave none out"
+            problems.add(line, wrong)
         texts.append(page.text if page else "")
         expected = (page.page if page else expected) + 1
     if not texts and not problems.messages:
@@ -150,11 +143,5 @@ def _check_evidence(dataset: Dataset, counts: Mapping, texts: Mapping, problems:
 
 def _share(evidence: str, text: str) -> float:
     """The share of the evidence's words that stand in a text; 1 where it has no words."""
-    words, found = words_of(evidence), words_of(text)
+    words, found = map(words_in_any_script, (evidence, text))
     return len(words & found) / len(words) if words else 1.0
-
-
-def words_of(text: str) -> set[str]:
-    """The words of a text in any script: pairs of letters where a script has no spaces."""
-    joined = BETWEEN_SPACELESS.sub("", unicodedata.normalize("NFKC", text).lower())
-    return {match[1] or match[0] for match in WORD.finditer(joined)}

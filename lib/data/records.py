@@ -2,10 +2,13 @@
 
 import math
 import re
+from pathlib import Path
 from typing import Annotated
 
 from annotated_types import Predicate
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from lib.data.layout import Line, Problems, read_json_lines
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]{0,199}")
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
@@ -111,6 +114,11 @@ class Document(Stated):
         None, ge=1900, le=2100, description="give a year such as 2024, or leave it out"
     )
 
+    @property
+    def identity(self) -> tuple:
+        """What two descriptions of a filing may not differ in."""
+        return self.company, self.doc_type, self.doc_period
+
 
 MENDS = {
     name: field.description
@@ -119,19 +127,34 @@ MENDS = {
 }
 
 
-def checked(model: type[Record], record: dict) -> tuple[Record | None, list[str]]:
-    """A record as a model; or None, and a sentence for each field that is wrong."""
-    try:
-        return model.model_validate(record), []
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_context=False)
+def read_records(
+    path: Path, model: type[Record], problems: Problems, without: tuple[str, ...] = ()
+) -> list[tuple[Line, Record | None]]:
+    """The records of a JSON-lines file with their lines; None for a wrong one, each field of which is noted.
+
+    Fields of ``without`` are not read.
+    """
+    found = []
+    for line in read_json_lines(path, problems):
+        given = {name: value for name, value in line.record.items() if name not in without}
+        try:
+            found.append((line, model.model_validate(given)))
+        except ValidationError as error:
+            found.append((line, None))
+            for message in _messages(error):
+                problems.add(line, message)
+    return found
+
+
+def _messages(error: ValidationError) -> list[str]:
+    """A sentence for each field that is wrong, and one for those that are missing."""
+    errors = error.errors(include_url=False, include_context=False)
     lacks = [one["loc"][0] for one in errors if one["type"] == "missing" and len(one["loc"]) == 1]
     messages = [f"the line has no {', '.join(lacks)}; fill in what is missing"] if lacks else []
     for one in errors:
         field, *inside = one["loc"]
-        if field in lacks:
-            continue
-        name = " of ".join([*map(str, inside[1:]), f"evidence {inside[0] + 1}"]) if inside else field
-        value = "missing" if one["type"] == "missing" else shortened(one["input"])
-        messages.append(f"{name} is {value}; {MENDS[(inside[1:] or [field])[0]]}")
-    return None, messages
+        if field not in lacks:
+            name = " of ".join([*map(str, inside[1:]), f"evidence {inside[0] + 1}"]) if inside else field
+            value = "missing" if one["type"] == "missing" else shortened(one["input"])
+            messages.append(f"{name} is {value}; {MENDS[(inside[1:] or [field])[0]]}")
+    return messages

@@ -6,41 +6,15 @@ half of the texts to a quarter of the mean weight. Over filings, where most term
 then weighs more than "revenue". Its scores are kept as a form of their own, because published studies used them.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 from scipy import sparse
 
 from lib.study import Study
-
-TOKEN = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?%?|[a-z]+(?:[&'-][a-z]+)*|[$%]")
-
-
-def tokenize(text: str) -> list[str]:
-    """Lower-case words and numbers; ``$1,577.0``, ``4.2%``, ``p&l`` and ``year-end`` stay whole.
-
-    A number with signs or thousands' commas also gives the bare number, since a question says ``$1577`` and a table
-    ``1,577``.
-    """
-    tokens = []
-    for token in TOKEN.findall(text.lower()):
-        bare = token.strip("$%").replace(",", "")
-        tokens += [token, bare] if bare and bare != token else [token]
-    return tokens
-
-
-#: English words without content, as the Snowball project lists them.
-STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text().split())
-
-
-def content_tokens(text: str) -> list[str]:
-    """The tokens of :func:`tokenize` that are not STOP_WORDS."""
-    return [token for token in tokenize(text) if token not in STOP_WORDS]
+from lib.tokens import content_tokens, tokenize
 
 
 class Form(NamedTuple):
@@ -59,9 +33,15 @@ FORMS = {
 }
 
 
-def idf(n_texts: int, n_containing: np.ndarray) -> np.ndarray:
-    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``."""
-    return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
+def idf(n_texts: int, n_containing: np.ndarray, floor: float | None = None) -> np.ndarray:
+    """Lucene's weight of terms, ``log(1 + (N - n + 0.5) / (n + 0.5))``, of the same shape as ``n_containing``.
+
+    With a ``floor`` it is that of ``rank_bm25``: without the 1, and what is negative is this share of the mean.
+    """
+    if floor is None:
+        return np.log1p((n_texts - n_containing + 0.5) / (n_containing + 0.5))
+    weights = np.log(n_texts - n_containing + 0.5) - np.log(n_containing + 0.5)
+    return np.where(weights < 0, floor * weights.cumsum()[-1] / len(weights), weights)
 
 
 class BM25:
@@ -98,11 +78,7 @@ class BM25:
         lengths = np.array([len(text) for text in texts], float)
         mean = lengths.sum() / max(1, len(texts))
         norm = k1 * (1 - b + b * lengths / (mean or 1.0))
-        if floor is None:
-            self.idf = idf(len(texts), np.bincount(rows, minlength=len(self.vocabulary)))
-        else:
-            weights = BM25Okapi([list(text) for text in texts], k1=k1, b=b, epsilon=floor).idf
-            self.idf = np.array([weights[term] for term in self.vocabulary], float)
+        self.idf = idf(len(texts), np.bincount(rows, minlength=len(known)), floor)
         weights = self.idf[rows] * values * (k1 + 1) / (values + norm[columns])
         self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(self.vocabulary), len(texts)))
 

@@ -9,6 +9,7 @@ from, and their length, is chosen here.
 """
 
 import re
+from calendar import month_name
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -18,15 +19,14 @@ import pandas as pd
 import yaml
 
 from lib.data.chunks import split_chunks
-from lib.data.identity import sentences
 from lib.frames import remembered
 from lib.models.index import SPECIAL_TOKENS, encode_texts
-from lib.models.prompts import Prompt, Sampling
-from lib.models.written import Filled, Item
+from lib.models.written import Filled
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused_scores, ranked_list
-from lib.retrievers.prompts import TEMPLATES
+from lib.retrievers.identity import sentences
+from lib.retrievers.prompts import write
 from lib.study import Study
 
 Context = Literal["header", "written"]
@@ -34,12 +34,10 @@ MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chun
 FIRST_PAGES = 12
 MAX_SENTENCES = 3
 MAX_CHARACTERS = 700
-MAX_TOKENS = 80
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z•“])|\s•\s")
 _FILE = yaml.safe_load(Path(__file__).with_name("contextual.yaml").read_text())
 BUSINESS, BOILERPLATE = (re.compile("".join(_FILE[name]), re.I) for name in ("business", "boilerplate"))
-DATE = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-                  r"\s+\d{1,2},?\s+(?:19|20)\d{2}\b")  # fmt: skip
+DATE = re.compile(rf"\b(?:{'|'.join(month_name[1:])})\s+\d{{1,2}},?\s+(?:19|20)\d{{2}}\b")
 
 
 def excerpt(pages: Sequence[str]) -> str:
@@ -60,28 +58,26 @@ def excerpt(pages: Sequence[str]) -> str:
     return (text or " ".join(texts[:1]))[:MAX_CHARACTERS]
 
 
-def prompt(company: str, header: str, pages: Sequence[str]) -> Prompt:
-    """What the model is asked: the header, the first date on the first page, and an excerpt; about 250 tokens."""
+def facts(company: str, header: str, pages: Sequence[str]) -> dict[str, str]:
+    """What the model is given: the header, the first date on the first page, and an excerpt; about 250 tokens."""
     dated = DATE.search(" ".join(pages[0].split())) if pages else None
     date = f"Dated {dated[0]}." if dated else ""
-    given = {"company": company, "header": header, "date": date, "excerpt": excerpt(pages)}
-    return Prompt(TEMPLATES["filing_context"].format(**given))
+    return {"company": company, "header": header, "date": date, "excerpt": excerpt(pages)}
 
 
 @remembered
 def written(study: Study) -> Filled:
     """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`."""
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
-    known, sampling, items = sentences(study.filings), Sampling(max_tokens=MAX_TOKENS), []
-    for name, company in zip(study.filings["doc_name"], study.filings["company"], strict=True):
-        items.append(Item(name, name, prompt(company, known[name], pages[name]), sampling))
-    return study.generation_log().fill("filing_context", items, study.make_generator)
+    known, companies = sentences(study.filings), study.filings.set_index("doc_name")["company"]
+    fields = {name: facts(companies[name], known[name], pages[name]) for name in known}
+    return write(study, "filing_context", fields)
 
 
 def contexts(study: Study, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line.
 
-    A written context begins with the header, which it rests on; what was cut at MAX_TOKENS ends with its last whole
+    A written context begins with the header, which it rests on; what was cut ends with its last whole
     sentence if that leaves half of it or more. A filing whose context could not be written has its header; the log
     reports what is missing.
     """

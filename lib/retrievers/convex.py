@@ -21,6 +21,7 @@ from lib import runs
 from lib.folds import Fold, make_folds
 from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
+from lib.retrievers.fusion import min_max, softmax
 from lib.study import Study
 
 Normalisation = Literal["min_max", "softmax"]
@@ -30,31 +31,6 @@ EVEN = 0.5  # where all questions are of one company, and none can choose for an
 RECALL_K = 5
 CHOSEN_BY = "ndcg"
 METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
-
-
-def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """Scores brought to 0..1 over the candidates of each question, float64, shape (n_questions, n_chunks).
-
-    What was not scored (``-inf``) counts as the least. 0 outside of the candidates, and where all score the same.
-    """
-    is_scored = candidates & np.isfinite(scores)
-    low = np.where(is_scored, scores, np.inf).min(axis=1, keepdims=True, initial=np.inf)
-    high = np.where(is_scored, scores, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
-    has_range = high > low
-    scaled = (scores - np.where(has_range, low, 0.0)) / np.where(has_range, high - low, 1.0)
-    return np.where(is_scored & has_range, scaled, 0.0)
-
-
-def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """``exp(score)`` as a share of its sum over the candidates of each question, float64 (n_questions, n_chunks).
-
-    0 outside of the candidates and where nothing was scored (``-inf``).
-    """
-    is_scored = candidates & np.isfinite(scores)
-    high = np.where(is_scored, scores, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
-    apart = scores - np.where(np.isfinite(high), high, 0.0)
-    raised = np.exp(apart, where=is_scored, out=np.zeros(scores.shape))
-    return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
 
 
 def first_by(scores: np.ndarray, candidates: np.ndarray, n: int) -> np.ndarray:

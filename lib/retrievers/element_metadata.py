@@ -35,37 +35,31 @@ def sentences_of(text: str) -> list[str]:
 
 
 def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
-    """``keywords`` and ``summary`` of each text; empty where a text has no term."""
+    """``keywords`` and ``summary`` of each text; empty where a text has no term.
+
+    Keywords are the terms with the highest weights, ties in alphabetical order; the summary is the :data:`N_SUMMARY`
+    different sentences with the highest cosines, in the text's order.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    found = pd.DataFrame("", index=range(len(texts)), columns=["keywords", "summary"])
     if not any(re.search(TERM, text) for text in texts):
-        return found
+        return pd.DataFrame("", index=range(len(texts)), columns=["keywords", "summary"])
     weigher = TfidfVectorizer(token_pattern=TERM, stop_words="english", sublinear_tf=True, dtype=np.float32)
     weights = weigher.fit_transform(texts)
     terms = weigher.get_feature_names_out()
-    sentences = [sentences_of(text) for text in texts]
-    numbers = [len(parts) for parts in sentences]
-    flat = [sentence for parts in sentences for sentence in parts]
-    owners = np.repeat(range(len(texts)), numbers)
-    cosines = np.asarray(weigher.transform(flat).multiply(weights[owners]).sum(axis=1)).ravel()
-    nearest = np.split(cosines, np.cumsum(numbers)[:-1])
-    found["keywords"] = [", ".join(keywords(weights[[row]], terms)) for row in range(len(texts))]
-    found["summary"] = [summary(*both) for both in zip(sentences, nearest, strict=True)]
-    return found
-
-
-def keywords(row, terms: np.ndarray) -> list[str]:
-    """The terms of a text with the highest weights, from a sparse row (1, n_terms); ties in alphabetical order."""
-    best = sorted(zip(-row.data, row.indices, strict=True))[:N_KEYWORDS]
-    return [str(terms[term]) for _, term in best]
-
-
-def summary(sentences: Sequence[str], cosines: np.ndarray) -> str:
-    """The :data:`N_SUMMARY` different sentences with the highest cosines, in the text's order; of ties the first."""
-    best = dict.fromkeys(sentences[row] for row in np.argsort(-cosines, kind="stable"))
-    chosen = list(best)[:N_SUMMARY]
-    return " ".join(sorted(chosen, key=sentences.index))
+    best = [sorted(zip(-row.data, row.indices, strict=True))[:N_KEYWORDS] for row in weights]
+    words = [", ".join(terms[term] for _, term in found) for found in best]
+    sentences = (
+        pd.Series(map(sentences_of, texts)).explode().dropna().rename_axis("row").reset_index(name="text")
+    )
+    of_text = weights[sentences["row"].to_numpy()]
+    sentences["cosine"] = np.asarray(weigher.transform(sentences["text"]).multiply(of_text).sum(axis=1))
+    different = sentences.drop_duplicates(["row", "text"])
+    nearest = different.sort_values("cosine", ascending=False, kind="stable").groupby("row").head(N_SUMMARY)
+    summary = (
+        nearest.sort_index().groupby("row")["text"].agg(" ".join).reindex(range(len(texts)), fill_value="")
+    )
+    return pd.DataFrame({"keywords": words, "summary": summary})
 
 
 def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:

@@ -16,6 +16,7 @@ from lib.retrievers.dense import score_vectors
 from lib.study import Study
 
 LEXICON = Path(__file__).with_name("acronyms.csv")
+FLAGS = {"any": re.IGNORECASE, "exact": 0}
 
 # FY2018, FY18, FY '18, FY'18, fiscal 2018, fiscal year 2018; two digits after "fiscal" need their apostrophe
 _FISCAL_YEAR = re.compile(
@@ -28,17 +29,16 @@ _FISCAL_YEAR = re.compile(
 
 
 @cache
-def acronyms() -> tuple:
-    """The lexicon: rows of acronym, expansion and case, ``any``, or ``exact`` where another case is another word."""
-    rows = pd.read_csv(LEXICON, dtype=str, keep_default_na=False)
-    return tuple(rows.itertuples(index=False, name="Acronym"))
+def acronyms() -> list[tuple[str, str, re.Pattern]]:
+    """The lexicon: acronym, expansion, and a pattern of the acronym as a word of its own, in the plural too.
 
-
-@cache
-def _pattern(acronym: str, case: str) -> re.Pattern:
-    """The acronym as a word of its own, in the plural too; ``&`` binds, so that M&A is not in MD&A."""
-    flags = re.IGNORECASE if case == "any" else 0
-    return re.compile(rf"(?<![\w&]){re.escape(acronym)}s?(?![\w&])", flags)
+    ``&`` binds, so that M&A is not in MD&A. The case is ``any``, or ``exact`` where another case is another word.
+    """
+    rows = pd.read_csv(LEXICON, dtype=str, keep_default_na=False).itertuples(index=False, name=None)
+    return [
+        (acronym, expansion, re.compile(rf"(?<![\w&]){re.escape(acronym)}s?(?![\w&])", FLAGS[case]))
+        for acronym, expansion, case in rows
+    ]
 
 
 def expand(question: str) -> str:
@@ -48,9 +48,8 @@ def expand(question: str) -> str:
     question already holds is not repeated, so that expanding twice changes nothing.
     """
     text = _FISCAL_YEAR.sub(_fiscal_year, question)
-    lowered = text.lower()
-    found = (row.expansion for row in acronyms() if _pattern(row.acronym, row.case).search(text))
-    new = [expansion for expansion in dict.fromkeys(found) if expansion.lower() not in lowered]
+    found = dict.fromkeys(expansion for _, expansion, pattern in acronyms() if pattern.search(text))
+    new = [expansion for expansion in found if expansion.lower() not in text.lower()]
     return f"{text} ({'; '.join(new)})" if new else text
 
 
@@ -59,8 +58,7 @@ def _fiscal_year(match: re.Match) -> str:
     digits = (match["fy"] or match["fiscal"]).lstrip("'’")
     if len(digits) == 2:
         digits = f"{19 if int(digits) >= 70 else 20}{digits}"
-    before = match.string[: match.start()]
-    is_glued = before[-1:].isdigit()
+    is_glued = match.string[: match.start()][-1:].isdigit()
     return f"{' ' if is_glued else ''}fiscal year {digits}{' ' + match['glued'] if match['glued'] else ''}"
 
 

@@ -1,4 +1,7 @@
-"""Reciprocal rank fusion (Cormack, Clarke & Buettcher, SIGIR 2009)."""
+"""Reciprocal rank fusion (Cormack, Clarke & Buettcher, SIGIR 2009), and scales on which scores can be added.
+
+Each scale is of a question's candidates, over axis 1; what was not scored (``-inf``) and all others are 0.
+"""
 
 from collections.abc import Sequence
 
@@ -31,6 +34,24 @@ def reciprocal_rank_fusion(
         best = pd.DataFrame({"row": rows, "column": columns}).drop_duplicates()
         sums[best["row"], best["column"]] += 1 / (k_rrf + best.groupby("row").cumcount().to_numpy() + 1)
     return np.where(sums > 0, sums, -np.inf).astype(np.float32)
+
+
+def _scored(scores: np.ndarray, candidates: np.ndarray) -> np.ma.MaskedArray:
+    return np.ma.masked_array(scores, ~(candidates & np.isfinite(scores)))
+
+
+def min_max(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Scores brought to 0..1 by the least and the greatest of each question; 0 where all are the same."""
+    found = _scored(scores, candidates)
+    low, high = (end(axis=1, keepdims=True) for end in (found.min, found.max))
+    return ((found - low) / (high - low)).filled(0.0)
+
+
+def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """``exp(score)`` as a share of its sum over the candidates of each question, float64."""
+    found = _scored(scores, candidates)
+    raised = np.ma.exp(found - found.max(axis=1, keepdims=True)).filled(0.0).astype(float)
+    return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
 
 
 def ranked_list(study: Study, scores: np.ndarray, candidates: np.ndarray) -> pd.DataFrame:

@@ -9,52 +9,26 @@ import numpy as np
 
 from lib.frames import remembered
 from lib.models.index import encode_texts
-from lib.models.prompts import Prompt, Sampling
-from lib.models.written import Filled, Item
-from lib.profile import Settings
+from lib.models.written import Filled
 from lib.retrievers.dense import score_vectors
-from lib.retrievers.prompts import TEMPLATES
-from lib.retrievers.rewritten import questions_of
+from lib.retrievers.prompts import asked, settings_of, write
 from lib.study import Study
-
-
-def prompt(question: str, kind: str = "hyde") -> Prompt:
-    """The prompt for one kind of passage."""
-    return Prompt(TEMPLATES[kind].format(question=question))
 
 
 @remembered
 def passages(study: Study, kind: str) -> Filled:
-    """The ``n_passages`` passages of a kind for every question, from the log or written now.
-
-    Returns:
-        ``texts`` by ``question_id/number``; passage ``j`` is drawn with ``seed + j``.
-    """
-    settings, items = settings_of(study, kind), []
-    for question_id, question in questions_of(study).items():
-        for number in range(settings.n_passages):
-            sampling = Sampling(settings.max_tokens, settings.temperature, seed=settings.seed + number)
-            items.append(Item(f"{question_id}/{number}", question_id, prompt(question, kind), sampling))
-    return study.generation_log().fill(kind, items, study.make_generator)
-
-
-def settings_of(study: Study, kind: str) -> Settings:
-    """The section of the profile with how many passages of a kind are written, and how."""
-    return study.profile.hyde if kind == "hyde" else study.profile.sibling_texts[kind]
+    """The ``n_passages`` passages of a kind for every question; ``texts`` by ``question_id/number``."""
+    return write(study, kind, asked(study))
 
 
 def written_passages(study: Study, kind: str = "hyde") -> list[list[str]]:
-    """The passages written for each question; a question without any is searched as it is.
-
-    The log reports what is missing question by question, and the manifest's log of stages counts it.
-    """
-    texts = passages(study, kind).texts
-    numbers = range(settings_of(study, kind).n_passages)
-    ids = {asked: [f"{asked}/{number}" for number in numbers] for asked in study.questions["question_id"]}
-    return [
-        [texts[one] for one in ids[question_id] if one in texts] or [question]
-        for question_id, question in questions_of(study).items()
-    ]
+    """The passages written for each question; a question without any is searched as it is."""
+    texts, numbers = passages(study, kind).texts, range(settings_of(study, kind).n_passages)
+    found = []
+    for question_id, fields in asked(study).items():
+        ids = [f"{question_id}/{number}" for number in numbers]
+        found.append([texts[one] for one in ids if one in texts] or [fields["question"]])
+    return found
 
 
 def mean_embedding(vectors: np.ndarray) -> np.ndarray:

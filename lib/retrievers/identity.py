@@ -1,11 +1,12 @@
 """The company, period and type of each filing, those that a question asks about, and how well they fit.
 
 A filing's identity comes from the dataset's records, else from its name, else from its first pages, so that a folder of
-PDFs without records has identities too. A question's comes from its words alone.
+PDFs without records has identities too. A question's comes from its words alone. The records as a text have two
+wordings, as published results depend on each: a sentence before a chunk, and words that BM25 finds.
 """
 
 import re
-from calendar import monthrange
+from calendar import month_abbr, month_name, monthrange
 from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
@@ -13,16 +14,26 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.data.identity import A_YEAR, years_in
 from lib.retrievers.names import core_words, cover_names, name_matches
 
-MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
+A_YEAR = r"(?:19[89]|20[0-4])\d"
+#: What follows a number that counts; after "in" or "during" it is a year all the same.
+COUNTED = "stores|shops|restaurants|hotels|locations|employees|people|workers|customers|countries|vehicles|shares|units"
+YEAR = re.compile(
+    rf"(?<![\d.,$]){A_YEAR}(?![\d%]|[.,]\d)(?:(?<=\bin \d{{4}})|(?<=\bduring \d{{4}})|(?!\s+(?:{COUNTED})\b))",
+    re.I,
+)
+LONG_YEAR = re.compile(rf"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?({A_YEAR})", re.I)
+SHORT_YEAR = re.compile(
+    r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I
+)
+MONTHS = [name.lower() for name in month_abbr]  # from 1
 QUARTER = re.compile(r"(?<![A-Za-z])Q([1-4])|\b([1-4])Q(?=\d|\b)", re.I)
 ORDINAL_QUARTER = re.compile(r"\b(first|second|third|fourth)(?:[ -]fiscal)?[ -]quarter", re.I)
 HALF = re.compile(r"\bH([12])\b|\b(first|second)[ -]half\b", re.I)
 WRITTEN_DATE = re.compile(
-    rf"\b({_MONTH}|{'|'.join(MONTHS)})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({A_YEAR})\b", re.I
+    rf"\b({'|'.join([*month_name[1:], *month_abbr[1:]])})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({A_YEAR})\b",
+    re.I,
 )
 ISO_DATE = re.compile(rf"({A_YEAR})-(\d{{2}})-(\d{{2}})")
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
@@ -46,6 +57,16 @@ COVER_CHARACTERS, COVER_DATE_CHARACTERS = 4000, 1500
 MAX_YEAR_GAP, DAYS_SCALE = 3.0, 7
 
 
+def years_in(text: str) -> list[int]:
+    """The years that a text names, ascending: ``FY2018``, ``FY22``, ``Q2'23``, ``4Q22``, ``Q22023``, ``2021``.
+
+    A number that is money, part of a larger number (``$2,018``) or counts (``2000 stores``) is not a year.
+    """
+    found = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
+    short = (int(digits) for digits in SHORT_YEAR.findall(text))
+    return sorted(found | {2000 + year if year < 50 else 1900 + year for year in short})
+
+
 def quarters_in(text: str) -> list[int]:
     """The quarters that a text names, in order of mention; a first half ends with quarter 2, a second with 4."""
     found = [(m.start(), int(m[1] or m[2])) for m in QUARTER.finditer(text)]
@@ -57,7 +78,7 @@ def quarters_in(text: str) -> list[int]:
 def dates_in(text: str) -> list[date]:
     """The full dates that a text names, in order: ``July 1, 2022``, ``2022-07-01``; impossible ones are left out."""
     written = WRITTEN_DATE.finditer(text)
-    found = [(m.start(), int(m[3]), 1 + MONTHS.index(m[1].lower()[:3]), int(m[2])) for m in written]
+    found = [(m.start(), int(m[3]), MONTHS.index(m[1].lower()[:3]), int(m[2])) for m in written]
     found += [(m.start(), *map(int, m.groups())) for m in ISO_DATE.finditer(text)]
     return [date(y, m, d) for _, y, m, d in sorted(found) if 1 <= m <= 12 and 1 <= d <= monthrange(y, m)[1]]
 
@@ -171,3 +192,20 @@ def identity_features(questions: Sequence[str], identities: Sequence[Identity]) 
         "near_year": MAX_YEAR_GAP / 2 - np.nan_to_num(distance, nan=MAX_YEAR_GAP / 2),
         "near_date": np.nan_to_num(near_date),
     }
+
+
+def sentences(filings: pd.DataFrame) -> dict[str, str]:
+    """The metadata of each filing as one sentence: ``3M 10-K of fiscal year 2018 (Industrials).``, by doc_name."""
+    made = {}
+    for row in filings.itertuples():
+        period = "" if pd.isna(row.doc_period) else f" of fiscal year {int(row.doc_period)}"
+        sector = "" if pd.isna(row.sector) else f" ({row.sector})"
+        made[row.doc_name] = f"{row.company} {row.doc_type}{period}{sector}."
+    return made
+
+
+def search_words(filings: pd.DataFrame) -> pd.Series:
+    """The metadata of each filing as a question may word them: ``3M 2018 fy2018 10-K``, by doc_name."""
+    filings = filings.set_index("doc_name")
+    period = filings["doc_period"].map(lambda year: "" if pd.isna(year) else f"{int(year)} fy{int(year)}")
+    return filings["company"] + " " + period + " " + filings["doc_type"]

@@ -23,17 +23,14 @@ import pandas as pd
 
 from lib import runs
 from lib.files import digest_of
-from lib.models.prompts import Prompt, Sampling
-from lib.models.written import Item
-from lib.retrievers.prompts import TEMPLATES
-from lib.retrievers.rewritten import hybrid_scores, one_line, questions_of, write
+from lib.retrievers.prompts import asked, write
+from lib.retrievers.rewritten import hybrid_scores, one_line
 from lib.study import Study
 
 Search = Callable[[pd.Series], pd.DataFrame]  # the run of a query for each question
 FIRST_STAGE = "hybrid_rrf"
 UNREADABLE = "UNREADABLE"
 LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", UNREADABLE)
-SYSTEM = "You judge whether a document helps to answer a question. Answer with one word."
 _LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most tokens it may have
 
 
@@ -62,14 +59,13 @@ def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
 
     It is UNREADABLE where the judge said something else, or nothing.
     """
-    settings, asked, items = study.profile.sibling_texts.judge, questions_of(study), []
-    sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
-    read = beginnings(study, pairs["chunk_id"], settings.passage_tokens)
-    for question_id, chunk_id, passage in zip(pairs["question_id"], pairs["chunk_id"], read, strict=True):
-        prompt = Prompt(TEMPLATES["judge"].format(passage=passage, question=asked[question_id]), SYSTEM)
-        items.append(Item(f"{question_id}/{chunk_id}", question_id, prompt, sampling))
-    texts = study.generation_log().fill("judge", items, study.make_generator, may_be_cut=True).texts
-    return pairs.assign(label=[label_of(texts.get(item.id)) for item in items])
+    read = beginnings(study, pairs["chunk_id"], study.profile.sibling_texts.judge.passage_tokens)
+    owners = dict(zip(pairs["question_id"] + "/" + pairs["chunk_id"], pairs["question_id"], strict=True))
+    given = asked(study)
+    passages = zip(owners.items(), read, strict=True)
+    fields = {name: given[question_id] | {"passage": text} for (name, question_id), text in passages}
+    texts = write(study, "judge", fields, owners).texts
+    return pairs.assign(label=[label_of(texts.get(name)) for name in owners])
 
 
 def judged_pairs(study: Study) -> pd.DataFrame:
@@ -84,21 +80,16 @@ def indices_of(text: str | None, n: int) -> list[int]:
 
 def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
     """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
-    settings, asked, items = study.profile.sibling_texts.selection, questions_of(study), []
-    sampling = Sampling(settings.max_tokens, seed=study.profile.sibling_texts.seed)
+    settings, given = study.profile.sibling_texts.selection, asked(study)
     top = first_ranks(run, settings.top)
     top = top.assign(text=beginnings(study, top["chunk_id"], settings.passage_tokens))
-    numbers = top.groupby("question_id", sort=False)["text"].agg(list).to_dict()
-    for question_id, texts in numbers.items():
+    fields, numbers = {}, {}
+    for question_id, texts in top.groupby("question_id", sort=False)["text"]:
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
-        given = {"documents": documents, "question": asked[question_id], "last": len(texts) - 1}
-        user = TEMPLATES["selection"].format(**given)
-        items.append(Item(question_id, question_id, Prompt(user), sampling))
-    written = study.generation_log().fill("selection", items, study.make_generator, may_be_cut=True).texts
-    return {
-        question_id: [number + 1 for number in indices_of(written.get(question_id), len(texts))]
-        for question_id, texts in numbers.items()
-    }
+        fields[question_id] = given[question_id] | {"documents": documents, "last": len(texts) - 1}
+        numbers[question_id] = len(texts)
+    written = write(study, "selection", fields).texts
+    return {name: [number + 1 for number in indices_of(written.get(name), n)] for name, n in numbers.items()}
 
 
 def chosen(study: Study) -> dict[str, list[int]]:
@@ -106,23 +97,17 @@ def chosen(study: Study) -> dict[str, list[int]]:
     return choices(study, study.run(FIRST_STAGE))
 
 
-def selected(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.DataFrame:
-    """The run with the chosen ranks of each question first and the others behind, each as they were.
-
-    Scores are minus the new ranks.
-    """
+def ranks_after(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.Series:
+    """The rank of each row of a run with the chosen ranks of its question first and the others behind, as they were."""
     places = zip(run["question_id"], run["rank"], strict=True)
-    is_behind = [rank not in chosen[asked] for asked, rank in places]
-    ordered = run.assign(is_behind=is_behind, question=pd.factorize(run["question_id"])[0])
-    ordered = ordered.sort_values(["question", "is_behind", "rank"], ignore_index=True)
-    ranks = ordered.groupby("question").cumcount() + 1
-    return ordered.assign(rank=ranks, score=-ranks.astype("float32"))[run.columns.tolist()]
+    is_behind = np.array([rank not in chosen[question_id] for question_id, rank in places], int)
+    return (run["rank"] + len(run) * is_behind).groupby(run["question_id"]).rank()
 
 
 def score_selected(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Minus the rank after selection, shape (n_questions, n_chunks)."""
     run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
-    return runs.to_matrix(selected(run, choices(study, run)), study.questions, study.chunks)
+    return runs.to_matrix(run, study.questions, study.chunks, -ranks_after(run, choices(study, run)))
 
 
 def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
@@ -139,8 +124,8 @@ def corrected(study: Study, first: pd.DataFrame, search: Search) -> tuple[pd.Dat
     second round), RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
     """
     table = _counts(study, first)
-    asked = questions_of(study)
-    poor = {question_id: asked[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
+    given = asked(study)
+    poor = {question_id: given[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
     written = write(study, "correction", poor).texts if poor else {}
     table["query"] = [one_line(written.get(question_id, "")) for question_id in table.index]
     again = search(table["query"]) if poor else first[:0]

@@ -8,6 +8,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from lib.retrievers.expansion import acronyms
+from lib.tokens import bare, name_words
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
 LEGAL_FORMS = frozenset(
@@ -24,24 +25,14 @@ MAX_WORDS = 5  # of a name that a question writes in one piece or in several
 NAMED_FULL, NAMED_SHORT, NAMED_ABBREVIATED = 1.0, 0.9, 0.8
 
 
-def words_of(name: str) -> list[str]:
-    """A name's words in lower case, signs dropped, ``&`` kept as a word."""
-    return [word.lower().replace("'", "").replace("’", "") for word in re.findall(r"[A-Za-z0-9'’.]+|&", name)]
-
-
-def bare(name: str) -> str:
-    """A name's letters and digits alone, in lower case: ``Quill Quarry`` and ``QUILLQUARRY`` are the same."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
 def core_words(name: str) -> list[str]:
     """The words of a name without legal forms (``Inc.``, ``plc``), or all of them if nothing else is left."""
-    words = [word.strip(".") for word in words_of(name) if word != "&"]
+    words = [word.strip(".") for word in name_words(name) if word != "&"]
     return [word for word in words if word and word not in LEGAL_FORMS] or words
 
 
 #: Acronyms of finance and of offices, which are no company's initials.
-COMMON_ACRONYMS = {bare(row.acronym) for row in acronyms()}
+COMMON_ACRONYMS = {bare(acronym) for acronym, *_ in acronyms()}
 COMMON_ACRONYMS |= set("ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split())
 
 
@@ -52,7 +43,7 @@ def forms(name: str) -> tuple[str, set[str], tuple[str, ...], re.Pattern]:
     An abbreviation has the beginnings of a name's first words, one or more letters each, in order: ``qnq`` and ``qq``
     abbreviate ``Quill & Quarry``, whose words are ``quill``, ``n`` and ``quarry``; the ``n`` may be left out.
     """
-    words, core = words_of(name), core_words(name)
+    words, core = name_words(name), core_words(name)
     whole = {bare(name), bare("".join(core)), bare("".join(words))} - {""}
     parts = tuple(bare(word) or "n" for word in words)
     of_all = "".join(_beginning(word) for word in parts if word != "n")
@@ -76,9 +67,9 @@ def cover_names(cover: str) -> list[str]:
         lines = [" ".join(line.split()).strip(" ,_") for line in re.split(r"\n|\d[\d-]{3,}", above)]
         lines = [line for line in lines if line]
         name = lines.pop() if lines else ""
-        while lines and not set(words_of(name)) - LEGAL_FORMS:
+        while lines and not set(name_words(name)) - LEGAL_FORMS:
             name = f"{lines.pop()} {name}"
-        if set(words_of(name)) - LEGAL_FORMS and not NOT_A_NAME.search(name):
+        if set(name_words(name)) - LEGAL_FORMS and not NOT_A_NAME.search(name):
             names.append(name)
     names += listed.groups() if listed else ()
     return list(dict.fromkeys(name.strip(" ,") for name in names))
@@ -123,3 +114,18 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
             scores[row, column] = max((mentions.certainty(one, common) for one in aliases), default=0.0)
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)
+
+
+def names_company(question: str, company: str) -> bool:
+    """Whether a question names its own company: by the name's first word, or a short form such as JPM, JnJ or AMEX.
+
+    A short form is a word with two capital letters or more whose letters stand in the company's name in that order,
+    the first of them first. Published counts of questions rest on this, which is not :func:`name_matches` above 0: it
+    also takes ``Amazon.com`` for Amazon and ``ASC`` for AES Corporation, and not ``J.P. Morgan`` for JPMorgan.
+    """
+    first = re.split(r"[\s-]", company.strip())[0]
+    if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
+        return True
+    letters = re.sub(r"\W", "", company).lower()
+    words = [word for word in re.findall(r"[A-Za-z]{2,}", question) if sum(map(str.isupper, word)) > 1]
+    return any(w[0] == letters[0] and re.search(".*".join(w), letters) for w in map(str.lower, words))

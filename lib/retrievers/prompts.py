@@ -1,7 +1,63 @@
-"""The prompts of the retrievers as data, ``prompts.yaml``: kind of text to template."""
+"""What the retrievers have a language model write: their prompts (``prompts.yaml``), and how they are written."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
+from lib.models.prompts import Prompt, Sampling
+from lib.models.written import Filled, Item
+from lib.profile import Settings
+from lib.study import Study
+
 TEMPLATES: dict[str, str] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text())
+SYSTEM = {"judge": "You judge whether a document helps to answer a question. Answer with one word."}
+SYSTEM |= dict.fromkeys(("rewrites", "keywords", "expansion", "correction"), "You write search queries.")
+MAY_BE_CUT = ("judge", "selection")  # a beginning is enough
+CONTEXT = Settings({"max_tokens": 80, "seed": 0})  # how a filing's context is written, under every profile
+
+
+def settings_of(study: Study, kind: str) -> Settings:
+    """How texts of a kind are written, and how many."""
+    if kind == "filing_context":
+        return CONTEXT
+    if kind == "hyde":
+        return study.profile.hyde
+    texts = study.profile.sibling_texts
+    return Settings({"seed": texts.seed} | texts[kind])
+
+
+def asked(study: Study) -> dict[str, dict[str, str]]:
+    """Question id to what fills a template that reads the question alone, in the study's order."""
+    pairs = zip(study.questions["question_id"], study.questions["question"], strict=True)
+    return {question_id: {"question": question} for question_id, question in pairs}
+
+
+def prompt(kind: str, fields: Mapping[str, object]) -> Prompt:
+    """The prompt of a kind of TEMPLATES."""
+    return Prompt(TEMPLATES[kind].format(**fields), SYSTEM.get(kind))
+
+
+def write(
+    study: Study, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None
+) -> Filled:
+    """The texts of a kind of TEMPLATES, from the log or written now; what is missing the log reports.
+
+    Args:
+        fields: id of each text → what fills its template.
+        about: id of each text → the question or filing that it is for, where that is not the id.
+
+    Returns:
+        ``texts`` by id; where the settings have ``n_passages``, by ``id/number``, each drawn with ``seed + number``.
+    """
+    settings, items = settings_of(study, kind), []
+    n = settings.get("n_passages")
+    for name, given in fields.items():
+        filled = prompt(kind, {"n": settings.get("n"), **given})
+        for number in range(n or 1):
+            sampling = Sampling(
+                settings.max_tokens, settings.get("temperature", 0.0), seed=settings.seed + number
+            )
+            text_id = f"{name}/{number}" if n else name
+            items.append(Item(text_id, about[name] if about else name, filled, sampling))
+    return study.generation_log().fill(kind, items, study.make_generator, may_be_cut=kind in MAY_BE_CUT)

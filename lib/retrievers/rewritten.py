@@ -9,43 +9,20 @@ Prompts are short and hold no example: a model of half a billion parameters copi
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from lib.models.index import encode_queries
-from lib.models.prompts import Prompt, Sampling
-from lib.models.written import Filled, Item
 from lib.retrievers.bm25 import index, text_scores
 from lib.retrievers.dense import score_vectors
 from lib.retrievers.fusion import fused_scores, ranked_list
-from lib.retrievers.prompts import TEMPLATES
+from lib.retrievers.prompts import asked, write
 from lib.study import Study
 
-SYSTEM = "You write search queries."
 _NUMBER = re.compile(r"^\W*(?:(?:query|question|paraphrase)\s*)?\d+\s*[.):]\W*", re.IGNORECASE)
 _LEAD = re.compile(r"^(?:question|query|key terms|accounting terms)\s*:\s*", re.IGNORECASE)
-
-
-def questions_of(study: Study) -> dict[str, str]:
-    """Question id to question, in the study's order."""
-    return dict(zip(study.questions["question_id"], study.questions["question"], strict=True))
-
-
-def write(study: Study, kind: str, asked: Mapping[str, str] | None = None) -> Filled:
-    """One text of a kind of TEMPLATES for each question, from the log or written now, by question id.
-
-    Args:
-        asked: question id to question; by default every question of the study.
-    """
-    settings, seed = study.profile.sibling_texts[kind], study.profile.sibling_texts.seed
-    sampling = Sampling(settings["max_tokens"], settings.get("temperature", 0.0), seed=seed)
-    items = []
-    for question_id, question in (questions_of(study) if asked is None else asked).items():
-        user = TEMPLATES[kind].format(question=question, n=settings.get("n"))
-        items.append(Item(question_id, question_id, Prompt(user, SYSTEM), sampling))
-    return study.generation_log().fill(kind, items, study.make_generator)
 
 
 def numbered(text: str, n: int) -> list[str]:
@@ -91,13 +68,17 @@ def hybrid_scores(study: Study, texts: Sequence[str], candidates: np.ndarray) ->
     return fused_scores(study, [dense_run(study, texts, candidates), sparse])
 
 
+def question_and_text(study: Study, kind: str) -> list[tuple[str, str]]:
+    """Each question, and the text of a kind that was written for it; empty where there is none."""
+    texts = write(study, kind, fields := asked(study)).texts
+    return [(given["question"], texts.get(question_id, "")) for question_id, given in fields.items()]
+
+
 def queries(study: Study) -> list[list[str]]:
     """Each question and its different rewrites; a copy of the question or of an earlier rewrite is left out."""
-    written, n = write(study, "rewrites").texts, study.profile.sibling_texts.rewrites.n
-    return [
-        different([question, *numbered(written.get(question_id, ""), n)])
-        for question_id, question in questions_of(study).items()
-    ]
+    n = study.profile.sibling_texts.rewrites.n
+    pairs = question_and_text(study, "rewrites")
+    return [different([question, *numbered(text, n)]) for question, text in pairs]
 
 
 def score_multi_query(study: Study, candidates: np.ndarray) -> np.ndarray:
@@ -105,18 +86,14 @@ def score_multi_query(study: Study, candidates: np.ndarray) -> np.ndarray:
     texts, lists = queries(study), []
     for number in range(max(map(len, texts), default=0)):
         is_there = np.array([number < len(row) for row in texts])
-        asked = [row[number] if number < len(row) else row[0] for row in texts]
-        lists.append(dense_run(study, asked, candidates & is_there[:, None]))
+        given = [row[number] if number < len(row) else row[0] for row in texts]
+        lists.append(dense_run(study, given, candidates & is_there[:, None]))
     return fused_scores(study, lists)
 
 
 def lengthened(study: Study, kind: str) -> list[str]:
     """Each question with the written text of a kind (``keywords`` or ``expansion``) behind it."""
-    written = write(study, kind).texts
-    return [
-        f"{question} {terms(written.get(question_id, ''))}".strip()
-        for question_id, question in questions_of(study).items()
-    ]
+    return [f"{question} {terms(text)}".strip() for question, text in question_and_text(study, kind)]
 
 
 def score_lengthened(study: Study, candidates: np.ndarray, *, kind: str) -> np.ndarray:

@@ -21,7 +21,8 @@ def faked(monkeypatch):
     """Nothing is written; every step gives a result that is known."""
     texts = {"hyde": {"q1": "$7"}, "ahead": {"q1": "$8", "q2": "$9"}}
     found = {
-        "write": lambda study, kind: SimpleNamespace(texts={"q1": kind}),
+        "write": lambda study, kind, fields: SimpleNamespace(texts={"q1": kind}),
+        "asked": lambda study: {},
         "judgements": lambda study, pairs: pairs,
         "evaluate_all": lambda *given: None,
         "best_baseline": lambda metrics, k: "hyde",
@@ -35,8 +36,6 @@ def faked(monkeypatch):
     monkeypatch.setattr(written.judged, "judged_pairs", lambda study: judged)
     monkeypatch.setattr(written.judged, "verdicts", lambda study: VERDICTS)
     monkeypatch.setattr(written.judged, "chosen", lambda study: {"q1": [1, 3], "q2": [2]})
-    one = SimpleNamespace(texts={"q1": "Sales were $7."})
-    monkeypatch.setattr(written.hyde, "passages", lambda study, kind: one)
     filled = SimpleNamespace(origins=Counter(reused=80, computed=3), missing={"A": "it died"})
     monkeypatch.setattr(written.contextual, "written", lambda study: filled)
 

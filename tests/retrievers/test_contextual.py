@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.data.identity import sentences
 from lib.models.encoders import ENGINES
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.retrievers import contextual
-from lib.retrievers.contextual import contexts, excerpt, prefixed_windows, prompt, written
+from lib.retrievers.contextual import contexts, excerpt, facts, prefixed_windows, written
+from lib.retrievers.identity import sentences
+from lib.retrievers.prompts import CONTEXT, prompt
 
 WINDOW, OVERLAP = 48, 4
 PREFIXES = {"ACME": "acme profit", "BOLT": "bolt cash flow"}
@@ -133,7 +134,7 @@ class Writer:
         for number, request in enumerate(requests):
             self.n_asked += 1
             failed = self.fails and self.fails in request.prompt.user
-            answer = Generation(self.text, 90, contextual.MAX_TOKENS, "length", 0.1)
+            answer = Generation(self.text, 90, CONTEXT.max_tokens, "length", 0.1)
             on_done(number, GenerationError("it died") if failed else answer)
 
 
@@ -193,13 +194,14 @@ def test_an_excerpt_is_short():
 
 
 def test_the_prompt_dates_the_filing_by_its_first_page():
-    asked = prompt("Acme", HEADER, [COVER, BUSINESS]).user
+    asked = prompt("filing_context", facts("Acme", HEADER, [COVER, BUSINESS])).user
     assert asked.startswith(f"{HEADER} Dated December 31, 2018.\nExcerpt: {BUSINESS}\n")
     assert "say what Acme does" in asked
 
 
 def test_a_filing_without_a_date_has_none():
-    assert prompt("Bolt", "Bolt 8-K.", ["Bolt {x}"]).user.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
+    asked = prompt("filing_context", facts("Bolt", "Bolt 8-K.", ["Bolt {x}"])).user
+    assert asked.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
 
 
 def test_a_written_context_begins_with_the_header_and_ends_with_its_last_whole_sentence(study_with):

@@ -17,10 +17,9 @@ from lib.retrievers.convex import (
     best_alpha,
     chosen_alphas,
     first_by,
-    min_max,
     mix,
-    softmax,
 )
+from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
 SCORES = arrays(

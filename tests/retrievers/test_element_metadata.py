@@ -5,19 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 from lib.chunkings.elements import ELEMENT_COLUMNS, merge
 from lib.retrievers import element_metadata
 from lib.retrievers.element_metadata import (
     KINDS,
     captions,
-    keywords,
     metadata_of,
     represent,
     score,
     sentences_of,
-    summary,
 )
 
 
@@ -26,16 +23,15 @@ def test_sentences_are_cut_and_freed_of_blanks():
     assert [len(one) for one in sentences_of("a" * 500)] == [200]
 
 
-def test_keywords_are_the_heaviest_terms():
-    terms = np.array(["assets", "cash", "debt", "equity", "fees", "goodwill", "hedges", "income"])
-    row = csr_array(np.array([[0.1, 0.5, 0.0, 0.5, 0.9, 0.2, 0.3, 0.05]]))
-    assert keywords(row, terms) == ["fees", "cash", "equity", "hedges", "goodwill", "assets"]
+def test_keywords_are_the_six_heaviest_terms_of_equal_ones_the_first():
+    text = "fees " * 5 + "equity cash " * 3 + "hedges " * 2 + "goodwill debt assets"
+    assert metadata_of([text]).loc[0, "keywords"] == "fees, cash, equity, hedges, assets, debt"
 
 
-def test_a_summary_is_the_three_nearest_sentences_in_the_text_s_order():
-    sentences = ["One.", "Two.", "Three.", "Two.", "Four."]
-    assert summary(sentences, np.array([0.1, 0.9, 0.4, 0.9, 0.8])) == "Two. Three. Four."
-    assert summary(["One.", "Two."], np.array([0.0, 0.5])) == "One. Two."
+def test_a_summary_is_the_three_different_sentences_nearest_to_the_text_in_its_order():
+    # the text has rain once, silver three times and gold five times
+    found = metadata_of(["Rain. Gold gold silver. Silver. Gold gold silver. Gold."])
+    assert found.loc[0, "summary"] == "Gold gold silver. Silver. Gold."
 
 
 def test_keywords_and_summary_of_texts():

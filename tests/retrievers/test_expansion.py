@@ -2,13 +2,15 @@
 
 import re
 
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lib.retrievers.expansion import acronyms, expand
+from lib.retrievers import expansion
+from lib.retrievers.expansion import expand
 
-LEXICON = acronyms()
+LEXICON = list(pd.read_csv(expansion.LEXICON, dtype=str, keep_default_na=False).itertuples())
 NAMES = [row.acronym for row in LEXICON]
 
 

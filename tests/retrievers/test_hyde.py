@@ -6,7 +6,8 @@ import pytest
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
-from lib.retrievers.hyde import mean_embedding, passages, prompt, written_passages
+from lib.retrievers.hyde import mean_embedding, passages, written_passages
+from lib.retrievers.prompts import prompt
 
 
 class Echo:
@@ -33,7 +34,7 @@ def study_of(fake_study, tmp_path):
     def make(n_passages: int, generator: Echo):
         hyde = {"n_passages": n_passages, "temperature": 0.7, "max_tokens": 200, "seed": 13}
         one = Settings({"n_passages": 1, "temperature": 0.0, "max_tokens": 150, "seed": 13})
-        profile = {"hyde": hyde, "sibling_texts": {"hyde_akarsu": one}}
+        profile = {"hyde": hyde, "sibling_texts": {"hyde_akarsu": one, "seed": 13}}
         made = fake_study(["What is CAPEX?", "What were sales?"], ["chunk"], profile)
         made.generation_log, made.make_generator = lambda: log, lambda: generator
         return made
@@ -42,7 +43,7 @@ def study_of(fake_study, tmp_path):
 
 
 def test_the_prompt_is_the_published_one():
-    assert prompt("What is CAPEX?").messages == [
+    assert prompt("hyde", {"question": "What is CAPEX?"}).messages == [
         {
             "role": "user",
             "content": "Please write a short financial report excerpt (1 paragraph) that precisely answers the "
@@ -52,7 +53,7 @@ def test_the_prompt_is_the_published_one():
 
 
 def test_a_question_with_braces_is_kept_as_it_is():
-    assert "Question: {x} costs {}?\n" in prompt("{x} costs {}?").user
+    assert "Question: {x} costs {}?\n" in prompt("hyde", {"question": "{x} costs {}?"}).user
 
 
 def test_passages_are_seeded_by_their_number_with_the_studys_limits(study_of):

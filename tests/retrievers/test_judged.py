@@ -72,18 +72,8 @@ def test_one_prompt_has_all_documents_from_their_beginning(judged_study):
 
 
 def test_selection_keeps_every_question_s_chunks():
-    rows = [("q1", 1, "a"), ("q1", 2, "b"), ("q0", 1, "b"), ("q0", 2, "a")]
-    run = pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id"]).assign(
-        doc_name="D", page=0, score=0.5
-    )
-    found = judged.selected(run, {"q1": [2], "q0": [1, 2]})
-    assert found[["question_id", "rank", "chunk_id"]].to_numpy().tolist() == [
-        ["q1", 1, "b"],
-        ["q1", 2, "a"],
-        ["q0", 1, "b"],
-        ["q0", 2, "a"],
-    ]
-    assert found["score"].tolist() == [-1, -2, -1, -2]
+    run = pd.DataFrame({"question_id": ["q1", "q1", "q1", "q0", "q0"], "rank": [1, 2, 3, 1, 2]})
+    assert judged.ranks_after(run, {"q1": [2], "q0": [1, 2]}).tolist() == [2, 1, 3, 1, 2]
 
 
 def test_selection_reads_candidates_only(judged_study):

@@ -5,6 +5,7 @@ import pytest
 
 from lib.retrievers import bm25, dense, fusion, rewritten
 from lib.retrievers.fusion import fused_scores
+from lib.retrievers.prompts import asked, write
 from lib.retrievers.rewritten import (
     dense_run,
     different,
@@ -13,7 +14,6 @@ from lib.retrievers.rewritten import (
     one_line,
     queries,
     terms,
-    write,
 )
 
 CHUNKS = ["net sales", "cash flow", "profit"]
@@ -136,7 +136,7 @@ def test_rewrites_hold_neither_copies_nor_what_was_not_written(judged_study):
 
 def test_texts_are_written_once_with_the_settings_of_their_kind(judged_study):
     study = judged_study(QUESTIONS, ["net"], lambda asked: asked.split("Question: ")[1])
-    first, again = write(study, "rewrites"), write(study, "rewrites")
+    first, again = (write(study, "rewrites", asked(study)) for _ in range(2))
     assert first.texts == again.texts == {"q0": "net sales?", "q1": "cash flow?"}
     assert len(study.generator.asked) == 2
     sampling = study.generator.asked[0].sampling
@@ -145,7 +145,6 @@ def test_texts_are_written_once_with_the_settings_of_their_kind(judged_study):
 
 
 def test_what_is_missing_is_counted(judged_study):
-    found = write(
-        judged_study(QUESTIONS, ["net"], lambda asked: None if "cash" in asked else "x"), "keywords"
-    )
+    study = judged_study(QUESTIONS, ["net"], lambda asked: None if "cash" in asked else "x")
+    found = write(study, "keywords", asked(study))
     assert (found.texts, list(found.missing)) == ({"q0": "x"}, ["q1"])
