@@ -1,11 +1,12 @@
 """Hostile text: what every string field of a dataset may say, and a book made of it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -139,12 +140,14 @@ def build_dataset(folder: Path, secret: Path) -> Path:
     # the demo's settings for any dataset, and few draws: it shows texts, not how sure numbers are
     settings: dict = {"extends": "default", "significance": {"n_draws": 200}}
     changes = load_profile("default")["sets"]["demo"] | {"generator.weights": str(model)}
-    for (section, setting), value in ((name.split("."), value) for name, value in changes.items()):
-        settings.setdefault(section, {})[setting] = value
+    for name, value in changes.items():
+        *sections, setting = name.split(".")
+        reduce(lambda place, section: place.setdefault(section, {}), sections, settings)[setting] = value
     (folder / "small.yaml").write_text(yaml.safe_dump(settings))
     data = write_dataset(folder / "mine", secret)
     command = [sys.executable, "-m", "lib", "book", "--dataset", data, "--profile", folder / "small.yaml"]
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    place = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout)}}
+    done = subprocess.run(command, **place, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return checkout / "book" / "_build" / "mine" / "html"
 
