@@ -190,23 +190,6 @@ def pin_() -> None:
     pin(click.echo)
 
 
-@click.command("break")
-@click.argument("part", type=click.Choice(["all", "inputs", "publication", "book"]), default="all")
-def break_(part: str) -> None:
-    """Try bad input, hostile text, faults and damage, and print what came of each."""
-    import tempfile
-
-    from extras.breaking import inputs, publication
-    from extras.breaking.cases import run_cases
-
-    parts = {"inputs": inputs.cases, "publication": publication.cases, "book": publication.book_cases}
-    wanted = [cases for name, cases in parts.items() if part in ("all", name)]
-    with tempfile.TemporaryDirectory(prefix="retrieval-gap-break-") as folder:
-        outcomes = run_cases((case for cases in wanted for case in cases(Path(folder))), click.echo)
-    if n_bad := sum(not one.is_good for one in outcomes):
-        raise StudyError(f"{n_bad} of {len(outcomes)} cases are bad; they are named above")
-
-
 @click.command()
 @study_options
 @click.option("--engine", type=click.Choice(["process", "ray"]), default="process", show_default=True)
@@ -329,7 +312,6 @@ COMMANDS = (
     measure,
     publish,
     verify,
-    break_,
     preflight,
     pin_,
     answers,

@@ -9,7 +9,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from extras.breaking.browser import chromium
 from lib import methods
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.data.dataset import read_dataset
@@ -17,6 +16,7 @@ from lib.models.written import append_records, key_of
 from lib.profile import load_profile
 from lib.study import Study
 from lib.words import StudyError
+from tests.browser import chromium
 
 PAGES = {
     "ACME_2020_10K": [

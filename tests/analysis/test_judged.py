@@ -1,4 +1,4 @@
-"""The judge beside hand labels and gold pages: the draw, the agreement's arithmetic, the tables and the file."""
+"""The judge beside hand labels and gold pages: the agreement's arithmetic, the tables and the file."""
 
 import re
 from fnmatch import fnmatch
@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.labelling import draw
 from lib.analysis import judged
 from lib.answers.relevance import hand_labels
 from lib.methods import METHODS
@@ -42,14 +41,6 @@ def test_a_gold_page_is_one_of_the_question_s_own_filing():
         ["q0", "A", 1],
         ["q1", "B", 2],
     ]
-
-
-@pytest.mark.parametrize(("n", "n_gold"), [(4, 2), (10, 3)])
-def test_half_of_the_draw_is_on_gold_pages_where_there_are_enough(n, n_gold):
-    drawn = draw(pairs(), QUESTIONS, n, seed=1)
-    assert (len(drawn), is_gold(drawn, QUESTIONS).sum()) == (n, n_gold)
-    assert drawn.equals(draw(pairs(), QUESTIONS, n, seed=1))
-    assert not drawn.duplicated(["question_id", "chunk_id"]).any()
 
 
 def test_kappa_by_hand():

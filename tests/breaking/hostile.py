@@ -1,10 +1,12 @@
 """Hostile text: what every string field of a dataset may say, and a book made of it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,7 +25,6 @@ from lib.profile import load_profile
 from lib.show.display import escape, figure, label, note, table, verbatim
 from lib.show.figures import COLOURS, bars
 from lib.show.groups import caption
-from lib.words import StudyError
 
 SECRET = "no-reader-may-see-this-line"
 #: Each would run a script, take a file into the book, or break a page, were it not shown as the text that it is.
@@ -120,52 +121,35 @@ def write_dataset(root: Path, secret: Path) -> Path:
     return root
 
 
-def write_profile(path: Path) -> Path:
-    """The demo's settings, and few draws, for any dataset; :data:`WRITES` stands in for the language model."""
-    model = path.with_name("model")
-    model.mkdir()
-    (model / "config.json").write_text("{}")
-    settings: dict = {"extends": "default", "generator": {"weights": str(model)}}
-    settings["significance"] = {"n_draws": 200}  # it shows texts, not how sure numbers are
-    for name, value in load_profile("default")["sets"]["demo"].items():
-        section, setting = name.split(".")
-        settings.setdefault(section, {})[setting] = value
-    path.write_text(yaml.safe_dump(settings))
-    return path
+def build_dataset(folder: Path, secret: Path) -> Path:
+    """The book of a hostile dataset in a copy of this checkout, whose language model writes hostile text, too.
 
-
-def copy_of_checkout(target: Path) -> Path:
-    """What a book is built from, copied, so that a build of the campaign leaves this checkout alone."""
+    Returns:
+        The folder of its HTML.
+    """
+    checkout, model, said = folder / "checkout", folder / "model", texts(secret)
     ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
     for name in COPIED:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target / name, ignore=ignored)
-        elif (ROOT / name).is_file():
-            shutil.copyfile(ROOT / name, target / name)
-    return target
-
-
-def with_hostile_model(checkout: Path, secret: Path) -> Path:
-    """A copied checkout whose language model writes hostile text."""
-    said = texts(secret)
+        copy = partial(shutil.copytree, ignore=ignored) if (ROOT / name).is_dir() else shutil.copyfile
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, checkout / name)
     with (checkout / "lib" / "models" / "generator.py").open("a") as source:
         source.write(WRITES.format(said=repr(said), n=len(said)))
-    return checkout
-
-
-def build(checkout: Path, name: str, *options: str) -> Path:
-    """Build the book of a dataset or question set in a copy of this checkout; returns the folder of its HTML.
-
-    Raises:
-        StudyError: the build failed; what it said of that.
-    """
-    command = [sys.executable, "-m", "lib", "book", *options]
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
-    if done.returncode:
-        lines = (done.stdout + done.stderr).splitlines()
-        raise StudyError("\n".join([line for line in lines if "rror" in line] or lines[-12:]))
-    return checkout / "book" / "_build" / name / "html"
+    model.mkdir()
+    (model / "config.json").write_text("{}")
+    # the demo's settings for any dataset, and few draws: it shows texts, not how sure numbers are
+    settings: dict = {"extends": "default", "significance": {"n_draws": 200}}
+    changes = load_profile("default")["sets"]["demo"] | {"generator.weights": str(model)}
+    for name, value in changes.items():
+        *sections, setting = name.split(".")
+        reduce(lambda place, section: place.setdefault(section, {}), sections, settings)[setting] = value
+    (folder / "small.yaml").write_text(yaml.safe_dump(settings))
+    data = write_dataset(folder / "mine", secret)
+    command = [sys.executable, "-m", "lib", "book", "--dataset", data, "--profile", folder / "small.yaml"]
+    place = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout)}}
+    done = subprocess.run(command, **place, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return checkout / "book" / "_build" / "mine" / "html"
 
 
 def few_pages(folder: Path, secret: Path) -> Path:
@@ -269,23 +253,8 @@ def _explored(said: Sequence[str]) -> dict:
     return names | runs | {"methods": [{"name": "bm25", "title": said[3]}], "questions": questions}
 
 
-def leaks(site: Path) -> list[str]:
+def leaks(site: Path) -> list[Path]:
     """Files of a site that contain the secret, and downloads that are no data of a table or figure."""
-    found = [f"{path.relative_to(site)} contains the secret" for path in site.rglob("*") if _has_secret(path)]
-    downloads = [
-        path for path in (site / "_downloads").rglob("*") if path.is_file() and path.suffix != ".csv"
-    ]
-    return found + [f"{path.relative_to(site)} is a download" for path in downloads]
-
-
-def _has_secret(path: Path) -> bool:
-    return path.is_file() and SECRET.encode() in path.read_bytes()
-
-
-def missing_texts(site: Path, pages: Sequence[str], said: Sequence[str]) -> list[str]:
-    """Those of some texts that none of the pages shows as text: they were taken for markup, or never came there."""
-    from lxml import html
-
-    shown = " ".join(" ".join(html.parse(str(site / name)).getroot().itertext()) for name in pages)
-    words = " ".join(shown.split())
-    return [text for text in said if " ".join(text.split()) not in words]
+    paths = [path for path in site.rglob("*") if path.is_file()]
+    others = [path for path in paths if "_downloads" in path.parts and path.suffix != ".csv"]
+    return others + [path for path in paths if SECRET.encode() in path.read_bytes()]

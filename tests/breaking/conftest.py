@@ -1,0 +1,123 @@
+"""How a fault is judged, a sound dataset to be damaged, and the table of what came of each case: ``make break``."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lib.evaluation import evaluate
+from lib.studies import open_study
+from lib.study import Study
+from lib.words import StudyError
+from tests.conftest import DatasetFolder
+from tests.small import browser  # noqa: F401
+
+LONGEST = 9000  # characters of an error that a person still reads: 50 problems, a line each
+PAGES = {
+    "ACME_2024": ["Annual report of Acme", "Net sales rose to 1,577"],
+    "BOLT_2024": ["Bolt", "Cash flow fell"],
+}
+
+
+@pytest.fixture
+def told(record_property):
+    """A context in which a fault is tried: see ``expect``."""
+
+    @contextmanager
+    def expect(words: str | None, may_work: bool = False) -> Iterator[None]:
+        """The block ends in one StudyError that contains the words; a traceback and silence are bad.
+
+        Args:
+            words: None where the fault must do no harm, so that nothing is to be told.
+            may_work: whether a right result is good, too.
+        """
+        said = ""
+        try:
+            yield
+        except StudyError as error:
+            said = str(error)
+        record_property("said", said or "right")
+        if words is None:
+            assert said == ""
+        elif not (may_work and said == ""):
+            assert said, "nothing was told"
+            assert words in said
+            assert len(said) <= LONGEST
+
+    return expect
+
+
+class Sound:
+    """A sound dataset of two filings, its profile and its results, below a folder."""
+
+    def __init__(self, folder: Path, tokenizer: Path):
+        self.folder, self.numbers = folder, count()
+        self.profile = folder / "small.yaml"
+        settings = {"embedder": {"weights": str(tokenizer)}, "chunks": {"size": 8, "overlap": 2}}
+        self.profile.write_text(yaml.safe_dump({"extends": "default"} | settings))
+
+    def new(self) -> Path:
+        """A new empty folder."""
+        path = self.folder / f"{next(self.numbers):04d}"
+        path.mkdir()
+        return path
+
+    def dataset(self, root: Path | None = None) -> Path:
+        """Write the dataset; its folder."""
+        made = DatasetFolder(root or self.new() / "mine")
+        for name, texts in PAGES.items():
+            made.text(name, *texts)
+            asked = f"What of {name[:4]}: {texts[1][:9]}?"
+            made.question(f"q-{name}", name, (1, texts[1]), question=asked, question_type="t")
+        return made.write()
+
+    def open(self, root: Path, artifacts: Path, **given: object) -> Study:
+        """The study of a dataset."""
+        named = {"dataset": str(root), "profile": str(self.profile), "results": "fresh"} | given
+        return open_study(artifacts=artifacts, say=lambda line: None, **named)
+
+    def results(self, root: Path, artifacts: Path | None = None) -> list[str]:
+        """The runs and metrics of a dataset."""
+        study = self.open(root, artifacts or self.new())
+        study.store.say = lambda line: None
+        conditions = ("standard", "oracle-page")
+        frames = [frame(study, "bm25", one) for one in conditions for frame in (evaluate, Study.run)]
+        return [frame.to_csv(index=False) for frame in frames]
+
+    @cached_property
+    def expected(self) -> list[str]:
+        """The results of the sound dataset."""
+        return self.results(self.dataset())
+
+    def attempt(self, spoil: Callable[[Path], object]) -> None:
+        """Search a spoilt dataset: it gives what the sound one gives, or an error."""
+        expected, root = self.expected, self.dataset()
+        spoil(root)
+        assert self.results(root) == expected
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory, tokenizer_folder) -> Sound:
+    return Sound(tmp_path_factory.mktemp("sound"), tokenizer_folder)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Print what came of each case, then how many of each test were tried and bad, and the seconds they took."""
+    parts = defaultdict(list)
+    for report in (
+        one for kind in ("passed", "failed", "error") for one in terminalreporter.stats.get(kind, ())
+    ):
+        if "breaking" in report.keywords:
+            part, _, case = report.nodeid.split("::", 1)[1].partition("[")
+            parts[part].append(report)
+            said = " | ".join(str(value) for _, value in report.user_properties) or "right"
+            line = f"{'good' if report.passed else 'BAD':4} | {part} | {case.removesuffix(']')} | {said}"
+            terminalreporter.write_line(line.replace("\n", " ⏎ ")[:200])
+    for part, reports in parts.items():
+        bad, spent = sum(not one.passed for one in reports), sum(one.duration for one in reports)
+        terminalreporter.write_line(f"{part:72} {len(reports):4} tried {bad:3} bad {spent:6.1f} s")

@@ -1,0 +1,75 @@
+"""Text that would run, include or break something is text in the book: compiled, and opened in Chromium.
+
+Once in every kind of output, and once in the whole book of a dataset that has it in every field.
+"""
+
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from lib.data.dataset import read_dataset
+from lib.data.pages import check_gold, extract_pages
+from tests.breaking import hostile
+from tests.browser import problems_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.breaking, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory) -> Path:
+    """A file that hostile text points to."""
+    return hostile.write_secret(tmp_path_factory.mktemp("secret"))
+
+
+@pytest.fixture(scope="module")
+def of_outputs(secret, tmp_path_factory) -> Path:
+    """The pages of hostile text, compiled without a warning."""
+    return hostile.few_pages(tmp_path_factory.mktemp("outputs"), secret)
+
+
+@pytest.fixture(scope="module")
+def of_dataset(secret, tmp_path_factory) -> Path:
+    """The whole book of the hostile dataset."""
+    return hostile.build_dataset(tmp_path_factory.mktemp("dataset"), secret)
+
+
+def pages_of(site: Path) -> list[Path]:
+    return [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
+
+
+@pytest.mark.parametrize("name", ["of_outputs", "of_dataset"])
+def test_no_file_leaks_into_the_book(name, request):
+    assert hostile.leaks(request.getfixturevalue(name)) == []
+
+
+def test_every_text_is_shown_as_text(of_outputs, secret):
+    pages = [of_outputs / name for name in ("notebooks/01_data.html", "book/intro.html")]
+    shown = " ".join(
+        " ".join(text for page in pages for text in html.parse(str(page)).getroot().itertext()).split()
+    )
+    assert [text for text in hostile.texts(secret) if " ".join(text.split()) not in shown] == []
+
+
+@pytest.mark.parametrize("name", ["of_outputs", "of_dataset"])
+def test_nothing_is_executed_and_nothing_is_broken(name, request, browser):
+    site = request.getfixturevalue(name)
+    assert len(pages_of(site)) >= 5
+    assert problems_of(site, browser, pages_of(site)) == []
+
+
+def test_the_browser_would_see_what_was_not_escaped(of_outputs, browser):
+    page = of_outputs / "book" / "open.html"
+    page.write_text("<html><body><script>window.hacked=1</script><img src='/hacked.png'></body></html>")
+    said = " ".join(problems_of(of_outputs, browser, [page]))
+    page.unlink()
+    assert "Content Security Policy" in said
+
+
+def test_every_field_of_the_hostile_dataset_is_hostile_and_the_dataset_is_read(secret, tmp_path):
+    found = read_dataset(hostile.write_dataset(tmp_path / "mine", secret), "mine")
+    said = [*hostile.texts(secret), *hostile.texts(secret, in_line=True)]
+    for name in ("question", "answer", "question_type", "company", "doc_type", "evidence"):
+        assert all(any(text in value for text in said) for value in found.questions[name]), name
+    assert all(any(text in value for text in said) for value in found.filings["sector"])
+    assert check_gold(found, extract_pages(found))  # the pieces of evidence stand on their pages

@@ -1,0 +1,311 @@
+"""Damage to what is published and stored, and hostile text in every place where text meets MyST or a spreadsheet."""
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from extras.publish.verify import check_files, follows
+from lib.book.allowed import found_in
+from lib.files import digest_of_file
+from lib.published import (
+    GENERATIONS_FILE,
+    MANIFEST,
+    METRICS_FILE,
+    RESULTS,
+    RUNS_FILE,
+    Published,
+    Runs,
+    Stated,
+    read_table,
+    table_bytes,
+)
+from lib.runs import trec_lines
+from lib.show.display import as_csv, escape, is_computed, markdown_table, verbatim
+from lib.store import Store
+from lib.words import StudyError
+from tests.breaking.damage import DAMAGES, cases
+from tests.breaking.hostile import texts
+
+pytestmark = [pytest.mark.slow, pytest.mark.breaking]
+
+DEMO = RESULTS / "demo" / "default"
+WHOLE = json.loads((DEMO / MANIFEST).read_text())
+
+
+def kind_of(name: str) -> tuple[str, ...]:
+    return (*name.split("/")[:2], Path(name).suffix) if "/" in name else (name,)
+
+
+KINDS = list({kind_of(name): name for name in sorted(WHOLE["files"], reverse=True)}.values())
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    """The demo's published results, to be damaged."""
+    return Path(shutil.copytree(DEMO, tmp_path_factory.mktemp("demo") / "demo" / "default"))
+
+
+@contextmanager
+def spoilt(path: Path, spoil) -> Iterator[None]:
+    """A file is spoilt within, and as before afterwards."""
+    content = path.read_bytes()
+    spoil(path)
+    try:
+        yield
+    finally:
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            path.unlink(missing_ok=True)
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@cases("spoil", DAMAGES)
+def test_a_damaged_published_file_is_named(root, told, name, spoil):
+    with spoilt(root / name, spoil), told(name):
+        check_files(Published(root))
+
+
+@pytest.mark.parametrize(("name", "other"), list(pairwise(KINDS)))
+def test_a_published_file_in_place_of_another_is_named(root, told, name, other):
+    with spoilt(root / name, partial(shutil.copyfile, root / other)), told(name):
+        check_files(Published(root))
+
+
+@pytest.mark.parametrize("name", ["more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv"])
+def test_one_more_file_is_named(root, told, name):
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text("x")
+    try:
+        with told(name):
+            check_files(Published(root))
+    finally:
+        (root / name).unlink()
+
+
+def manifests() -> dict[str, tuple[bytes, str]]:
+    """Manifests that are no JSON, lack something, or state it in another type, and the words that tell of each."""
+    run, runs, files = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
+    without_run = {name: record for name, record in runs.items() if name != run}
+    without_file = {name: sha256 for name, sha256 in files.items() if "summary" not in name}
+    broken = {
+        "cut": (DEMO / MANIFEST).read_bytes()[:999],
+        "UTF-16": "{}".encode("utf-16"),
+        "deep": b"[" * 100_000,
+    }
+    broken |= {text.decode(): text for text in (b"", b"[]", b"null", b"1", b"{}", b"NaN")}
+    stated = {
+        f"without {name}": {k: v for k, v in WHOLE.items() if k != name} for name in Stated.model_fields
+    }
+    stated |= {
+        f"{name} is {value}": WHOLE | {name: value} for name in Stated.model_fields for value in (None, 7)
+    }
+    stated |= {
+        "a run is a text": WHOLE | {"runs": {run: "x"}},
+        "a run has no hash": WHOLE | {"runs": {run: {}}},
+        "a stage has no key": WHOLE | {"stages": [{"stage": "a"}]},
+        "a hash is a number": WHOLE | {"files": files | {"summary.csv": 1}},
+        "a file is not listed": WHOLE | {"files": without_file},
+    }
+    others = {
+        "a run is not listed": WHOLE | {"runs": without_run},
+        "a run has another hash": WHOLE | {"runs": runs | {run: {"sha256": "0" * 64}}},
+    }
+    made = {name: (json.dumps(one).encode(), "") for name, one in stated.items()}
+    made |= {name: (json.dumps(one).encode(), run) for name, one in others.items()}
+    return {name: (text, "") for name, text in broken.items()} | made
+
+
+@cases(("content", "words"), manifests())
+def test_a_wrong_manifest_is_told(root, told, content, words):
+    with spoilt(root / MANIFEST, lambda path: path.write_bytes(content)), told(words):
+        check_files(Published(root))
+
+
+def republish(root: Path, name: str, content: bytes) -> None:
+    """Replace a file, and its hash in the manifest, as one would who wants it to be taken for the published one."""
+    (root / name).write_bytes(content)
+    manifest = json.loads((root / MANIFEST).read_text())
+    manifest["files"][name] = digest_of_file(root / name)
+    if name == RUNS_FILE:
+        for (condition, method), run in Runs(read_table(root / name)).items():
+            sha256 = hashlib.sha256(trec_lines(run, method)).hexdigest()
+            manifest["runs"][f"{condition}/{method}"]["sha256"] = sha256
+    (root / MANIFEST).write_text(json.dumps(manifest))
+
+
+@pytest.fixture(scope="module")
+def of_bm25(tmp_path_factory) -> Path:
+    """A publication that has runs of BM25 alone, which are soon computed again."""
+    root = Path(shutil.copytree(DEMO, tmp_path_factory.mktemp("bm25") / "default"))
+    runs = {place: run for place, run in WHOLE["runs"].items() if place.endswith("/bm25")}
+    (root / MANIFEST).write_text(json.dumps(WHOLE | {"runs": runs}))
+    for name in (RUNS_FILE, METRICS_FILE):
+        table = read_table(root / name)
+        republish(root, name, table_bytes(table[table["method"] == "bm25"]))
+    table = pd.read_csv(root / "summary.csv", dtype={"k": "Int64"})
+    republish(root, "summary.csv", table[table["method"] == "bm25"].to_csv(index=False).encode())
+    return root
+
+
+def in_metrics(root: Path, metric: str) -> None:
+    table = Published(root).metrics
+    row = table[(table["metric"] == metric) & (table["condition"] == "standard")].index[0]
+    table.loc[row, "value"] = 0.123
+    republish(root, METRICS_FILE, table_bytes(table))
+
+
+def in_run(root: Path) -> None:
+    table = read_table(root / RUNS_FILE)
+    first = table.index[table["condition"] == "standard"][:3]
+    republish(root, RUNS_FILE, table_bytes(table.drop(first)))
+
+
+def in_summary(root: Path) -> None:
+    table = pd.read_csv(root / "summary.csv", dtype={"k": "Int64"})
+    republish(root, "summary.csv", table.assign(mean=table["mean"] + 0.01).to_csv(index=False).encode())
+
+
+def in_gold(root: Path) -> None:
+    table = pd.read_csv(root / "questions.csv", dtype=str)
+    republish(root, "questions.csv", table.assign(gold_pages="0").to_csv(index=False).encode())
+
+
+NUMBERS = {
+    "as published": None,
+    "page recall of a question": partial(in_metrics, metric="page_recall"),
+    "a ranked measure of a question": partial(in_metrics, metric="ndcg"),
+    "a BLEU of a question": partial(in_metrics, metric="ctx_bleu"),
+    "means of the summary": in_summary,
+    "a run without its first ranks": in_run,
+    "other gold pages": in_gold,
+}
+
+
+@cases("spoil", NUMBERS)
+def test_a_number_that_was_changed_together_with_its_hash_does_not_follow(of_bm25, told, tmp_path, spoil):
+    root, said = Path(shutil.copytree(of_bm25, tmp_path / "default")), []
+    if spoil:
+        spoil(root)
+    with told("differs" if spoil else None):
+        check_files(Published(root))
+        if not follows(Published(root), lambda line: said.append(str(line))):
+            raise StudyError("\n".join(line for line in said if line.startswith("differs:")))
+
+
+READERS = {
+    METRICS_FILE: lambda published: published.metrics,
+    RUNS_FILE: lambda published: published.runs,
+    "filings.csv": lambda published: published.filings,
+    "questions.csv": lambda published: published.dataset(),
+    GENERATIONS_FILE: lambda published: published.generations(pd.DataFrame({"question_id": []})),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+@cases("spoil", DAMAGES)
+def test_a_book_that_reads_a_damaged_file_names_it(root, told, name, spoil):
+    with spoilt(root / name, spoil), told(name):
+        READERS[name](Published(root))
+
+
+STORED = {
+    record["stage"].split("/")[0]: (record, file["path"])
+    for record in reversed(WHOLE["stages"])
+    for file in record.get("files", {}).values()
+    if "path" in file
+}
+
+
+@pytest.mark.parametrize("kind", STORED)
+@cases("spoil", DAMAGES)
+def test_a_damaged_stored_result_is_not_used(root, kind, spoil):
+    record, path = STORED[kind]
+    assert Published(root).find(record["stage"], record["key"]) is not None
+    with spoilt(root / path, spoil):
+        assert Published(root).find(record["stage"], record["key"]) is None
+
+
+FRAME = pd.DataFrame({"method": ["bm25", "dense"], "value": [0.25, 0.5]})
+RESULT = ("public frame", "private frame", "value", "file")
+
+
+def read(root: Path, kind: str) -> bool:
+    """Whether a result is the right one, read or made anew."""
+    store, params = Store(root, say=lambda line: None), {"kind": kind}
+    if "frame" in kind:
+        return store.frame(kind, params, lambda: FRAME, public=kind == "public frame").equals(FRAME)
+    if kind == "value":
+        return store.value(kind, params, lambda: {"a": [1.5]}) == {"a": [1.5]}
+    entry = store.get(kind, params, lambda target: (target / "rows.npy").write_bytes(b"rows"))
+    return (entry.path / "rows.npy").read_bytes() == b"rows"
+
+
+def entry_of(root: Path, kind: str) -> Path:
+    """Where a result lies."""
+    return next(path for path in (root / kind).iterdir() if not path.name.startswith(("damaged", ".")))
+
+
+def replaced(path: Path, **changes: object) -> None:
+    record = json.loads((path / "entry.json").read_text())
+    (path / "entry.json").write_text(json.dumps(record | changes))
+
+
+def taken_from_another(path: Path) -> None:
+    kind = next(one for one in RESULT if one != path.parent.name)
+    shutil.rmtree(path)
+    shutil.copytree(entry_of(path.parents[1], kind), path)
+
+
+ENTRIES = {
+    "the entry is a file": lambda path: (shutil.rmtree(path), path.write_text("x")),
+    "the entry is empty": lambda path: (shutil.rmtree(path), path.mkdir()),
+    "one file more": lambda path: (path / "more").write_text("x"),
+    "the record is an empty object": lambda path: (path / "entry.json").write_text("{}"),
+    "the record is a list": lambda path: (path / "entry.json").write_text("[]"),
+    "the record has another key": partial(replaced, key="0" * 20),
+    "the record has other parameters": partial(replaced, params={}),
+    "the record has no files": partial(replaced, files={}),
+    "the entry of another result": taken_from_another,
+    **{
+        f"{file}: {how}": lambda path, spoil=spoil, at=at: spoil(sorted(path.iterdir())[at])
+        for at, file in enumerate(("first file", "second file"))
+        for how, spoil in DAMAGES.items()
+    },
+}
+
+
+@pytest.mark.parametrize("kind", RESULT)
+@cases("spoil", ENTRIES)
+def test_a_damaged_entry_of_the_store_is_made_anew(tmp_path, kind, spoil):
+    assert all(read(tmp_path, one) for one in RESULT)
+    assert len(list(entry_of(tmp_path, kind).iterdir())) == 2
+    spoil(entry_of(tmp_path, kind))
+    assert read(tmp_path, kind)
+
+
+HOSTILE = texts(Path("/tmp/secret.txt"))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_is_escaped_in_myst_and_kept_in_csv(text):
+    frame = pd.DataFrame({text: [text]})
+    caption = f"::::{{table}} Of {escape(text)}.\n:name: tab-x\n\n| a |\n|---|\n| b |\n::::"
+    for made in (markdown_table(frame), caption, f"**{escape(text)}**", escape(text), verbatim(text)):
+        assert found_in(made) == []
+    cells = {cell for row in csv.reader(io.StringIO(as_csv(frame), newline="")) for cell in row}
+    assert cells == {
+        f"'{text}" if is_computed(text) else text
+    }  # an apostrophe where a spreadsheet would compute
+    assert not any(map(is_computed, cells))
