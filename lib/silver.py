@@ -3,23 +3,19 @@
 They are written by ``python -m lib silver`` into a folder beside the dataset's profiles; they contain filings' text.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
 
 from lib.files import digest_of, digest_of_file
 from lib.folds import Fold
-from lib.retrievers.identity import END_OF_STEM
 from lib.retrievers.names import bare
 from lib.study import Study
 from lib.words import NeedsFilings
 
 FILES = ("questions", "filings", "pages")
 COLUMNS = ("question_id", "question", "answer", "kind", "doc_name", "company", "gold_pages")
-ALIKE = 0.9  # two names of files with one company's name, one of them with a slip
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,3 @@ def read_silver(study: Study) -> Silver:
     if not all(path.is_file() for path in paths):
         raise NeedsFilings("there are no silver questions: write them by python -m lib silver")
     return Silver(*map(pd.read_parquet, paths), digest_of([*map(digest_of_file, paths)])[:20])
-
-
-def companies(doc_names: Sequence[str], filings: pd.DataFrame) -> dict[str, str]:
-    """The company of each unlabelled filing: that of the study's filings whose files are named alike, else its own."""
-    stem = {name: END_OF_STEM.split(name)[0] for name in [*doc_names, *filings["doc_name"]]}
-    known = {stem[row.doc_name]: row.company for row in filings.itertuples()}
-    near = {name: get_close_matches(stem[name], [*known], 1, ALIKE) for name in doc_names}
-    return {name: known[near[name][0]] if near[name] else stem[name] for name in doc_names}
