@@ -2,15 +2,19 @@
 
 import json
 import shutil
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
 
 from lib.data.layout import DOCUMENTS
 from lib.files import digest_of, write_atomically
-from lib.silver import companies
+from lib.retrievers.identity import END_OF_STEM
 from lib.study import Study
 from lib.words import PAGE_COLUMNS, StudyError
+
+ALIKE = 0.9  # two names of files with one company's name, one of them with a slip
 
 
 def write_collection(study: Study, source: Path, target: Path) -> tuple[int, int]:
@@ -62,3 +66,11 @@ def _records(study: Study, doc_names: list[str]) -> list[dict]:
     known = {record["doc_name"]: record for record in map(json.loads, path.read_text().splitlines())}
     of_name = companies(doc_names, study.filings)
     return [known.get(name) or {"doc_name": name, "company": of_name[name]} for name in doc_names]
+
+
+def companies(doc_names: Sequence[str], filings: pd.DataFrame) -> dict[str, str]:
+    """The company of each unlabelled filing: that of the study's filings whose files are named alike, else its own."""
+    stem = {name: END_OF_STEM.split(name)[0] for name in [*doc_names, *filings["doc_name"]]}
+    known = {stem[row.doc_name]: row.company for row in filings.itertuples()}
+    near = {name: get_close_matches(stem[name], [*known], 1, ALIKE) for name in doc_names}
+    return {name: known[near[name][0]] if near[name] else stem[name] for name in doc_names}
