@@ -60,9 +60,6 @@ def best_baseline(metrics: Metrics, k: int) -> str:
     """The baseline with the highest mean page recall at k; ties go to the first name.
 
     This is a choice on the test questions, as in the reproduced study: it flatters the baseline a little.
-
-    Raises:
-        StudyError: no baseline was measured, or nothing at this depth.
     """
     means = {name: metrics[name, "page_recall", k].mean() for name in sorted(baselines()) if name in metrics}
     if not means:
@@ -99,14 +96,16 @@ def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> 
 
 def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
     """BERTScore of the answers by the study's encoder as METRIC_COLUMNS; 0 for an answer that was never written."""
-    settings, questions = study.profile.embedder, asked(study)
+    settings = study.profile.embedder
     make = lambda: Encoder(fetch(settings.weights), settings.window, "float32")  # noqa: E731
     encoder = study.memo("token_encoder", make)
-    both = (questions["question_id"].map(written.texts).fillna(""), questions["answer"])
-    pairs = zip(*(encoder.encode_tokens(texts.tolist()) for texts in both), strict=True)
-    values = pd.Series([BERT_SCORE.function(*pair) for pair in pairs], questions["question_id"])
-    table = long_frame(values, BERT_SCORE.name)
-    return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
+
+    def measure(questions: pd.DataFrame) -> pd.DataFrame:
+        both = (encoder.encode_tokens(questions[column].tolist()) for column in ("prediction", "answer"))
+        values = [BERT_SCORE.function(*pair) for pair in zip(*both, strict=True)]
+        return long_frame(pd.Series(values, questions["question_id"]), BERT_SCORE.name)
+
+    return score(study, written, measure)
 
 
 def effort(study: Study, written: Answers) -> pd.DataFrame:
@@ -129,14 +128,11 @@ def kept(
 
     It is not stored while answers are missing, as a later attempt may write them.
     """
-    params = context_params(study, wanted)
+    stage, params = f"{stage}/{wanted.name}", context_params(study, wanted)
     params |= {role: weights_hash(study.profile[role].weights) for role in ("generator", "embedder")}
     params |= {name: study.digest(name) for name in ("questions", "chunks")} | study.settings_of(("answers",))
-    stage = f"{stage}/{wanted.name}"
-    if study.store.find(stage, params) is None:
-        written = answers(study, wanted)
-        if written.filled.missing:
-            return make(study, written)
+    if study.store.find(stage, params) is None and (written := answers(study, wanted)).filled.missing:
+        return make(study, written)
     return study.store.frame(stage, params, lambda: make(study, written), public=True)
 
 
@@ -144,8 +140,8 @@ def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """The metrics of the answers of several contexts (METRIC_COLUMNS); a StudyError where questions lack answers."""
     study.need_answers("scoring what a model writes")
     right = partial(score, measure=right_metrics)
-    stages = {"answers/right": right, "answers/metrics": score, "answers/bert-score": bert_scores}
-    parts = [kept(study, stage, one, make) for stage, make in stages.items() for one in wanted]
+    stages = {"right": right, "metrics": score, "bert-score": bert_scores}
+    parts = [kept(study, f"answers/{stage}", one, make) for stage, make in stages.items() for one in wanted]
     return pd.concat(parts, ignore_index=True)
 
 

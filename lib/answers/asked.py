@@ -34,7 +34,6 @@ class Wanted:
     """What is asked for; ``rows`` are the words to look for by name in the formula, of items beside their labels."""
 
     formula: str
-    title: str  # of the formula, or the words that name the item
     year: int | None
     months: int | None
     form: str  # percent, ratio, money or days; empty for what a row has
@@ -55,10 +54,10 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
     name_of = partial(formula_of, names=names, rows=rows)
     text, definition, source = spoken(question), definition_in(question), ""
     if definition and (formula := in_symbols(definition, partial(name_of, is_defined=True))):
-        title, form, source = "as the question defines it", "", "question"
+        form, source = "", "question"
     else:
         rows.clear()
-        formula, title, form, source = named(core_of(question, names), partial(name_of, is_defined=False))
+        formula, form, source = named(core_of(question, names), partial(name_of, is_defined=False))
     if AT_END.search(text) and source != "question":
         formula = re.sub(r"avg\((\w+)\)", r"\1", formula)
     years = years_in(question.replace(definition, " ") if definition else question) or years_in(question)
@@ -68,7 +67,6 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
     unit, period = asked_unit(question), asked_period(question)
     return Wanted(
         formula=formula,
-        title=title,
         year=years[-1] if years and (COMPOUND.search(text) or len(years) > 1) else period.year,
         months=months_of(text, question),
         form=form,
@@ -125,20 +123,20 @@ def without(text: str, names: Sequence[str]) -> str:
     return " ".join(LEGAL.sub(" ", SAID.sub(" ", text)).split())
 
 
-def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str, str]:
-    """The formula that a spoken question asks for, its title, its form and its source."""
+def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
+    """The formula that a spoken question asks for, its form and its source."""
     known = formula_named(text)
     for form, pattern in OF_TWO:
         if found := re.search(pattern, text):
             top, bottom = (_core(found[part]) for part in ("top", "bottom"))
             is_formula = known and known[1] in top and library()["formulas"][known[0]]["form"] != "money"
             if not is_formula and (item_named(top) or known) and item_named(bottom):
-                return f"({name_of(top)}) / ({name_of(bottom)})", f"{top} / {bottom}", form, "two"
+                return f"({name_of(top)}) / ({name_of(bottom)})", form, "two"
     if known:
         about = library()["formulas"][known[0]]
-        return about["is"], known[0], about["form"], "library"
+        return about["is"], about["form"], "library"
     formula = name_of(_core(text))
-    return formula, _core(FILLER.sub(" ", text)), "", "row" if formula.startswith("row_") else "item"
+    return formula, "", "row" if formula.startswith("row_") else "item"
 
 
 def _core(text: str) -> str:

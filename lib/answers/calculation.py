@@ -29,7 +29,7 @@ from lib.study import Study
 VERSION = 2
 DATA = (Path(__file__).with_name("formulas.yaml"), Path(lib.data.__file__).with_name("items.yaml"))
 CALCULATED_STAGE = "answers/calculated"
-CALCULATED = ["question_id", "text", "why_not", "formula", "title", "source", "cells"]
+CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]
 
 
 class Way(NamedTuple):
@@ -75,19 +75,15 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
 
     def make() -> pd.DataFrame:
         rows, pages = [], pages_read(study, wanted)
-        places_of = {
-            name: [*zip(part["doc_name"], part["page"], strict=True)]
-            for name, part in pages.groupby("question_id")
-        }
         for question in asked(study).itertuples():
             named = named_filings(study)[question.question_id]
-            places = places_of.get(question.question_id, [])
+            of_question = pages.loc[pages["question_id"] == question.question_id, ["doc_name", "page"]]
+            places = [*of_question.itertuples(index=False, name=None)]
             places = [place for place in places if place[0] in named] or places
             asks = asked_for(question.question, sorted({name for names in named.values() for name in names}))
             found = read(asks, [sheet_of(study, *place) for place in places], has_formulas)
             cells = json.dumps([cell._asdict() for cell in found.cells])
-            answer = found.text, found.why_not, found.formula, asks.title, asks.source, cells
-            rows.append((question.question_id, *answer))
+            rows.append((question.question_id, found.text, found.why_not, found.formula, asks.source, cells))
         return pd.DataFrame(rows, columns=CALCULATED)
 
     params = params_of(study, wanted) | {"way": Way("", False, has_formulas).parts}

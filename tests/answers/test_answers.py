@@ -35,6 +35,10 @@ from lib.profile import Settings
 from lib.show.answers import VERSIONS, answers_table, conflict
 from lib.words import StudyError
 
+REPORTED = {
+    "Reported ROUGE-L / numeric match, English (Table 5)": ["0.07 / 0.12", "0.20 / 0.34"],
+    "Reported ROUGE-L / numeric match, French (Table 6)": ["0.12 / 0.38", "0.16 / 0.70"],
+}
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
 
 
@@ -64,38 +68,39 @@ class Writer:
             on_done(number, GenerationError("it died") if word == "fail" else done)
 
 
-def study_of(texts: dict[str, list[str]], tmp_path, tokenizer_folder) -> SimpleNamespace:
-    """A study with one question a key, whose run has these chunks in this order; the answers' number is 7."""
-    rows = [
-        (q, rank, f"D#p{rank:04d}#c00", "D", rank)
-        for q, part in texts.items()
-        for rank, _ in enumerate(part, 1)
-    ]
-    run = pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "doc_name", "page"])
-    run["chunk_id"] = run["question_id"] + run["chunk_id"]
-    chunks = pd.DataFrame(
-        {"chunk_id": run["chunk_id"], "text": [text for part in texts.values() for text in part]}
-    )
-    asked = {"question": "net sales", "answer": "$7", "question_type": "metrics-generated", "company": "Acme"}
-    questions = pd.DataFrame({"question_id": list(texts)}).assign(**asked)
-    writer = Writer()
-    return SimpleNamespace(
-        questions=questions,
-        chunks=chunks,
-        profile=Settings(
-            {
-                "answers": Settings(SETTINGS),
-                "embedder": Settings({"weights": str(tokenizer_folder)}),
-                "significance": Settings({"n_draws": 100, "seed": 0}),
-            }
-        ),
-        run=lambda method, condition: run,
-        memo=lambda key, compute: compute(),
-        tokenizer=load_tokenizer(tokenizer_folder),
-        generation_log=lambda: GenerationLog(tmp_path / "log.jsonl", Model("m", "0"), say=lambda line: None),
-        make_generator=lambda: writer,
-        writer=writer,
-    )
+@pytest.fixture
+def study_of(tmp_path, tokenizer_folder):
+    """Makes a study with one question a key, whose run has these chunks in this order; the answers' number is 7."""
+
+    def make(texts: dict[str, list[str]]) -> SimpleNamespace:
+        rows = [
+            (q, rank, f"{q}D#p{rank:04d}#c00", "D", rank, text)
+            for q, part in texts.items()
+            for rank, text in enumerate(part, 1)
+        ]
+        columns = ["question_id", "rank", "chunk_id", "doc_name", "page", "text"]
+        run, writer = pd.DataFrame(rows, columns=columns), Writer()
+        asked = {"question": "net sales", "answer": "$7", "question_type": "metrics-generated"}
+        settings = {"answers": SETTINGS, "significance": {"n_draws": 100, "seed": 0}}
+        settings |= {
+            "embedder": {"weights": str(tokenizer_folder), "window": 64},
+            "generator": {"weights": "small"},
+        }
+        return SimpleNamespace(
+            questions=pd.DataFrame({"question_id": list(texts)}).assign(**asked, company="Acme"),
+            chunks=run[["chunk_id", "text"]],
+            profile=Settings({name: Settings(part) for name, part in settings.items()}),
+            run=lambda method, condition: run.drop(columns="text"),
+            memo=lambda key, compute: compute(),
+            tokenizer=load_tokenizer(tokenizer_folder),
+            generation_log=lambda: GenerationLog(
+                tmp_path / "log.jsonl", Model("m", "0"), say=lambda line: None
+            ),
+            make_generator=lambda: writer,
+            writer=writer,
+        )
+
+    return make
 
 
 def test_rounds_take_the_best_segment_of_every_chunk_before_the_second_best_of_any():
@@ -123,10 +128,8 @@ def test_a_context_never_exceeds_its_room_and_holds_all_that_fits(chunks, n_toke
     assert [number for number, _ in filled] == sorted(number for number, _ in filled)
 
 
-def test_contexts_join_what_is_read(tmp_path, tokenizer_folder):
-    study = study_of(
-        {"q1": ["cash rose in year net sales", "net profit"], "q2": []}, tmp_path, tokenizer_folder
-    )
+def test_contexts_join_what_is_read(study_of):
+    study = study_of({"q1": ["cash rose in year net sales", "net profit"], "q2": []})
     found = contexts.contexts(study, Context("dense", "dense"))
     assert found == {"q1": "cash rose in year\nnet sales\n\nnet profit", "q2": ""}  # segments of four words
     assert contexts.contexts(study, Context(NONE)) == {"q1": "", "q2": ""}
@@ -170,8 +173,8 @@ def test_the_prompt_has_system_line_context_question_and_answer():
     assert generation.NO_SEGMENTS in prompt("What?", "").user
 
 
-def test_answers_are_written_once_and_what_failed_is_missing(tmp_path, tokenizer_folder):
-    study = study_of({"q1": ["$7"], "q2": ["fail"]}, tmp_path, tokenizer_folder)
+def test_answers_are_written_once_and_what_failed_is_missing(study_of):
+    study = study_of({"q1": ["$7"], "q2": ["fail"]})
     first = answers(study, Context("dense", "dense"))
     assert (first.texts, list(first.filled.missing)) == ({"q1": "$7"}, ["q2"])
     again = answers(study, Context("dense", "dense"))
@@ -179,8 +182,8 @@ def test_answers_are_written_once_and_what_failed_is_missing(tmp_path, tokenizer
     assert len(study.writer.asked) == 3  # the one that failed was tried again
 
 
-def test_the_first_questions_of_each_type_are_answered(tmp_path, tokenizer_folder):
-    study = study_of({name: [f"${name}"] for name in "abcd"}, tmp_path, tokenizer_folder)
+def test_the_first_questions_of_each_type_are_answered(study_of):
+    study = study_of({name: [f"${name}"] for name in "abcd"})
     study.questions["question_type"] = ["x", "y", "x", "x"]
     assert len(answers(study, Context("dense", "dense")).texts) == 4
     study.profile.answers["of_each_type"] = 2
@@ -189,8 +192,8 @@ def test_the_first_questions_of_each_type_are_answered(tmp_path, tokenizer_folde
     assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]
 
 
-def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_path, tokenizer_folder):
-    study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
+def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(study_of):
+    study = study_of({"q1": [], "q2": []})
     table = score(study, Answers(Context("dense", "dense"), {"q1": "It was $7."}, Filled()))
     values = table.set_index(["question_id", "metric"])["value"]
     assert {*table["metric"], "answer_right", "bert_score"} == set(ANSWER_METRICS)
@@ -199,9 +202,9 @@ def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(tmp_
     assert table["k"].isna().all()
 
 
-def test_answers_are_rows_by_context_prompt_and_generator(tmp_path, tokenizer_folder):
-    study, wanted = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder), Context("dense", "dense")
-    study.questions["answer"], study.profile["generator"] = ["$7", "seven"], Settings({"weights": "small"})
+def test_answers_are_rows_by_context_prompt_and_generator(study_of):
+    study, wanted = study_of({"q1": [], "q2": []}), Context("dense", "dense")
+    study.questions["answer"] = ["$7", "seven"]
     table = score(study, Answers(wanted, {"q1": "It was $7."}, Filled()), right_metrics)
     rows = answer_rows(study, pd.concat([table, table.assign(method="bm25")]), [wanted])
     assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", "answer_right", 1.0]]
@@ -217,11 +220,15 @@ class Letters:
         return [np.eye(128)[[ord(letter) for letter in text]] for text in texts]
 
 
-def test_bert_score_of_an_answer_and_of_a_missing_one(tmp_path, tokenizer_folder, monkeypatch):
+@pytest.fixture
+def letters(monkeypatch):
     monkeypatch.setattr(generation, "Encoder", Letters)
     monkeypatch.setattr(generation, "fetch", lambda weights: weights)
-    study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
-    study.profile["embedder"]["window"] = 64
+    monkeypatch.setattr(generation, "weights_hash", lambda weights: "h")
+
+
+def test_bert_score_of_an_answer_and_of_a_missing_one(study_of, letters):
+    study = study_of({"q1": [], "q2": []})
     table = bert_scores(study, Answers(Context("dense", "dense"), {"q1": "$7.0"}, Filled()))
     # of "$7.0" two of four characters are in "$7", and all of "$7" are in it: F1 of 1/2 and 1
     assert table.set_index("question_id")["value"].to_dict() == {"q1": pytest.approx(2 / 3), "q2": 0.0}
@@ -229,13 +236,8 @@ def test_bert_score_of_an_answer_and_of_a_missing_one(tmp_path, tokenizer_folder
 
 
 @pytest.mark.parametrize(("texts", "n_stored"), [(["$7", "$8"], 3), (["$7", "fail"], 0)])
-def test_scores_are_stored_when_no_answer_is_missing(
-    texts, n_stored, tmp_path, tokenizer_folder, monkeypatch
-):
-    monkeypatch.setattr(generation, "Encoder", Letters)
-    monkeypatch.setattr(generation, "fetch", lambda weights: weights)
-    study = study_of({"q1": texts[:1], "q2": texts[1:]}, tmp_path, tokenizer_folder)
-    study.profile["embedder"]["window"] = 64
+def test_scores_are_stored_when_no_answer_is_missing(texts, n_stored, study_of, letters):
+    study = study_of({"q1": texts[:1], "q2": texts[1:]})
     stored = {}
 
     def frame(stage, params, make, public):
@@ -245,23 +247,20 @@ def test_scores_are_stored_when_no_answer_is_missing(
     study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
     study.digest, study.dataset = "digest of {}".format, SimpleNamespace(fingerprint="f")
     study.settings_of, study.need_answers = (lambda sections: {}), (lambda what: None)
-    study.profile["generator"] = study.profile["embedder"]
     table = generation.scores(study, [Context("dense", "dense")])
     assert table["value"].sum() > 0
     assert len(stored) == n_stored
 
 
-def test_what_writing_took_has_a_row_per_answer(tmp_path, tokenizer_folder):
-    study = study_of({"q1": ["$7"], "q2": ["fail"]}, tmp_path, tokenizer_folder)
+def test_what_writing_took_has_a_row_per_answer(study_of):
+    study = study_of({"q1": ["$7"], "q2": ["fail"]})
     took = effort(study, answers(study, Context("dense", "dense")))
     assert took.to_numpy().tolist() == [["q1", 10, 0.1, False]]
 
 
-@pytest.mark.parametrize("name", ["financebench", "demo"])
-def test_tables_count_what_is_missing_and_give_reported_figures_for_their_dataset(
-    name, tmp_path, tokenizer_folder
-):
-    study = study_of({"q1": [], "q2": []}, tmp_path, tokenizer_folder)
+@pytest.mark.parametrize(("name", "figures"), [("financebench", REPORTED), ("demo", {})])
+def test_tables_count_what_is_missing_and_give_reported_figures_for_their_dataset(name, figures, study_of):
+    study = study_of({"q1": [], "q2": []})
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
     written = [Answers(one, {"q1": "$7"}, Filled()) for one in chosen]
@@ -286,17 +285,8 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     assert people[["Token F1", "ROUGE-L"]].tolist() == ["0.20", "–"]
     assert shown["Missing"].tolist() == ["1", "0"]
     assert shown["Context"].tolist() == ["best baseline (Dense)", "pages given (BM25)"]
-    if name == "financebench":
-        assert shown["Reported ROUGE-L / numeric match, English (Table 5)"].tolist() == [
-            "0.07 / 0.12",
-            "0.20 / 0.34",
-        ]
-        assert shown["Reported ROUGE-L / numeric match, French (Table 6)"].tolist() == [
-            "0.12 / 0.38",
-            "0.16 / 0.70",
-        ]
-    else:
-        assert not [column for column in shown if "Reported" in column]
+    reported = shown[[column for column in shown if "Reported" in column]].to_dict("list")
+    assert reported == figures
 
 
 def test_the_two_versions_of_the_main_study_conflict_in_amount_and_order_the_contexts_alike():
