@@ -17,7 +17,7 @@ from lib.data.chunks import chunk_key, split_chunks, split_pages
 from lib.frames import remembered
 from lib.models.index import encode_texts
 from lib.study import Study
-from lib.words import CHUNK_COLUMNS, chunk_id
+from lib.words import chunk_id
 
 #: Tokens of a chunk, and tokens that neighbours share.
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
@@ -32,15 +32,14 @@ def split(spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) ->
     """Cut spans of pages (doc_name, page, text, start), such as chunks or tables, into smaller ones.
 
     ``size`` and ``overlap`` are tokens, see :func:`lib.data.chunks.spans_of`. Gives CHUNK_COLUMNS, in order; ids are
-    empty.
+    not yet those of the page, see :func:`joined`.
     """
     cut = split_pages(spans.assign(page=range(len(spans))), tokenizer, size, overlap)
-    places = list(spans[["doc_name", "page", "start"]].itertuples(index=False))
-    rows = []
-    for row, text, start, end in cut[["page", "text", "start", "end"]].itertuples(index=False):
-        doc_name, page, begin = places[row]
-        rows.append(("", chunk_key(text, doc_name, page), doc_name, page, text, begin + start, begin + end))
-    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+    owner = spans.iloc[cut["page"]].reset_index(drop=True)
+    cut[["start", "end"]] = cut[["start", "end"]].add(owner["start"], axis=0)
+    cut["page"] = owner["page"]
+    cut["key"] = [chunk_key(*place) for place in zip(cut["text"], cut["doc_name"], cut["page"], strict=True)]
+    return cut
 
 
 def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
