@@ -113,7 +113,9 @@ def _is_table(rows: Sequence[Row], has_head: bool) -> bool:
 def _first_head(rows: Sequence[Row], first: int, end: int, free_from: int) -> int:
     """The first row of the heads above a run; of a page given as text, of the labels whose figures the run is."""
     if not rows[first].is_placed:
-        while first > free_from and _is_label(rows[first - 1], 0.0, 0.0):
+        n_figures = sum(len(row.cells) == row.n_numbers for row in rows[first:end])
+        are_figures = n_figures * 2 >= end - first
+        while are_figures and first > free_from and _is_label(rows[first - 1], 0.0, 0.0):
             first -= 1
         return first
     edge = _number_edge(rows[first:end])
