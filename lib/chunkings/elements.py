@@ -22,11 +22,10 @@ from tqdm.auto import tqdm
 from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
-from lib.data.chunks import chunk_key
+from lib.data.chunks import as_chunks
 from lib.files import end_with_parent
 from lib.frames import remembered
 from lib.study import Study
-from lib.words import CHUNK_COLUMNS, chunk_id
 
 VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them
 N_WORKERS = 2
@@ -164,12 +163,11 @@ def merge(found: pd.DataFrame) -> pd.DataFrame:
     for (doc_name, page), part in found.groupby(["doc_name", "page"], sort=False):
         groups = groups_of(part["kind"].tolist(), part["text"].str.len().tolist(), CHARACTERS)
         texts, starts = part["text"].tolist(), part["start"].tolist()
-        for number, (first, end) in enumerate(groups):
+        for first, end in groups:
             whole = "".join(texts[first:end])
             start, text = starts[first] + len(whole) - len(whole.lstrip()), whole.strip()
-            ids = chunk_id(doc_name, page, number), chunk_key(text, doc_name, page)
-            rows.append((*ids, doc_name, page, text, start, start + len(text)))
-    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+            rows.append((doc_name, page, text, start, start + len(text)))
+    return as_chunks(rows)
 
 
 def is_furniture(found: pd.DataFrame) -> pd.Series:

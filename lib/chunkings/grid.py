@@ -87,7 +87,7 @@ def _heads(rows: Sequence[Sequence[Cell]], edges: Sequence[float]) -> tuple[list
             texts
             for texts, begin, end in zip(heads, begins, edges, strict=True)
             if begin <= (cell.left + cell.right) / 2 <= end + SLACK
-            or (cell.left - SLACK <= (begin + end) / 2 <= cell.right + SLACK and cell.right > begins[0])
+            or cell.left - SLACK <= (begin + end) / 2 <= cell.right + SLACK
         ]
         for texts in over or [before]:
             texts.append(cell.text)
@@ -100,15 +100,16 @@ def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
     Together the elements of a page still hold all of its text. Pages without places stay as they are.
     """
     rows: list[dict] = []
-    above, page = 0, None  # the last table: its row, and the page that it is on
+    above = 0  # the row of the last table
     for element in found.to_dict("records"):
         rows.append(element)
-        if element["kind"] == "table":
-            is_near = page == (element["doc_name"], element["page"]) and len(rows) - above <= MAX_BETWEEN + 2
-            if is_near and element["is_placed"] and (whole := _whole(rows[above:])):
-                rows[above:] = [whole]
-            else:
-                above, page = len(rows) - 1, (element["doc_name"], element["page"])
+        if element["kind"] != "table":
+            continue
+        is_near = all(rows[above][name] == element[name] for name in ("kind", "doc_name", "page"))
+        if is_near and element["is_placed"] and len(rows) - above > 1 and (whole := _whole(rows[above:])):
+            rows[above:] = [whole]
+        else:
+            above = len(rows) - 1
     return pd.DataFrame(rows, columns=found.columns).astype(found.dtypes)
 
 

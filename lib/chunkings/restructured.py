@@ -14,7 +14,6 @@ import pandas as pd
 
 from lib.chunkings.elements import elements
 from lib.chunkings.grid import Grid, grid_of
-from lib.chunkings.sizes import joined, split
 from lib.data.chunks import split_pages
 from lib.study import Study
 
@@ -26,7 +25,7 @@ def table(study: Study, name: str) -> pd.DataFrame:
     found, settings = elements(study), study.profile.chunks
     if name == "tables_only":
         tables = found[found["kind"] == "table"]
-        return joined([split(tables, study.tokenizer, settings.size, settings.overlap)])
+        return split_pages(tables, study.tokenizer, settings.size, settings.overlap)
     write = {"markdown": as_markdown, "annotated_tables": annotated}[name]
     texts = [
         write(one.kind, one.text, grid_of(json.loads(one.rows)) if one.rows and one.is_placed else None)

@@ -11,13 +11,12 @@ chunks: several of the first ranks can be of one page.
 
 import numpy as np
 import pandas as pd
-from tokenizers import Tokenizer
 
-from lib.data.chunks import chunk_key, split_chunks, split_pages
+from lib.data.chunks import as_chunks, split_chunks, split_pages
 from lib.frames import remembered
 from lib.models.index import encode_texts
 from lib.study import Study
-from lib.words import CHUNK_COLUMNS, chunk_id
+from lib.words import CHUNK_COLUMNS
 
 #: Tokens of a chunk, and tokens that neighbours share.
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
@@ -25,30 +24,7 @@ SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
 
 def table(study: Study, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the chunks of one size, a name of :data:`SIZES`."""
-    return joined([split(study.chunks, study.tokenizer, *SIZES[name])])
-
-
-def split(spans: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
-    """Cut spans of pages (doc_name, page, text, start), such as chunks or tables, into smaller ones.
-
-    ``size`` and ``overlap`` are tokens, see :func:`lib.data.chunks.spans_of`. Gives CHUNK_COLUMNS, in order; ids are
-    empty.
-    """
-    cut = split_pages(spans.assign(page=range(len(spans))), tokenizer, size, overlap)
-    places = list(spans[["doc_name", "page", "start"]].itertuples(index=False))
-    rows = []
-    for row, text, start, end in cut[["page", "text", "start", "end"]].itertuples(index=False):
-        doc_name, page, begin = places[row]
-        rows.append(("", chunk_key(text, doc_name, page), doc_name, page, text, begin + start, begin + end))
-    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
-
-
-def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """Chunk tables one after the other, with ids that count the chunks within their page."""
-    chunks = pd.concat(tables, ignore_index=True)
-    number = chunks.groupby(["doc_name", "page"]).cumcount()
-    ids = [chunk_id(*place) for place in zip(chunks["doc_name"], chunks["page"], number, strict=True)]
-    return chunks.assign(chunk_id=ids)
+    return split_pages(study.chunks, study.tokenizer, *SIZES[name])
 
 
 def sizes_together(study: Study) -> tuple[pd.DataFrame, np.ndarray]:
@@ -60,7 +36,7 @@ def sizes_together(study: Study) -> tuple[pd.DataFrame, np.ndarray]:
 def aggregate(study: Study) -> pd.DataFrame:
     """CHUNK_COLUMNS of the different texts of :func:`sizes_together` ("aggregation" in the source)."""
     chunks, is_first = sizes_together(study)
-    return joined([chunks[is_first]])
+    return as_chunks(chunks.loc[is_first, list(CHUNK_COLUMNS[2:])].to_numpy().tolist())
 
 
 @remembered

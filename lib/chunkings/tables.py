@@ -30,11 +30,8 @@ def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
             row += 1
             continue
         end = behind = _end_of_run(rows, row)
-        is_last = end == len(rows) and end - row > 1
-        if is_last and rows[-1].is_placed and len(rows[-1].cells) == 1:  # the page's number
-            end -= 1
-            while end - row > 1 and not is_table_row(rows[end - 1]):
-                end -= 1
+        if end == len(rows) and rows[-1].is_placed and len(rows[-1].cells) == 1:  # the page's number
+            end = max([n + 1 for n in range(row, end - 1) if is_table_row(rows[n])], default=end)
         first = _first_head(rows, row, end, free_from)
         if _is_table(rows[row:end], has_head=first < row):
             goes_on = found and found[-1][1] == first and not rows[row].is_placed
@@ -47,9 +44,9 @@ def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
 def is_table_row(row: Row) -> bool:
     """Whether a row could be a table's: a figure beside a label, figures only, or cells in a drawn grid."""
     cells = _unmarked(row)
-    if cells and all(cell.is_number for cell in cells):
+    if len(cells) > 1 and (_is_in_grid(row) or any(cell.is_number for cell in cells[1:])):
         return True
-    return len(cells) > 1 and (_is_in_grid(row) or any(cell.is_number for cell in cells[1:]))
+    return bool(cells) and all(cell.is_number for cell in cells)
 
 
 def _unmarked(row: Row) -> list[Cell]:
@@ -63,13 +60,14 @@ def _is_in_grid(row: Row) -> bool:
 
 def _end_of_run(rows: Sequence[Row], first: int) -> int:
     """The row behind the last table row that is reached over labels only."""
-    end, row, edge = first + 1, first + 1, _number_edge(rows[first : first + 1])
-    while row < len(rows) and row - end < MAX_BRIDGE and _follows(rows[row - 1], rows[row]):
-        if is_table_row(rows[row]):
-            end, edge = row + 1, min(edge, _number_edge(rows[row : row + 1]))
-        elif not _is_label(rows[row], edge, rows[first].size):
+    end = first + 1
+    for row in range(first + 1, len(rows)):
+        if row - end >= MAX_BRIDGE or not _follows(rows[row - 1], rows[row]):
             break
-        row += 1
+        if is_table_row(rows[row]):
+            end = row + 1
+        elif not _is_label(rows[row], _number_edge(rows[first:end]), rows[first].size):
+            break
     return end
 
 
@@ -80,7 +78,7 @@ def _number_edge(rows: Sequence[Row]) -> float:
 
 def _follows(above: Row, below: Row) -> bool:
     """Whether a row stands close under another; figures may also go on at the top of the next column."""
-    gap, height = below.top - above.bottom, max(above.bottom - above.top, 1.0)
+    gap, height = below.top - above.bottom, above.bottom - above.top
     if below.is_placed and gap < -2 * height:
         return below.n_numbers == len(below.cells)
     return not below.is_placed or gap <= (3.0 if is_table_row(below) else 2.2) * height

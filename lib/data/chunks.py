@@ -73,16 +73,28 @@ def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: i
     """The chunks of pages (CHUNK_COLUMNS), of ``size`` tokens of the tokenizer, see :func:`spans_of`.
 
     ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has no chunk. Two spans
-    of one page with equal text keep both ids and share their key.
+    of one page with equal text keep both ids and share their key. In place of pages there may be spans of them, such as
+    chunks or tables, with the ``start`` of each.
     """
     rows = []
     encoded = _encodings(pages["text"].tolist(), tokenizer)
-    for page, encoding in zip(pages.itertuples(), encoded, strict=True):
-        spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
-        for number, (start, end) in enumerate(spans):
-            place, text = (page.doc_name, page.page), page.text[start:end]
-            rows.append((chunk_id(*place, number), chunk_key(text, *place), *place, text, start, end))
-    return pd.DataFrame(rows, columns=list(CHUNK_COLUMNS))
+    begins = pages["start"] if "start" in pages else [0] * len(pages)
+    for page, begin, encoding in zip(pages.itertuples(), begins, encoded, strict=True):
+        for start, end in spans_of(encoding.offsets, size, overlap, encoding.word_ids):
+            rows.append((page.doc_name, page.page, page.text[start:end], begin + start, begin + end))
+    return as_chunks(rows)
+
+
+def as_chunks(rows: Sequence[tuple]) -> pd.DataFrame:
+    """CHUNK_COLUMNS of rows of doc_name, page, text, start and end, with keys, and ids that count within a page."""
+    chunks = pd.DataFrame(rows, columns=list(CHUNK_COLUMNS[2:]))
+    places = chunks["doc_name"], chunks["page"]
+    numbers = chunks.groupby(["doc_name", "page"]).cumcount()
+    ids = [chunk_id(*place) for place in zip(*places, numbers, strict=True)]
+    keys = [chunk_key(*place) for place in zip(chunks["text"], *places, strict=True)]
+    chunks.insert(0, "key", keys)
+    chunks.insert(0, "chunk_id", ids)
+    return chunks
 
 
 def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:

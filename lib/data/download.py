@@ -3,9 +3,9 @@
 import hashlib
 import json
 import os
+import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from tqdm.auto import tqdm
@@ -13,9 +13,6 @@ from tqdm.auto import tqdm
 from lib.data.records import is_safe_name
 from lib.files import digest_of_file, write_atomically
 from lib.words import DatasetError
-
-if TYPE_CHECKING:
-    import requests
 
 BASE_URL = "https://raw.githubusercontent.com/patronus-ai/financebench/main"
 CHECKSUMS = Path(__file__).with_name("financebench.sha256")
@@ -42,23 +39,23 @@ def download_financebench(target: Path, say=print) -> Path:
     Raises:
         DatasetError: no network, a file that is not there, or one with another checksum than the known.
     """
-    import requests  # not by the chapters, which import this
-
     base_url = (os.environ.get("FINANCEBENCH_URL") or BASE_URL).rstrip("/")
     known, aside = checksums(), target / "downloading"
-    with requests.Session() as session:
-        for name in (QUESTIONS, DOCUMENTS):
-            _download(session, f"{base_url}/{quote(name)}", aside / name, known.get(name))
-        names = [f"pdfs/{doc_name}.pdf" for doc_name in _gold_filings(aside / QUESTIONS)]
-        for name in tqdm(names, desc="download", unit="filing"):
-            _download(session, f"{base_url}/{quote(name)}", target / name, known.get(name))
+
+    def download(name: str, folder: Path) -> None:
+        _download(f"{base_url}/{quote(name)}", folder / name, known.get(name))
+
+    for name in (QUESTIONS, DOCUMENTS):
+        download(name, aside)
+    names = [f"pdfs/{doc_name}.pdf" for doc_name in _gold_filings(aside / QUESTIONS)]
+    for name in tqdm(names, desc="download", unit="filing"):
+        download(name, target)
     if unknown := [name for name in (QUESTIONS, DOCUMENTS, *names) if name not in known]:
         say(f"download: no checksum is known for {', '.join(unknown)}; taken as they came")
     (target / "data").mkdir(exist_ok=True)
     for name in (DOCUMENTS, QUESTIONS):
         (aside / name).replace(target / name)
-    (aside / "data").rmdir()
-    aside.rmdir()
+    shutil.rmtree(aside)
     return target
 
 
@@ -72,11 +69,11 @@ def _gold_filings(questions: Path) -> list[str]:
     return sorted(found)
 
 
-def _download(session: "requests.Session", url: str, path: Path, sha256: str | None) -> None:
+def _download(url: str, path: Path, sha256: str | None) -> None:
     """Put one file at ``path``: the one that is there, if it is sound, else a download."""
     if path.is_file() and sha256 in (None, digest_of_file(path)):
         return
-    content = _received(session, url)
+    content = _received(url)
     if sha256 not in (None, hashlib.sha256(content).hexdigest()):
         wrong = f"does not hash to what {CHECKSUMS.name} says; try again, or remove its line there to accept the file"
         raise DatasetError(f"{url} {wrong}")
@@ -85,14 +82,14 @@ def _download(session: "requests.Session", url: str, path: Path, sha256: str | N
     write_atomically(path, content)
 
 
-def _received(session: "requests.Session", url: str) -> bytes:
-    """The content of a file; a connection that breaks off is tried again."""
-    import requests
+def _received(url: str) -> bytes:
+    """The content of a file; a connection that breaks off, within the file too, is tried again."""
+    import requests  # not by the chapters, which import this
 
     for wait_s in WAITS_S:
         time.sleep(wait_s)
         try:
-            response = session.get(url, timeout=TIMEOUTS_S)
+            response = requests.get(url, timeout=TIMEOUTS_S)
             if response.status_code == 404:
                 raise DatasetError(f"{url} does not exist; is FINANCEBENCH_URL right?")
             response.raise_for_status()

@@ -210,6 +210,64 @@ def test_bad_question(sound, changes, message):
     assert problems_of(sound) == [f"{QUESTIONS} line 3: {message}"]
 
 
+ENCRYPTED = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "owner_pw": "o", "user_pw": "u"}
+ELSEWHERE = {"doc_name": "BOLT_2020_10Q", "evidence_page_num": 0, "evidence_text": "cover"}
+COIL, COIL_PDF = "pages/COIL_2020_10K.jsonl", "pdfs/COIL_2020_10K.pdf"
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (
+            lambda one: one.question("q3", "ACME_2020_10K", evidence=[ELSEWHERE]),
+            f"{QUESTIONS} line 3: evidence 1 is in BOLT_2020_10Q, not in the gold filing ACME_2020_10K",
+        ),
+        (
+            lambda one: one.question("q3", "ACME_2020_10K", (2, "cash flow"), (3, "cash flow")),
+            f"{QUESTIONS} line 3: gold page 3 is past the end of ACME_2020_10K (3 pages, 0-based)",
+        ),
+        (
+            lambda one: one.question("q3", "ACME_2020_10K", (1, "cash flow fell in spring")),
+            f"{QUESTIONS} line 3: only 0% of the evidence's words stand on page 1 of ACME_2020_10K; "
+            "correct evidence_page_num (the PDF's index, from 0) or the text",
+        ),
+        (
+            lambda one: one.question("q3", "COIL_2020_10K", (0, "coil")),
+            f"{QUESTIONS} line 3: neither {COIL_PDF} nor {COIL} exists; add one of them",
+        ),
+        (
+            lambda one: one.document("ACME_2020_10K", company="ACME", doc_period=1999),
+            f"{DESCRIPTIONS} line 3: ACME_2020_10K is described twice, differently; remove one of the two lines",
+        ),
+        (lambda one: one.questions.clear(), f"{QUESTIONS}: no question; give at least one"),
+        (
+            lambda one: one.pdf("COIL_2020_10K", "coil", **ENCRYPTED),
+            f"{COIL_PDF}: the PDF is encrypted; save it without a password",
+        ),
+        (
+            lambda one: (one.pdf("COIL_2020_10K", "coil"), one.documents.pop()),
+            f"{COIL_PDF}: no line of test_document_information.jsonl describes the filing; "
+            "add one with doc_name, company, doc_type and doc_period",
+        ),
+        (
+            lambda one: one.text("COIL_2020_10K", *"abcde", numbers=[0, 1, 3, 4, 5]),
+            f"{COIL} line 3: page 3 where 2 comes next; count from 0, leave none out",
+        ),
+        (
+            lambda one: one.text("COIL_2020_10K", *"abc", numbers=[1, 2, 3]),
+            f"{COIL} line 1: page 1 where 0 comes next; count from 0, leave none out",
+        ),
+        (
+            lambda one: one.text("COIL_2020_10K"),
+            f"{COIL}: no page; give one page a line, or remove the file",
+        ),
+    ],
+)
+def test_one_problem(sound, change, wanted):
+    change(sound)
+    assert problems_of(sound) == [wanted]
+
+
 @pytest.mark.parametrize("page", [None, -1, "1", 1.0, True])
 def test_bad_evidence_page(sound, page):
     sound.question("q3", "ACME_2020_10K", (page, "net sales"))
@@ -226,28 +284,6 @@ def test_bad_evidence_text(sound, text):
     ]
 
 
-def test_evidence_in_another_filing(sound):
-    piece = {"doc_name": "BOLT_2020_10Q", "evidence_page_num": 0, "evidence_text": "cover"}
-    sound.question("q3", "ACME_2020_10K", evidence=[piece])
-    wanted = "evidence 1 is in BOLT_2020_10Q, not in the gold filing ACME_2020_10K"
-    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
-
-
-def test_gold_page_past_the_end(sound):
-    sound.question("q3", "ACME_2020_10K", (2, "cash flow"), (3, "cash flow"))
-    wanted = "gold page 3 is past the end of ACME_2020_10K (3 pages, 0-based)"
-    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
-
-
-def test_evidence_that_is_not_on_its_page(sound):
-    sound.question("q3", "ACME_2020_10K", (1, "cash flow fell in spring"))
-    wanted = (
-        "only 0% of the evidence's words stand on page 1 of ACME_2020_10K; "
-        "correct evidence_page_num (the PDF's index, from 0) or the text"
-    )
-    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
-
-
 @pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a/b", "..", ".hidden", "a b", "C:\\x"])
 def test_a_doc_name_that_is_a_path_is_refused(sound, name):
     sound.document(name)
@@ -262,18 +298,6 @@ def test_a_file_whose_name_cannot_stand_in_a_run_is_refused(sound):
     assert problems_of(sound) == [f"pdfs/Annual Report.pdf: rename the file; {NAME_RULE}"]
 
 
-def test_missing_filing(sound):
-    sound.question("q3", "COIL_2020_10K", (0, "coil"))
-    wanted = "neither pdfs/COIL_2020_10K.pdf nor pages/COIL_2020_10K.jsonl exists; add one of them"
-    assert problems_of(sound) == [f"{QUESTIONS} line 3: {wanted}"]
-
-
-def test_a_filing_described_twice_differently(sound):
-    sound.document("ACME_2020_10K", company="ACME", doc_period=1999)
-    wanted = "ACME_2020_10K is described twice, differently; remove one of the two lines"
-    assert problems_of(sound) == [f"{DESCRIPTIONS} line 3: {wanted}"]
-
-
 def test_broken_json_with_its_line(sound):
     sound.questions[1] = '{"financebench_id": "q2", '
     sound.questions.append("[1, 2]")
@@ -281,11 +305,6 @@ def test_broken_json_with_its_line(sound):
     assert broken.startswith(f"{QUESTIONS} line 2: broken JSON (Expecting property name")
     assert broken.endswith("; mend or remove the line")
     assert no_object == f"{QUESTIONS} line 3: not a JSON object; one record a line, in braces"
-
-
-def test_no_question_at_all(sound):
-    sound.questions.clear()
-    assert problems_of(sound) == [f"{QUESTIONS}: no question; give at least one"]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.95])
@@ -322,28 +341,11 @@ def test_what_is_no_pdf(sound, content, message):
     assert problems_of(sound) == [f"pdfs/COIL_2020_10K.pdf: {message}"]
 
 
-def test_encrypted_pdf(sound):
-    sound.pdf("COIL_2020_10K", "coil", encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="u")
-    assert problems_of(sound) == ["pdfs/COIL_2020_10K.pdf: the PDF is encrypted; save it without a password"]
-
-
 def test_one_filing_under_two_names(sound):
     path = sound.root / "pdfs" / "ACME_2020_10K.pdf"
     sound.pdf("ACME_2020_ANNUAL", "x").write_bytes(path.read_bytes())
     wanted = "the same bytes as ACME_2020_10K.pdf; its pages would count twice; remove one of the two"
     assert problems_of(sound) == [f"pdfs/ACME_2020_ANNUAL.pdf: {wanted}"]
-
-
-def test_page_text_with_a_hole_is_told_once(sound):
-    sound.text("COIL_2020_10K", *"abcde", numbers=[0, 1, 3, 4, 5])
-    wanted = "page 3 where 2 comes next; count from 0, leave none out"
-    assert problems_of(sound) == [f"pages/COIL_2020_10K.jsonl line 3: {wanted}"]
-
-
-def test_page_text_that_counts_from_1(sound):
-    sound.text("COIL_2020_10K", *"abc", numbers=[1, 2, 3])
-    wanted = "page 1 where 0 comes next; count from 0, leave none out"
-    assert problems_of(sound) == [f"pages/COIL_2020_10K.jsonl line 1: {wanted}"]
 
 
 def test_page_text_of_another_filing_or_without_text(sound):
@@ -380,15 +382,6 @@ def test_a_year_may_be_text_or_missing_and_a_company_a_number(sound):
     assert filings[["company", "doc_type", "doc_period", "sector"]].to_numpy().tolist() == [
         ["3", "10-K", 2021.0, "Tools"],
         ["BOLT", "other", "", ""],
-    ]
-
-
-def test_a_filing_that_nobody_described(sound):
-    sound.pdf("COIL_2020_10K", "coil")
-    sound.documents.pop()
-    wanted = "add one with doc_name, company, doc_type and doc_period"
-    assert problems_of(sound) == [
-        f"pdfs/COIL_2020_10K.pdf: no line of test_document_information.jsonl describes the filing; {wanted}"
     ]
 
 
@@ -456,12 +449,6 @@ def test_pages_without_text(sound):
     assert problems_of(sound) == [f"{QUESTIONS} line 3: gold page 1 of DUCT_2020_10K has no text; {mend}"]
 
 
-def test_a_filing_without_pages(sound):
-    sound.text("COIL_2020_10K")
-    wanted = "no page; give one page a line, or remove the file"
-    assert problems_of(sound) == [f"pages/COIL_2020_10K.jsonl: {wanted}"]
-
-
 def test_a_thousand_problems_are_fifty_lines_and_a_count(sound):
     sound.questions += ["{"] * 1000
     with pytest.raises(DatasetError) as caught:
@@ -473,7 +460,7 @@ def test_a_thousand_problems_are_fifty_lines_and_a_count(sound):
 
 def test_every_problem_is_told_at_once(sound):
     """One message for the whole folder, records and files alike, so that one round of mending is enough."""
-    sound.pdf("COIL_2020_10K", "coil", encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="u")
+    sound.pdf("COIL_2020_10K", "coil", **ENCRYPTED)
     cut = sound.pdf("DUCT_2020_10K", *TEXT)
     cut.write_bytes(cut.read_bytes()[:700])
     sound.pdf("ACME_2020_ANNUAL", "x").write_bytes((sound.root / "pdfs" / "ACME_2020_10K.pdf").read_bytes())
