@@ -21,7 +21,6 @@ NEEDED = {
     "ask": ["What was revenue?"],
     "collect": ["--pages", "nowhere.parquet", "--to", "nowhere"],
     "export-scorer": ["--target", "nowhere"],
-    "silver": ["--pages", "nowhere.parquet"],
 }
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}
 OPENING = sorted(set(COMMANDS) - {"methods", "notebook", "verify", "break", "pin"})
