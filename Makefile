@@ -25,7 +25,7 @@ RUN := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: index ask help env archive book demo measure notebook publish verify golden break preflight methods test test-all lint format clean audit lock
+.PHONY: index ask help env archive book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -91,6 +91,11 @@ ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path
 
 methods: $(STAMP)  ## print the method table
 	@$(RUN) methods
+
+lines:  ## lines of Python in each room: packages and root of lib, extras, tests, and all together
+	@git ls-files '*.py' | xargs wc -l | awk '$$2 ~ "/" { split($$2, at, "/"); room = at[1]; \
+	  if (room == "lib") { n["lib, all"] += $$1; room = at[3] ? "lib/" at[2] : "lib, root" } \
+	  n[room] += $$1; n["all"] += $$1 } END { for (room in n) printf "%7d  %s\n", n[room], room }' | LC_ALL=C sort -k2
 
 test: $(STAMP)  ## lint, the floors of lib (pyproject.toml) and the quick tests
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -1,15 +1,41 @@
-"""The command line: ``python -m lib book`` and the others; ``python -m lib --help`` lists them."""
+"""The command line: ``python -m lib book`` and the others; ``python -m lib --help`` lists them.
+
+A command is one declaration: its options, its help, what it calls; what that gives is printed.
+"""
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
 
 import click
 import yaml
+from click import Choice, IntRange, option
 
-from extras.commands import COMMANDS
 from lib.files import exclusively, mend_of
-from lib.options import Names, study_options
+from lib.options import RESULTS, Names
 from lib.words import StudyError
+
+PATH = click.Path(path_type=Path)
+COUNT = IntRange(min=1)
+STUDY = (
+    option("--dataset", default="", help="financebench, demo or a folder; else what is available"),
+    option("--profile", default="default", show_default=True, help="a name or a .yaml file"),
+    option("--results", type=Choice(RESULTS), default=RESULTS[0], show_default=True),
+    option("--questions", default="", help="another set over the dataset: a folder or a published one"),
+)
+LARGER = option(
+    "--larger",
+    type=click.Path(path_type=Path, exists=True),
+    help="a folder of collect, indexed by make index",
+)
+FOLD = option("--fold", type=IntRange(min=0), help="only the fold with this number")
+
+
+def words(text: str) -> list[str]:
+    """The type of an option that takes several words."""
+    return text.split()
 
 
 class OneSentence(click.Group):
@@ -34,9 +60,26 @@ def commands() -> None:
     """Retrieval Gap: where evidence gets lost when RAG answers questions over long filings."""
 
 
-@commands.command()
-@study_options
-@click.option("--jobs", type=click.IntRange(min=0), default=0, help="chapters at the same time; 0 decides")
+def command(*options: Callable, name: str | None = None) -> Callable:
+    """Declare a command over a study: a function of its Names and of options, which gives a line, lines or a frame."""
+
+    def declare(function: Callable) -> click.Command:
+        @wraps(function)
+        def run(dataset: str, profile: str, results: str, questions: str, **given: object) -> None:
+            found = function(Names(dataset, profile, results, questions), **given)
+            if hasattr(found, "to_string"):
+                found = found.to_string(index=False, float_format="%.3g")
+            for line in [found] if isinstance(found, str) else found or []:
+                click.echo(line)
+
+        for declared in reversed((*options, *STUDY)):
+            run = declared(run)
+        return commands.command(name)(run)
+
+    return declare
+
+
+@command(option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 decides"))
 def book(names: Names, jobs: int) -> None:
     """Run every chapter and compile the book."""
     from extras.preflight import preflight
@@ -47,13 +90,11 @@ def book(names: Names, jobs: int) -> None:
         build_book(names, jobs, preflight)
 
 
-@commands.command()
-@click.argument("name")
-@study_options
-@click.option(
-    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="a parameter, its value as YAML"
+@command(
+    click.argument("name"),
+    option("-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="a parameter, as YAML"),
 )
-def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None:
+def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> str:
     """Run one chapter with changed parameters, beside the book's own run."""
     from lib.book import notebooks
     from lib.files import digest_of
@@ -65,12 +106,11 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> None
         try:
             given[key] = yaml.safe_load(value)
         except yaml.YAMLError:
-            raise StudyError(
-                f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]"
-            ) from None
+            wrong = f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]"
+            raise StudyError(wrong) from None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
-    click.echo(f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}")
+    return f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}"
 
 
 @commands.command()
@@ -82,8 +122,238 @@ def methods() -> None:
         click.echo(f"{method.name:18} {method.pipeline}")
 
 
-for command in COMMANDS:
-    commands.add_command(command)
+@command(
+    option("--engine", type=Choice(["process", "ray"]), default="process", show_default=True),
+    option("--workers", type=COUNT, default=1, show_default=True, help="of Ray"),
+    option("--to", type=PATH, help="folder of the index, in place of one among the artifacts"),
+)
+def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
+    """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
+    from lib.archive.index import shards_of, sources_of, write_shards
+
+    root, shards = shards_of(names.dataset, names.profile, to)
+    done = write_shards(shards, sources_of(root), engine, workers)
+    for problem in done["problem"][done["problem"] != ""]:
+        click.echo(f"left out: {problem}", err=True)
+    read = f"read now: {done['n_pages'].sum()} pages of {len(done)} filings"
+    return f"{shards.folder}: {len(shards.names())} filings; {read}"
+
+
+@command(
+    click.argument("question"),
+    option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
+)
+def ask(names: Names, question: str, k: int) -> Iterator[str]:
+    """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
+    from lib.archive.ask import Archive, picture
+    from lib.archive.index import settings_of, shards_of
+
+    root, shards = shards_of(names.dataset, names.profile)
+    archive = Archive(shards, settings_of(names.profile))
+    for asked in sys.stdin if question == "-" else [question]:
+        for number, page in archive.ask(asked.strip(), k).iterrows():
+            drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"
+            yield f"{number + 1}. {page['doc_name']}, page {page['page']}: {page['score']:.2f}; {drawn}"
+
+
+@command(
+    option("--pages", type=PATH, required=True, help="page text of other filings, as parquet"),
+    option("--to", "target", type=PATH, required=True, help="folder of the new dataset"),
+)
+def collect(names: Names, pages: Path, target: Path) -> str:
+    """Write a dataset with the same questions over these and other filings."""
+    from extras.archive.collection import write_collection
+
+    return write_collection(names.open(), pages, target)
+
+
+@command(LARGER, option("--methods", type=words, default="", help="rows of the method table, or ask"))
+def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[str]:
+    """Measure methods over growing parts of a collection, by default chapter 11's; resumed where it stopped."""
+    from extras.archive.growth import ROWS, measure, opened
+
+    home = names.open()
+    for found in measure(home, *opened(home, larger), methods or ROWS):
+        first, mean = found.iloc[0], found[found["k"] == 5][["doc_recall", "page_recall"]].mean().round(3)
+        part = f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}"
+        yield f"{part}: {mean.to_dict()}"
+
+
+@command(LARGER, option("--names", "wanted", default="", help="of stores, with commas; by default all"))
+def stores(names: Names, larger: Path | None, wanted: str) -> object:
+    """Compare stores for vectors side by side: exact, Chroma, its server, LanceDB."""
+    from extras.archive.growth import opened
+    from extras.archive.stores import write_stores
+
+    home = names.open()
+    home.need_filings("a comparison of stores")
+    return write_stores(home, *opened(home, larger), tuple(filter(None, wanted.split(","))))
+
+
+@command(
+    LARGER,
+    option("--beside", type=click.Path(path_type=Path, exists=True), help="compare an index in this folder"),
+)
+def costs(names: Names, larger: Path | None, beside: Path | None) -> object:
+    """Measure what each stage takes at growing sizes: seconds, memory, disk; or compare what two engines made."""
+    from extras.archive.costs import write_costs, write_engines
+    from extras.archive.growth import opened
+    from lib.archive.index import Shards
+
+    home = names.open()
+    collection, indexed = opened(home, larger)
+    if beside and indexed:
+        return write_engines(home, indexed.shards, Shards(beside, indexed.shards.plan))
+    return write_costs(home, collection, indexed)
+
+
+@command(option("--methods", default="all", show_default=True, help="names with spaces between"))
+def measure(names: Names, methods: str) -> str:
+    """Compute runs and metrics without a book, one method after another; a killed run resumes."""
+    from extras.measure import measure
+
+    return f"measured: {measure(names.open('measure'), None if methods == 'all' else methods)}"
+
+
+@command()
+def publish(names: Names) -> str:
+    """Copy the results of a whole run to book/results/, where they are used in place of computing."""
+    from extras.publish.publish import publish
+
+    return f"published: {publish(names.open())}"
+
+
+@command(
+    option("--methods", default="bm25", show_default=True, help="names with spaces between, or all"),
+    option("--chapter", default="", help="compare a chapter's tables instead"),
+)
+def verify(names: Names, methods: str, chapter: str) -> None:
+    """Compute results again and compare them row by row with the published ones."""
+    from extras.publish.verify import verify, verify_chapter
+
+    wanted = None if methods == "all" else methods.split()
+    if not (verify_chapter(names, chapter) if chapter else verify(names, wanted)):
+        raise StudyError("the published results were not reproduced; the rows that differ are named above")
+
+
+@command()
+def preflight(names: Names) -> None:
+    """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
+    from extras.preflight import preflight
+
+    preflight(names.open())
+
+
+@commands.command()
+def pin() -> None:
+    """Write the SHA-256 of the hub's models into the lock file, where it has none."""
+    from extras.pin import pin
+
+    pin(click.echo)
+
+
+@command(
+    option(
+        "--context", "name", required=True, help="none, best-baseline, oracle-page, oracle-document, a method"
+    ),
+    option("--k", type=COUNT, default=5, show_default=True, help="depth that decides which baseline is best"),
+    option("--limit", type=COUNT, help="only the first questions"),
+)
+def answers(names: Names, **options: object) -> str:
+    """Have the answers of one context written."""
+    from extras.writing import write_answers
+
+    return write_answers(names.open("06_generation"), **options)
+
+
+@command(option("--only", help="one kind of text; all by default"))
+def texts(names: Names, only: str | None) -> Iterator[str]:
+    """Have the texts written that the rows of related studies search with."""
+    from extras.writing import write_texts
+
+    return write_texts(names.open("08_siblings"), only)
+
+
+@command(option("--embed", type=Choice(["header", "written"]), help="encode the windows behind this context"))
+def contexts(names: Names, embed: str | None) -> str:
+    """Have the filings' contexts written, or windows encoded with them."""
+    from extras.writing import embed_contexts, write_contexts
+
+    study = names.open("08_siblings")
+    return embed_contexts(study, embed) if embed else write_contexts(study)
+
+
+@command()
+def train_ahead(names: Names) -> str:
+    """Train and save the page rankers that other filings are searched with."""
+    from extras.ahead.train import train
+    from lib.ahead.search import SAVED
+
+    about = train(names.open("07_ahead"))
+    return (
+        f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
+    )
+
+
+@command(
+    option("--by", type=Choice(["company", "filing"]), multiple=True, default=("company", "filing")),
+    FOLD,
+)
+def page_scorer(names: Names, by: tuple[str, ...], fold: int | None) -> None:
+    """Train and score the folds of the page scorer."""
+    from extras.page_scorer.train import train_folds
+
+    train_folds(names.open("04_page_scorer"), by, fold)
+
+
+@command(option("-k", "--k", type=COUNT, default=5, show_default=True, help="depth of the metrics"))
+def mistakes(names: Names, k: int) -> object:
+    """Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped."""
+    from extras.page_scorer.mistakes import train_mistakes
+
+    return train_mistakes(names.open("04_page_scorer"), k)
+
+
+@command(option("--target", type=PATH, required=True, help="directory of the model"))
+def export_scorer(names: Names, target: Path) -> str:
+    """Train the page scorer on every question and write it with its card."""
+    from extras.page_scorer.export import export_scorer, scores_of_folds
+
+    study = names.open("04_page_scorer")
+    return f"exported: {export_scorer(study, scores_of_folds(study), target)}"
+
+
+@command()
+def benchmark(names: Names) -> object:
+    """Measure how fast the parts are, each beside its reference."""
+    from extras.benchmarks import run_and_keep
+
+    return run_and_keep(names.open("benchmarks"))
+
+
+@command()
+def speed(names: Names) -> object:
+    """Measure encoders on each engine, and what a lower precision changes."""
+    from extras.speed import measure_again
+
+    return measure_again(names._replace(results="fresh").open("benchmarks"))
+
+
+@command(
+    option("--methods", help="names, such as 'bm25 dense'; by default every row of the profile"),
+    option("--n", "n_questions", type=COUNT, default=20, show_default=True, help="the same for all methods"),
+    option("--again", is_flag=True, help="time also what was timed before"),
+    name="time",
+)
+def time_methods(names: Names, methods: str | None, n_questions: int, again: bool) -> Iterator[str]:
+    """Time the methods, warm and one question at a time; on an idle machine, resumed where it stopped."""
+    from extras.timing import write_times
+    from lib.methods import chosen, measured
+
+    study = names.open("09_claims")
+    rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")
+    return write_times(study, chosen(methods, list(rows)), n_questions, again=again)
+
 
 if __name__ == "__main__":
     sys.exit(commands(prog_name="python -m lib"))

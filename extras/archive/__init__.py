@@ -1,1 +1,1 @@
-"""An archive of filings of any size: indexed filing by filing, searched exactly or by a server, and measured."""
+"""What a maintainer measures of archives: recall as filings are added, stores of vectors, and costs."""

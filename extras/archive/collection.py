@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -17,20 +16,17 @@ from lib.words import PAGE_COLUMNS, StudyError
 ALIKE = 0.9  # two names of files with one company's name, one of them with a slip
 
 
-def write_collection(study: Study, source: Path, target: Path) -> tuple[int, int]:
-    """Write a dataset with a study's questions, its filings' pages, and the pages of other filings.
+def write_collection(study: Study, source: Path, target: Path) -> str:
+    """Write a dataset with a study's questions, its filings' pages, and the pages of other filings; a sentence on it.
 
     A filing whose pages are those of another under a second name would hide it, and is left out. What is known of a
-    filing is taken from the dataset's own records, which may describe more filings than it has; else its company from
-    its name.
+    filing is taken from the dataset's own records, which may describe more filings than it has; else its company is
+    that of the filings whose files are named alike, or the beginning of its name.
 
     Args:
         study: gives questions and filings.
         source: PAGE_COLUMNS of other filings as a parquet file.
         target: folder of the new dataset; what is in it stays.
-
-    Returns:
-        How many other filings were added, and how many copies were left out.
 
     Raises:
         StudyError: there is no such file.
@@ -40,37 +36,30 @@ def write_collection(study: Study, source: Path, target: Path) -> tuple[int, int
         raise StudyError(f"{source} is missing: give page text of filings as parquet, columns {columns}")
     others, seen, kept = pd.read_parquet(source), set(), []
     for pages in (study.pages, others):
-        for doc_name, of_filing in pages.groupby("doc_name", sort=True):
-            texts = of_filing.sort_values("page")["text"].tolist()
-            if (digest := digest_of(texts)) in seen:
-                continue
-            seen.add(digest)
-            kept.append(doc_name)
-            lines = (
-                json.dumps({"doc_name": doc_name, "page": page, "text": text})
-                for page, text in enumerate(texts)
-            )
-            write_atomically(target / "pages" / f"{doc_name}.jsonl", "\n".join(lines) + "\n")
-    records = _records(study, kept)
-    name = next(study.dataset.root.joinpath("data").glob(DOCUMENTS)).name
-    write_atomically(target / "data" / name, "".join(json.dumps(record) + "\n" for record in records))
-    shutil.copyfile(study.dataset.question_file, target / "data" / study.dataset.question_file.name)
-    n_others = others["doc_name"].nunique()
-    added = len(kept) - study.pages["doc_name"].nunique()
-    return added, n_others - added
-
-
-def _records(study: Study, doc_names: list[str]) -> list[dict]:
-    """What is known of filings, one record each; of one that nobody described, its company by its name."""
+        for doc_name, of_filing in pages.sort_values("page").groupby("doc_name"):
+            texts = of_filing["text"].tolist()
+            if (digest := digest_of(texts)) not in seen:
+                seen.add(digest)
+                kept.append(doc_name)
+                records = [
+                    {"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)
+                ]
+                _write(target / "pages" / f"{doc_name}.jsonl", records)
     path = next(study.dataset.root.joinpath("data").glob(DOCUMENTS))
     known = {record["doc_name"]: record for record in map(json.loads, path.read_text().splitlines())}
-    of_name = companies(doc_names, study.filings)
-    return [known.get(name) or {"doc_name": name, "company": of_name[name]} for name in doc_names]
+    company = {
+        END_OF_STEM.split(name)[0]: company
+        for name, company in study.filings[["doc_name", "company"]].to_numpy()
+    }
+    for name in kept:
+        stem = END_OF_STEM.split(name)[0]
+        near = get_close_matches(stem, [*company], 1, ALIKE)
+        known.setdefault(name, {"doc_name": name, "company": company[near[0]] if near else stem})
+    _write(target / "data" / path.name, [known[name] for name in kept])
+    shutil.copyfile(study.dataset.question_file, target / "data" / study.dataset.question_file.name)
+    added, n_others = len(kept) - study.pages["doc_name"].nunique(), others["doc_name"].nunique()
+    return f"{target}: {added} filings added, {n_others - added} left out as copies of others"
 
 
-def companies(doc_names: Sequence[str], filings: pd.DataFrame) -> dict[str, str]:
-    """The company of each unlabelled filing: that of the study's filings whose files are named alike, else its own."""
-    stem = {name: END_OF_STEM.split(name)[0] for name in [*doc_names, *filings["doc_name"]]}
-    known = {stem[row.doc_name]: row.company for row in filings.itertuples()}
-    near = {name: get_close_matches(stem[name], [*known], 1, ALIKE) for name in doc_names}
-    return {name: known[near[name][0]] if near[name] else stem[name] for name in doc_names}
+def _write(path: Path, records: list[dict]) -> None:
+    write_atomically(path, "".join(json.dumps(record) + "\n" for record in records))

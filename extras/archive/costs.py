@@ -1,6 +1,6 @@
 """What each stage of an archive takes as it grows: seconds of a core, memory, disk.
 
-Indexing is what the index noted of every filing while it was made (:class:`extras.archive.shards.Indexer`), added up
+Indexing is what the index noted of every filing while it was made (:class:`lib.archive.index.Indexer`), added up
 filing by filing. What holds all pages at once, BM25's statistics and the vectors of exact search, is
 measured at each size in a process of its own.
 """
@@ -8,24 +8,22 @@ measured at each size in a process of its own.
 import json
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import psutil
 
-from extras.archive.compare import alone
 from extras.archive.growth import NO_INDEX, Index
-from extras.archive.shards import COSTS as NOTED
-from extras.archive.shards import STEPS, Shards
+from extras.archive.stores import MIB, alone
 from lib.analysis.growth import COST_COLUMNS, COSTS, ENGINE_COLUMNS, ENGINES
+from lib.archive.index import COSTS as NOTED
+from lib.archive.index import STEPS, Shards
 from lib.files import write_atomically
 from lib.retrievers.bm25 import BM25
 from lib.study import Study
 from lib.words import StudyError
 
 SIZES = (1000, 3000, 10_000, 30_000)
-MIB = 2**20
 N_QUESTIONS = 20
 
 
@@ -42,24 +40,25 @@ def write_costs(home: Study, larger: Study, index: Index | None) -> pd.DataFrame
     """
     if index is None:
         raise StudyError(NO_INDEX)
-    rows, noted = [], noted_costs(index.shards)
-    for part in _parts(noted, noted["n_pages"]):
-        names, pages = part["source"].tolist(), int(part["n_pages"].sum())
-        disk = {"write": _size(index.shards, "pages", names), "embed": _size(index.shards, "windows", names)}
+    rows = []
+    for n_pages, part in _parts(noted_costs(index.shards)):
         for step in STEPS:
-            seconds, memory = part[f"{step}_s"].sum(), part["peak_mib"].max()
-            rows.append((step, pages, seconds, memory, disk.get(step, 0.0), np.nan))
+            kind = {"write": "pages", "embed": "windows"}.get(step)
+            paths = [index.shards.path(kind, name) for name in part["source"]] if kind else []
+            disk = sum(path.stat().st_size for path in paths) / MIB
+            rows.append((step, n_pages, part[f"{step}_s"].sum(), part["peak_mib"].max(), disk, np.nan))
     questions = larger.questions["question"].tolist()[:N_QUESTIONS]
     counts = larger.pages.groupby("doc_name", sort=False).size().rename("n_pages").reset_index()
-    for part in _parts(counts, counts["n_pages"]):
+    for n_pages, part in _parts(counts):
         texts = larger.pages["text"][larger.pages["doc_name"].isin(part["doc_name"])].tolist()
-        rows.append(_alone("words", int(part["n_pages"].sum()), _words, texts, questions))
-    known = counts[counts["doc_name"].isin(index.names)]
-    for part in _parts(known, known["n_pages"]):
+        seconds, memory, asked_s = alone(_words, texts, questions)
+        rows.append(("words", n_pages, seconds, memory, 0.0, asked_s))
+    for n_pages, part in _parts(counts[counts["doc_name"].isin(index.names)]):
         vectors = index.of(larger.chunks[larger.chunks["doc_name"].isin(part["doc_name"])])[1]
-        rows.append(_alone("vectors", int(part["n_pages"].sum()), _vectors, vectors, N_QUESTIONS))
+        seconds, memory, asked_s = alone(_vectors, vectors)
+        rows.append(("vectors", n_pages, seconds, memory, 0.0, asked_s))
     found = pd.DataFrame(rows, columns=COST_COLUMNS)
-    write_atomically(Path(home.home) / COSTS, found.to_csv(index=False))
+    write_atomically(home.home / COSTS, found.to_csv(index=False))
     return found
 
 
@@ -72,38 +71,24 @@ def write_engines(home: Study, first: Shards, second: Shards) -> pd.DataFrame:
     both = sorted({*first.names()} & {*second.names()})
     if not both or first.plan != second.plan:
         raise StudyError(f"{second.folder} is not another index of the filings of {first.folder}")
-    n_equal = sum(all(_equal(first, second, kind, name) for kind in ("pages", "windows")) for name in both)
+    read = [
+        [[one.path(kind, name) for kind in ("pages", "windows")] for name in both] for one in (first, second)
+    ]
+    n_equal = sum(
+        all(a.read_bytes() == b.read_bytes() for a, b in zip(*pair, strict=True))
+        for pair in zip(*read, strict=True)
+    )
     rows = []
     for shards in (first, second):
         noted = noted_costs(shards)
         noted = noted[noted["source"].isin(both)]
         engines = "+".join(sorted(noted["engine"].unique()))
-        counts = noted[["n_pages", "n_windows"]].sum()
         seconds = noted[[f"{step}_s" for step in STEPS]].sum().sum()
+        counts = noted[["n_pages", "n_windows"]].sum()
         rows.append((engines, len(both), *counts, n_equal, seconds, noted["peak_mib"].max()))
     found = pd.DataFrame(rows, columns=ENGINE_COLUMNS)
-    write_atomically(Path(home.home) / ENGINES, found.to_csv(index=False))
+    write_atomically(home.home / ENGINES, found.to_csv(index=False))
     return found
-
-
-def _equal(first: Shards, second: Shards, kind: str, name: str) -> bool:
-    """Whether a filing's shards of a kind have the same bytes."""
-    one, other = (shards.folder / kind / f"{name}.parquet" for shards in (first, second))
-    return one.read_bytes() == other.read_bytes()
-
-
-def _parts(frame: pd.DataFrame, n_pages: pd.Series) -> Iterator[pd.DataFrame]:
-    """The first filings with so many pages, of each of SIZES that there are, and all."""
-    total = n_pages.cumsum()
-    for size in (*(size for size in SIZES if size < total.max()), total.max()):
-        yield frame[: int((total < size).sum()) + 1]
-
-
-def _alone(stage: str, pages: int, measure: Callable, *given: object) -> tuple:
-    """A row of COST_COLUMNS, measured in a process of its own."""
-    with alone() as run:
-        made_s, asked_s, memory = run(measure, *given)
-    return stage, pages, made_s, memory, 0.0, asked_s
 
 
 def noted_costs(shards: Shards) -> pd.DataFrame:
@@ -113,8 +98,12 @@ def noted_costs(shards: Shards) -> pd.DataFrame:
     return noted[noted["source"].isin(shards.names())].reset_index(drop=True)
 
 
-def _size(shards: Shards, kind: str, names: list[str]) -> float:
-    return sum((shards.folder / kind / f"{name}.parquet").stat().st_size for name in names) / MIB
+def _parts(counts: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame]]:
+    """The first filings (n_pages) with so many pages, of each of SIZES that there are, and all: pages and filings."""
+    total = counts["n_pages"].cumsum()
+    for size in (*(size for size in SIZES if size < total.max()), total.max()):
+        part = counts[: int((total < size).sum()) + 1]
+        yield int(part["n_pages"].sum()), part
 
 
 def _grown(make: Callable[[], object]) -> tuple[object, float, float]:
@@ -125,15 +114,15 @@ def _grown(make: Callable[[], object]) -> tuple[object, float, float]:
 
 
 def _words(texts: list[str], questions: list[str]) -> tuple[float, float, float]:
-    """BM25's statistics of all pages: seconds to make them and to score a question, and memory."""
+    """BM25's statistics of all pages: seconds to make them, memory, and seconds to score a question."""
     words, seconds, memory = _grown(lambda: BM25.of_texts(texts, 1.5, 0.75))
     _, asked_s, _ = _grown(lambda: [words.scores(words.tokens(question)) for question in questions])
-    return seconds, asked_s / len(questions), memory
+    return seconds, memory, asked_s / len(questions)
 
 
-def _vectors(given: np.ndarray, n_questions: int) -> tuple[float, float, float]:
-    """All vectors in memory: seconds to copy them and to compare a question with all, and memory."""
+def _vectors(given: np.ndarray) -> tuple[float, float, float]:
+    """All vectors in memory: seconds to copy them, memory, and seconds to compare a question with all."""
     vectors, seconds, memory = _grown(given.copy)
-    asked = vectors[:n_questions]
+    asked = vectors[:N_QUESTIONS]
     _, asked_s, _ = _grown(lambda: [np.argpartition(-(vectors @ one), 10)[:10] for one in asked])
-    return seconds, asked_s / n_questions, memory
+    return seconds, memory, asked_s / N_QUESTIONS

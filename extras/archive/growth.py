@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extras.archive.search import NEAREST, Archive, settings_of, shards_of
-from extras.archive.shards import Shards, vectors_of
 from lib import runs
 from lib.ahead.ranker import IN_INDEX, Ranker, fold_rankers, inputs
 from lib.ahead.search import BLANK_COSINE, pool_scores, spread_pages
 from lib.ahead.views import study_pool
 from lib.analysis.frontier import known_table
-from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, MIXED
+from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, METRICS, MIXED
+from lib.archive.ask import NEAREST, Archive
+from lib.archive.index import Shards, settings_of, shards_of
 from lib.files import digest_of, write_atomically
 from lib.frames import edited
 from lib.metrics.retrieval import retrieval_metrics
@@ -41,22 +41,12 @@ STAGE, VERSION = "growth", 2
 NO_INDEX = "this is measured over an index: make index DATASET=path, then --larger path"
 SIZES, DRAWS, SEED = (84, 150, 250), 3, 13
 DEPTHS = (1, 5, 20)
-METRICS = ("doc_recall", "page_recall")
 #: Rows whose score of a chunk depends on the question and the chunk alone.
 ALONE = ("parent_child",)
 #: Trained rows, with what is trained as it is over the study's own filings.
 TRAINED = ("page_scorer_light_sum", "page_scorer_light_sum_records", "ahead")
-ROWS = (
-    "bm25",
-    "bm25_records",
-    "bm25_covers",
-    "ahead_untrained",
-    "dense",
-    "dense_records",
-    "hybrid_rrf",
-    *TRAINED,
-)
-ROWS += ("rerank_head_20",)
+ROWS = ("bm25", "bm25_records", "bm25_covers", "ahead_untrained", "dense", "dense_records", "hybrid_rrf")
+ROWS += (*TRAINED, "rerank_head_20")
 
 
 class Drawn(NamedTuple):
@@ -132,15 +122,11 @@ class Index:
         """As :func:`lib.models.index.window_vectors`, of some chunks (CHUNK_COLUMNS), filing by filing."""
         place, owners, vectors = pd.Index(chunks["chunk_id"]), [], []
         of_home, own = window_vectors(self.home)
-        ids = self.home.chunks["chunk_id"].to_numpy()[of_home]
-        of_filing = self.home.chunks["doc_name"].to_numpy()[of_home]
+        windows = self.home.chunks[["doc_name", "chunk_id"]].iloc[of_home]
         for name in chunks["doc_name"].unique():
-            if len(mine := np.flatnonzero(of_filing == name)):
-                names, found = ids[mine], own[mine]
-            else:
-                table = self.shards.table(name, ["chunk_id", "vector"])
-                names, found = table["chunk_id"].to_pylist(), vectors_of(table)
-            owners.append(place.get_indexer(names))
+            is_mine = (windows["doc_name"] == name).to_numpy()
+            table, found = (windows[is_mine], own[is_mine]) if is_mine.any() else self.shards.windows(name)
+            owners.append(place.get_indexer(table["chunk_id"]))
             vectors.append(found)
         return np.concatenate(owners), np.concatenate(vectors)
 
@@ -189,61 +175,52 @@ def measure(
         home: the questions over their own filings, where what is trained was trained, and whose table it is.
         larger: the same questions over these filings and others.
         index: of the larger collection; by default its vectors are the study's.
-        methods: rows of the method table.
+        methods: rows of the method table, or ``ask``: what ``make ask`` finds over the first draw of each size.
 
     Yields:
         GROWTH_COLUMNS, part by part, those with the fewest filings first, and method by method; stored.
+
+    Raises:
+        StudyError: what ``make ask`` finds is wanted, and no collection was indexed.
     """
-    found = []
-    for part in _ordered_parts(larger):
+    if "ask" in methods and index is None:
+        raise StudyError(NO_INDEX)
+    parts = drawn_parts(larger.filings, larger.questions)
+    for part in sorted(parts, key=lambda part: (part.draw, len(part.doc_names))):
         is_indexed = index is None or part.doc_names <= index.names
         searched = Part(larger, part.doc_names, index if is_indexed else None)
         for name in methods:
-            if is_indexed or not needs_vectors(larger, name):
-                found.append(_measured(home, searched, part, name))
-                write_table(home, pd.concat(found))
-                yield found[-1]
+            if name == "ask":
+                is_wanted = part.kind == MIXED and not part.draw and part.doc_names <= {*index.shards.names()}
+                found = _asked(home, index.shards, part) if is_wanted else None
+            else:
+                is_wanted = is_indexed or not needs_vectors(larger, name)
+                found = _measured(home, searched, part, name) if is_wanted else None
+            if found is not None:
+                write_table(home, found)
+                yield found
 
 
-def _ordered_parts(larger: Study) -> list[Drawn]:
-    found = drawn_parts(larger.filings, larger.questions)
-    return sorted(found, key=lambda part: (part.draw, len(part.doc_names)))
-
-
-def measure_asked(home: Study, larger: Study, index: Index | None) -> Iterator[pd.DataFrame]:
-    """Measure what ``make ask`` finds over the first draw of each size; GROWTH of the study's folder grows.
+def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
+    """GROWTH_COLUMNS of what ``make ask`` finds over a part.
 
     A question is ranked by the fold that did not see its company, trained over the study's own filings on what an index
     has; identities are those of the filings' own first pages.
-
-    Yields:
-        GROWTH_COLUMNS, part by part; stored.
-
-    Raises:
-        StudyError: no collection was indexed.
     """
-    if index is None:
-        raise StudyError(NO_INDEX)
-    profile, found = settings_of(), []
-    for part in _ordered_parts(larger):
-        if part.kind != MIXED or part.draw or not part.doc_names <= {*index.shards.names()}:
-            continue
 
-        def make(part: Drawn = part) -> pd.DataFrame:
-            archive, rankers = Archive(index.shards, profile, sorted(part.doc_names)), _home_rankers(home)
-            rows = []
-            for asked in home.questions.itertuples():
-                best = archive.ask(asked.question, max(DEPTHS), rankers[asked.question_id])
-                rows.append(best.assign(question_id=asked.question_id, rank=range(1, len(best) + 1)))
-            run = pd.concat(rows, ignore_index=True)
-            return _recalls(run, home.questions, part, len(archive.pages), ASKED)
+    def make() -> pd.DataFrame:
+        archive, rankers = Archive(shards, settings_of(), sorted(part.doc_names)), _home_rankers(home)
+        rows = []
+        for asked in home.questions.itertuples():
+            best = archive.ask(asked.question, max(DEPTHS), rankers[asked.question_id])
+            rows.append(best.assign(question_id=asked.question_id, rank=range(1, len(best) + 1)))
+        run = pd.concat(rows, ignore_index=True)
+        return _recalls(run, home.questions, part, len(archive.pages), ASKED)
 
-        params = {"draw": part.draw, "doc_names": sorted(part.doc_names), "plan": index.shards.plan._asdict()}
-        params |= {"trained": digest_of(inputs(home)), "nearest": NEAREST}
-        params |= {"questions": home.digest("questions")} | edited("ahead", "bm25")
-        found.append(home.store.frame(f"{STAGE}/{ASKED}", params, make, VERSION))
-        write_table(home, pd.concat(found))
-        yield found[-1]
+    params = {"draw": part.draw, "doc_names": sorted(part.doc_names), "plan": shards.plan._asdict()}
+    params |= {"trained": digest_of(inputs(home)), "nearest": NEAREST}
+    params |= {"questions": home.digest("questions")} | edited("ahead", "bm25")
+    return home.store.frame(f"{STAGE}/{ASKED}", params, make, VERSION)
 
 
 def _home_rankers(home: Study) -> dict[str, Ranker]:

@@ -1,136 +1,91 @@
-"""One search interface over windows' vectors: exact in memory, Chroma embedded or as a server, LanceDB on disk.
+"""Stores of vectors side by side: agreement with exact search, milliseconds, searches a second, memory, disk, seconds.
 
-All filters are applied before the search: a filter over what a search found loses results.
+Every store has a process of its own, holds the same vectors, and answers the same questions three ways: unfiltered,
+inside the gold filing, and inside the filings of its company and year. All filters are applied before the search: a
+filter over what a search found loses results.
 """
 
-from collections.abc import Callable, Mapping
+import multiprocessing
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+import psutil
 
+from extras.archive.growth import Index, Part
+from lib.analysis.frontier import known_table
+from lib.analysis.growth import STORE_COLUMNS
+from lib.analysis.growth import STORES as STORES_FILE
+from lib.files import write_atomically
+from lib.models.index import window_vectors
+from lib.retrievers.dense import question_vectors
+from lib.study import Study
 from lib.words import StudyError
 
-FIELDS = ("doc_name", "company", "year")
-
-
-class Found(NamedTuple):
-    """The best windows of a search: their rows in the index and their cosines, falling."""
-
-    rows: np.ndarray
-    scores: np.ndarray
-
-
-class VectorStore(Protocol):
-    """An index of unit vectors and FIELDS of their filings."""
-
-    def add(self, vectors: np.ndarray, about: pd.DataFrame, start: int = 0) -> None:
-        """Add vectors (n, dimension) as the rows from ``start``; ``about`` has FIELDS."""
-
-    def count(self) -> int:
-        """How many rows are there; a build that was killed goes on from here."""
-
-    def finish(self) -> None:
-        """Build what the store searches by, once all rows are there."""
-
-    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object] | None = None) -> Found:
-        """The best k rows for a unit vector (dimension,) among those whose FIELDS have the values of ``where``."""
+STORES = ("exact", "chroma", "chroma server", "lancedb")
+FIELDS = ["doc_name", "company", "year"]
+FILTERS = {"none": [], "gold filing": ["doc_name"], "company and year": ["company", "year"]}
+K, MIB, CLIENTS, START_S = 10, 2**20, 4, 60
+HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}
+PROBES, REFINE = 40, 20  # lists that a search of LanceDB reads; times k rows that are compared exactly
 
 
 class Exact:
     """All vectors in memory, compared one by one."""
 
-    def __init__(self):
-        self.vectors, self.about = np.zeros((0, 0), np.float32), pd.DataFrame(columns=[*FIELDS])
+    def fill(self, vectors: np.ndarray, about: pd.DataFrame) -> None:
+        """Add unit vectors (n, dimension) with FIELDS of their filings."""
+        self.vectors, self.about = vectors, about
 
-    def add(self, vectors: np.ndarray, about: pd.DataFrame, start: int = 0) -> None:
-        """As :class:`VectorStore`."""
-        first = start == 0
-        self.vectors = vectors if first else np.concatenate([self.vectors[:start], vectors])
-        about = about[[*FIELDS]]
-        self.about = about if first else pd.concat([self.about[:start], about], ignore_index=True)
-
-    def finish(self) -> None:
-        """Nothing is left to do."""
-
-    def count(self) -> int:
-        """As :class:`VectorStore`."""
-        return len(self.vectors)
-
-    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object] | None = None) -> Found:
-        """As :class:`VectorStore`."""
-        rows = np.arange(len(self.vectors))
-        if where:
-            fits = np.logical_and.reduce(
-                [self.about[name].to_numpy() == value for name, value in where.items()]
-            )
-            rows = rows[fits]
-        scores = self.vectors[rows] @ vector
-        best = np.argsort(-scores, kind="stable")[:k]
-        return Found(rows[best], scores[best])
+    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object]) -> np.ndarray:
+        """The rows of the best k vectors, best first, among those whose FIELDS have the values of ``where``."""
+        fits = np.ones(len(self.vectors), bool)
+        for name, value in where.items():
+            fits &= (self.about[name] == value).to_numpy()
+        rows = np.flatnonzero(fits)
+        return rows[np.argsort(-(self.vectors[rows] @ vector), kind="stable")[:k]]
 
 
 class Chroma:
-    """A Chroma collection, cosine, in a folder or on the server at an address such as ``localhost:8000``.
+    """A Chroma collection, approximate by HNSW, in a folder or on the server at ``localhost:port``."""
 
-    HNSW is approximate, the more so under a filter: ``ef_search`` candidates are looked at.
-
-    Raises:
-        StudyError: no server answers at the address.
-    """
-
-    HNSW = {"space": "cosine", "ef_construction": 200, "ef_search": 200, "max_neighbors": 32}  # noqa: RUF012
-
-    def __init__(self, name: str, folder: Path | None = None, address: str = ""):
+    def __init__(self, folder: Path, port: int = 0):
         import chromadb
 
         settings = chromadb.Settings(anonymized_telemetry=False)
-        self.address = address
-        if address:
-            host, _, port = address.rpartition(":")
-            client = self._asked(lambda: chromadb.HttpClient(host, int(port), settings=settings))
-        else:
-            client = chromadb.PersistentClient(str(folder), settings)
-        self.batch = self._asked(client.get_max_batch_size)
-        make = client.get_or_create_collection
-        self.collection = self._asked(lambda: make(name, configuration={"hnsw": self.HNSW}))
-
-    def _asked(self, request: Callable[[], object]) -> object:
-        """What a request gives; a server that is gone is one sentence."""
-        try:
-            return request()
-        except Exception as error:
-            if not self.address:
-                raise
-            lost = f"no Chroma server answers at {self.address} ({type(error).__name__})"
-            raise StudyError(f"{lost}; start it: chroma run --path FOLDER, then run again") from None
-
-    def add(self, vectors: np.ndarray, about: pd.DataFrame, start: int = 0) -> None:
-        """As :class:`VectorStore`."""
-        records = about[[*FIELDS]].to_dict("records")
-        for first in range(0, len(vectors), self.batch):
-            part = slice(first, first + self.batch)
-            ids = [str(start + row) for row in range(*part.indices(len(vectors)))]
-            given = {"ids": ids, "embeddings": vectors[part], "metadatas": records[part]}
-            self._asked(lambda given=given: self.collection.upsert(**given))
-
-    def finish(self) -> None:
-        """Nothing is left to do: HNSW grows with the rows."""
-
-    def count(self) -> int:
-        """As :class:`VectorStore`."""
-        return self._asked(self.collection.count)
-
-    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object] | None = None) -> Found:
-        """As :class:`VectorStore`."""
-        parts = [{name: value} for name, value in (where or {}).items()]
-        filtered = {"where": parts[0] if len(parts) == 1 else {"$and": parts}} if parts else {}
-        query = self.collection.query
-        found = self._asked(
-            lambda: query(query_embeddings=[vector], n_results=k, include=["distances"], **filtered)
+        opened = (
+            partial(chromadb.HttpClient, "localhost", port)
+            if port
+            else partial(chromadb.PersistentClient, folder)
         )
-        return Found(np.array(found["ids"][0], int), 1 - np.array(found["distances"][0]))
+        self.client = opened(settings=settings)
+        self.collection = self.client.get_or_create_collection("windows", configuration={"hnsw": HNSW})
+
+    def fill(self, vectors: np.ndarray, about: pd.DataFrame) -> None:
+        """As of :class:`Exact`; what the folder has already is not added again."""
+        records, batch = about[FIELDS].to_dict("records"), self.client.get_max_batch_size()
+        for start in range(self.collection.count(), len(vectors), batch):
+            part = slice(start, start + batch)
+            ids = [str(row) for row in range(len(vectors))[part]]
+            self.collection.add(ids=ids, embeddings=vectors[part], metadatas=records[part])
+
+    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object]) -> np.ndarray:
+        """As of :class:`Exact`."""
+        parts = [{name: value} for name, value in where.items()]
+        wanted = {"$and": parts} if len(parts) > 1 else parts[0] if parts else None
+        found = self.collection.query(query_embeddings=[vector], n_results=k, include=[], where=wanted)
+        return np.array(found["ids"][0], int)
 
 
 class Lance:
@@ -140,53 +95,165 @@ class Lance:
         StudyError: LanceDB is not installed.
     """
 
-    PROBES, REFINE = 40, 20  # lists that a search reads; times k rows that are compared exactly
-
-    def __init__(self, name: str, folder: Path):
+    def __init__(self, folder: Path):
         try:
             import lancedb
         except ImportError:
             raise StudyError("LanceDB is not installed: run make archive") from None
-        self.name, self.database = name, lancedb.connect(str(folder))
-        names = self.database.list_tables().tables
-        self.table = self.database.open_table(name) if name in names else None
+        self.database = lancedb.connect(str(folder))
 
-    def add(self, vectors: np.ndarray, about: pd.DataFrame, start: int = 0) -> None:
-        """As :class:`VectorStore`."""
+    def fill(self, vectors: np.ndarray, about: pd.DataFrame) -> None:
+        """As of :class:`Chroma`, with indexes of the vectors and of what filters use."""
         import pyarrow as pa
-
-        table = pa.Table.from_pandas(about[[*FIELDS]], preserve_index=False)
-        flat = pa.array(np.asarray(vectors, np.float32).ravel())
-        table = table.append_column("row", pa.array(range(start, start + len(vectors)), pa.int64()))
-        table = table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
-        if self.table is None:
-            self.table = self.database.create_table(self.name, table)
-        else:
-            self.table.add(table)
-
-    def finish(self) -> None:
-        """Build the index of vectors, and those of the fields that filters use."""
         from lancedb.index import BTree, IvfPq
 
-        self.table.create_index("vector", config=IvfPq(distance_type="cosine"), replace=True)
+        if self.database.list_tables().tables:
+            return
+        table = pa.Table.from_pandas(about[FIELDS], preserve_index=False)
+        flat = pa.FixedSizeListArray.from_arrays(vectors.astype(np.float32).ravel(), vectors.shape[1])
+        table = table.append_column("row", pa.array(range(len(vectors)))).append_column("vector", flat)
+        made = self.database.create_table("windows", table)
+        made.create_index("vector", config=IvfPq(distance_type="cosine"))
         for field in FIELDS:
-            self.table.create_index(field, config=BTree(), replace=True)
+            made.create_index(field, config=BTree())
 
-    def count(self) -> int:
-        """As :class:`VectorStore`."""
-        return 0 if self.table is None else self.table.count_rows()
-
-    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object] | None = None) -> Found:
-        """As :class:`VectorStore`."""
-        search = self.table.search(np.asarray(vector, np.float32)).distance_type("cosine")
-        search = search.nprobes(self.PROBES).refine_factor(self.REFINE).limit(k).select(["row", "_distance"])
+    def search(self, vector: np.ndarray, k: int, where: Mapping[str, object]) -> np.ndarray:
+        """As of :class:`Exact`."""
+        search = self.database.open_table("windows").search(vector.astype(np.float32)).distance_type("cosine")
+        search = search.nprobes(PROBES).refine_factor(REFINE).limit(k).select(["row", "_distance"])
         if where:
-            search = search.where(" AND ".join(map(_equals, where, where.values())), prefilter=True)
-        found = search.to_arrow()
-        return Found(found["row"].to_numpy(), 1 - found["_distance"].to_numpy())
+            search = search.where(" AND ".join(map(equals, where, where.values())), prefilter=True)
+        return search.to_arrow()["row"].to_numpy()
 
 
-def _equals(name: str, value: object) -> str:
+Store = Exact | Chroma | Lance
+
+
+def equals(name: str, value: object) -> str:
     """``name = value`` in SQL, a text quoted."""
     text = "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
     return f"{name} = {text}"
+
+
+@contextmanager
+def opened(name: str, folder: Path) -> Iterator[tuple[Store, int]]:
+    """A store of STORES in a folder, and the process id of its server (0 for none), which is ended at the end."""
+    if name != "chroma server":
+        yield (Exact() if name == "exact" else {"chroma": Chroma, "lancedb": Lance}[name](folder)), 0
+        return
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    program = shutil.which("chroma", path=str(Path(sys.executable).parent)) or "chroma"
+    command = [program, "run", "--path", str(folder), "--host", "localhost", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _wait_for(port, process)
+            yield Chroma(folder, port), process.pid
+        finally:
+            process.terminate()
+
+
+def _wait_for(port: int, process: subprocess.Popen) -> None:
+    end = time.monotonic() + START_S
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            socket.create_connection(("localhost", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.2)
+    raise StudyError(f"the Chroma server did not start on port {port}; try it: chroma run --path FOLDER")
+
+
+def alone(function: Callable, *given: object) -> object:
+    """What a function gives in a fresh process, so that its memory is its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, given)
+
+
+def write_stores(
+    home: Study, larger: Study, index: Index | None, names: tuple[str, ...] = ()
+) -> pd.DataFrame:
+    """STORE_COLUMNS for each store and filter, also put into STORES_FILE of the folder of ``home``.
+
+    A store is built in one process and searched in another, which opens what the first left: memory is by how much that
+    process, with its server's, grew until all was searched.
+
+    Args:
+        home: whose table it is.
+        larger: the study whose windows are searched.
+        index: where their vectors are; by default they are the study's.
+        names: of STORES, by default all.
+
+    Raises:
+        StudyError: there is no such store.
+    """
+    if unknown := {*names} - {*STORES}:
+        raise StudyError(f"no store {unknown.pop()!r}: say some of {', '.join(STORES)}")
+    study = Part(larger, frozenset(larger.filings["doc_name"]), index) if index else larger
+    owners, vectors = window_vectors(study)
+    given = vectors, _about(study, study.chunks.iloc[owners])
+    asked = question_vectors(study), _about(study, study.questions)
+    exact, parts = Exact(), []
+    exact.fill(*given)
+    wanted = {label: [search() for search in _searches(exact, *asked, label)] for label in FILTERS}
+    for name in names or STORES:
+        with TemporaryDirectory(prefix="stores-") as folder:
+            build_s = alone(_built, name, Path(folder), given)
+            part = pd.DataFrame(alone(_measured, name, Path(folder), given, asked, wanted))
+        part = part.assign(store=name, n_pages=len(study.pages), n_windows=len(vectors), build_s=build_s)
+        parts.append(part.assign(load=os.getloadavg()[0] / os.cpu_count())[STORE_COLUMNS])
+        both = pd.concat([known_table(home, STORES_FILE), parts[-1]])
+        both = both.drop_duplicates(["store", "filter", "n_windows"], keep="last")
+        write_atomically(home.home / STORES_FILE, both.to_csv(index=False))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _about(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
+    """FIELDS of the filing of each row of a frame with ``doc_name``."""
+    years = pd.to_numeric(study.filings["doc_period"], errors="coerce").fillna(0).astype(int)
+    known = study.filings.assign(year=years, company=study.filings["company"].fillna("").astype(str))
+    return known.set_index("doc_name").loc[frame["doc_name"]].reset_index()[FIELDS]
+
+
+def _built(name: str, folder: Path, given: tuple) -> float:
+    """Fill a store; the seconds of this."""
+    with opened(name, folder) as (store, _):
+        return _seconds(partial(store.fill, *given))[1]
+
+
+def _measured(name: str, folder: Path, given: tuple, asked: tuple, exact: dict) -> list[dict]:
+    """What was measured of a store, a row for each of FILTERS."""
+    before, rows = psutil.Process().memory_info().rss, []
+    with opened(name, folder) as (store, server):
+        store.fill(*given)  # where it does not lie in the folder
+        for label, best in exact.items():
+            searches = _searches(store, *asked, label)
+            searches[0]()  # the first is not counted
+            found, seconds = zip(*map(_seconds, searches), strict=True)
+            with ThreadPool(CLIENTS) as clients:
+                all_s = _seconds(partial(clients.map, _seconds, searches, chunksize=1))[1]
+            pairs = list(zip(found, best, strict=True))
+            agreement = np.mean([len(np.intersect1d(mine, wanted)) / len(wanted) for mine, wanted in pairs])
+            least = min(len(mine) / len(wanted) for mine, wanted in pairs)
+            row = {"filter": label, "agreement": agreement, "least_found": least}
+            rows.append(
+                row | {"median_ms": 1000 * np.median(seconds), "clients_4_per_s": len(searches) / all_s}
+            )
+        memory = psutil.Process().memory_info().rss - before
+        memory += psutil.Process(server).memory_info().rss if server else 0
+    disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return [row | {"memory_mib": memory / MIB, "disk_mib": disk / MIB} for row in rows]
+
+
+def _searches(store: Store, questions: np.ndarray, asked: pd.DataFrame, label: str) -> list[Callable]:
+    """A search for each question, filtered by what is known of its filing."""
+    filters = [
+        dict(zip(FILTERS[label], row, strict=True)) for row in asked[FILTERS[label]].to_numpy().tolist()
+    ]
+    return [partial(store.search, vector, K, where) for vector, where in zip(questions, filters, strict=True)]
+
+
+def _seconds(compute: Callable[[], object]) -> tuple[object, float]:
+    started = time.perf_counter()
+    return compute(), time.perf_counter() - started

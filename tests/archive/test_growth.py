@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.archive.costs import write_engines
-from extras.archive.growth import Index, Part, drawn_parts, measure, measure_asked, needs_vectors
-from extras.archive.shards import Plan, Shards, sources_of, write_shards
-from lib.analysis.growth import ASKED, asked, measured
+from extras.archive.collection import write_collection
+from extras.archive.costs import write_costs, write_engines
+from extras.archive.growth import Index, Part, drawn_parts, measure, needs_vectors
+from extras.archive.stores import FILTERS, write_stores
+from lib.analysis.growth import ASKED, STORE_COLUMNS, asked, measured
+from lib.archive.index import Plan, Shards, sources_of, write_shards
 from lib.data.locate import DEMO
 from lib.models.index import window_vectors
 from lib.studies import open_study
@@ -21,6 +23,13 @@ KINDS = ("asked companies", "other companies")
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     return open_study("demo", "smoke", artifacts=tmp_path_factory.mktemp("artifacts"))
+
+
+@pytest.fixture(scope="module")
+def shards(study, tmp_path_factory):
+    made = Shards(tmp_path_factory.mktemp("index"), Plan.of(study.profile))
+    write_shards(made, sources_of(DEMO))
+    return made
 
 
 def frames():
@@ -74,13 +83,11 @@ def test_what_is_measured_is_the_recall_of_every_question_and_is_kept_in_the_stu
     pd.testing.assert_frame_equal(kept, wanted, check_names=False, check_dtype=False)
 
 
-def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, tmp_path):
-    """The index of one filing that is not the study's own; the part's vectors are those of both."""
-    names = sorted(study.filings["doc_name"])
-    home = Part(study, frozenset(names) - {names[0]})
-    shards = Shards(tmp_path, Plan.of(study.profile))
-    write_shards(shards, [source for source in sources_of(DEMO) if source.stem == names[0]])
-    owners, vectors = window_vectors(Part(study, frozenset(names), Index(home, shards)))
+def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, shards):
+    """The index knows all filings, the study all but one; the part's vectors are those of both."""
+    names = frozenset(study.filings["doc_name"])
+    home = Part(study, names - {min(names)})
+    owners, vectors = window_vectors(Part(study, names, Index(home, shards)))
     wanted_owners, wanted = window_vectors(study)
     np.testing.assert_array_equal(owners, wanted_owners)
     np.testing.assert_allclose(vectors, wanted, atol=0.02)
@@ -91,16 +98,9 @@ def test_rows_of_words_alone_need_no_index(study):
     assert needs_vectors(study, "hybrid_rrf")
 
 
-@pytest.fixture(scope="module")
-def shards(study, tmp_path_factory):
-    made = Shards(tmp_path_factory.mktemp("index"), Plan.of(study.profile))
-    write_shards(made, sources_of(DEMO))
-    return made
-
-
 def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(study, shards):
     next(measure(study, study, None, ["bm25"]))
-    found = pd.concat(measure_asked(study, study, Index(study, shards)))
+    found = pd.concat(measure(study, study, Index(study, shards), ["ask"]))
     assert set(found["question_id"]) == set(study.questions["question_id"])
     table = asked(study)
     assert set(table["n"]) == {len(study.questions)}
@@ -111,7 +111,7 @@ def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(s
 
 def test_what_make_ask_finds_needs_an_index(study):
     with pytest.raises(StudyError, match="make index"):
-        next(measure_asked(study, study, None))
+        next(measure(study, study, None, ["ask"]))
 
 
 def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
@@ -129,3 +129,37 @@ def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
 def test_indexes_without_a_common_filing_are_not_compared(study, shards, tmp_path):
     with pytest.raises(StudyError, match="not another index"):
         write_engines(study, shards, Shards(tmp_path, shards.plan))
+
+
+def test_costs_are_of_every_stage_and_grow_with_pages(study, shards):
+    found = write_costs(study, study, Index(study, shards))
+    assert set(found["stage"]) == {"read", "cut", "embed", "write", "words", "vectors"}
+    assert (found["n_pages"] == len(study.pages)).all()
+    assert (found.set_index("stage")["disk_mib"][["embed", "write"]] > 0).all()
+    assert found.set_index("stage")["asked_s"].notna().sum() == 2
+
+
+def test_a_larger_collection_has_the_same_questions_and_no_copies(study, tmp_path):
+    """The other filings are one of the study's under a second name, and one that is new."""
+    copy = study.pages[study.pages["doc_name"] == study.pages["doc_name"][0]]
+    new = copy.head(2).assign(doc_name="HADDENMOOR_1999_10K", page=[1, 0])
+    pd.concat([copy.assign(doc_name="COPY"), new]).to_parquet(tmp_path / "other.parquet")
+    said = write_collection(study, tmp_path / "other.parquet", tmp_path / "larger")
+    assert said.endswith("larger: 1 filings added, 1 left out as copies of others")
+    larger = open_study(str(tmp_path / "larger"), "smoke", artifacts=tmp_path / "artifacts")
+    assert larger.questions["question_id"].tolist() == study.questions["question_id"].tolist()
+    added = larger.filings.set_index("doc_name")["company"]
+    assert added["HADDENMOOR_1999_10K"] == "Haddenmoor Stores"
+    assert (
+        larger.pages[larger.pages["doc_name"] == "HADDENMOOR_1999_10K"]["text"].tolist()
+        == copy["text"].tolist()[1::-1]
+    )
+
+
+def test_stores_are_measured_beside_exact_search_and_kept_in_the_study_s_table(study):
+    found = write_stores(study, study, None, ("exact",))
+    assert found["filter"].tolist() == [*FILTERS]
+    assert (found[["agreement", "least_found"]] == 1).all(axis=None)
+    assert list(pd.read_csv(study.home / "stores.csv")) == STORE_COLUMNS
+    with pytest.raises(StudyError, match="say some of exact, chroma"):
+        write_stores(study, study, None, ("faiss",))
