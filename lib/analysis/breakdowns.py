@@ -15,7 +15,7 @@ import pandas as pd
 from lib.data.identity import years_in
 from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import Metrics
-from lib.stats import Interval, Resampling, corrected, wilson
+from lib.stats import Interval, Resampling, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
@@ -157,11 +157,9 @@ def differences(
     DIFFERENCES."""
     draws = Resampling.of(study)
     a, b = (metrics[one.run, "page_recall", k] for one in (first, second))
-    parts = [
-        draws.compare(a.reindex(members), {group: b})
+    large = {
+        group: a.reindex(members)
         for group, members in _groups(label)
         if len(members) >= MIN_QUESTIONS and draws.company[members].nunique() >= MIN_COMPANIES
-    ]
-    if not parts:
-        return pd.DataFrame(columns=DIFFERENCES)
-    return corrected(pd.concat(parts)).rename_axis("group").reset_index()[DIFFERENCES]
+    }
+    return draws.compare(large, dict.fromkeys(large, b)).rename_axis("group").reset_index()[DIFFERENCES]

@@ -72,7 +72,6 @@ class Claim:
     judge: bool = False
     note: str = ""
     not_measured: str = ""
-    before: str = ""
     variant: str = ""
 
     @property
@@ -121,13 +120,16 @@ def claims() -> tuple[Claim, ...]:
             variants = spec.pop("variants", {})
             found.append(_claim(f"{source}/{name}", spec))
             for label, changed in variants.items():
-                other = spec | {"note": "", "before": ""} | changed | {"variant": label}
+                other = spec | {"note": ""} | changed | {"variant": label}
                 found.append(_claim(f"{source}/{name}/{label}", other))
     return tuple(found)
 
 
 def _claim(name: str, spec: Mapping) -> Claim:
-    known = {one.name for one in fields(Claim)} - {"id", "opposite"} | {"with"}
+    known = {one.name for one in fields(Claim)} - {"id", "opposite"} | {
+        "with",
+        "before",
+    }  # before is a record, see claims.yaml
     if unknown := spec.keys() - known:
         raise ValueError(f"claims.yaml, {name}: no field {', '.join(sorted(unknown))}")
     sides = {side: tuple(entry(text, spec["metric"]) for text in spec.get(side, ())) for side in "ab"}
@@ -135,6 +137,6 @@ def _claim(name: str, spec: Mapping) -> Claim:
         sides["b"] = tuple(entry(text, spec["with"]) for text in spec["a"])
     says, bound = spec.get("says", ">"), spec.get("bound")
     limits = {"bound": MARGIN if bound is None and says == "<=" else bound or 0.0, "opposite": bound or 0.0}
-    rest = {key: value for key, value in spec.items() if key not in ("a", "b", "with", "bound")}
+    rest = {key: value for key, value in spec.items() if key not in ("a", "b", "with", "bound", "before")}
     rest["treatment"] = tuple(spec.get("treatment", ()))
     return Claim(id=name, **rest, **sides, **limits)

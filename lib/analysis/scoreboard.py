@@ -25,7 +25,7 @@ import pandas as pd
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
 from lib.analysis.failures import kinds_by_question
-from lib.analysis.siblings import CHOOSING, by_weight, sweep
+from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
@@ -327,10 +327,3 @@ def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The verdict on each claim (index ``claim``, without variants) on each question set, a column by its name."""
     verdicts = pd.DataFrame({name: board["verdict"] for name, board in boards.items()})
     return verdicts.reindex([claim.id for claim in claims() if not claim.variant]).rename_axis("claim")
-
-
-def before_and_after(board: pd.DataFrame) -> pd.DataFrame:
-    """The claims that commit 5a4d4cd had a verdict on: ``claim`` (its id), ``said`` (its text), ``before`` in the
-    commit's words, and ``verdict``."""
-    rows = [(one.id, one.claim, one.before, board.at[one.id, "verdict"]) for one in claims() if one.before]
-    return pd.DataFrame(rows, columns=["claim", "said", "before", "verdict"])

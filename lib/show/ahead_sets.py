@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from lib.analysis.ahead_sets import BASE, KINDS, TRAINED
+from lib.analysis.compare import BASE, KINDS, TRAINED
 from lib.show.display import number, p_value, with_interval
 
 
 def sets_table(found: pd.DataFrame) -> pd.DataFrame:
-    """A row per variant and set, of :func:`lib.analysis.ahead_sets.by_set`."""
+    """A row per variant and set, of :func:`lib.analysis.compare.by_set`."""
     rows = [
         {
             "Ranker": one.variant,
@@ -37,7 +37,7 @@ def finding(found: pd.DataFrame) -> str:
 
 
 def types_table(found: pd.DataFrame) -> pd.DataFrame:
-    """A row per set and type of question, of :func:`lib.analysis.ahead_sets.by_type`."""
+    """A row per set and type of question, of :func:`lib.analysis.compare.by_type`."""
     shown = found.rename(columns={"set": "Questions", "question_type": "Type"})
     variants = [BASE, TRAINED, KINDS]
     return shown.assign(**{name: shown[name].map(number) for name in variants})

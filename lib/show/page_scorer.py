@@ -234,15 +234,17 @@ def setups_figure(
 def differences(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     """What each of DIFFERENCES changes in page recall around each set-up of AROUND, all else equal: difference, around,
     without, with, low, high, p, p_holm (over all of them) and n."""
-    draws, rows = Resampling.of(study), []
-    for (name, (part, *values)), (around, own) in product(DIFFERENCES.items(), AROUND.items()):
-        setup = dict(zip(PARTS, own, strict=True))
-        without, changed = (of_setup(frame, *(setup | {part: value}).values()) for value in values)
-        found = draws.difference(changed, without)
-        rows.append([name, around, without.mean(), changed.mean(), *found[:4], draws.p(changed, without)])
-    columns = ["name", "around", "without", "with", "difference", "low", "high", "n", "p"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.assign(p_holm=holm(table["p"]))
+    own, base = {}, {}
+    for (name, (part, *values)), (around, setup) in product(DIFFERENCES.items(), AROUND.items()):
+        parts = dict(zip(PARTS, setup, strict=True))
+        both = (of_setup(frame, *(parts | {part: value}).values()) for value in values)
+        base[name, around], own[name, around] = both
+    found = (
+        Resampling.of(study).compare(base, own).rename(columns={"reference_mean": "without", "mean": "with"})
+    )
+    found[["name", "around"]] = list(own)
+    columns = ["name", "around", "without", "with", "difference", "low", "high", "n", "p", "p_holm"]
+    return found.reset_index(drop=True)[columns]
 
 
 def differences_table(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.analysis import judged, siblings
+from lib.analysis import judged, weights
 from lib.analysis.facts import facts
 from lib.analysis.scoreboard import judge_agreement
 from lib.methods import METHODS
@@ -50,7 +50,7 @@ def differences_table(study: Study, source: str) -> pd.DataFrame:
 
 
 def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
-    """The means of :mod:`lib.analysis.siblings`, and page recall ``against_reference``, the row that a row changes."""
+    """The means of :func:`lib.analysis.compare.means`, and the difference of page recall ``against_reference``."""
     heads = numbers["metric"].map(lambda name: METRICS[name].title) + "@" + numbers["k"].astype(str)
     shown = wide(numbers.assign(metric=heads), ["method"])
     differences = as_table(tested, "against_reference").set_index(tested.index)
@@ -110,10 +110,10 @@ def alpha_sweep(curves: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
 
 
 def peaks(study: Study, swept: Mapping[str, pd.DataFrame]) -> str:
-    """Where nDCG@10 is highest under each normalisation of :func:`lib.analysis.siblings.sweep`, in one sentence."""
+    """Where nDCG@10 is highest under each normalisation of :func:`lib.analysis.weights.sweep`, in one sentence."""
     draws, found = Resampling.of(study), []
     for name, values in swept.items():
-        means, (low, high) = siblings.by_weight(values).mean(), siblings.best_interval(draws, values)
+        means, (low, high) = weights.by_weight(values).mean(), weights.best_interval(draws, values)
         at = f"{number(means.max(), 3)} at α = {means.round(12).idxmax():g}"
         found.append(f"{at}, {low:g} to {high:g} in 95 % of draws of companies ({NORMALISED[name]})")
     return f"nDCG@10 is highest, {'; '.join(found)}."

@@ -483,16 +483,12 @@ def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
     assert by_company["estimate"] == by_filing["estimate"] == 1.0
 
 
-def test_verdicts_by_set_and_before():
+def test_verdicts_by_set():
     one = scores(dense=GOOD, bm25=BAD, splade=BAD)
     other = scores(dense=BAD, bm25=GOOD, splade=GOOD)
     table = board.verdicts_by_set({"a": one, "b": other})
     assert table.loc["kobeissi2026/dense-over-sparse"].tolist() == [HOLDS, REVERSED]
     assert len(table) == 93  # without variants
-    changes = board.before_and_after(one)
-    row = changes.set_index("claim").loc["kobeissi2026/dense-over-sparse", ["before", "verdict"]]
-    assert row.tolist() == ["cannot tell", HOLDS]
-    assert changes["before"].value_counts().to_dict() == {"cannot tell": 17, "does not": 5, "holds here": 1}
 
 
 def test_entries_of_the_best_baseline_are_those_of_the_row_that_is_best():
