@@ -194,8 +194,8 @@ class Resampling:
             base = reference if isinstance(reference, pd.Series) else reference[name]
             values = values.reindex(base.index)
             level, apart = self.interval(values), self.difference(values, base)
-            about = apart.n, apart.n_clusters, *level[:3], float(np.mean(base.to_numpy(float)))
-            rows.append((*about, *apart[:3], self.p(values, base)))
+            means = *level[:3], float(np.mean(base.to_numpy(float)))
+            rows.append((apart.n, apart.n_clusters, *means, *apart[:3], self.p(values, base)))
         columns = ["n", "n_clusters", "mean", "mean_low", "mean_high", "reference_mean", "difference", "low"]
         index = pd.Index(list(others), name="method", tupleize_cols=False)
         return corrected(pd.DataFrame(rows, index, [*columns, "high", "p"]))

@@ -239,9 +239,8 @@ def differences(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
         parts = dict(zip(PARTS, setup, strict=True))
         both = (of_setup(frame, *(parts | {part: value}).values()) for value in values)
         base[name, around], own[name, around] = both
-    found = (
-        Resampling.of(study).compare(base, own).rename(columns={"reference_mean": "without", "mean": "with"})
-    )
+    found = Resampling.of(study).compare(base, own).rename(columns={"reference_mean": "without"})
+    found["with"] = [values.mean() for values in own.values()]
     found[["name", "around"]] = list(own)
     columns = ["name", "around", "without", "with", "difference", "low", "high", "n", "p", "p_holm"]
     return found.reset_index(drop=True)[columns]
