@@ -38,6 +38,11 @@ class Interval(NamedTuple):
     n_clusters: int
 
 
+def columns_of(name: str, found: Sequence[float]) -> dict[str, float]:
+    """A mean and its interval as the columns ``name``, ``name_low`` and ``name_high``; what follows is left out."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found[:3], strict=True))
+
+
 @lru_cache(maxsize=16)
 def cluster_draws(n_clusters: int, n_draws: int, seed: int, times: int = 1) -> np.ndarray:
     """How often each draw contains each cluster, float64, shape (n_draws, n_clusters); read-only, as it is cached.

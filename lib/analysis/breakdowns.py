@@ -21,9 +21,10 @@ from lib.words import IN_WORDS, Condition
 
 MIN_QUESTIONS = 10
 MIN_COMPANIES = 5
+RECALLS = ("doc_recall", "page_recall")
 MARK = "°"  # of a small group, in print
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
-DIFFERENCES = ["group", "n", "difference", "low", "high", "p_holm", "distinguishable"]
+DIFFERENCES = "group n difference low high p_holm distinguishable".split()
 THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
@@ -74,16 +75,14 @@ def named(study: Study) -> pd.Series:
 
     def make() -> pd.DataFrame:
         asked = study.questions
-        pairs = zip(asked["question"], asked["company"], strict=True)
-        has_company = np.array([names_company(*pair) for pair in pairs], bool)
+        has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
         has_year = asked["question"].map(years_in).to_numpy(bool)
         label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
         return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
     params = {"questions": study.digest("questions")}
-    return study.store.frame("analysis/named", params, make, version=2, public=True).set_index("question_id")[
-        "named"
-    ]
+    found = study.store.frame("analysis/named", params, make, version=2, public=True)
+    return found.set_index("question_id")["named"]
 
 
 def labels(study: Study) -> pd.DataFrame:
@@ -128,15 +127,14 @@ def by_group(
     label: pd.Series,
     seen: Iterable[Seen],
     k: int,
-    wanted: Sequence[str] = ("doc_recall", "page_recall"),
+    wanted: Sequence[str] = RECALLS,
 ) -> pd.DataFrame:
     """The means of metrics at k by group, and by run of ``seen``: COLUMNS.
 
     ``label`` is each question's group; ordered categories keep their order, others come the largest first.
     """
-    draws = Resampling.of(study)
     columns = [(one.name, metric, metrics[one.run, metric, k]) for one in seen for metric in wanted]
-    rows = []
+    draws, rows = Resampling.of(study), []
     for group, members in _groups(label):
         for *names, values in columns:
             found, is_small = group_interval(draws, values.reindex(members))

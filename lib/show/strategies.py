@@ -42,11 +42,9 @@ def rows_table(study: Study, names: Sequence[str]) -> pd.DataFrame:
 
 def differences_table(study: Study, source: str) -> pd.DataFrame:
     """What a paper states of its rows, and what ours do; cells are markup."""
-    rows = facts(source).differs or []
-    heads = {"Rows": "rows", "In the paper": "paper", "Here": "here"}
-    return pd.DataFrame(
-        [{head: row[key].format(**study.profile) for head, key in heads.items()} for row in rows]
-    )
+    rows, heads = facts(source).differs or [], {"Rows": "rows", "In the paper": "paper", "Here": "here"}
+    filled = [[row[key].format(**study.profile) for key in heads.values()] for row in rows]
+    return pd.DataFrame(filled, columns=[*heads])
 
 
 def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
@@ -60,22 +58,25 @@ def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
 
 def takeaway(tested: pd.DataFrame) -> str:
     """Which rows differ from what they change beyond chance, in one sentence."""
-    apart = tested[tested["distinguishable"]]
-    better = ", ".join(title(name) for name in apart.index[apart["difference"] > 0]) or "none"
-    worse = ", ".join(title(name) for name in apart.index[apart["difference"] < 0]) or "none"
+    better, worse = (", ".join(map(title, names)) or "none" for names in _told_apart(tested))
     return f"Measurably better than the method that they change: {better}. Measurably worse: {worse}."
 
 
 def finding(tested: Sequence[pd.DataFrame]) -> str:
     """How many strategies of all studies find more or fewer pages than what they change, in one sentence."""
     whole = pd.concat(tested) if tested else pd.DataFrame({"distinguishable": [], "difference": []})
-    apart = whole[whole["distinguishable"].astype(bool)]
-    better = [title(name) for name in apart.index[apart["difference"] > 0]]
-    named = f" ({', '.join(better)})" if better else ""
+    better, worse = _told_apart(whole)
+    named = f" ({', '.join(map(title, better))})" if len(better) else ""
     return (
         f"Of {len(whole)} strategies, {len(better)} find measurably more pages than the method that they change"
-        f"{named}, and {len(apart) - len(better)} measurably fewer."
+        f"{named}, and {len(worse)} measurably fewer."
     )
+
+
+def _told_apart(tested: pd.DataFrame) -> tuple[pd.Index, pd.Index]:
+    """The rows that are better beyond chance, and those that are worse."""
+    apart = tested[tested["distinguishable"].astype(bool)]
+    return apart.index[apart["difference"] > 0], apart.index[apart["difference"] < 0]
 
 
 def by_depth(

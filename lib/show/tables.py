@@ -105,9 +105,8 @@ def means(shown: pd.DataFrame) -> list[Column]:
 def metric_cells(part: pd.DataFrame) -> dict[str, str]:
     """Title of each headline metric to its mean with interval, of the summary of one run."""
     rows = part.set_index("metric")[["mean", "low", "high"]]
-    return {
-        METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in HEADLINE if metric in rows.index
-    }
+    known = [metric for metric in HEADLINE if metric in rows.index]
+    return {METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in known}
 
 
 def reported_cell(reported: dict) -> str:
@@ -117,11 +116,11 @@ def reported_cell(reported: dict) -> str:
 
 def methods_table(names: Iterable[str]) -> pd.DataFrame:
     """What happens to a question in each method, and whose idea it is; cells are markup."""
-    rows = [METHODS[name] for name in names]
-    return pd.DataFrame(
-        [(row.title, f"`{row.name}`", row.pipeline, row.citation()) for row in rows],
-        columns=["Method", "Name", "Pipeline", "Source"],
-    )
+    rows = [
+        (row.title, f"`{row.name}`", row.pipeline, row.citation())
+        for row in (METHODS[name] for name in names)
+    ]
+    return pd.DataFrame(rows, columns=["Method", "Name", "Pipeline", "Source"])
 
 
 def results_table(

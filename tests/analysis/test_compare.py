@@ -17,7 +17,9 @@ from lib.profile import load_profile
 from lib.published import METRICS_FILE, table_bytes
 from lib.show import ahead_sets as show
 from lib.show import strategies
+from lib.show.tables import as_table
 from lib.words import NeedsFilings
+from tests.made import make_study
 
 N = 40
 IDS = [f"q{number}" for number in range(N)]
@@ -31,8 +33,8 @@ def study(tmp_path) -> SimpleNamespace:
     company = [f"company {number % 20}" for number in range(N)]
     questions = pd.DataFrame({"question_id": IDS, "company": company, "doc_name": "D"})
     profile = load_profile("default").replaced({"significance.n_draws": 200})
-    found = SimpleNamespace(outputs=tmp_path, home=tmp_path, published=None, questions=questions)
-    return SimpleNamespace(**vars(found), profile=profile, dataset=SimpleNamespace(collection="financebench"))
+    about = {"outputs": tmp_path, "home": tmp_path, "published": None, "questions": questions}
+    return make_study(**about, profile=profile, dataset=SimpleNamespace(collection="financebench"))
 
 
 # --- rows beside what they change ---
@@ -174,7 +176,7 @@ def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whol
     assert ablation["p_holm"] >= ablation["p"]
     said = show.finding(found.reset_index())
     assert "On financebench, the untrained sum finds 0.00 of the gold pages, the trained ranker 0.67" in said
-    assert len(show.sets_table(found.reset_index())) == len(found)
+    assert len(as_table(found.reset_index(), "ahead_sets")) == len(found)
 
 
 def test_types_have_a_row_each_with_their_number(study, measured):
