@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 EDGES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+#: Columns of :meth:`Resampling.compare` by the names that they have where the interval of a mean is shown, too.
+LEVELS = {"mean_low": "low", "mean_high": "high", "low": "difference_low", "high": "difference_high"}
 
 
 class Interval(NamedTuple):
@@ -34,6 +36,11 @@ class Interval(NamedTuple):
     high: float
     n: int
     n_clusters: int
+
+
+def columns_of(name: str, found: Sequence[float]) -> dict[str, float]:
+    """A mean and its interval as the columns ``name``, ``name_low`` and ``name_high``; what follows is left out."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found[:3], strict=True))
 
 
 @lru_cache(maxsize=16)
@@ -176,22 +183,27 @@ class Resampling:
         n_hits = np.count_nonzero(drawn >= observed - slack)
         return (1 + n_hits) / (1 + self.n_draws)
 
-    def compare(self, reference: pd.Series, others: Mapping[str, pd.Series]) -> pd.DataFrame:
-        """Each of the others against the reference, over the reference's questions, corrected for their number.
+    def compare(
+        self, reference: pd.Series | Mapping[str, pd.Series], others: Mapping[str, pd.Series]
+    ) -> pd.DataFrame:
+        """Each of the others against the reference, or against its own one of several by name, over the reference's
+        questions; corrected for their number.
 
         Returns:
-            Indexed by ``method`` in the order given: n, n_clusters, mean, reference_mean, difference (other minus
-            reference), low, high, p (randomisation test), p_holm, distinguishable (see :func:`corrected`).
+            Indexed by ``method`` in the order given: n, n_clusters, mean, mean_low, mean_high, reference_mean,
+            difference (other minus reference), low, high, p (randomisation test), p_holm, distinguishable (see
+            :func:`corrected`).
         """
         rows = []
-        for values in others.values():
-            values = values.reindex(reference.index)
-            found = self.difference(values, reference)
-            means = float(np.mean(values.to_numpy(float))), float(np.mean(reference.to_numpy(float)))
-            apart = found.mean, found.low, found.high
-            rows.append((found.n, found.n_clusters, *means, *apart, self.p(values, reference)))
-        columns = ["n", "n_clusters", "mean", "reference_mean", "difference", "low", "high", "p"]
-        return corrected(pd.DataFrame(rows, pd.Index(others, name="method"), columns))
+        for name, values in others.items():
+            base = reference if isinstance(reference, pd.Series) else reference[name]
+            values = values.reindex(base.index)
+            level, apart = self.interval(values), self.difference(values, base)
+            means = *level[:3], float(np.mean(base.to_numpy(float)))
+            rows.append((apart.n, apart.n_clusters, *means, *apart[:3], self.p(values, base)))
+        columns = ["n", "n_clusters", "mean", "mean_low", "mean_high", "reference_mean", "difference", "low"]
+        index = pd.Index(list(others), name="method", tupleize_cols=False)
+        return corrected(pd.DataFrame(rows, index, [*columns, "high", "p"]))
 
     def rank_correlation(self, a: pd.Series, b: pd.Series) -> Interval:
         """Spearman's correlation of two Series with the same index, and its percentile interval.

@@ -13,9 +13,18 @@ from pathlib import Path
 import pandas as pd
 
 from extras.preflight import preflight
-from lib.analysis.preference.needs import check_machine, estimate
-from lib.analysis.preference.pairs import fold_pairs, folds, prompt_context, rejected_context
-from lib.analysis.preference.summary import COMPARED_VERSION, counts, paragraph, stored_as
+from lib.analysis.preference import (
+    COMPARED_VERSION,
+    check_machine,
+    counts,
+    estimate,
+    fold_pairs,
+    folds,
+    paragraph,
+    prompt_context,
+    rejected_context,
+    stored_as,
+)
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash

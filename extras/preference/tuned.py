@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lib.analysis.preference.pairs import folds
+from lib.analysis.preference import folds
 from lib.answers.answers import ANSWER_METRICS, Answers, asked, prompt, score
 from lib.answers.prompt_context import Context, contexts
 from lib.models.generator import open_generator

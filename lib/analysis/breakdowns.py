@@ -15,15 +15,16 @@ from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
-from lib.stats import Interval, Resampling, corrected, wilson
+from lib.stats import Interval, Resampling, wilson
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
 MIN_QUESTIONS = 10
 MIN_COMPANIES = 5
+RECALLS = ("doc_recall", "page_recall")
 MARK = "°"  # of a small group, in print
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
-DIFFERENCES = ["group", "n", "difference", "low", "high", "p_holm", "distinguishable"]
+DIFFERENCES = "group n difference low high p_holm distinguishable".split()
 THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
@@ -60,16 +61,14 @@ def named(study: Study) -> pd.Series:
 
     def make() -> pd.DataFrame:
         asked = study.questions
-        pairs = zip(asked["question"], asked["company"], strict=True)
-        has_company = np.array([names_company(*pair) for pair in pairs], bool)
+        has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
         has_year = asked["question"].map(years_in).to_numpy(bool)
         label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
         return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
     params = {"questions": study.digest("questions")}
-    return study.store.frame("analysis/named", params, make, version=2, public=True).set_index("question_id")[
-        "named"
-    ]
+    found = study.store.frame("analysis/named", params, make, version=2, public=True)
+    return found.set_index("question_id")["named"]
 
 
 def labels(study: Study) -> pd.DataFrame:
@@ -114,15 +113,14 @@ def by_group(
     label: pd.Series,
     seen: Iterable[Seen],
     k: int,
-    wanted: Sequence[str] = ("doc_recall", "page_recall"),
+    wanted: Sequence[str] = RECALLS,
 ) -> pd.DataFrame:
     """The means of metrics at k by group, and by run of ``seen``: COLUMNS.
 
     ``label`` is each question's group; ordered categories keep their order, others come the largest first.
     """
-    draws = Resampling.of(study)
     columns = [(one.name, metric, metrics[one.run, metric, k]) for one in seen for metric in wanted]
-    rows = []
+    draws, rows = Resampling.of(study), []
     for group, members in _groups(label):
         for *names, values in columns:
             found, is_small = group_interval(draws, values.reindex(members))
@@ -143,11 +141,9 @@ def differences(
     DIFFERENCES."""
     draws = Resampling.of(study)
     a, b = (metrics[one.run, "page_recall", k] for one in (first, second))
-    parts = [
-        draws.compare(a.reindex(members), {group: b})
+    large = {
+        group: a.reindex(members)
         for group, members in _groups(label)
         if len(members) >= MIN_QUESTIONS and draws.company[members].nunique() >= MIN_COMPANIES
-    ]
-    if not parts:
-        return pd.DataFrame(columns=DIFFERENCES)
-    return corrected(pd.concat(parts)).rename_axis("group").reset_index()[DIFFERENCES]
+    }
+    return draws.compare(large, dict.fromkeys(large, b)).rename_axis("group").reset_index()[DIFFERENCES]

@@ -32,24 +32,9 @@ NUMBER, YES_NO, TEXT, ALL = KINDS = ("number", "yes or no", "text", "all")
 N_FOLDS = 5
 THRESHOLDS = np.arange(1, 20) / 20  # of a metric from 0 to 1, fixed beforehand
 ANSWER_RIGHT, YES_OR_NO, COSINE, BLEU = "answer_right", "yes_or_no", "cosine", "answer_bleu"
-CHOICELESS = (
-    "numeric_match",
-    "numeric_match_strict",
-    "refusal",
-    YES_OR_NO,
-)  # true or false, without a threshold
-AGREED = [
-    "metric",
-    "kind",
-    "n",
-    "choice",
-    "accuracy",
-    "kappa",
-    "kappa_low",
-    "kappa_high",
-    "precision",
-    "recall",
-]
+#: True or false, without a threshold.
+CHOICELESS = "numeric_match", "numeric_match_strict", "refusal", YES_OR_NO
+AGREED = "metric kind n choice accuracy kappa kappa_low kappa_high precision recall".split()
 SYSTEMS = ["system", "kind", "n", "people", "measure", "declined"]
 BOTH_WAYS = "people judge the same figure both ways"
 APART = ["people", "reason", "n"]
@@ -65,8 +50,8 @@ def kind_of(answer: str, question: str) -> str:
 def labelled(study: Study) -> pd.DataFrame:
     """LABELLED of the study, with each question's question, gold answer and kind."""
     asked = study.questions[["question_id", "question", "answer"]]
-    kinds = [kind_of(row.answer, row.question) for row in asked.itertuples()]
-    return labelled_answers(study.dataset).merge(asked.assign(kind=kinds))
+    kinds = map(kind_of, asked["answer"], asked["question"])
+    return labelled_answers(study.dataset).merge(asked.assign(kind=[*kinds]))
 
 
 def _stored(study: Study, name: str, make: Callable[[], pd.DataFrame], columns: list[str]) -> pd.DataFrame:
@@ -90,9 +75,7 @@ def scores(study: Study) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         table = labelled(study)
         triples = list(table[["prediction", "answer", "question"]].itertuples(index=False))
-        columns = {
-            metric.name: [float(metric.function(*one)) for one in triples] for metric in STRING_METRICS
-        }
+        columns = {one.name: [float(one.function(*triple)) for triple in triples] for one in STRING_METRICS}
         columns[BLEU] = [Reference(answer).bleu(written) for written, answer, _ in triples]
         columns[YES_OR_NO] = [float(right.same_side(written, answer)) for written, answer, _ in triples]
         texts = [*table["prediction"], *table["answer"]]
@@ -100,9 +83,9 @@ def scores(study: Study) -> pd.DataFrame:
         columns[COSINE] = np.einsum("ij,ij->i", written, gold)
         columns[BERT_SCORE.name] = _bert_scores(study, table)
         for number, by in enumerate(right.READINGS):
-            rows = zip(table["kind"], triples, strict=True)
+            pairs = zip(table["kind"], triples, strict=True)
             columns[f"reading {number}"] = [
-                kind == NUMBER and right.answer_right(*one, by) for kind, one in rows
+                kind == NUMBER and right.answer_right(*one, by) for kind, one in pairs
             ]
         return pd.concat([table[["system", "question_id", "kind", "label"]], pd.DataFrame(columns)], axis=1)
 
@@ -162,10 +145,9 @@ def agreement(study: Study) -> pd.DataFrame:
             company = draws.company.reindex(is_right.index)
             found = pd.Series(held_out(said, is_right.to_numpy(), company, draws.seed), is_right.index)
             both, choice = (found & is_right).sum(), names[kappas(said, is_right.to_numpy()).argmax()]
+            shares = {"precision": both / max(found.sum(), 1), "recall": both / max(is_right.sum(), 1)}
             row = {"metric": metric, "kind": kind, "choice": choice} | agreement_of(draws, found, is_right)
-            rows.append(
-                row | {"precision": both / max(found.sum(), 1), "recall": both / max(is_right.sum(), 1)}
-            )
+            rows.append(row | shares)
         return pd.DataFrame(rows, columns=AGREED)
 
     return _stored(study, "agreement", make, AGREED)
@@ -178,7 +160,7 @@ def systems(study: Study) -> pd.DataFrame:
         table = scores(study)
         measure = table[f"reading {right.READINGS.index(right.READING)}"].astype(float)
         table = table.assign(
-            people=table["label"] == RIGHT, measure=measure, declined=table["label"] == REFUSED
+            people=table["label"] == RIGHT, declined=table["label"] == REFUSED, measure=measure
         )
         parts = [table[table["kind"] == NUMBER], table.assign(kind=ALL, measure=np.nan)]
         of = pd.concat(parts).groupby(["system", "kind"], sort=False)

@@ -1,6 +1,7 @@
 """The sizes of pages and chunks, and small experiments that test the likely reasons behind the baselines' table."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -121,15 +122,11 @@ def hyde_table(metrics: Metrics, years: pd.DataFrame, k: int) -> pd.DataFrame:
     """Document and page recall at k of ``hyde`` and ``dense`` by what :func:`invented_years` found."""
     groups = {1.0: "names other years only", 0.0: "names a year that was asked for"}
     kind = years.set_index("question_id")["is_invented"].map(groups).fillna("no year in passage or question")
-    rows = []
-    for group, ids in kind.groupby(kind).groups.items():
-        row = {"HyDE's passage": group}
-        for method in ("hyde", "dense"):
-            for metric, short in (("doc_recall", "document"), ("page_recall", "page")):
-                values = metrics[method, metric, k]
-                row[f"{method}, {short}"] = round(values[values.index.isin(ids)].mean(), 3)
-        rows.append(row | {"n": len(ids)})
-    return pd.DataFrame(rows)
+    measures = {"document": "doc_recall", "page": "page_recall"}
+    both = product(("hyde", "dense"), measures.items())
+    values = pd.DataFrame({f"{method}, {short}": metrics[method, one, k] for method, (short, one) in both})
+    of = values.groupby(kind.rename("HyDE's passage").reindex(values.index))
+    return of.mean().round(3).assign(n=of.size()).reset_index()
 
 
 def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:

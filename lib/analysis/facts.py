@@ -71,9 +71,8 @@ def agreement(metrics: Metrics, k: int = 5) -> pd.DataFrame:
     for metric in HEADLINE:
         means = {name: metrics[name, metric, k].mean() for name in theirs.index}
         both = pd.DataFrame({"ours": means, "theirs": theirs[metric]}).dropna()
-        ranks = both.rank()
-        farthest = (ranks["ours"] - ranks["theirs"]).abs().idxmax()
-        left, gap = both.drop(farthest).rank(), (both["ours"] - both["theirs"]).mean()
-        spearman = (part["ours"].corr(part["theirs"]) for part in (ranks, left))
-        rows.append((metric, len(both), next(spearman), gap, farthest, next(spearman)))
+        farthest = both.rank().diff(axis=1)["theirs"].abs().idxmax()
+        whole, without = (part.corr("spearman").loc["ours", "theirs"] for part in (both, both.drop(farthest)))
+        gap = (both["ours"] - both["theirs"]).mean()
+        rows.append((metric, len(both), whole, gap, farthest, without))
     return pd.DataFrame(rows, columns=["metric", "n", "spearman", "mean_gap", "farthest", "spearman_without"])

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from lib.ahead.terms import terms, topic
 from lib.answers.pages_read import texts_of_pages
+from lib.files import read_yaml
 from lib.metrics.answers import quantities
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
@@ -57,7 +57,7 @@ class Rule(NamedTuple):
     says: str
 
 
-_FILE = yaml.safe_load(Path(__file__).with_name("failures.yaml").read_text())
+_FILE = read_yaml(Path(__file__).with_suffix(".yaml"))
 STATEMENTS, SUMMARY = _FILE["statements"], "|".join(_FILE["summary"])
 OF_PAGES = {kind: Rule(*rule) for kind, rule in _FILE["of_pages"].items()}
 OF_QUESTIONS = {
@@ -76,11 +76,12 @@ def page_kind(text: str) -> str:
     head = plain[:HEAD_CHARACTERS]
     if len(NUMBER.findall(plain)) < MIN_NUMBERS:
         return "other"
-    possible = {kind: name for kind, (name, item) in STATEMENTS.items() if re.search(item, plain)}
-    found = {kind: match.start() for kind, name in possible.items() if (match := re.search(name, head))}
-    if found:
-        return min(found, key=found.get)
-    return "summary" if re.search(SUMMARY, head) else "other"
+    found = {
+        kind: match.start()
+        for kind, (name, item) in STATEMENTS.items()
+        if re.search(item, plain) and (match := re.search(name, head))
+    }
+    return min(found, key=found.get, default="summary" if re.search(SUMMARY, head) else "other")
 
 
 def _places(run: pd.DataFrame, k: int) -> dict[str, list[tuple[str, int]]]:
@@ -135,9 +136,9 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
 def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     """What :func:`missed_pages` stores, of any run."""
     texts, filings, ranked = texts_of_pages(study), study.filings.set_index("doc_name"), _places(run, k)
-    gold_of, rows = study.questions.set_index("question_id")["gold_pages"].map(set), []
+    gold_of, rows = study.questions.set_index("question_id")["gold_pages"], []
     for question_id, doc_name, page in gold_pages(study.questions).itertuples(index=False):
-        seen, wanted = ranked.get(question_id, []), gold_of[question_id]
+        seen, wanted = ranked.get(question_id, []), set(gold_of[question_id])
         if (doc_name, page) in seen:
             continue
         inside = [number for name, number in seen if name == doc_name]
@@ -147,16 +148,18 @@ def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
         kinds = page_kind(texts[doc_name, page]), page_kind(texts[shown]) if seen else "other"
         kind = _kind_of(filings.loc[doc_name], filings.loc[shown[0]] if seen else None, *near, kinds)
         rows.append((question_id, doc_name, page, *shown, *near, *kinds, kind, OF_PAGES[kind].step))
-    columns = ["question_id", "doc_name", "page", "shown_doc", "shown_page", "has_other", "has_neighbour"]
-    columns += ["gold_kind", "shown_kind", "kind", "step"]
-    return pd.DataFrame(rows, columns=columns).astype({"shown_page": "Int64"})
+    columns = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind kind step"
+    return pd.DataFrame(rows, columns=columns.split()).astype({"shown_page": "Int64"})
 
 
 def typology(classified: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """How many missed pages each kind has: kind, step, says, and a count for each name; kinds that never occur too."""
-    table = pd.DataFrame([(kind, *rule) for kind, rule in OF_PAGES.items()], columns=["kind", "step", "says"])
-    counts = {name: part["kind"].value_counts() for name, part in classified.items()}
-    return table.assign(**{name: table["kind"].map(n).fillna(0).astype(int) for name, n in counts.items()})
+    counts = {
+        name: part["kind"].value_counts().reindex([*OF_PAGES], fill_value=0)
+        for name, part in classified.items()
+    }
+    rules = pd.DataFrame(OF_PAGES.values(), index=[*OF_PAGES])
+    return rules.assign(**counts).rename_axis("kind").reset_index()
 
 
 def examples(classified: pd.DataFrame, n: int) -> pd.DataFrame:
@@ -218,8 +221,8 @@ def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
         has_twin = any(page_kind(texts[place]) in kinds for place in twins)
         known = *states, term_share(row.question, company, gold), n_pages, len(others) < len(shown), has_twin
         rows.append((row.question_id, bool(found[row.question_id]), *known))
-    columns = ["question_id", "is_found", "figure_share", "stands_in", "term_share", "n_pages"]
-    return pd.DataFrame(rows, columns=[*columns, "has_filing", "has_twin"])
+    columns = "question_id is_found figure_share stands_in term_share n_pages has_filing has_twin"
+    return pd.DataFrame(rows, columns=columns.split())
 
 
 def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
@@ -257,12 +260,12 @@ def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
     """
     held, kinds = kinds_by_question(study, name, k), [*OF_QUESTIONS]
     failed, found = held[~held["is_found"]], held.loc[held["is_found"], kinds]
-    table = pd.DataFrame([(kind, rule.says) for kind, rule in OF_QUESTIONS.items()], kinds, ["kind", "rule"])
-    primary = failed["primary"].value_counts().reindex(kinds, fill_value=0)
-    table = table.assign(primary=primary, any=failed[kinds].sum(), share_failed=failed[kinds].mean())
-    is_known = [rule.step == "question" for rule in OF_QUESTIONS.values()]
-    table["share_found"] = found.mean().where(is_known)
-    return table.assign(n_failed=len(failed)).reset_index(drop=True)
+    rules = pd.DataFrame(OF_QUESTIONS.values(), kinds)
+    parts = {"kind": kinds, "rule": rules["says"]}
+    parts |= {"primary": failed["primary"].value_counts().reindex(kinds, fill_value=0)}
+    parts |= {"any": failed[kinds].sum(), "share_failed": failed[kinds].mean()}
+    parts |= {"share_found": found.mean().where(rules["step"] == "question")}
+    return pd.DataFrame(parts, kinds).assign(n_failed=len(failed)).reset_index(drop=True)
 
 
 def figures(text: str) -> set[str]:
@@ -289,8 +292,7 @@ def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     gold = gold.assign(found=is_found, rank=gold["rank"].mask(is_found)).groupby("question_id")
     counts = gold.agg(n_gold=("page", "size"), n_found=("found", "sum"), best_rank=("rank", "min"))
     lost = study.questions.merge(counts[counts["n_found"] < counts["n_gold"]], on="question_id")
-    shown = run[run["rank"] <= k].merge(study.pages, on=["doc_name", "page"])
-    sorts = []
+    shown, sorts = run[run["rank"] <= k].merge(study.pages, on=["doc_name", "page"]), []
     for question in lost.itertuples():
         top, wanted = shown[shown["question_id"] == question.question_id], figures(question.answer)
         holds = (
@@ -301,5 +303,4 @@ def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
             True,
         )
         sorts.append(SORTS[holds.index(True)])
-    columns = ["question_id", "question_type", "doc_type", *counts]
-    return lost[columns].assign(sort=sorts)
+    return lost[["question_id", "question_type", "doc_type", *counts]].assign(sort=sorts)

@@ -17,8 +17,9 @@ from lib.study import Study
 BENCHMARKS, TIMES = "benchmarks.csv", "times.csv"
 #: Medians and quartiles of seconds per question, mean tokens of a language model and pairs of a cross-encoder per
 #: question, and seconds to index all filings (NaN where a stage was not timed).
-TIME_COLUMNS = ["method", "n_questions", "question_s", "low_s", "high_s"]
-TIME_COLUMNS += ["tokens_written", "tokens_read", "pairs_scored", "index_s", "machine"]
+TIME_COLUMNS = (
+    "method n_questions question_s low_s high_s tokens_written tokens_read pairs_scored index_s machine"
+).split()
 INDEX_FACTOR = 2.0
 
 
@@ -35,11 +36,6 @@ def known_table(study: Study, name: str) -> pd.DataFrame | None:
     return pd.read_csv(path, float_precision="round_trip") if (path := known_file(study, name)) else None
 
 
-def benchmarks(study: Study) -> pd.DataFrame | None:
-    """How fast the parts are, here or as published: part, variant, value, unit; None where that was not measured."""
-    return known_table(study, BENCHMARKS)
-
-
 def costs(study: Study, metrics: Metrics, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
     """Measured cost, and quality under the standard condition, of those rows that were timed.
 
@@ -47,11 +43,9 @@ def costs(study: Study, metrics: Metrics, methods: Iterable[str], metric: str, k
     (``is_best``) and of seconds to index (``is_best_index``). There are no rows where nothing was timed.
     """
     known = known_table(study, TIMES)
-    table = (
-        pd.DataFrame(columns=TIME_COLUMNS) if known is None else known[known["method"].isin(list(methods))]
-    )
-    quality = [metrics[name, metric, k].mean() for name in table["method"]]
-    table = table.reset_index(drop=True).assign(quality=np.array(quality, float))
+    known = pd.DataFrame(columns=TIME_COLUMNS) if known is None else known
+    table = known[known["method"].isin(list(methods))].reset_index(drop=True)
+    table["quality"] = np.array([metrics[name, metric, k].mean() for name in table["method"]], float)
     index_s, spread = table["index_s"].astype(float), INDEX_FACTOR**0.5
     best = on_frontier(table["low_s"], table["high_s"], table["quality"])
     best_index = on_frontier(index_s / spread, index_s * spread, table["quality"])

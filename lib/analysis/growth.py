@@ -12,35 +12,17 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.frontier import known_table
-from lib.stats import Interval, Resampling, cluster_draws, percentiles
+from lib.stats import Interval, Resampling, columns_of, percentiles
 from lib.study import Study
 
 GROWTH, STORES, COSTS, ENGINES = "growth.csv.gz", "stores.csv", "costs.csv", "engines.csv"
-GROWTH_COLUMNS = [
-    "kind",
-    "draw",
-    "n_filings",
-    "n_pages",
-    "method",
-    "question_id",
-    "k",
-    "doc_recall",
-    "page_recall",
-]
+GROWTH_COLUMNS = "kind draw n_filings n_pages method question_id k doc_recall page_recall".split()
 #: Of each store and filter: share of exact search's best ten that it finds too, the fewest results of a question as a
 #: share of those there are, milliseconds a search, searches a second of four clients, memory, disk, seconds to build,
 #: and the machine's load a core meanwhile: above 1, times are those of a busy machine.
-STORE_COLUMNS = [
-    "store",
-    "filter",
-    "n_pages",
-    "n_windows",
-    "agreement",
-    "least_found",
-    "median_ms",
-    "clients_4_per_s",
-]
-STORE_COLUMNS += ["memory_mib", "disk_mib", "build_s", "load"]
+STORE_COLUMNS = (
+    "store filter n_pages n_windows agreement least_found median_ms clients_4_per_s memory_mib disk_mib build_s load"
+).split()
 #: Of each stage and size: seconds of a core, the most memory, what it leaves on disk, and, of what is searched in
 #: memory, seconds of a question.
 COST_COLUMNS = ["stage", "n_pages", "seconds", "memory_mib", "disk_mib", "asked_s"]
@@ -73,11 +55,8 @@ def asked(study: Study) -> pd.DataFrame | None:
 
 
 def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLUMNS[:5]) -> pd.DataFrame:
-    """The mean recalls of each method and part: ``keys``, doc_recall, page_recall, low and high of page recall, n, and
-    doc_low and doc_high.
-
-    ``found`` is what :func:`measured` gives; without ``draw`` among the keys a question's value is the mean of its
-    draws. Companies are drawn for the intervals.
+    """The mean recalls of each method and part of :func:`measured`: ``keys``, doc_recall, page_recall, low and high of
+    page recall, n, and doc_low and doc_high; without ``draw`` among the keys, values are means of draws.
     """
     draws, rows = Resampling.of(study), []
     for about, part in found.groupby(list(keys), sort=False):
@@ -93,20 +72,14 @@ def kinds(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     Columns are method, and of each kind: ``<kind>``, ``_low`` and ``_high``, the change of page recall from the asked
     filings alone, the mean of the draws.
     """
-    draws, rows = Resampling.of(study), []
-    apart = found[found["kind"] != MIXED]
-    least = found[found["n_filings"] == found["n_filings"].min()]
-    for method, part in apart.groupby("method", sort=False):
-        before, row = (
-            least[least["method"] == method].set_index("question_id")["page_recall"],
-            {"method": method},
-        )
-        for kind, of in part.groupby("kind"):
-            change = draws.difference(of.groupby("question_id")["page_recall"].mean(), before)
-            name = str(kind).partition(" ")[0]
-            row |= dict(zip((name, f"{name}_low", f"{name}_high"), change[:3], strict=True))
-        rows.append(row)
-    return pd.DataFrame(rows)
+    draws, rows = Resampling.of(study), {}
+    least = found[found["n_filings"] == found["n_filings"].min()].set_index("question_id")
+    for (method, kind), part in found[found["kind"] != MIXED].groupby(["method", "kind"], sort=False):
+        before = least.loc[least["method"] == method, "page_recall"]
+        change = draws.difference(part.groupby("question_id")["page_recall"].mean(), before)
+        row = rows.setdefault(method, {"method": method})
+        row |= columns_of(str(kind).partition(" ")[0], change)
+    return pd.DataFrame(rows.values())
 
 
 def by_size(study: Study, found: pd.DataFrame | None) -> pd.DataFrame | None:
@@ -148,33 +121,24 @@ def laws(study: Study, found: pd.DataFrame | None, metric: str = "page_recall") 
 def law(part: pd.DataFrame, company: pd.Series, metric: str = "page_recall", n_draws: int = 2000) -> Law:
     """The law of one method over mixed parts (GROWTH_COLUMNS); see :func:`laws`.
 
-    Args:
-        part: what was measured of it.
-        company: of each question, by question_id.
-        metric: one of METRICS.
-        n_draws: draws of companies, by a seed of their own.
+    ``company`` is of each question, by question_id; its ``n_draws`` draws have a seed of their own.
     """
-    values = part.pivot_table(
-        index="question_id", columns="n_filings", values=metric
-    )  # the mean of its draws
+    values = part.pivot_table(index="question_id", columns="n_filings", values=metric)  # means of draws
     pages = part.groupby("n_filings")["n_pages"].mean()[values.columns].to_numpy()
-    codes, names = pd.factorize(company[values.index])
-    counts = cluster_draws(len(names), n_draws, 0)
-    sums = np.stack([np.bincount(codes, values[size]) for size in values], axis=1)
-    drawn = (counts @ sums) / (counts @ np.bincount(codes))[:, None]
-    means = np.vstack([values.mean().to_numpy(), drawn])
-    lines, least = _lines(pages, means, len(values)), 0.5 / len(values)
+    means = np.vstack([values.mean().to_numpy(), Resampling(company, n_draws, 0).means(values)])
+    least = 0.5 / len(values)
+    lines, early = _lines(pages, means, least), _lines(pages[:-1], means[:, :-1], least)
     fitted = _expit(lines[0] @ np.stack([np.ones(len(pages)), np.log10(pages)]))
-    early = _lines(pages[:-1], means[:, :-1], len(values))
     ahead = _expit(early @ np.array([1.0, np.log10(pages[-1])])) - means[:, -1].clip(least, 1 - least)
-    left_out = Interval(float(ahead[0]), *percentiles(ahead[1:]), len(values), len(names))
+    n_companies = company[values.index].nunique()
+    left_out = Interval(float(ahead[0]), *percentiles(ahead[1:]), len(values), n_companies)
     error = float(np.abs(fitted - means[0]).max())
     return Law(lines[0], lines[1:], error, left_out, (float(pages[0]), float(pages[-1])))
 
 
-def _lines(pages: np.ndarray, means: np.ndarray, n: int) -> np.ndarray:
-    """Level and slope of each row of means of n questions, shape (n_rows, 2), by least squares."""
-    clipped = means.clip(0.5 / n, 1 - 0.5 / n)
+def _lines(pages: np.ndarray, means: np.ndarray, least: float) -> np.ndarray:
+    """Level and slope of each row of means, at ``least`` from 0 and 1, shape (n_rows, 2), by least squares."""
+    clipped = means.clip(least, 1 - least)
     design = np.stack([np.ones(len(pages)), np.log10(pages)], axis=1)
     return np.linalg.lstsq(design, np.log(clipped / (1 - clipped)).T, rcond=None)[0].T
 
@@ -183,15 +147,14 @@ def _expit(values: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-values))
 
 
-def law_table(found: dict[str, Law], at: Sequence[int] = FAR) -> pd.DataFrame:
-    """method, slope, error, left_out (with ``_low`` and ``_high``), and recall at so many pages, likewise."""
+def law_table(found: dict[str, Law]) -> pd.DataFrame:
+    """method, slope, error, left_out (with ``_low`` and ``_high``), and recall at FAR pages, likewise."""
     rows = []
     for method, one in found.items():
         row = {"method": method, "slope": one.line[1], "error": one.error}
-        row |= dict(zip(("left_out", "left_out_low", "left_out_high"), one.left_out[:3], strict=True))
-        for n_pages in at:
-            names = (f"at_{n_pages}{end}" for end in ("", "_low", "_high"))
-            row |= dict(zip(names, one.at(n_pages), strict=True))
+        row |= columns_of("left_out", one.left_out)
+        for n_pages in FAR:
+            row |= columns_of(f"at_{n_pages}", one.at(n_pages))
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -200,18 +163,17 @@ def costs_at(costs: pd.DataFrame, sizes: Sequence[int], core_hour: float, gib_mo
     """What it takes to index an archive, from what each stage took a page over the most pages that were measured.
 
     Args:
-        costs: COST_COLUMNS.
-        sizes: pages of the archive.
+        costs, sizes: COST_COLUMNS; pages of the archive.
         core_hour, gib_month: price of a core for an hour, and of a GiB on disk for a month.
 
     Returns:
-        A row a size: n_pages, core_hours, disk_gib, money (once) and money_month.
+        n_pages (of ``sizes``), core_hours, disk_gib, money (once) and money_month.
     """
     once = _last(costs[costs["asked_s"].isna()])
     seconds, disk = ((once[name] / once["n_pages"]).sum() for name in ("seconds", "disk_mib"))
-    found = pd.DataFrame({"n_pages": sizes})
-    found = found.assign(
-        core_hours=found["n_pages"] * seconds / 3600, disk_gib=found["n_pages"] * disk / 1024
+    pages = pd.Series(sizes)
+    found = pd.DataFrame(
+        {"n_pages": pages, "core_hours": pages * seconds / 3600, "disk_gib": pages * disk / 1024}
     )
     return found.assign(money=found["core_hours"] * core_hour, money_month=found["disk_gib"] * gib_month)
 

@@ -16,7 +16,7 @@ from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
-from lib.stats import Resampling, percentiles
+from lib.stats import Resampling, columns_of, percentiles
 from lib.study import Study
 
 USEFUL, BEHIND = "RELEVANT", "NOT LISTED"
@@ -72,9 +72,8 @@ def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
 def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
     """How often the judge gives each label, and the chunk is on a gold page: by label n, share, n_gold, gold_share."""
     gold = is_gold(judged, study.questions)
-    table = gold.groupby(judged["label"]).agg(["size", "sum"]).set_axis(["n", "n_gold"], axis=1)
-    table = table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"])
-    return table.reset_index()
+    table = gold.groupby(judged["label"]).agg(n="size", n_gold="sum")
+    return table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"]).reset_index()
 
 
 def kappa_of(tables: np.ndarray) -> np.ndarray:
@@ -96,8 +95,7 @@ def agreement_of(draws: Resampling, a: pd.Series, b: pd.Series) -> dict[str, flo
     low, high = percentiles(kappa_of(draws.sums(cells).reshape(-1, 2, 2)), (0.025, 0.975))
     kappa = float(kappa_of(cells.sum().to_numpy(float).reshape(2, 2)))
     share = draws.interval((a == b).astype(float))
-    found = {"n": share.n, "accuracy": share.mean, "accuracy_low": share.low, "accuracy_high": share.high}
-    return found | {"kappa": kappa, "kappa_low": low, "kappa_high": high}
+    return {"n": share.n} | columns_of("accuracy", share) | columns_of("kappa", (kappa, low, high))
 
 
 def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:

@@ -16,20 +16,20 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, third_of
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.frontier import known_file
 from lib.analysis.statistic import correlation_of
 from lib.evaluation import read_metrics
+from lib.files import read_yaml
 from lib.methods import METHODS, measured
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
-from lib.stats import Interval, Resampling, percentiles, resampled_sums
+from lib.stats import Interval, Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.study import Study
 from lib.typed import read_frame
@@ -39,10 +39,9 @@ STAGE, VERSION = "analysis/question-features", 2
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
 ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
 GAINS = ("recall_gain", "rank_gain")  # BM25 minus dense: page recall, reciprocal rank of the first gold page
-ENDS = ("", "_low", "_high")
 RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
 FAR = 0.975  # a question is unlike a set if it lies farther from its middle than this share of its questions
-_FILE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+_FILE = read_yaml(Path(__file__).with_suffix(".yaml"))
 FEATURES, CONTRADICTIONS = _FILE["features"], _FILE["contradictions"]
 WITH_GOLD = tuple(FEATURES)
 WITHOUT_GOLD = ("best_overlap", *WITH_GOLD[2:])
@@ -136,26 +135,21 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
     """
     wanted, found = measured(study.profile), [(name, "standard") for name in ROWS]
     if (known := known_file(study, METRICS_FILE)) is not None:
-        found += (
-            read_metrics(known)[["method", "condition"]].drop_duplicates().itertuples(index=False, name=None)
-        )
+        pairs = read_metrics(known)[["method", "condition"]].drop_duplicates()
+        found += pairs.itertuples(index=False, name=None)
     return wanted if is_own else [run for run in wanted if run in found]
 
 
 def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = 5) -> pd.DataFrame:
     """The features of a set's questions, indexed by question_id, and what was measured under the standard condition.
 
-    Args:
-        found, company: of :func:`features`, and each question's company.
-        metrics: of the set; those of BM25 and dense at least.
-        k: depth in chunks.
+    ``metrics`` has BM25 and dense at least.
 
     Returns:
         The features, ``company``, the page recall at k of each of ROWS that was measured, and GAINS.
     """
     values = {name: metrics[name, "page_recall", k] for name in ROWS if name in metrics}
-    ranks = [metrics[name, "mrr", 10] for name in ("bm25", "dense")]
-    gains = values["bm25"] - values["dense"], ranks[0] - ranks[1]
+    gains = values["bm25"] - values["dense"], metrics["bm25", "mrr", 10] - metrics["dense", "mrr", 10]
     return found.assign(company=company, **values, **dict(zip(GAINS, gains, strict=True)))
 
 
@@ -172,19 +166,12 @@ def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
 
 
 def side_by_side(
-    metrics: Mapping[str, Metrics],
-    condition: Condition = "standard",
-    metric: str = "page_recall",
-    k: int = 5,
+    metrics: Mapping[str, Metrics], condition: Condition = "standard", metric: str = "page_recall", k: int = 5
 ) -> dict[str, pd.DataFrame]:
     """Name of a set to its values at k, questions × those rows of the method table that every set has."""
-    runs = {name: (name, condition) for name in METHODS}
-    shared = {
-        name: run for name, run in runs.items() if all((run, metric, k) in one for one in metrics.values())
-    }
-    tables = {
-        name: {row: one[run, metric, k] for row, run in shared.items()} for name, one in metrics.items()
-    }
+    keys = {name: ((name, condition), metric, k) for name in METHODS}
+    shared = {name: key for name, key in keys.items() if all(key in one for one in metrics.values())}
+    tables = {name: {row: one[key] for row, key in shared.items()} for name, one in metrics.items()}
     return {name: pd.DataFrame(table).rename_axis(columns="method") for name, table in tables.items()}
 
 
@@ -195,12 +182,13 @@ def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> In
     """
     from scipy.stats import rankdata  # takes half a second
 
-    means, n_companies = [], 0
-    for place, (table, one) in enumerate(zip(tables, draws, strict=True)):
-        drawn = replace(one, seed=one.seed + place).means(table)
-        means.append(rankdata(np.vstack([table.mean().to_numpy(), drawn]), axis=1))
-        n_companies += one.company.reindex(table.index).nunique()
-    found = correlation_of(np.hstack(means))
+    both = list(zip(tables, draws, strict=True))
+    means = [
+        np.vstack([table.mean().to_numpy(), replace(one, seed=one.seed + place).means(table)])
+        for place, (table, one) in enumerate(both)
+    ]
+    found = correlation_of(np.hstack([rankdata(one, axis=1) for one in means]))
+    n_companies = sum(one.company.reindex(table.index).nunique() for table, one in both)
     return Interval(float(found[0]), *percentiles(found[1:]), tables[0].shape[1], n_companies)
 
 
@@ -237,14 +225,10 @@ def fit(
     names: tuple[str, ...] = WITH_GOLD,
     n_draws: int = Resampling.n_draws,
 ) -> Fit:
-    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set counts alike.
+    """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike.
 
-    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set.
-
-    Args:
-        parts: a table per set with the features, ``company`` and the outcome.
-        outcome, names: columns.
-        n_draws: draws of companies, as the profile's ``significance`` has it; a set's number is its seed.
+    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set. ``n_draws``
+    is as the profile's ``significance`` has it; a set's number is the seed of its draws of companies.
     """
     differ = {name: sum(len(part) - part[name].value_counts().max() for part in parts) for name in names}
     names = tuple(name for name in names if differ[name] >= MIN_QUESTIONS)
@@ -274,10 +258,9 @@ def transfer(
         ``without``: the mean of the fitted set, which is the prediction without features; ``n``.
     """
     model, draws = fit([fitted], outcome, names, n_draws), Resampling(tested["company"], n_draws)
-    correlation = draws.rank_correlation(model.predict(tested), tested[outcome])[:3]
-    triples = {"correlation": correlation, "predicted": model.mean(tested)}
-    triples["observed"] = draws.interval(tested[outcome])[:3]
-    found = {name + end: value for name, of in triples.items() for end, value in zip(ENDS, of, strict=True)}
+    found = columns_of("correlation", draws.rank_correlation(model.predict(tested), tested[outcome]))
+    found |= columns_of("predicted", model.mean(tested))
+    found |= columns_of("observed", draws.interval(tested[outcome]))
     return found | {"without": float(fitted[outcome].mean()), "n": len(tested)}
 
 
@@ -301,9 +284,7 @@ def resolutions(
 ) -> pd.DataFrame:
     """Which of two contradicting claims each set supports: that whose whole interval lies above its bound.
 
-    Args:
-        boards: name of a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
-        contradictions: as CONTRADICTIONS.
+    ``boards`` maps the name of a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
 
     Returns:
         about, first, second; by set 1, 2 or 0 (neither, or both); ``resolved``: *by the questions* where sets support
@@ -332,9 +313,7 @@ class Kind(NamedTuple):
 
 
 def question_kind(
-    study: Study,
-    questions: pd.DataFrame | Sequence[str],
-    known: Mapping[str, pd.DataFrame] | None = None,
+    study: Study, questions: pd.DataFrame | Sequence[str], known: Mapping[str, pd.DataFrame] | None = None
 ) -> Kind:
     """The kind of a reader's own questions, and the page recall to expect of each of ROWS over their own filings.
 

@@ -26,7 +26,7 @@ from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
 from lib.analysis.failures import kinds_by_question
 from lib.analysis.page_scorer import SCORERS
-from lib.analysis.siblings import CHOOSING, by_weight, sweep
+from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
@@ -74,11 +74,10 @@ def decide(tests: Mapping[str, statistic.Finding], family: Mapping[str, str]) ->
 
 
 class Scoreboard:
-    """What the metrics of one question set say about the claims.
+    """What the metrics of one question set (of all its runs, and of :func:`beside`) say about the claims.
 
     Args:
-        study: gives the questions, their companies and the runs.
-        metrics: of every run that was measured, and of :func:`beside`.
+        study, metrics: questions, their companies and runs; what was measured.
         sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
         judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
         by: what is drawn: every ``company``, or every ``filing``.
@@ -120,14 +119,13 @@ class Scoreboard:
         board = board.join(decide(tests, family)).reindex(columns=BOARD)
         board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
         for name, why in untested.items():
-            columns = ["verdict", "missing", "n_needed", "p_holm", "p_opposite"]
-            board.loc[name, columns] = NOT_TESTED, why, np.nan, np.nan, np.nan
-        for name in tests:
-            claim = by_id[name]
-            board.loc[name, ["also_estimate", "also_p"]] = self._second(claim)
-            if board.at[name, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
+            board.loc[name, ["verdict", "missing"]] = NOT_TESTED, why
+            board.loc[name, ["n_needed", "p_holm", "p_opposite"]] = np.nan
+        for claim in map(by_id.get, tests):
+            board.loc[claim.id, ["also_estimate", "also_p"]] = self._second(claim)
+            if board.at[claim.id, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
                 needed = statistic.questions_until(self.draws, *self._statistic(claim), claim.bound)
-                board.loc[name, "n_needed"] = needed
+                board.loc[claim.id, "n_needed"] = needed
         return board
 
     def _untested(self, claim: Claim, tested: statistic.Finding) -> str:
@@ -168,11 +166,10 @@ class Scoreboard:
         one, other = left[0], right[0] if right else left[0]
         if len(left) != 1 or len(right) != 1 or one.row == other.row or one[1:] != other[1:]:
             return math.nan
-        lists, names = [], list(map(self._named, (one.row, other.row)))
+        names, lists = [*map(self._named, (one.row, other.row))], []
         if len({self.study.method(name).chunking for name in names}) != 1:
             return 1.0
-        for name in names:
-            run = self.study.run(name, one.condition)
+        for run in (self.study.run(name, one.condition) for name in names):
             top = run[run["rank"] <= (one.k or 5)].sort_values(["question_id", "rank"])
             lists.append(top.groupby("question_id")["chunk_id"].agg(tuple).reindex(self.questions.index))
         return float((lists[0] != lists[1])[self._ids(claim.only)].mean())
@@ -246,13 +243,8 @@ def beside(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None)
     first k pages by the tuned encoder (folds by company) and by the untuned one. What was not measured is left out.
     """
     file, rows = study.home / METRICS_FILE, []
-    known = (
-        read_metrics(file)
-        if file.is_file()
-        else study.published.metrics
-        if study.published
-        else metrics.frame
-    )
+    of_study = study.published.metrics if study.published else metrics.frame
+    known = read_metrics(file) if file.is_file() else of_study
     answers = known[known["k"].isna() & known["metric"].isin({"numeric_match", "answer_rouge_l"})]
 
     def add(values: pd.Series, method: str, metric: str, k: int | None = None) -> None:
@@ -295,9 +287,9 @@ def judge_agreement(study: Study, labels: pd.DataFrame | None) -> dict[str, floa
     :func:`lib.analysis.judged.agreement_of`; None without labels."""
     if labels is None:
         return dict.fromkeys(("kappa", "kappa_low", "kappa_high"))
-    gold, pairs = is_gold(labels, study.questions).to_numpy(), labels.set_index("question_id")
-    gold = pd.Series(gold, pairs.index)
-    return judged.agreement_of(Resampling.of(study), pairs["label"] == judged.USEFUL, gold)
+    gold = is_gold(labels, study.questions).set_axis(labels["question_id"])
+    is_useful = labels.set_index("question_id")["label"] == judged.USEFUL
+    return judged.agreement_of(Resampling.of(study), is_useful, gold)
 
 
 def boards_of(
@@ -308,13 +300,10 @@ def boards_of(
     more = beside(study, metrics, ablation)
     whole = metrics + Metrics(more)
     sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in metrics}
-    low = judge_agreement(study, judge_labels(study, metrics))["kappa_low"]
+    low, boards = judge_agreement(study, judge_labels(study, metrics))["kappa_low"], []
+    values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
     given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
-    given["values"] = [
-        content_digest(metrics.frame[METRIC_COLUMNS], more),
-        *map(content_digest, sweeps.values()),
-    ]
-    boards = []
+    given["values"] = values
     for drawn in by:
         params = given | ({"by": drawn} if drawn != "company" else {})
         make = lambda drawn=drawn: Scoreboard(study, whole, sweeps, low, drawn).scores().reset_index()  # noqa: E731
@@ -327,10 +316,3 @@ def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The verdict on each claim (index ``claim``, without variants) on each question set, a column by its name."""
     verdicts = pd.DataFrame({name: board["verdict"] for name, board in boards.items()})
     return verdicts.reindex([claim.id for claim in claims() if not claim.variant]).rename_axis("claim")
-
-
-def before_and_after(board: pd.DataFrame) -> pd.DataFrame:
-    """The claims that commit 5a4d4cd had a verdict on: ``claim`` (its id), ``said`` (its text), ``before`` in the
-    commit's words, and ``verdict``."""
-    rows = [(one.id, one.claim, one.before, board.at[one.id, "verdict"]) for one in claims() if one.before]
-    return pd.DataFrame(rows, columns=["claim", "said", "before", "verdict"])

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lib.analysis.actions import actions
 from lib.analysis.breakdowns import NAMED, named
+from lib.analysis.compare import actions
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import read_metrics

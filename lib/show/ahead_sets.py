@@ -1,28 +1,9 @@
-"""Tables and the sentence of the page ranker for questions of every kind, by question set."""
+"""A table and the sentence of the page ranker for questions of every kind, by question set."""
 
 import pandas as pd
 
-from lib.analysis.ahead_sets import BASE, KINDS, TRAINED
-from lib.show.display import number, p_value, with_interval
-
-
-def sets_table(found: pd.DataFrame) -> pd.DataFrame:
-    """A row per variant and set, of :func:`lib.analysis.ahead_sets.by_set`."""
-    rows = [
-        {
-            "Ranker": one.variant,
-            "Questions": one.set,
-            "Pages": with_interval(one.page, one.low, one.high),
-            "Documents": number(one.doc),
-            "Difference": with_interval(one.difference, one.difference_low, one.difference_high),
-            "From": one.reference,
-            "p (Holm)": p_value(one.p_holm),
-            "Seeds": one.seeds,
-            "n": one.n,
-        }
-        for one in found.itertuples()
-    ]
-    return pd.DataFrame(rows)
+from lib.analysis.compare import BASE, KINDS, TRAINED
+from lib.show.display import number
 
 
 def finding(found: pd.DataFrame) -> str:
@@ -37,7 +18,6 @@ def finding(found: pd.DataFrame) -> str:
 
 
 def types_table(found: pd.DataFrame) -> pd.DataFrame:
-    """A row per set and type of question, of :func:`lib.analysis.ahead_sets.by_type`."""
+    """A row per set and type of question, of :func:`lib.analysis.compare.by_type`."""
     shown = found.rename(columns={"set": "Questions", "question_type": "Type"})
-    variants = [BASE, TRAINED, KINDS]
-    return shown.assign(**{name: shown[name].map(number) for name in variants})
+    return shown.assign(**{name: shown[name].map(number) for name in (BASE, TRAINED, KINDS)})

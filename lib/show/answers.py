@@ -52,9 +52,8 @@ def answers_table(
         known = reported_rows(name, table, source)
         cells = {row: "{answer_rouge_l:.2f} / {numeric_match:.2f}".format(**known[row]) for row in known}
         cells["best-baseline"] = cells.get("multi_hyde_rerank")
-        reported += (
-            [Column(head, "context", lambda context, cells=cells: cells.get(context, "–"))] if known else []
-        )
+        cell = Column(head, "context", lambda context, cells=cells: cells.get(context, "–"))
+        reported += [cell] if known else []
     shown = printed(
         wide(summary, ["context"]).loc[[one.name for one in contexts]].reset_index(),
         Column("Context", "context", {one.name: one.title for one in contexts}.get),
@@ -109,13 +108,8 @@ def chain_table(chain: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     """:func:`lib.analysis.answered.chain` as counts: a row for each context, way and type of question."""
     by = ["context", "prompt", "question_type"]
     both = pd.concat([chain, chain.assign(question_type="all")])
-    counts = (
-        both.groupby([*by, "outcome"], sort=False)
-        .size()
-        .unstack(fill_value=0)
-        .reindex(columns=OUTCOMES, fill_value=0)
-    )
-    shown = counts.reset_index()
+    counts = both.groupby([*by, "outcome"], sort=False).size().unstack(fill_value=0)
+    shown = counts.reindex(columns=OUTCOMES, fill_value=0).reset_index()
     shown["context"], shown["prompt"] = shown["context"].map(titles), shown["prompt"].map(PROMPT_TITLES)
     heads = {"context": "Context", "prompt": "Answers", "question_type": "Questions"}
     return shown.rename(columns=heads | {name: name.capitalize() for name in OUTCOMES})
@@ -126,10 +120,8 @@ def derivation_table(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     questions, rows = study.questions.set_index("question_id")["question"], []
     for one in found.itertuples():
         for cell in json.loads(one.cells):
-            where = f"{cell['doc_name']}, page {cell['page'] + 1}"
-            rows.append(
-                ("", cell["name"], cell["label"], cell["year"], f"{cell['shown']:,g}", cell["unit"], where)
-            )
+            where, shown = f"{cell['doc_name']}, page {cell['page'] + 1}", f"{cell['shown']:,g}"
+            rows.append(("", cell["name"], cell["label"], cell["year"], shown, cell["unit"], where))
         rows.append((questions[one.question_id], one.formula, "", "", one.text, "", ""))
     return pd.DataFrame(rows, columns=["Question", "Formula", "Row", "Year", "Value", "Unit", "Page"])
 
@@ -148,15 +140,8 @@ def systems_table(systems: pd.DataFrame, summary: pd.DataFrame, titles: Mapping[
     ]
     ours = summary[summary["metric"] == "answer_right"].set_index("context").loc[[*titles]]
     for name, row in ours.iterrows():
-        rows.append(
-            (
-                f"this study: {titles[name]}",
-                "–",
-                with_interval(row["mean"], row.low, row.high),
-                "–",
-                str(row.n),
-            )
-        )
+        mean = with_interval(row["mean"], row.low, row.high)
+        rows.append((f"this study: {titles[name]}", "–", mean, "–", str(row.n)))
     heads = ["System", "Right by people", "Right by the measure", "Of all questions, by people", "Numbers"]
     return pd.DataFrame(rows, columns=heads)
 

@@ -111,12 +111,10 @@ def recall_curves(recalls: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
         for method, colour, line in zip(named, COLOURS, ("-", "--", ":"), strict=False):
             part = recalls[(recalls["metric"] == metric) & (recalls["method"] == method)]
             axes.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.15, lw=0)
-            axes.plot(
-                part["k"], part["mean"], line, marker="o", ms=4, lw=2, color=colour, label=title(method)
-            )
-        axes.set(
-            xlabel="k (chunks)", title=METRIC_TITLES[metric], ylim=(0, 1.02), xticks=recalls["k"].unique()
-        )
+            style = {"marker": "o", "ms": 4, "lw": 2, "color": colour, "label": title(method)}
+            axes.plot(part["k"], part["mean"], line, **style)
+        axes.set(xlabel="k (chunks)", title=METRIC_TITLES[metric], ylim=(0, 1.02))
+        axes.set_xticks(recalls["k"].unique())
     drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(named), fontsize=9)
     drawn.tight_layout(rect=(0, 0.09, 1, 1))
     return drawn
@@ -134,9 +132,8 @@ def waterfall(rising: pd.DataFrame) -> plt.Figure:
     for row, one in zip(rows, rising.itertuples(), strict=True):
         gain = "" if pd.isna(one.difference) else f" ({one.difference:+.2f})"
         axes.text(one.high + 0.015, row, f"{one.page_recall:.2f}{gain}", va="center", fontsize=10)
-    axes.set(
-        xlim=(0, 1.16), xticks=np.arange(0, 1.1, 0.2), xlabel=f"{METRIC_TITLES['page_recall'].lower()}@5"
-    )
+    axes.set(xlim=(0, 1.16), xticks=np.arange(0, 1.1, 0.2))
+    axes.set_xlabel(f"{METRIC_TITLES['page_recall'].lower()}@5")
     label_rows(axes, [textwrap.fill(title.removeprefix("+ "), 34) for title in rising["title"]])
     drawn.tight_layout()
     return drawn

@@ -20,11 +20,8 @@ from lib.study import Study
 STEP_COLOURS = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
 STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
 #: A row of the main study's breakdowns: the run here that stands beside it.
-REPORTED_RUNS = {
-    "multi_hyde_rerank": "best_baseline",
-    "page_scorer": "page_scorer",
-    "oracle-document": "oracle_document",
-}
+REPORTED_RUNS = {"multi_hyde_rerank": "best_baseline", "page_scorer": "page_scorer"}
+REPORTED_RUNS |= {"oracle-document": "oracle_document"}
 
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
@@ -55,9 +52,8 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
 
 def in_words(summary: pd.DataFrame, method: str) -> dict[str, str]:
     """The parts of a method's bar in percent, by step, and its title as ``best``."""
-    means = summary[(summary["condition"] == "standard") & (summary["method"] == method)].set_index("metric")[
-        "mean"
-    ]
+    own = summary[(summary["condition"] == "standard") & (summary["method"] == method)]
+    means = own.set_index("metric")["mean"]
     return {step: f"{means[METRIC_OF[step]]:.0%}" for step in STEPS} | {"best": title(method)}
 
 

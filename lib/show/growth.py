@@ -10,7 +10,7 @@ from lib.analysis.growth import FAR, Law
 from lib.metrics import METRIC_TITLES
 from lib.show.display import SHOWN_WIDTH, interval, wide
 from lib.show.figures import COLOURS, DARK
-from lib.show.tables import METHOD, as_table, title
+from lib.show.tables import METHOD, title
 
 SIZES = (100_000, 1_000_000, 10_000_000)  # pages of archives whose costs are computed
 FAR_METRICS = ("page_recall",)  # far enough from 0 and 1 for a logit to be extrapolated
@@ -29,9 +29,7 @@ def finding(points: pd.DataFrame | None, k: int) -> str:
     wide = points.pivot_table(index="method", columns="n_pages", values="page_recall")[ends].dropna()
     best = wide[ends[-1]].idxmax()
     names = dict.fromkeys([best, *(name for name in ("dense", "bm25") if name in wide.index)])
-    said = ", ".join(
-        f"{title(name)} {wide.loc[name, ends[0]]:.2f} → {wide.loc[name, ends[1]]:.2f}" for name in names
-    )
+    said = ", ".join("{} {:.2f} → {:.2f}".format(title(name), *wide.loc[name, ends]) for name in names)
     return f"From {ends[0]:,} to {ends[1]:,} pages, page recall@{k}: {said}."
 
 
@@ -42,11 +40,6 @@ def sizes_table(points: pd.DataFrame) -> pd.DataFrame:
     heads = [f"{size:,} filings" for size in sorted(points["n_filings"].unique())]
     shown = shown.loc[order, heads].fillna("–").reset_index()
     return shown.assign(method=shown["method"].map(title)).rename(columns={"method": METHOD.title})
-
-
-def law_table(found: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.growth.law_table` as it is printed."""
-    return as_table(found, "growth_law", **{f"at_{place}": f"{size:,}" for place, size in enumerate(FAR)})
 
 
 def curves(points: pd.DataFrame, laws: Mapping[str, Mapping[str, Law]], named: Sequence[str]) -> plt.Figure:
@@ -92,9 +85,8 @@ def cost_curve(costs: pd.DataFrame) -> plt.Figure:
     """
     drawn, panels = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 3.6))
     for (stage, part), colour in zip(costs.groupby("stage", sort=False), COLOURS, strict=False):
-        panels[0].plot(
-            part["n_pages"], 1000 * part["seconds"] / part["n_pages"], "o-", color=colour, label=stage
-        )
+        of_page = 1000 * part["seconds"] / part["n_pages"]
+        panels[0].plot(part["n_pages"], of_page, "o-", color=colour, label=stage)
         if stage in ("embed", "words", "vectors"):
             panels[1].plot(part["n_pages"], part["memory_mib"], "o-", color=colour)
     panels[0].set(xscale="log", yscale="log", xlabel="pages", ylabel="ms of a core a page")

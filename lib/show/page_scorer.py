@@ -12,10 +12,10 @@ from lib.analysis.mistakes import HONEST, MISTAKES, added_by_mistakes
 from lib.analysis.page_scorer import BEST, CHOICES, IDENTITIES, MISTAKE, PAGES, SCORERS, TRAINED
 from lib.metrics.frame import Metrics
 from lib.page_scorer.search import ORDERS
-from lib.show.display import SHOWN_WIDTH, Column, number, p_value, printed, with_interval
+from lib.show.display import SHOWN_WIDTH, Column, interval, number, p_value, printed, with_interval
 from lib.show.figures import COLOURS, DARK, bars
-from lib.show.tables import REPORTED, means, reported_cell, reported_rows, title
-from lib.stats import LEVEL, Resampling, holm
+from lib.show.tables import REPORTED, N, means, reported_cell, reported_rows, title
+from lib.stats import Resampling
 from lib.study import Study
 from lib.words import Condition
 
@@ -77,9 +77,7 @@ def kept_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     cells = _cells(study, frame.rename(columns={"question_id": "item"}), ["n_pages", "metric"]).unstack()
     reported = Column(REPORTED, "n_pages", lambda n_pages: reported_cell(known.get(f"P={n_pages}", {})))
     shown = cells.assign(n=frame["question_id"].nunique()).reset_index()
-    return printed(
-        shown, Column("P", "n_pages"), *means(shown), *([reported] if known else []), Column("n", "n")
-    )
+    return printed(shown, Column("P", "n_pages"), *means(shown), *([reported] if known else []), N)
 
 
 def folds_table(frame: pd.DataFrame, metrics: Metrics, methods: dict[str, str], k: int) -> pd.DataFrame:
@@ -145,7 +143,7 @@ def tokens_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
         Column("Gold pages kept", "page_recall_kept"),
         Column("Page recall", "page_recall_both"),
         Column("Minutes of training", "minutes", partial(number, digits=1)),
-        Column("n", "n"),
+        N,
     )
 
 
@@ -166,7 +164,7 @@ def mistakes_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
         Column("Mistake", "mistake", MISTAKES.get),
         Column("Page recall", "mean", number),
         Column("Added by the mistake", "cell"),
-        Column("n", "n"),
+        N,
     )
 
 
@@ -196,11 +194,9 @@ def setups_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     for (scorer, by), order in product([*TRAINED, *BEST], ORDERS):
         row = {"Page scorer": NAMES[scorer], "Folds by": by, "Stage two": ORDERS[order]}
         for identity, head in IDENTITIES.items():
-            means = [
-                of_setup(frame, scorer, by, order, identity, metric=one).mean()
-                for one in ("page_recall", "doc_recall")
-            ]
-            row[head] = "{:.2f} ({:.2f})".format(*means)
+            setup = scorer, by, order, identity
+            both = (of_setup(frame, *setup, metric=one).mean() for one in ("page_recall", "doc_recall"))
+            row[head] = "{:.2f} ({:.2f})".format(*both)
         rows.append(row | {"n": len(study.questions)})
     return pd.DataFrame(rows)
 
@@ -219,10 +215,8 @@ def setups_figure(
             found = [draws.interval(of_setup(frame, scorer, "company", order, one)) for one in IDENTITIES]
             parts[name] = pd.DataFrame(found)
         bars(axes, parts, [*IDENTITIES.values()], COLOURS)
-        places = np.arange(len(rivals))
-        axes.vlines(
-            rivals, places - 0.42, places + 0.42, color=DARK, lw=2.5, label="dense, filings known likewise"
-        )
+        places, style = np.arange(len(rivals)), {"color": DARK, "lw": 2.5}
+        axes.vlines(rivals, places - 0.42, places + 0.42, label="dense, filings known likewise", **style)
         if not np.isnan(published):
             axes.axvline(published, color=DARK, ls="--", lw=1, label="published (folds by filing)")
         axes.set(title=NAMES[scorer], xlabel=f"page recall@{k}", xlim=(0, 1))
@@ -234,27 +228,29 @@ def setups_figure(
 def differences(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     """What each of DIFFERENCES changes in page recall around each set-up of AROUND, all else equal: difference, around,
     without, with, low, high, p, p_holm (over all of them) and n."""
-    draws, rows = Resampling.of(study), []
-    for (name, (part, *values)), (around, own) in product(DIFFERENCES.items(), AROUND.items()):
-        setup = dict(zip(PARTS, own, strict=True))
-        without, changed = (of_setup(frame, *(setup | {part: value}).values()) for value in values)
-        found = draws.difference(changed, without)
-        rows.append([name, around, without.mean(), changed.mean(), *found[:4], draws.p(changed, without)])
-    columns = ["name", "around", "without", "with", "difference", "low", "high", "n", "p"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.assign(p_holm=holm(table["p"]))
+    own, base = {}, {}
+    for (name, (part, *values)), (around, setup) in product(DIFFERENCES.items(), AROUND.items()):
+        parts = dict(zip(PARTS, setup, strict=True))
+        both = (of_setup(frame, *(parts | {part: value}).values()) for value in values)
+        base[name, around], own[name, around] = both
+    found = Resampling.of(study).compare(base, own).rename(columns={"reference_mean": "without"})
+    found["with"] = [values.mean() for values in own.values()]
+    found[["name", "around"]] = list(own)
+    columns = ["name", "around", "without", "with", "difference", "low", "high", "n", "p", "p_holm"]
+    return found.reset_index(drop=True)[columns]
 
 
 def differences_table(table: pd.DataFrame) -> pd.DataFrame:
     """:func:`differences` as printed, one row per difference."""
     shown = pd.DataFrame({"Difference in set-up": table["name"].unique()})
     for around in AROUND:
-        own = table[table["around"] == around]
-        shown[f"Recall {around}"] = [
-            f"{a:.2f} → {b:.2f}" for a, b in zip(own["without"], own["with"], strict=True)
-        ]
-        shown[f"Difference {around}"] = [*map(with_interval, own["difference"], own["low"], own["high"])]
-        shown[f"p (Holm), {around}"] = [*map(p_value, own["p_holm"])]
+        cells = printed(
+            table[table["around"] == around],
+            Column(f"Recall {around}", ("without", "with"), "{:.2f} → {:.2f}".format),
+            interval(f"Difference {around}", "difference", "low", "high"),
+            Column(f"p (Holm), {around}", "p_holm", p_value),
+        )
+        shown = shown.join(cells)
     return shown.assign(n=table["n"].iloc[0])
 
 
@@ -263,67 +259,61 @@ def rivals_tests(
 ) -> pd.DataFrame:
     """Each method against its rivals, which are methods and conditions: page recall at k over all questions and over
     those of type ASKED, differences, and p, corrected by Holm over each column; printed but for the p."""
-    rows = []
-    for method, others in rivals.items():
-        own = metrics[method, "page_recall", k]
-        for other, condition in others:
-            values = metrics[(other, condition), "page_recall", k]
-            rival = title(other) + ("" if condition == "standard" else ", filing given")
-            rows.append(
-                {"Method": title(method), "Rival": rival} | _against(study, own, values) | {"n": len(own)}
-            )
-    return _corrected(pd.DataFrame(rows))
+    pairs = [(method, rival) for method, others in rivals.items() for rival in others]
+    names = [
+        title(name) + ("" if condition == "standard" else ", filing given") for _, (name, condition) in pairs
+    ]
+    shown = pd.DataFrame({"Method": [title(method) for method, _ in pairs], "Rival": names})
+    own = {pair: metrics[pair[0], "page_recall", k] for pair in pairs}
+    other = {pair: metrics[pair[1], "page_recall", k] for pair in pairs}
+    return shown.join(_against(study, own, other)).assign(n=[*map(len, own.values())])
 
 
 def metrics_table(study: Study, frame: pd.DataFrame, told: pd.Series) -> pd.DataFrame:
     """Set-ups with filings unmatched and matched by records against ``told``, on questions of type ASKED."""
-    rows = []
-    for (scorer, by), order, identity in product([*TRAINED, *BEST], ORDERS, ("none", "records")):
-        names = {
-            "Page scorer": NAMES[scorer],
-            "Folds by": by,
-            "Stage two": ORDERS[order],
-            "Filing": IDENTITIES[identity],
-        }
-        tested = _against(study, of_setup(frame, scorer, by, order, identity), told)
-        rows.append(names | {head: cell for head, cell in tested.items() if head.endswith(ASKED_HEAD)})
-    kinds = study.questions["question_type"]
-    return tests_table(_corrected(pd.DataFrame(rows))).assign(n=int((kinds == ASKED).sum()))
+    places = product([*TRAINED, *BEST], ORDERS, ("none", "records"))
+    setups = [(*kind, order, identity) for kind, order, identity in places]
+    own = {setup: of_setup(frame, *setup) for setup in setups}
+    tests = tests_table(_against(study, own, dict.fromkeys(own, told)))
+    names = [
+        (NAMES[scorer], by, ORDERS[order], IDENTITIES[identity]) for scorer, by, order, identity in setups
+    ]
+    shown = pd.DataFrame(names, columns=["Page scorer", "Folds by", "Stage two", "Filing"])
+    shown = shown.join(tests[[head for head in tests if head.endswith(ASKED_HEAD)]])
+    return shown.assign(n=int((study.questions["question_type"] == ASKED).sum()))
 
 
-def _against(study: Study, own: pd.Series, other: pd.Series) -> dict[str, object]:
-    """The mean of values, their difference from others, and p, over all questions and those of type ASKED."""
-    draws, kinds, cells = Resampling.of(study), study.questions.set_index("question_id")["question_type"], {}
-    for head, part in (("", own), (ASKED_HEAD, own[kinds.reindex(own.index) == ASKED])):
-        found = draws.difference(part, other)[:3] if len(part) else [np.nan] * 3
-        p = draws.p(part, other) if len(part) else np.nan
-        cells |= {
-            f"Mean{head}": number(part.mean()),
-            f"Difference{head}": with_interval(*found),
-            f"p (Holm){head}": p,
-        }
-    return cells
-
-
-def _corrected(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with its columns of p corrected by Holm, each for itself, if there are any."""
-    columns = [name for name in table if name.startswith("p (Holm)") and table[name].notna().all()]
-    return table.assign(**{name: holm(table[name]) for name in columns})
+def _against(study: Study, own: Mapping, other: Mapping) -> pd.DataFrame:
+    """A row per pair: the mean of its own values, their difference from the others and Holm's p, over all questions and
+    over those of type ASKED."""
+    kinds, shown = study.questions.set_index("question_id")["question_type"], {}
+    for head, wanted in (("", kinds.unique()), (ASKED_HEAD, [ASKED])):
+        part = {pair: values[kinds.reindex(values.index).isin(wanted)] for pair, values in own.items()}
+        columns = [f"{name}{head}" for name in ("Mean", "Difference", "p (Holm)")]
+        shown |= dict(zip(columns, ("–", "–", np.nan), strict=True))
+        if all(map(len, part.values())):
+            found = Resampling.of(study).compare(
+                {pair: other[pair].reindex(part[pair].index) for pair in own}, part
+            )
+            cells = map(with_interval, found["difference"], found["low"], found["high"])
+            shown |= dict(
+                zip(columns, (found["mean"].map(number).array, [*cells], found["p_holm"].array), strict=True)
+            )
+    return pd.DataFrame(shown, range(len(own)))
 
 
 def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
     """Tests with their columns of p printed."""
-    return tests.assign(
-        **{name: [*map(p_value, tests[name])] for name in tests if name.startswith("p (Holm)")}
-    )
+    columns = [name for name in tests if name.startswith("p (Holm)")]
+    return tests.assign(**{name: [*map(p_value, tests[name])] for name in columns})
 
 
 def told_apart(tests: pd.DataFrame) -> dict[str, int]:
     """How many of :func:`rivals_tests` are below the level: over ``all`` questions and over ``metrics`` questions."""
-    n_all, n_metrics = (
-        int((tests[f"p (Holm){head}"] < round(1 - LEVEL, 12)).sum()) for head in ("", ASKED_HEAD)
-    )
-    return {"all": n_all, "metrics": n_metrics, "pairs": len(tests)}
+    is_below = {
+        name: tests[f"p (Holm){head}"] < 0.05 for name, head in (("all", ""), ("metrics", ASKED_HEAD))
+    }
+    return {name: int(below.sum()) for name, below in is_below.items()} | {"pairs": len(tests)}
 
 
 def choices_table(study: Study, frame: pd.DataFrame, k: int) -> pd.DataFrame:

@@ -25,12 +25,10 @@ SHORT = {"corrected": "share corrected", "missed_by_both": "share missed by both
 SHORT |= {"table_failure": "share of the kind", "stage_one": "gold among the first pages"}
 #: What the board has of each difference in the picture.
 FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
+HEADS = "Claim,Their numbers,Here,Second measure,p,p (Holm),Verdict,Would decide,n".split(",")
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
-FAMILY_NAMES |= {
-    "matched": "metadata match",
-    "ordered": "page scorer, other orders",
-    "general": "Ahead, variants",
-}
+FAMILY_NAMES |= {"matched": "metadata match", "ordered": "page scorer, other orders"}
+FAMILY_NAMES |= {"general": "Ahead, variants"}
 FAMILY_COLOURS = dict(zip(FAMILY_NAMES, COLOURS, strict=False))
 LEAST_S = {"question_s": 1e-3, "index_s": 1.0}
 
@@ -87,18 +85,7 @@ def scoreboard_table(board: pd.DataFrame, source: str) -> pd.DataFrame:
         both = p_value(row["p"]), p_value(row["p_holm"])
         rest = verdict_text(row), needed_text(row["n_needed"]), f"{row['n']:.0f}"
         rows.append((*map(escape_cell, texts), *both, *rest))
-    heads = [
-        "Claim",
-        "Their numbers",
-        "Here",
-        "Second measure",
-        "p",
-        "p (Holm)",
-        "Verdict",
-        "Would decide",
-        "n",
-    ]
-    return pd.DataFrame(rows, columns=heads)
+    return pd.DataFrame(rows, columns=HEADS)
 
 
 def verdict_text(row: pd.Series) -> str:
@@ -119,9 +106,8 @@ def needed_text(needed: float) -> str:
 def not_measured_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """The claims that are not measured, variants left out, with the reason; cells are markup."""
     rows = []
-    for claim in (
-        one for one in claims() if not one.variant and board.at[one.id, "verdict"] == rules.NOT_MEASURED
-    ):
+    left_out = board.index[board["verdict"] == rules.NOT_MEASURED]
+    for claim in (one for one in claims() if not one.variant and one.id in left_out):
         reason = claim.not_measured or escape_cell(board.at[claim.id, "missing"])
         said = map(escape_cell, (f"{claim.claim} ({claim.place})", claim.numbers))
         rows.append((names[claim.source]["name"], *said, reason))
@@ -140,10 +126,9 @@ def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) ->
 def takeaway(board: pd.DataFrame) -> str:
     """How many claims have each verdict, in one sentence."""
     counts = board["verdict"].reindex([claim.id for claim in claims() if not claim.variant]).value_counts()
-    named = {
-        name: name if counts.get(name) == 1 else name.replace("holds", "hold") for name in rules.VERDICTS
-    }
-    listed = ", ".join(f"{counts.get(name, 0)} {shown}" for name, shown in named.items())
+    counts = counts.reindex(rules.VERDICTS, fill_value=0)
+    named = (name if n == 1 else name.replace("holds", "hold") for name, n in counts.items())
+    listed = ", ".join(f"{n} {name}" for n, name in zip(counts, named, strict=True))
     return f"Of {counts.sum()} claims: {listed}."
 
 
@@ -181,16 +166,8 @@ def forest(board: pd.DataFrame) -> plt.Figure:
     for place in range(len(part)):
         if place == 0 or of_source[place] != of_source[place - 1]:
             axes.axhline(place - 0.5, color="#999999", lw=0.8)
-            named = sources()[of_source[place]]["name"]
-            axes.text(
-                1.0,
-                place - 0.45,
-                named,
-                transform=axes.get_yaxis_transform(),
-                ha="right",
-                va="top",
-                fontsize=9,
-            )
+            style = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "top", "fontsize": 9}
+            axes.text(1.0, place - 0.45, sources()[of_source[place]]["name"], **style)
     seen = {verdict: colour for verdict, colour in VERDICT_COLOURS.items() if verdict in set(part["verdict"])}
     handles = [plt.Line2D([], [], color=c, marker="o", label=v) for v, c in seen.items()]
     handles += [plt.Line2D([], [], label="as claimed", **claimed)] if part["amount"].notna().any() else []

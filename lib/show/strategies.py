@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.analysis import judged, siblings
+from lib.analysis import judged, weights
 from lib.analysis.facts import facts
 from lib.analysis.scoreboard import judge_agreement
 from lib.methods import METHODS
@@ -42,15 +42,13 @@ def rows_table(study: Study, names: Sequence[str]) -> pd.DataFrame:
 
 def differences_table(study: Study, source: str) -> pd.DataFrame:
     """What a paper states of its rows, and what ours do; cells are markup."""
-    rows = facts(source).differs or []
-    heads = {"Rows": "rows", "In the paper": "paper", "Here": "here"}
-    return pd.DataFrame(
-        [{head: row[key].format(**study.profile) for head, key in heads.items()} for row in rows]
-    )
+    rows, heads = facts(source).differs or [], {"Rows": "rows", "In the paper": "paper", "Here": "here"}
+    filled = [[row[key].format(**study.profile) for key in heads.values()] for row in rows]
+    return pd.DataFrame(filled, columns=[*heads])
 
 
 def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
-    """The means of :mod:`lib.analysis.siblings`, and page recall ``against_reference``, the row that a row changes."""
+    """The means of :func:`lib.analysis.compare.means`, and the difference of page recall ``against_reference``."""
     heads = numbers["metric"].map(lambda name: METRICS[name].title) + "@" + numbers["k"].astype(str)
     shown = wide(numbers.assign(metric=heads), ["method"])
     differences = as_table(tested, "against_reference").set_index(tested.index)
@@ -60,22 +58,25 @@ def compared_rows(numbers: pd.DataFrame, tested: pd.DataFrame) -> pd.DataFrame:
 
 def takeaway(tested: pd.DataFrame) -> str:
     """Which rows differ from what they change beyond chance, in one sentence."""
-    apart = tested[tested["distinguishable"]]
-    better = ", ".join(title(name) for name in apart.index[apart["difference"] > 0]) or "none"
-    worse = ", ".join(title(name) for name in apart.index[apart["difference"] < 0]) or "none"
+    better, worse = (", ".join(map(title, names)) or "none" for names in _told_apart(tested))
     return f"Measurably better than the method that they change: {better}. Measurably worse: {worse}."
 
 
 def finding(tested: Sequence[pd.DataFrame]) -> str:
     """How many strategies of all studies find more or fewer pages than what they change, in one sentence."""
     whole = pd.concat(tested) if tested else pd.DataFrame({"distinguishable": [], "difference": []})
-    apart = whole[whole["distinguishable"].astype(bool)]
-    better = [title(name) for name in apart.index[apart["difference"] > 0]]
-    named = f" ({', '.join(better)})" if better else ""
+    better, worse = _told_apart(whole)
+    named = f" ({', '.join(map(title, better))})" if len(better) else ""
     return (
         f"Of {len(whole)} strategies, {len(better)} find measurably more pages than the method that they change"
-        f"{named}, and {len(apart) - len(better)} measurably fewer."
+        f"{named}, and {len(worse)} measurably fewer."
     )
+
+
+def _told_apart(tested: pd.DataFrame) -> tuple[pd.Index, pd.Index]:
+    """The rows that are better beyond chance, and those that are worse."""
+    apart = tested[tested["distinguishable"].astype(bool)]
+    return apart.index[apart["difference"] > 0], apart.index[apart["difference"] < 0]
 
 
 def by_depth(
@@ -110,10 +111,10 @@ def alpha_sweep(curves: pd.DataFrame, claimed: float, label: str) -> plt.Figure:
 
 
 def peaks(study: Study, swept: Mapping[str, pd.DataFrame]) -> str:
-    """Where nDCG@10 is highest under each normalisation of :func:`lib.analysis.siblings.sweep`, in one sentence."""
+    """Where nDCG@10 is highest under each normalisation of :func:`lib.analysis.weights.sweep`, in one sentence."""
     draws, found = Resampling.of(study), []
     for name, values in swept.items():
-        means, (low, high) = siblings.by_weight(values).mean(), siblings.best_interval(draws, values)
+        means, (low, high) = weights.by_weight(values).mean(), weights.best_interval(draws, values)
         at = f"{number(means.max(), 3)} at α = {means.round(12).idxmax():g}"
         found.append(f"{at}, {low:g} to {high:g} in 95 % of draws of companies ({NORMALISED[name]})")
     return f"nDCG@10 is highest, {'; '.join(found)}."

@@ -17,11 +17,14 @@ from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.metrics.retrieval import page_recall
 from lib.show.display import MEAN, Column, number, p_value, percent, printed, wide, with_interval
-from lib.stats import Resampling, holm
+from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at"]  # for the chapters
+STEP_COLUMNS = (
+    "title doc_recall page_recall low high n difference difference_low difference_high p p_holm"
+).split()
 REPORTED = "Reported: document / page / BLEU / ROUGE-L"
 
 
@@ -102,9 +105,8 @@ def means(shown: pd.DataFrame) -> list[Column]:
 def metric_cells(part: pd.DataFrame) -> dict[str, str]:
     """Title of each headline metric to its mean with interval, of the summary of one run."""
     rows = part.set_index("metric")[["mean", "low", "high"]]
-    return {
-        METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in HEADLINE if metric in rows.index
-    }
+    known = [metric for metric in HEADLINE if metric in rows.index]
+    return {METRIC_TITLES[metric]: with_interval(*rows.loc[metric]) for metric in known}
 
 
 def reported_cell(reported: dict) -> str:
@@ -114,11 +116,11 @@ def reported_cell(reported: dict) -> str:
 
 def methods_table(names: Iterable[str]) -> pd.DataFrame:
     """What happens to a question in each method, and whose idea it is; cells are markup."""
-    rows = [METHODS[name] for name in names]
-    return pd.DataFrame(
-        [(row.title, f"`{row.name}`", row.pipeline, row.citation()) for row in rows],
-        columns=["Method", "Name", "Pipeline", "Source"],
-    )
+    rows = [
+        (row.title, f"`{row.name}`", row.pipeline, row.citation())
+        for row in (METHODS[name] for name in names)
+    ]
+    return pd.DataFrame(rows, columns=["Method", "Name", "Pipeline", "Source"])
 
 
 def results_table(
@@ -177,17 +179,14 @@ def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
 
 def matched_table(study: Study, metrics: Metrics, matched: Metrics, k: int) -> pd.DataFrame:
     """Each row with matched filings beside the method that ranks in them: recalls at k, and the paired difference."""
-    draws, rows = Resampling.of(study), []
-    for name, _ in matched.runs:
-        of = {metric: matched[name, metric, k] for metric in ("doc_recall", "page_recall")}
-        base = {metric: metrics[METHODS[name].changes, metric, k] for metric in of}
-        pages = of["page_recall"], base["page_recall"]
-        found = draws.difference(*pages)
-        means = [number(values[metric].mean()) for metric in of for values in (base, of)]
-        rows.append([title(name), *means, with_interval(*found[:3]), draws.p(*pages), found.n])
-    heads = ["Method", "Documents, unmatched", "Documents, matched", "Pages, unmatched", "Pages, matched"]
-    table = pd.DataFrame(rows, columns=[*heads, "Difference", "p (Holm)", "n"])
-    return table.assign(**{"p (Holm)": [p_value(p) for p in holm(table["p (Holm)"])] if rows else []})
+    shown = {"Method": [title(name) for name, _ in matched.runs]}
+    for head, metric in (("Documents", "doc_recall"), ("Pages", "page_recall")):
+        own = {name: matched[name, metric, k] for name, _ in matched.runs}
+        base = {name: metrics[METHODS[name].changes, metric, k] for name in own}
+        found = Resampling.of(study).compare(base, own)
+        shown[f"{head}, unmatched"] = [*map(number, found["reference_mean"])]
+        shown[f"{head}, matched"] = [*map(number, found["mean"])]
+    return pd.DataFrame(shown).join(as_table(found, "matched"))
 
 
 def pool_table(study: Study, metrics: Metrics, methods: Sequence[str], k: int) -> pd.DataFrame:
@@ -215,14 +214,10 @@ def steps(
     ``pages`` and ``docs`` map a step's title to page and document recall by question id, in the order of the table;
     ``against`` has for each step the title that it is compared with, or None.
     """
-    draws, rows = Resampling.of(study), []
-    for (title, values), other in zip(pages.items(), against, strict=True):
-        tested = [np.nan] * 4
-        if other is not None:
-            tested = [*draws.difference(values, pages[other])[:3], draws.p(values, pages[other])]
-        rows.append([title, docs[title].mean(), *draws.interval(values)[:4], *tested])
-    columns = ["title", "doc_recall", "page_recall", "low", "high", "n"]
-    frame = pd.DataFrame(rows, columns=[*columns, "difference", "difference_low", "difference_high", "p"])
-    tested = frame["p"].notna()
-    frame.loc[tested, "p_holm"] = holm(frame.loc[tested, "p"])
-    return frame
+    base = {name: pages[other or name] for name, other in zip(pages, against, strict=True)}
+    found = Resampling.of(study).compare(base, pages).rename(columns=LEVELS | {"mean": "page_recall"})
+    found = found.assign(doc_recall=[docs[name].mean() for name in pages]).rename_axis("title").reset_index()
+    tested = np.array([other is not None for other in against])
+    found.loc[~tested, ["difference", "difference_low", "difference_high", "p"]] = np.nan
+    p_holm = pd.Series(holm(found.loc[tested, "p"]), found.index[tested])
+    return found.assign(p_holm=p_holm)[STEP_COLUMNS]

@@ -1,7 +1,5 @@
 """Breakdowns: groups, intervals that a small group cannot fool, and how a question names whom it means."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,10 +17,10 @@ from lib.analysis.breakdowns import (
     names_company,
 )
 from lib.metrics.frame import Metrics, long_frame
-from lib.profile import Settings
 from lib.show.groups import group_table, spread
 from lib.show.tables import as_table
 from lib.stats import Resampling, wilson
+from tests.made import make_study
 
 N = 40
 QUESTIONS = pd.DataFrame(
@@ -37,20 +35,19 @@ QUESTIONS = pd.DataFrame(
     }
 )
 FILINGS = pd.DataFrame({"doc_name": ["A", "B"], "n_pages": [100, 100]})
-PROFILE = Settings({"significance": Settings({"n_draws": 500, "seed": 1})})
-STUDY = SimpleNamespace(questions=QUESTIONS, filings=FILINGS, profile=PROFILE)
+STUDY = make_study(500, 1, questions=QUESTIONS, filings=FILINGS)
 SEEN = [Seen("best_baseline", "dense"), Seen("oracle_document", "dense", "oracle-document")]
 
 
 def metrics_of(**values: np.ndarray) -> Metrics:
     """Page recall at 5 of ``dense`` by condition, with ``_`` for ``-``."""
-    parts = []
-    for condition, numbers in values.items():
-        series = pd.Series(numbers, QUESTIONS["question_id"])
-        parts.append(
-            long_frame(series, "page_recall", 5).assign(method="dense", condition=condition.replace("_", "-"))
+    parts = {
+        condition.replace("_", "-"): long_frame(
+            pd.Series(numbers, QUESTIONS["question_id"]), "page_recall", 5
         )
-    return Metrics(pd.concat(parts, ignore_index=True))
+        for condition, numbers in values.items()
+    }
+    return Metrics(pd.concat(parts, names=["condition"]).reset_index(0).assign(method="dense"))
 
 
 FOUND = np.arange(N) % 2.0
@@ -78,9 +75,7 @@ def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company,
 def test_questions_are_sorted_by_what_they_name():
     texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
     asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
-    store = SimpleNamespace(frame=lambda stage, params, make, **about: make())
-    study = SimpleNamespace(questions=asked, store=store, digest=str)
-    assert named(study).tolist() == list(NAMED)
+    assert named(make_study(questions=asked)).tolist() == list(NAMED)
 
 
 def test_labels_tell_gold_pages_and_depth():
@@ -94,7 +89,7 @@ def test_labels_tell_gold_pages_and_depth():
 
 
 def test_a_single_question_has_a_depth_too():
-    one = SimpleNamespace(questions=QUESTIONS[:1], filings=FILINGS)
+    one = make_study(questions=QUESTIONS[:1], filings=FILINGS)
     assert labels(one)["depth"].tolist() == ["middle third (0 to 0 %)"]
 
 

@@ -28,6 +28,7 @@ from lib.analysis.failures import (
 from lib.answers.pages_read import sheet_of
 from lib.show.groups import caption
 from lib.show.tables import as_table
+from tests.made import make_study
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
 BALANCE = f"ACME Consolidated Balance Sheets 2018 2017 Total assets {NUMBERS}"
@@ -48,6 +49,7 @@ TEXTS = {
     ("OTHER_2018_10K", 5): BALANCE,
     ("OTHER_2018_10K", 0): PROSE,
 }
+PAGES = pd.DataFrame([(*place, text) for place, text in TEXTS.items()], columns=["doc_name", "page", "text"])
 FILINGS = pd.DataFrame(
     [
         ("ACME_2018_10K", "Acme", "10-K", 2018),
@@ -60,26 +62,8 @@ FILINGS = pd.DataFrame(
 
 
 def study_of(gold_pages: list[int]) -> SimpleNamespace:
-    pages = pd.DataFrame(
-        [(*place, text) for place, text in TEXTS.items()], columns=["doc_name", "page", "text"]
-    )
-    questions = pd.DataFrame(
-        {"question_id": ["q"], "doc_name": ["ACME_2018_10K"], "gold_pages": [gold_pages]}
-    )
-    return study_with(pages=pages, questions=questions, filings=FILINGS)
-
-
-def study_with(run: pd.DataFrame | None = None, **frames: pd.DataFrame) -> SimpleNamespace:
-    """A study that computes what it would store, whose every method has this run."""
-    return SimpleNamespace(
-        **frames,
-        memo=lambda key, compute: compute(),
-        run=lambda name: run,
-        run_digest=lambda name, condition: "",
-        digest=str,
-        dataset=SimpleNamespace(fingerprint=""),
-        store=SimpleNamespace(frame=lambda stage, params, make, public: make()),
-    )
+    questions = {"question_id": ["q"], "doc_name": ["ACME_2018_10K"], "gold_pages": [gold_pages]}
+    return make_study(pages=PAGES, questions=pd.DataFrame(questions), filings=FILINGS)
 
 
 def test_what_is_kept_does_not_depend_on_who_reads_pages_first():
@@ -177,8 +161,7 @@ def test_examples_are_of_different_kinds_and_companies_where_they_can():
 
 def test_missed_pages_are_those_of_the_standard_run():
     study = study_of([5])
-    run = run_of(("ACME_2017_10K", 5))
-    study.run = lambda name: run
+    study.run = lambda name: run_of(("ACME_2017_10K", 5))
     assert missed_pages(study, "dense", 5)["kind"].tolist() == ["wrong year"]
 
 
@@ -209,10 +192,7 @@ def asked_of(run: pd.DataFrame) -> SimpleNamespace:
             "gold_pages": [[5]],
         }
     )
-    pages = pd.DataFrame(
-        [(*place, text) for place, text in TEXTS.items()], columns=["doc_name", "page", "text"]
-    )
-    return study_with(run, questions=questions, pages=pages, filings=LENGTHS)
+    return make_study(run=lambda name: run, questions=questions, pages=PAGES, filings=LENGTHS)
 
 
 @pytest.mark.parametrize(
@@ -259,12 +239,7 @@ def facts_of(run: pd.DataFrame, k: int = 5) -> pd.Series:
 
 def test_facts_of_a_failure_with_a_twin():
     known = facts_of(run_of(("ACME_2017_10K", 5), ("ACME_2018_10K", 0)))
-    assert (known["is_found"], known["has_twin"], known["has_filing"], known["n_pages"]) == (
-        False,
-        True,
-        True,
-        200,
-    )
+    assert known[["is_found", "has_twin", "has_filing", "n_pages"]].tolist() == [False, True, True, 200]
 
 
 @pytest.mark.parametrize(
@@ -290,15 +265,8 @@ def test_only_the_top_k_counts():
 
 def known(**changes) -> pd.DataFrame:
     """Two found questions with term shares of 0.4 and 0.6, and a failure that has no kind unless changed."""
-    plain = {
-        "is_found": False,
-        "figure_share": 0.1,
-        "stands_in": True,
-        "term_share": 0.9,
-        "n_pages": 50,
-        "has_filing": True,
-        "has_twin": False,
-    }
+    plain = {"is_found": False, "figure_share": 0.1, "stands_in": True, "term_share": 0.9, "n_pages": 50}
+    plain |= {"has_filing": True, "has_twin": False}
     found = [plain | {"is_found": True, "term_share": share, "n_pages": 500} for share in (0.4, 0.6)]
     return pd.DataFrame([*found, plain | changes], index=["f0", "f1", "q"])
 

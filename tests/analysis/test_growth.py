@@ -1,13 +1,12 @@
 """The law of recall against pages, and what an archive costs, with numbers that one can see."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import growth
 from lib.profile import load_profile
+from tests.made import make_study
 
 IDS = [f"q{n}" for n in range(40)]
 COMPANY = pd.Series([n // 4 for n in range(40)], IDS)
@@ -35,10 +34,7 @@ def test_a_recall_whose_logit_is_a_straight_line_is_fitted_and_extrapolated():
 
 
 def test_a_law_takes_a_fifth_of_the_profile_s_draws(monkeypatch):
-    study = SimpleNamespace(
-        profile=load_profile("default").replaced({"significance.n_draws": 500}),
-        questions=pd.DataFrame({"question_id": IDS, "company": COMPANY.to_numpy()}),
-    )
+    study = make_study(500, questions=pd.DataFrame({"question_id": IDS, "company": COMPANY.to_numpy()}))
     assert len(growth.laws(study, measured({84: 32, 150: 20, 250: 8}))["dense"].draws) == 100
     assert load_profile("default").significance.n_draws // growth.PER_LAW == 2000
 

@@ -12,10 +12,11 @@ from lib.analysis import judged
 from lib.answers.relevance import hand_labels
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
-from lib.profile import Settings, load_profile
+from lib.profile import load_profile
 from lib.show import display, strategies
 from lib.show.tables import as_table
 from lib.stats import Resampling
+from tests.made import make_study
 
 QUESTIONS = pd.DataFrame(
     {
@@ -62,8 +63,7 @@ def test_agreement_compares_judge_and_gold_pages_with_the_hand(monkeypatch):
     labelled = pairs().iloc[[0, 1, 2, 17]].assign(label=["RELEVANT", "IRRELEVANT", "RELEVANT", "AMBIGUOUS"])
     labels = labelled[["question_id", "chunk_id"]].assign(label=["useful", "partly", "useless", "useful"])
     monkeypatch.setattr(judged, "hand_labels", lambda: labels)
-    profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
-    table = judged.agreement(SimpleNamespace(questions=QUESTIONS, profile=profile), labelled)
+    table = judged.agreement(make_study(questions=QUESTIONS), labelled)
     accuracy = table.set_index(["labelling", "hand"])["accuracy"].to_dict()
     printed = as_table(table, "judge")
     assert list(printed) == ["Labelling", "Read by hand as", "Agreement", "Cohen's κ", "n"]
@@ -98,8 +98,7 @@ def test_the_table_has_both_means_of_every_name():
     values = pd.DataFrame({"name": "Dense", "question_id": ids, "judged": a, "gold": b})
     values = pd.concat([values, values.assign(name="BM25", judged=0.5)], ignore_index=True)
     questions = pd.DataFrame({"question_id": ids, "company": np.arange(60) // 3})
-    profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
-    study = SimpleNamespace(questions=questions, profile=profile)
+    study = make_study(questions=questions)
     table = strategies.judged_table(judged.compared(study, values), "Chunks of", strategies.PRECISION)
     assert table["Chunks of"].tolist() == ["Dense", "BM25"]
     assert table["Judged by the model"].str[:4].tolist() == [f"{a.mean():.2f}", "0.50"]
@@ -153,8 +152,7 @@ def test_corrections_hold_no_text(stored, monkeypatch):
 def test_a_row_that_follows_the_judge_says_how_good_it_is(monkeypatch):
     labelled = pairs().assign(label=["RELEVANT"] * 4 + ["IRRELEVANT"] * 16)
     monkeypatch.setitem(judged.FOLLOWING, "crag", lambda study: labelled)
-    profile = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
-    table = strategies.rows_table(SimpleNamespace(questions=QUESTIONS, profile=profile), ["bm25_k12", "crag"])
+    table = strategies.rows_table(make_study(questions=QUESTIONS), ["bm25_k12", "crag"])
     # 2 yes of both, 2 and 1 apart, 15 no of both: agreed 17/20, by chance 4/20 * 3/20 + 16/20 * 17/20
     kappa = (17 / 20 - 284 / 400) / (1 - 284 / 400)
     assert f"κ = {display.number(kappa)} [" in table.loc["`crag`", "Pipeline"]

@@ -37,8 +37,8 @@ from lib.analysis.statistic import (
     weakest,
 )
 from lib.metrics.frame import Metrics, long_frame
-from lib.profile import Settings
 from lib.stats import Resampling, wilson
+from tests.made import make_study
 
 N = 60
 IDS = pd.Index([f"q{i:02}" for i in range(N)], name="question_id")
@@ -68,15 +68,12 @@ def run_of(first: np.ndarray) -> pd.DataFrame:
 
 def study_of(runs: dict[str, pd.DataFrame] | None = None) -> SimpleNamespace:
     """A study whose rows have different first chunks, unless their runs are given."""
-    settings = Settings({"significance": Settings({"n_draws": 500, "seed": 1})})
-    known = runs or {}
-    return SimpleNamespace(
-        dataset=SimpleNamespace(name="financebench"),
-        questions=QUESTIONS,
-        profile=settings,
-        method=lambda name: SimpleNamespace(chunking=""),
-        run=lambda name, condition: known.get(name, run_of(GOOD).assign(chunk_id=name)),
-    )
+
+    def run(name: str, condition: str) -> pd.DataFrame:
+        return (runs or {}).get(name, run_of(GOOD).assign(chunk_id=name))
+
+    plain = SimpleNamespace(chunking="")
+    return make_study(500, 1, questions=QUESTIONS, method=lambda name: plain, run=run)
 
 
 def metrics_of(**rows: np.ndarray) -> Metrics:
@@ -483,16 +480,12 @@ def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
     assert by_company["estimate"] == by_filing["estimate"] == 1.0
 
 
-def test_verdicts_by_set_and_before():
+def test_verdicts_by_set():
     one = scores(dense=GOOD, bm25=BAD, splade=BAD)
     other = scores(dense=BAD, bm25=GOOD, splade=GOOD)
     table = board.verdicts_by_set({"a": one, "b": other})
     assert table.loc["kobeissi2026/dense-over-sparse"].tolist() == [HOLDS, REVERSED]
     assert len(table) == 93  # without variants
-    changes = board.before_and_after(one)
-    row = changes.set_index("claim").loc["kobeissi2026/dense-over-sparse", ["before", "verdict"]]
-    assert row.tolist() == ["cannot tell", HOLDS]
-    assert changes["before"].value_counts().to_dict() == {"cannot tell": 17, "does not": 5, "holds here": 1}
 
 
 def test_entries_of_the_best_baseline_are_those_of_the_row_that_is_best():

@@ -15,7 +15,6 @@ from lib.analysis.scoreboard import (
     NOT_TESTED,
     SMALLER,
     UNDECIDED,
-    before_and_after,
 )
 from lib.methods import METHODS
 from lib.show.scoreboard import (
@@ -31,7 +30,6 @@ from lib.show.scoreboard import (
     takeaway,
     verdict_text,
 )
-from lib.show.tables import as_table
 
 BY_ID = {claim.id: claim for claim in claims()}
 NUMBERS = {"estimate": 0.1, "low": 0.02, "high": 0.18, "n": 150, "bound": 0.0, "p": 0.004, "p_holm": 0.04}
@@ -122,13 +120,6 @@ def test_failures_stand_beside_those_reported():
     assert shown["Of found questions (%)"].tolist() == ["25", "25", "25", "–", "–"]
     pairs = dict(zip(shown["Kind here"], shown["Kind there"], strict=True))
     assert all(pairs[kind].startswith(kind.split()[0]) for kind in pairs)
-
-
-def test_before_and_now():
-    shown = as_table(before_and_after(BOARD_SHOWN), "before").set_index("Claim")
-    assert len(shown) == 23
-    claim = BY_ID["kobeissi2026/scorer-best"].claim
-    assert shown.loc[claim].tolist() == ["cannot tell", SMALLER]
 
 
 def test_every_family_of_methods_has_a_name_and_a_colour():

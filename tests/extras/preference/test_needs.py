@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from lib.analysis.preference import needs
-from lib.analysis.preference.needs import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
+from lib.analysis import preference
+from lib.analysis.preference import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -67,24 +67,24 @@ def test_what_llama_cpp_runs_is_trained_by_transformers(settings, monkeypatch):
         StudyError, match="qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"
     ):
         check_machine(with_section("default", settings))
-    monkeypatch.setattr(needs, "gpu", lambda: None)
+    monkeypatch.setattr(preference, "gpu", lambda: None)
     assert check_machine(load_profile("preference")).memory_gib < 2
 
 
 def test_billions_of_parameters_are_not_trained_without_a_gpu(settings, monkeypatch):
-    monkeypatch.setattr(needs, "gpu", lambda: None)
+    monkeypatch.setattr(preference, "gpu", lambda: None)
     with pytest.raises(StudyError, match=r"there is no GPU: qwen2.5-7b-instruct has 7.6 billion .* 147 GiB"):
         check_machine(with_section("paper", settings, method="full"))
 
 
 def test_a_gpu_must_be_large_enough(settings, monkeypatch):
-    monkeypatch.setattr(needs, "gpu", lambda: ("Some GPU", 24.0))
+    monkeypatch.setattr(preference, "gpu", lambda: ("Some GPU", 24.0))
     assert check_machine(with_section("paper", settings, method="lora", rank=16)).memory_gib < 24
     with pytest.raises(StudyError, match="Some GPU has 24 GiB: .*takes 147 GiB; say preference.method: lora"):
         check_machine(with_section("paper", settings, method="full"))
 
 
 def test_a_small_model_is_trained_without_a_gpu(settings, monkeypatch, tiny_qwen):
-    monkeypatch.setattr(needs, "gpu", lambda: None)
+    monkeypatch.setattr(preference, "gpu", lambda: None)
     profile = with_section("paper", settings).replaced({"generator.weights": str(tiny_qwen)})
     assert check_machine(profile).memory_gib < 0.01

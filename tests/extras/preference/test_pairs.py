@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lib.analysis.preference.pairs import fold_pairs, folds, is_right, pairs
+from lib.analysis.preference import fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
 from lib.models.prompts import Generation, GenerationError

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from lib.analysis.preference import needs
-from lib.analysis.preference.pairs import folds, pairs, prompt_context
-from lib.analysis.preference.summary import compared_before, paragraph
+from lib.analysis import preference
+from lib.analysis.preference import compared_before, folds, pairs, paragraph, prompt_context
 from lib.chunkings.table import CHUNKINGS
 from lib.methods import METHODS
 from lib.profile import load_profile
@@ -24,7 +23,7 @@ LORA = {"method": "lora", "learning_rate": 1e-2}
 
 @pytest.fixture
 def no_gpu(monkeypatch):
-    monkeypatch.setattr(needs, "gpu", lambda: None)
+    monkeypatch.setattr(preference, "gpu", lambda: None)
 
 
 def tensors(folder) -> dict:
@@ -38,7 +37,7 @@ def trained(request, make_study):
     """A study, its folds' models and what was said; trained once for all tests that only read."""
     study, said = make_study(**(LORA if request.param == "lora" else {})), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(needs, "gpu", lambda: None)
+        patch.setattr(preference, "gpu", lambda: None)
         return study, training.train_all(study, said.append), said
 
 

@@ -1,57 +1,25 @@
-"""The rows of the sibling studies, each beside the row that it changes, and the weight of dense against BM25.
+"""The weight of dense against BM25, swept from 0 to 1 by 0.025 (Kim et al., 2025).
 
-The weight is swept from 0 to 1 by 0.025 (Kim et al., 2025), under both normalisations of
-:mod:`lib.retrievers.convex`, as the best weight belongs to one of them. The best one over all questions is a peek: it
-was chosen by the questions it is scored on. What the choice is worth is what it gives in folds by company, whose test
-questions had no part in it.
+It is swept under both normalisations of :mod:`lib.retrievers.convex`, as the best weight belongs to one of them. The
+best one over all questions is a peek: it was chosen by the questions it is scored on. What the choice is worth is what
+it gives in folds by company, whose test questions had no part in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
 from lib.folds import Fold
-from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.metrics.frame import Metrics
 from lib.retrievers import convex
 from lib.retrievers.convex import Normalisation, best_alpha, chosen_alphas
-from lib.stats import Resampling, corrected, percentiles
+from lib.stats import Resampling, percentiles
 from lib.study import Study
 
-SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
 #: Metrics of the sweep to their titles.
 SWEPT = {name: f"{METRICS[name].title}@{k}" for name, k in zip(convex.METRICS, (5, 5, 10), strict=True)}
 #: Rows whose weight is chosen in folds, by the normalisation of their scores.
 CHOOSING: dict[Normalisation, str] = {"min_max": "convex_folds", "softmax": "convex_softmax_folds"}
-
-
-def against_reference(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
-    """Page recall at 5 of each row against the one that it changes, corrected for all rows together.
-
-    Returns:
-        Indexed by method: reference and the columns of :func:`lib.stats.compare`; ``p_holm`` is over all rows.
-    """
-    draws, parts = Resampling.of(study), []
-    for name in methods:
-        pair = METHODS[name].changes, name
-        base, own = (metrics[row, "page_recall", 5] for row in pair)
-        parts.append(draws.compare(base, {name: own}).assign(reference=METHODS[name].changes))
-    return corrected(pd.concat(parts))
-
-
-def with_references(methods: Sequence[str]) -> list[str]:
-    """The rows that others change, and then these, so that a reader sees what is changed."""
-    changed = dict.fromkeys(METHODS[name].changes for name in methods)
-    return [*(name for name in changed if name not in methods), *methods]
-
-
-def means(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
-    """The SHOWN metrics of rows with intervals: method, metric, k, mean, low, high, n."""
-    draws = Resampling.of(study)
-    entries = [(name, *measure) for name in methods for measure in SHOWN]
-    rows = [(*one, *draws.interval(metrics[one])[:4]) for one in entries]
-    return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
 
 
 def sweep(study: Study, normalisation: Normalisation = "min_max") -> pd.DataFrame:
@@ -95,13 +63,10 @@ def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -
 
 def ways_to_weigh(values: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
     """BM25 alone, dense alone, the peek and the held-out choice: what, alpha (a range where it differs), SWEPT, n."""
-    peek, columns = best_alpha(values), list(SWEPT)
-    fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": peek}
-    found = [
-        {"what": what, "alpha": f"{alpha:g}"} | values[values["alpha"] == alpha][columns].mean().to_dict()
-        for what, alpha in fixed.items()
-    ]
-    low, high = chosen["alpha"].min(), chosen["alpha"].max()
-    span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-    found.append({"what": "chosen in folds by company", "alpha": span} | chosen[columns].mean().to_dict())
-    return pd.DataFrame(found).assign(n=len(chosen))
+    fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": best_alpha(values)}
+    parts = {what: values[values["alpha"] == alpha] for what, alpha in fixed.items()}
+    rows = []
+    for what, part in (parts | {"chosen in folds by company": chosen}).items():
+        ends = dict.fromkeys(f"{end:g}" for end in (part["alpha"].min(), part["alpha"].max()))
+        rows.append({"what": what, "alpha": " to ".join(ends)} | part[list(SWEPT)].mean().to_dict())
+    return pd.DataFrame(rows).assign(n=len(chosen))
