@@ -8,7 +8,6 @@ then weighs more than "revenue". Its scores are kept as a form of their own, bec
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -16,20 +15,13 @@ from scipy import sparse
 from lib.study import Study
 from lib.tokens import content_tokens, tokenize
 
-
-class Form(NamedTuple):
-    """How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights)."""
-
-    tokens: Callable[[str], list[str]]
-    floor: float | None
-
-
-FORMS = {
-    "sound": Form(content_tokens, None),
-    "all words": Form(tokenize, None),
-    "rank_bm25": Form(tokenize, 0.25),
-    "rank_bm25, no floor": Form(tokenize, 0.0),
-    "rank_bm25, white space": Form(lambda text: text.lower().split(), 0.25),
+#: How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights).
+FORMS: dict[str, tuple[Callable[[str], list[str]], float | None]] = {
+    "sound": (content_tokens, None),
+    "all words": (tokenize, None),
+    "rank_bm25": (tokenize, 0.25),
+    "rank_bm25, no floor": (tokenize, 0.0),
+    "rank_bm25, white space": (lambda text: text.lower().split(), 0.25),
 }
 
 
@@ -51,8 +43,7 @@ class BM25:
         texts: tokenised texts.
         k1: saturation of term frequency.
         b: weight of the length normalisation, 0 to 1.
-        floor: None for the weights of :func:`idf`; else those of ``rank_bm25``, where a negative one becomes this share
-            of the mean.
+        floor: see :func:`idf`.
         only: the terms that queries may have, where no others will be asked for; by default all.
 
     Attributes:
@@ -85,8 +76,9 @@ class BM25:
     @classmethod
     def of_texts(cls, texts: Iterable[str], k1: float, b: float, form: str = "sound") -> "BM25":
         """A model of texts in one of FORMS, which also says how questions become tokens."""
-        model = cls([FORMS[form].tokens(text) for text in texts], k1, b, FORMS[form].floor)
-        model.tokens = FORMS[form].tokens
+        tokens, floor = FORMS[form]
+        model = cls([tokens(text) for text in texts], k1, b, floor)
+        model.tokens = tokens
         return model
 
     def scores(self, query: Sequence[str]) -> np.ndarray:

@@ -9,7 +9,6 @@ sentences, and for a table its caption, which needs no model: here the titles th
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -90,14 +89,16 @@ def represent(study: Study) -> pd.DataFrame:
     return found.apply(lambda column: column.where(column != "", texts))
 
 
+@remembered
+def kind_vectors(study: Study, kind: str) -> np.ndarray:
+    """The unit vectors of one of :data:`KINDS`, shape (n_chunks, dimension)."""
+    return text_vectors(study, f"embeddings/element_{kind}", represent(study)[kind])
+
+
 def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
     """Cosine of the question and a representation of each chunk, the nearest of ``kinds``: a chunk is found once.
 
     Shape (n_questions, n_chunks); ``kinds`` are of :data:`KINDS`.
     """
-    texts, asked = represent(study), question_vectors(study)
-    found = []
-    for kind in kinds:
-        encode = partial(text_vectors, study, f"embeddings/element_{kind}", texts[kind])
-        found.append(cosines(asked, study.memo(("element_vectors", kind), encode)))
-    return np.maximum.reduce(found)
+    asked = question_vectors(study)
+    return np.maximum.reduce([cosines(asked, kind_vectors(study, kind)) for kind in kinds])
