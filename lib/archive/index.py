@@ -12,7 +12,6 @@ import resource
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,9 +80,8 @@ class Shards:
         if not path.is_file():
             write_atomically(path, json.dumps(plan._asdict(), indent=1).encode())
         elif json.loads(path.read_text()) != plan._asdict():
-            raise StudyError(
-                f"{folder} was filled under another profile; name another folder, or remove this one"
-            )
+            wrong = "was filled under another profile; name another folder, or remove this one"
+            raise StudyError(f"{folder} {wrong}")
 
     def path(self, kind: str, name: str) -> Path:
         """The file of a filing's ``pages`` or ``windows``."""
@@ -142,16 +140,8 @@ class Indexer:
 
     def __init__(self, folder: str, plan: tuple):
         self.shards = Shards(Path(folder), Plan(*plan))
-
-    @cached_property
-    def tokenizer(self):
-        """The encoder's tokenizer, loaded once per worker."""
-        return load_tokenizer(fetch(self.shards.plan.weights))
-
-    @cached_property
-    def encoder(self):
-        """The encoder, loaded once per worker."""
-        return self.shards.plan.encoder()
+        self.encoder = self.shards.plan.encoder()
+        self.tokenizer = load_tokenizer(fetch(self.shards.plan.weights))
 
     def __call__(self, row: dict) -> dict:
         """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none).
@@ -162,30 +152,27 @@ class Indexer:
         pages, windows = pd.DataFrame(columns=[*PAGE_COLUMNS]), []
         with _noted(seconds, "read"):
             texts, problems = read_filing(source)
-        if not problems and not any(text.strip() for text in texts):
-            problems = [f"{source.name} has no text; recognise it (OCR)"]
         if not problems:
             with _noted(seconds, "cut"):
                 pages = pages.assign(page=range(len(texts)), text=texts, doc_name=source.stem)
                 chunks = split_pages(pages, self.tokenizer, plan.chunk, plan.chunk_overlap)
                 size = plan.window - SPECIAL_TOKENS
                 windows = split_chunks(chunks, self.tokenizer, size, plan.window_overlap)
-            encoder = self.encoder  # is loaded once, and not counted
+            if windows.empty:
+                problems = [f"{source.name} has no text; recognise it (OCR)"]
+        if not problems:
             with _noted(seconds, "embed"):
-                vectors = encoder.encode(windows["text"].tolist()).astype(np.float32)
+                vectors = self.encoder.encode(windows["text"].tolist()).astype(np.float32)
             with _noted(seconds, "write"):
                 places = chunks[["doc_name", "page", "chunk_id"]].iloc[windows["chunk"]]
-                table = pa.Table.from_pandas(
-                    places.assign(text=windows["text"].to_numpy()), preserve_index=False
-                )
+                places = places.assign(text=windows["text"].to_numpy())
+                table = pa.Table.from_pandas(places, preserve_index=False)
                 flat = pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
                 self._write("windows", source, table.append_column("vector", flat))
                 self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         about = {"n_pages": len(pages), "n_windows": len(windows), "problem": "; ".join(problems)}
-        return (
-            row | about | {"peak_mib": peak} | {f"{step}_s": round(took, 4) for step, took in seconds.items()}
-        )
+        return row | about | {"peak_mib": peak} | {f"{step}_s": round(seconds[step], 4) for step in STEPS}
 
     def _write(self, kind: str, source: Path, table: pa.Table) -> None:
         table = table.replace_schema_metadata({SOURCE: digest_of_file(source).encode()})
@@ -220,7 +207,10 @@ def write_shards(
     """
     missing = [{"source": str(source)} for source in sources if not shards.has(source)]
     step, rows = (str(shards.folder.resolve()), tuple(shards.plan)), []
-    done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
+    if not missing:
+        done = []
+    else:
+        done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
     for row in tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2):
         rows.append(row)
         with (shards.folder / COSTS).open("a") as file:
@@ -237,10 +227,8 @@ def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:
     try:
         ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ConnectionError as error:
-        raise StudyError(
-            f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable"
-        ) from None
+        wrong = f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable"
+        raise StudyError(wrong) from None
     ray.data.DataContext.get_current().enable_progress_bars = False
-    if rows:
-        filings = ray.data.from_items(rows, override_num_blocks=len(rows))
-        yield from filings.map(Indexer, fn_constructor_args=step, concurrency=n_workers).iter_rows()
+    filings = ray.data.from_items(rows, override_num_blocks=len(rows))
+    yield from filings.map(Indexer, fn_constructor_args=step, concurrency=n_workers).iter_rows()

@@ -100,7 +100,7 @@ def test_a_damaged_filing_and_one_without_text_are_left_out_with_a_sentence(plan
     done = write_shards(made, sources_of(tmp_path))
     assert "BROKEN_2020_10K.pdf" in done["problem"][0]
     assert "SCANNED_2020_10K.pdf has no text" in done["problem"][1]
-    assert done["n_pages"].tolist() == [0, 0]
+    assert done["n_windows"].tolist() == [0, 0]
     with pytest.raises(StudyError, match="run make index first"):
         Archive(made)
 
