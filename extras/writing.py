@@ -31,24 +31,13 @@ def write_answers(
 ) -> str:
     """Write the answers of one context; a sentence that says how many there are.
 
-    Args:
-        study: gives questions, runs, settings and the log.
-        name: of the context, see :func:`lib.answers.prompt_context.context`.
-        k: depth at which the best baseline is chosen.
-        limit: only the first questions.
-        by: one of the prompts of :mod:`lib.answers.answers`.
-        is_larger: whether the larger generator writes.
-        is_numeric: only the questions whose answer is a bare number.
+    ``k`` is the depth at which the best baseline is chosen; the others are those of
+    :func:`lib.answers.answers.answers`.
     """
     best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
     wanted = context(name, best, "dense" if "dense" in METHODS else best)
     written = answers(study, wanted, limit, by, is_larger, is_numeric)
     return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"
-
-
-def write_kind(kind: str, study: Study) -> str:
-    """Write the texts of one kind for every question."""
-    return f"{len(write(study, kind).texts)} of {len(study.questions)} questions"
 
 
 def write_judgements(study: Study) -> str:
@@ -71,23 +60,25 @@ def write_selections(study: Study) -> str:
     return f"{sum(map(len, found.values()))} chunks selected for {len(found)} questions"
 
 
-def write_passages(study: Study) -> str:
-    """Write the one passage of each question that Akarsu et al. search with."""
-    return f"{len(hyde.passages(study, 'hyde_akarsu').texts)} of {len(study.questions)} questions"
-
-
 def write_answer_questions(study: Study) -> str:
     """Write the question of every answer of the best baseline and of ``ahead``."""
-    best = best_baseline(
-        evaluate_all(study, baselines(), ["standard"]), study.profile.sibling_texts.judge.top
-    )
+    top, metrics = study.profile.sibling_texts.judge.top, evaluate_all(study, baselines(), ["standard"])
+    best = best_baseline(metrics, top)
     named = [context(name, best) for name in (BEST_BASELINE, "ahead") if name in (BEST_BASELINE, *METHODS)]
     return str({one.method: len(questions_from(study, answers(study, one)).texts) for one in named})
 
 
+def write_for_questions(study: Study, texts: Callable) -> str:
+    """Write a text for every question."""
+    return f"{len(texts(study).texts)} of {len(study.questions)} questions"
+
+
 KINDS: dict[str, Callable[[Study], str]] = {
-    **{kind: partial(write_kind, kind) for kind in ("rewrites", "keywords", "expansion")},
-    "hyde_akarsu": write_passages,
+    **{
+        kind: partial(write_for_questions, texts=lambda study, kind=kind: write(study, kind))
+        for kind in ("rewrites", "keywords", "expansion")
+    },
+    "hyde_akarsu": partial(write_for_questions, texts=lambda study: hyde.passages(study, "hyde_akarsu")),
     "judge": write_judgements,
     "crag": write_corrections,
     "selection": write_selections,
