@@ -16,6 +16,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ OF_QUESTIONS = (
     "embeddings/queries/",
     "gold/",
 )
-OF_QUESTIONS += ("page_scorer/questions/", "runs/", "siblings/", "sparse/queries/")
+OF_QUESTIONS += ("page_scorer/questions/", "rerank/", "runs/", "siblings/", "sparse/queries/")
 #: HyDE reads the first of the passages that are written for Multi-HyDE; alone it would have one written.
 CHANGES = {"hyde": {"hyde.n_passages": 1}}
 #: A fine-tuned encoder has the size of the untrained one, with which a question alone is answered.
@@ -88,37 +89,39 @@ class Built:
 
 @dataclass
 class Warm:
-    """What stays from one question to the next.
+    """What stays from one question to the next."""
 
-    Attributes:
-        real: the study whose methods are timed.
-        clock: gives seconds.
-        values: a study's values in memory, by chunk table and key.
-        built: what each of them was made from.
-        index_s: seconds to compute all rows of a stage of the index, by its label.
-        generators: the language model, once it was started.
-    """
-
-    real: Study
+    real: Study  # whose methods are timed
     clock: Callable[[], float]
-    values: dict = field(default_factory=dict)
-    built: dict[object, Built] = field(default_factory=dict)
-    index_s: dict[str, float] = field(default_factory=dict)
-    generators: list[Generator] = field(default_factory=list)
+    values: dict = field(default_factory=dict)  # in a study's memory, by chunk table and key: their place
+    built: dict[object, Built] = field(default_factory=dict)  # by place
+    index_s: dict[str, float] = field(default_factory=dict)  # to compute all rows of a stage, by its label
+    n_pairs: int = 0  # that a cross-encoder has scored
+    generators: list[Generator] = field(default_factory=list)  # the language model, once it was started
+
+
+class CountedPairs:
+    """A cross-encoder whose pairs are counted."""
+
+    def __init__(self, model: object, warm: Warm):
+        self.model, self.warm = model, warm
+
+    def scores(self, pairs: list[tuple[str, str]]) -> np.ndarray:
+        """The model's scores."""
+        self.warm.n_pairs += len(pairs)
+        return self.model.scores(pairs)
 
 
 class OwnRows(Cache):
-    """A cache that takes the index's rows from the real one, and counts the pairs that are scored."""
+    """A cache that takes the index's rows from the real one."""
 
     def __init__(self, path: Path, warm: Warm):
         super().__init__(path)
-        self.warm, self.n_pairs = warm, 0
+        self.warm = warm
 
     def rows(self, space, items, compute, batch_size=512, dtype=np.float32, label="") -> np.ndarray:
         """As :meth:`lib.cache.Cache.rows`; seconds to encode all texts of the index are those of a sample of them."""
-        is_pair = len(items) > 0 and isinstance(items[0], tuple)
-        self.n_pairs += len(items) * is_pair
-        if is_pair or f"{label}/".startswith(OF_QUESTIONS):
+        if f"{label}/".startswith(OF_QUESTIONS):
             return super().rows(space, items, compute, batch_size, dtype, label)
 
         def refuse(missing: list) -> np.ndarray:
@@ -135,36 +138,26 @@ class OwnRows(Cache):
         return found
 
 
-class StoredIndex:
+def stored_index(store: Store) -> SimpleNamespace:
     """A store's entries as another store's published layer: the index is read, and nothing is written to it."""
 
-    stages: dict = {}  # noqa: RUF012  (as the protocol has it)
-
-    def __init__(self, store: Store):
-        self.store = store
-
-    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        """See :class:`lib.store.PublishedLayer`."""
-        folder, record = self.store.root / stage / key, self.store.record(f"{stage}/{key}")
+    def find(stage: str, key: str) -> tuple[Path, dict] | None:
+        folder, record = store.root / stage / key, store.record(f"{stage}/{key}")
         return (folder, record) if record and (folder / RECORD).is_file() else None
+
+    return SimpleNamespace(stages={}, find=find)
 
 
 class AskedAlone(Study):
-    """A study with one question, an empty cache, store and log, over the index that is in memory.
+    """A study with one question, an empty cache, store and log, over the index that is in memory."""
 
-    Args:
-        warm: the index; what this study adds to it is kept there.
-        name: of the method that is asked.
-        question: one row of the real questions.
-        folder: of everything that is written.
-        is_first: whether texts may be those that are known.
-    """
-
-    def __init__(self, warm: Warm, name: str, question: pd.DataFrame, folder: Path, is_first: bool):
+    def __init__(
+        self, warm: Warm, name: str, question: pd.DataFrame, folder: Path, store: Store, is_first: bool
+    ):
         real = warm.real
         profile = real.profile.replaced(CHANGES.get(name, {}))
         super().__init__(real.dataset, profile, real.methods, real.chunkings, folder)
-        self.store = Store(folder / "store", say=lambda line: None, published=StoredIndex(real.store))
+        self.store = store
         self.cache = OwnRows(self.cache.path, warm)
         self.asked = question.assign(question_id="asked/" + question["question_id"])
         self.warm, self.is_first, self.building = warm, is_first, [Built()]
@@ -192,9 +185,11 @@ class AskedAlone(Study):
             built, started = Built(), clock()
             self.building.append(built)
             try:
-                super().memo(key, compute)
+                value = super().memo(key, compute)
             finally:
                 self.building.pop()
+            if key[0] == "cross_encoder":
+                self._memo[place] = CountedPairs(value, self.warm), set()
             whole_s = clock() - started
             built.seconds = whole_s - built.inner_s
             self.building[-1].inner_s += whole_s
@@ -226,11 +221,6 @@ class AskedAlone(Study):
         searched.rank_method(name, searched.candidates("standard"), self.profile.run.depth)
         return self.warm.clock() - started
 
-    def counts(self) -> tuple[float, float, int]:
-        """Tokens written, tokens read and pairs scored for the question."""
-        texts = texts_of(self.home)
-        return texts["n_tokens"].sum(), texts["n_prompt_tokens"].sum(), self.cache.n_pairs
-
     def index_seconds(self, name: str, asked: Iterable[str]) -> float:
         """Seconds to index the filings for a method; NaN where the time of a stage was not stored.
 
@@ -238,16 +228,12 @@ class AskedAlone(Study):
         wrote of the filings, and of what is built in memory from chunks or pages, such as BM25. Stages of vectors are
         measured by a sample of their texts, as many vectors may have been known; others took what is stored.
         """
-        real, built = self.warm.real, self.warm.built
+        real, built, index_s = self.warm.real, self.warm.built, self.warm.index_s
         stages = {one: real.store.record(one) for one in asked if not one.startswith(OF_QUESTIONS)}
-        stored = [
-            self.warm.index_s.get(one.rpartition("/")[0], record["wall_s"] if record else np.nan)
-            for one, record in stages.items()
-        ]
-        index = [place for place in self.building[0].inside if not built[place].is_of_question]
-        of_frames = [
-            place for place in index if any(key in FRAMES for _, key in (place, *built[place].inside))
-        ]
+        walls = {one: record["wall_s"] if record else np.nan for one, record in stages.items()}
+        stored = [index_s.get(one.rpartition("/")[0], wall_s) for one, wall_s in walls.items()]
+        of_index = (place for place in self.building[0].inside if not built[place].is_of_question)
+        of_frames = [one for one in of_index if any(key in FRAMES for _, key in (one, *built[one].inside))]
         texts = texts_of(real.home)
         is_of_filing = ~texts["question_id"].isin(real.questions["question_id"])
         written = texts.loc[is_of_filing & texts["kind"].isin(real.method(name).writes), "seconds"]
@@ -266,12 +252,17 @@ def time_method(warm: Warm, name: str, questions: pd.DataFrame, folder: Path) ->
     run = warm.real.store.find(f"runs/standard/{name}", warm.real.run_params(name, "standard"))
     if run is None:
         raise StudyError("its run is not stored; run the book first")
-    seconds, asked = [], []
+    store = Store(folder / "store", say=lambda line: None, published=stored_index(warm.real.store))
+    seconds, counts, asked = [], [], []
     for row in range(len(questions)):
-        asked.append(AskedAlone(warm, name, questions.iloc[[row]], folder / str(row), row == 0))
+        asked.append(AskedAlone(warm, name, questions.iloc[[row]], folder / str(row), store, row == 0))
+        before = warm.n_pairs
         seconds.append(asked[-1].seconds(name))
+        texts = texts_of(asked[-1].home)
+        n_pairs = warm.n_pairs - before
+        counts.append((texts["n_tokens"].sum(), texts["n_prompt_tokens"].sum(), n_pairs))
     low, middle, high = np.quantile(seconds[1:], [0.25, 0.5, 0.75])
-    counted = np.mean([one.counts() for one in asked[1:]], axis=0)
+    counted = np.mean(counts[1:], axis=0)
     index_s = asked[0].index_seconds(name, run.asked)
     machine = f"{os.cpu_count()} cores, {automatic_precision()}"
     row = (name, len(seconds) - 1, middle, low, high, *counted, index_s, machine)

@@ -23,11 +23,8 @@ from lib.study import Study
 def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
     """Write the answers of one context; a sentence that says how many there are.
 
-    Args:
-        study: gives questions, runs, settings and the log.
-        name: of the context, see :func:`lib.answers.prompt_context.context`.
-        k: depth at which the best baseline is chosen.
-        limit: only the first questions.
+    ``k`` is the depth at which the best baseline is chosen; the others are those of
+    :func:`lib.answers.answers.answers`.
     """
     best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
     wanted = context(name, best, "dense" if "dense" in METHODS else best)
@@ -62,9 +59,8 @@ def write_selections(study: Study) -> str:
 
 def write_answer_questions(study: Study) -> str:
     """Write the question of every answer of the best baseline and of ``ahead``."""
-    best = best_baseline(
-        evaluate_all(study, baselines(), ["standard"]), study.profile.sibling_texts.judge.top
-    )
+    top, metrics = study.profile.sibling_texts.judge.top, evaluate_all(study, baselines(), ["standard"])
+    best = best_baseline(metrics, top)
     named = [context(name, best) for name in (BEST_BASELINE, "ahead") if name in (BEST_BASELINE, *METHODS)]
     return str({one.method: len(questions_from(study, answers(study, one)).texts) for one in named})
 

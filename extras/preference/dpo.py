@@ -15,7 +15,6 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PrinterCallback,
-    TrainerCallback,
 )
 from trl import DPOConfig, DPOTrainer
 
@@ -46,12 +45,7 @@ class PreferenceTrainer(DPOTrainer):
 
 
 def train(
-    directory: Path,
-    pairs: pd.DataFrame,
-    settings: dict,
-    checkpoints: Path,
-    title: str,
-    callbacks: tuple[TrainerCallback, ...] = (),
+    directory: Path, pairs: pd.DataFrame, settings: dict, checkpoints: Path, title: str
 ) -> tuple[PreTrainedModel | PeftModel, PreTrainedTokenizerBase, list[dict]]:
     """Train a language model on preference pairs; it is its own reference.
 
@@ -61,7 +55,6 @@ def train(
         settings: the profile's section ``preference``.
         checkpoints: directory for checkpoints; training goes on from the last whole one in it.
         title: shown beside the progress.
-        callbacks: further callbacks of the trainer.
 
     Returns:
         The model (with adapters, where the method is ``lora``), its tokenizer, and the curve: of each step its step,
@@ -72,75 +65,34 @@ def train(
         StudyError: a pair is longer than ``max_tokens``, the batch cannot be cut as the settings say, or there are
             several GPUs.
     """
-    if settings["batch_size"] % settings["pairs_at_once"]:
-        raise StudyError(
-            f"preference.batch_size {settings['batch_size']} is no multiple of preference.pairs_at_once "
-            f"{settings['pairs_at_once']}"
-        )
-    if torch.cuda.device_count() > 1:
-        raise StudyError(
-            f"{torch.cuda.device_count()} GPUs are visible and one is used: set CUDA_VISIBLE_DEVICES=0"
-        )
+    size, at_once, n_gpus = settings["batch_size"], settings["pairs_at_once"], torch.cuda.device_count()
+    if size % at_once:
+        wrong = f"preference.batch_size {size} is no multiple of preference.pairs_at_once {at_once}"
+        raise StudyError(wrong)
+    if n_gpus > 1:
+        raise StudyError(f"{n_gpus} GPUs are visible and one is used: set CUDA_VISIBLE_DEVICES=0")
     tokenizer = AutoTokenizer.from_pretrained(directory, **from_files(directory))
-    _check_lengths(tokenizer, pairs, settings["max_tokens"])
-    is_fast = settings["train_precision"] == "bfloat16" or (
-        settings["train_precision"] == "auto" and has_fast_bfloat16()
-    )
-    with_adapters = settings["method"] == "lora"
-    dtype = torch.bfloat16 if is_fast and with_adapters else torch.float32
-    trainer = PreferenceTrainer(
-        model=load_model(directory, dtype),
-        args=_arguments(settings, checkpoints, is_fast),
-        train_dataset=Dataset.from_list([_example(row) for row in pairs.itertuples()]),
-        processing_class=tokenizer,
-        peft_config=_adapters(settings) if with_adapters else None,
-        callbacks=[Progress(title), *callbacks],
-    )
-    trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
-    steps = [log for log in trainer.state.log_history if "loss" in log]
-    curve = [{name: log[key] for key, name in CURVE.items()} for log in steps]
-    return trainer.accelerator.unwrap_model(trainer.model), tokenizer, curve
-
-
-def _example(row) -> dict:
-    said = {name: [{"role": "assistant", "content": getattr(row, name)}] for name in ("chosen", "rejected")}
-    return {"prompt": row.messages, **said}
-
-
-def _check_lengths(tokenizer, pairs: pd.DataFrame, max_tokens: int) -> None:
-    """TRL would cut a long pair, and so train on answers that were never written."""
-    lengths = []
-    for row in pairs.itertuples():
-        example = _example(row)
-        chats = [example["prompt"] + example[name] for name in ("chosen", "rejected")]
-        encoded = [tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats]
-        lengths.append(max(len(chat["input_ids"]) for chat in encoded))
-    n_long = sum(length > max_tokens for length in lengths)
-    if n_long:
-        raise StudyError(
-            f"{n_long} of {len(pairs)} pairs are longer than preference.max_tokens = {max_tokens}; the longest has "
-            f"{max(lengths)} tokens: raise it in the profile"
-        )
-
-
-def _adapters(settings: dict) -> LoraConfig:
-    return LoraConfig(
+    answers = [
+        {name: [{"role": "assistant", "content": row[name]}] for name in ("chosen", "rejected")}
+        for row in pairs.to_dict("records")
+    ]
+    examples = [{"prompt": asked} | said for asked, said in zip(pairs["messages"], answers, strict=True)]
+    _check_lengths(tokenizer, examples, settings["max_tokens"])
+    precision, with_adapters = settings["train_precision"], settings["method"] == "lora"
+    is_fast = precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16())
+    adapters = LoraConfig(
         r=settings["rank"], lora_alpha=settings["alpha"], target_modules="all-linear", task_type="CAUSAL_LM"
     )
-
-
-def _arguments(settings: dict, checkpoints: Path, is_fast: bool) -> DPOConfig:
-    return DPOConfig(
+    arguments = DPOConfig(
         output_dir=str(checkpoints),
         beta=settings["beta"],
         learning_rate=settings["learning_rate"],
         num_train_epochs=settings["epochs"],
-        per_device_train_batch_size=settings["pairs_at_once"],
-        gradient_accumulation_steps=settings["batch_size"] // settings["pairs_at_once"],
+        per_device_train_batch_size=at_once,
+        gradient_accumulation_steps=size // at_once,
         warmup_steps=settings["warmup"],
         bf16=is_fast,
-        use_cpu=not torch.cuda.is_available(),
+        use_cpu=not n_gpus,
         seed=settings["seed"],
         max_length=None,
         precompute_ref_log_probs=True,  # so that no second model is held
@@ -151,20 +103,45 @@ def _arguments(settings: dict, checkpoints: Path, is_fast: bool) -> DPOConfig:
         report_to="none",
         disable_tqdm=True,
     )
+    trainer = PreferenceTrainer(
+        model=load_model(directory, torch.bfloat16 if is_fast and with_adapters else torch.float32),
+        args=arguments,
+        train_dataset=Dataset.from_list(examples),
+        processing_class=tokenizer,
+        peft_config=adapters if with_adapters else None,
+        callbacks=[Progress(title)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+    steps = [log for log in trainer.state.log_history if "loss" in log]
+    curve = [{name: log[key] for key, name in CURVE.items()} for log in steps]
+    return trainer.accelerator.unwrap_model(trainer.model), tokenizer, curve
+
+
+def _check_lengths(tokenizer, examples: list[dict], most: int) -> None:
+    """TRL would cut a long pair, and so train on answers that were never written."""
+    lengths = []
+    for example in examples:
+        chats = [example["prompt"] + example[name] for name in ("chosen", "rejected")]
+        encoded = [tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats]
+        lengths.append(max(len(chat["input_ids"]) for chat in encoded))
+    if n_long := sum(length > most for length in lengths):
+        raise StudyError(
+            f"{n_long} of {len(examples)} pairs are longer than preference.max_tokens = {most}; the longest has "
+            f"{max(lengths)} tokens: raise it in the profile"
+        )
 
 
 def save(model, tokenizer, name: str, target: Path) -> None:
     """Write a trained model as safetensors: its adapters alone where it has some, else all of it and its tokenizer.
 
-    Args:
-        model, tokenizer: of :func:`train`.
-        name: the untrained model's name in the lock file, kept with the adapters in place of this machine's path.
-        target: directory.
+    ``name`` is the untrained model's in the lock file, kept with the adapters in place of this machine's path.
     """
-    if isinstance(model, PeftModel):
+    has_adapters = isinstance(model, PeftModel)
+    if has_adapters:
         model.peft_config["default"].base_model_name_or_path = name
-        model.save_pretrained(str(target), safe_serialization=True)
-        (target / "README.md").unlink()  # a card without content
-        return
     model.save_pretrained(str(target))
-    tokenizer.save_pretrained(str(target))
+    if has_adapters:
+        (target / "README.md").unlink()  # a card without content
+    else:
+        tokenizer.save_pretrained(str(target))

@@ -41,16 +41,13 @@ SWAP_TOLERANCE = 3e-3  # of the scores of two chunks that changed places, relati
 SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
 N_NAMED = 5
 COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
-TRAINED = (
-    "page_scorer/scores",
-    "page_scorer_light/scores",
-)  # stages that are taken as published: they train models
+TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # taken as published: these stages train models
 TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 NO_FILINGS = (
     "The filings are not here, so no method is run again. Checked instead: that the published files are those "
     "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages. "
-    "DATASET=financebench downloads the filings and runs the methods. {}"
+    "DATASET=financebench downloads the filings and runs the methods."
 )
 
 
@@ -81,11 +78,13 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
     """
     published, names = published_of(named), chosen(names, otherwise=METHODS)
     check_files(published)
+    files = len(published.manifest["files"])
+    signed = f"The manifest has the hashes of all {files} files; its own SHA-256 is {published.digest}."
     ran = dict.fromkeys(place.split("/")[1] for place in published.manifest["runs"])
     if not ran.keys() & set(names):
         raise StudyError(f"no run of {', '.join(names)} is published here: say one of {', '.join(ran)}")
     if not is_here(named.dataset, named.questions):
-        say(NO_FILINGS.format(signed_by(published)))
+        say(f"{NO_FILINGS} {signed}")
         return follows(published, say)
     found = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(found.collection, found.name)
@@ -95,14 +94,13 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
             study.cache = Cache(ARTIFACTS / "cache.sqlite")
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
-        say(signed_by(published))
+        say(signed)
         every = [(name, condition) for name in names for condition in METHODS[name].conditions]
         wanted = [(m, c) for m, c in every if f"{c}/{m}" in published.manifest["runs"]]
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
         parts = [compare_runs(published.runs[c, m], study.run(m, c), m, c) for m, c in wanted]
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
-        apart = not_of_metrics(published)
-        return report(rows, say) and not tell(apart, say)
+        return report(rows, not_of_metrics(published), say)
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:
@@ -124,7 +122,7 @@ def verify_chapter(named: Names, chapter: str, say=print) -> bool:
         finally:
             del os.environ[OUTPUTS_VARIABLE]
         tables = (root / "tables" for root in (published.root / "shown", Path(folder)))
-        return report(compare_tables(*tables, chapter, say), say)
+        return report(compare_tables(*tables, chapter, say), [], say)
 
 
 def published_of(named: Names) -> Published:
@@ -132,9 +130,8 @@ def published_of(named: Names) -> Published:
     name = name_of(named.questions or named.dataset or "financebench")
     found = TrainedOnly.of(name, Path(named.profile).stem)
     if found is None:
-        raise StudyError(
-            f"nothing is published of {name} under profile {named.profile}; make publish does that"
-        )
+        about = f"{name} under profile {named.profile}"
+        raise StudyError(f"nothing is published of {about}; make publish does that")
     return found
 
 
@@ -172,21 +169,12 @@ def check_files(published: Published) -> None:
 
 def follows(published: Published, say=print) -> bool:
     """Whether what needs no text follows from published runs and gold pages: recall, ranked measures, all means."""
-    apart = not_of_metrics(published)
-    return report(compare_metrics(published.metrics, from_runs(published)), say) and not tell(apart, say)
-
-
-def tell(apart: list[str], say=print) -> int:
-    """Say the first of some differences; returns how many there are."""
-    for line in apart[:N_NAMED]:
-        say(line)
-    return len(apart)
-
-
-def signed_by(published: Published) -> str:
-    """What identifies a publication: the manifest's hash, which the appendix of its book states too."""
-    files = len(published.manifest["files"])
-    return f"The manifest has the hashes of all {files} files; its own SHA-256 is {published.digest}."
+    ks, questions, parts = published.manifest["settings"]["metrics"]["ks"], published.dataset().questions, []
+    for (condition, method), run in published.runs.items():
+        values = retrieval_metrics(run, questions, ks)
+        parts.append(values.assign(method=method, condition=condition))
+    fresh = pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
+    return report(compare_metrics(published.metrics, fresh), not_of_metrics(published), say)
 
 
 def not_of_metrics(published: Published) -> list[str]:
@@ -203,15 +191,6 @@ def not_of_metrics(published: Published) -> list[str]:
     said = "differs: summary.csv has {mean}, the metrics give {value:.6f}: {condition}/{method}, {metric}@{k}"
     of_runs = [f"differs: {place} has a run or metrics, not both" for place in sorted(places)]
     return of_runs + [said.format(**row) for row in apart.to_dict("records")]
-
-
-def from_runs(published: Published) -> pd.DataFrame:
-    """Recall and ranked measures of every published run (METRIC_COLUMNS), from gold pages alone."""
-    ks, questions, parts = published.manifest["settings"]["metrics"]["ks"], published.dataset().questions, []
-    for (condition, method), run in published.runs.items():
-        values = retrieval_metrics(run, questions, ks)
-        parts.append(values.assign(method=method, condition=condition))
-    return pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
 
 
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
@@ -293,9 +272,9 @@ def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: f
     return both.assign(verdict=np.select(limits, ["equal", "within"], "differs"))[COMPARED]
 
 
-def report(rows: pd.DataFrame, say=print) -> bool:
-    """Print how many rows (COMPARED) of each kind are equal, within tolerance, or differ, and the largest differences;
-    return whether none differs."""
+def report(rows: pd.DataFrame, apart: Sequence[str], say=print) -> bool:
+    """Print how many rows (COMPARED) of each kind are equal, within tolerance, or differ, and the largest differences,
+    or else the first of other ones; whether there is none."""
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
     names = [rows["method"], rows["condition"], kind.rename("what")]
     table = pd.crosstab(names, rows["verdict"]).reindex(columns=["equal", "within", "differs"], fill_value=0)
@@ -306,4 +285,6 @@ def report(rows: pd.DataFrame, say=print) -> bool:
         say(f"differs: {where}: published {row.published}, now {row.fresh}")
     counts = rows["verdict"].value_counts()
     say(", ".join(f"{counts.get(name, 0)} {name}" for name in ("equal", "within", "differs")))
-    return largest.empty
+    for line in apart[:N_NAMED] if largest.empty else ():
+        say(line)
+    return largest.empty and not apart

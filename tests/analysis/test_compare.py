@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from lib.ahead.ladder import LADDER
 
-from lib.ahead.ranker import WHOLE
+from lib.ahead.ranker import UNTRAINED, WHOLE
 from lib.analysis import compare
 from lib.analysis.compare import ACTION_COLUMNS, ACTIONS, actions
+from lib.analysis.ladder import LADDER
 from lib.book.headline import idle_table, paying_table
 from lib.methods import METHODS, Method
 from lib.metrics.frame import Metrics, long_frame
@@ -149,7 +149,7 @@ def measured(monkeypatch):
     """The untrained sum finds nothing; a trained ranker finds everything under the first seed and half of it later."""
 
     def recalls(study, variant, seed, sets):
-        found = {"untrained": 0.0, "without words": 0.25}.get(variant, 1.0 if seed == 13 else 0.5)
+        found = {"untrained": 0.0, "without words": 0.25}.get(variant.name, 1.0 if seed == 13 else 0.5)
         about = {"question_id": list("abcd"), "set": ["financebench"] * 3 + ["page-questions"]}
         about |= {"question_type": list("xxyz"), "company": ["ash", "birch", "cedar", "ash"]}
         return pd.DataFrame(about | {"doc_recall": 1.0, "page_recall": found})
@@ -159,7 +159,7 @@ def measured(monkeypatch):
 
 def test_recalls_are_means_over_the_seeds(study, measured):
     assert compare.seeds_of(study, WHOLE) == [13, 14, 15]
-    assert compare.seeds_of(study, "untrained") == [13]
+    assert compare.seeds_of(study, UNTRAINED) == [13]
     assert compare.mean_recalls(study, WHOLE)["page_recall"].tolist() == pytest.approx([2 / 3] * 4)
 
 

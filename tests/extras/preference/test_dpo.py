@@ -1,11 +1,11 @@
-"""TRL's training on a tiny model: the loss against its formula, margins that grow, and going on after a kill."""
+"""TRL's training on a tiny model: the loss against its formula, and margins that grow."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lib.words import StudyError
 
@@ -56,10 +56,8 @@ def tokenizer(tiny_qwen):
 def trained(tiny_qwen, pairs, settings, tmp_path):
     """Train with changed settings; gives the model, ready to read, and the curve."""
 
-    def run(name: str = "run", callbacks=(), **changes):
-        model, _, curve = train(
-            tiny_qwen, pairs, settings | changes, tmp_path / name, "tiny", callbacks=callbacks
-        )
+    def run(name: str = "run", **changes):
+        model, _, curve = train(tiny_qwen, pairs, settings | changes, tmp_path / name, "tiny")
         return model.eval(), curve
 
     return run
@@ -87,38 +85,6 @@ def test_the_chosen_answers_gain_on_the_rejected(trained, reference, tokenizer, 
     assert curve[0]["loss"] == pytest.approx(math.log(2), abs=1e-3)
     assert curve[-1]["loss"] < curve[0]["loss"] - 0.05
     assert [step["step"] for step in curve] == list(range(1, 7))  # 8 pairs by 4, three times
-
-
-class Killed(TrainerCallback):
-    """Stops the process' training at a step, as a kill would."""
-
-    def on_step_end(self, args, state, control, **_):
-        if state.global_step == 3:
-            raise KeyboardInterrupt
-
-
-class Counted(TrainerCallback):
-    """Counts the steps that were taken."""
-
-    n_steps = 0
-
-    def on_step_end(self, args, state, control, **_):
-        self.n_steps += 1
-
-
-@pytest.mark.parametrize("method", ["full", "lora"])
-def test_a_killed_training_goes_on_to_the_same_weights(trained, method):
-    changes = {"method": method, "epochs": 3, "learning_rate": 1e-2}
-    whole, curve = trained("whole", **changes)
-    with pytest.raises(KeyboardInterrupt):
-        trained("killed", callbacks=(Killed(),), **changes)
-    counted = Counted()
-    resumed, again = trained("killed", callbacks=(counted,), **changes)
-    assert counted.n_steps == 4  # six, of which two were in the checkpoint
-    expected, found = whole.state_dict(), resumed.state_dict()
-    assert expected.keys() == found.keys()
-    assert all(torch.equal(expected[name], found[name]) for name in expected)
-    assert [step["loss"] for step in again] == [step["loss"] for step in curve]
 
 
 def test_another_seed_gives_other_weights(trained):

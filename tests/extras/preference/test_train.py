@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from transformers import TrainerCallback
 
 from lib.analysis import preference
 from lib.analysis.preference import compared_before, folds, pairs, paragraph, prompt_context
@@ -60,13 +61,14 @@ def test_every_fold_is_trained_once_and_stored_as_safetensors(trained):
     assert {entry.origin for entry in training.train_all(again, said.append).values()} == {"reused"}
 
 
-def test_a_fold_that_was_killed_is_resumed(make_study, no_gpu, monkeypatch):
-    class Killed(dpo.TrainerCallback):
+@pytest.mark.parametrize("changes", [{}, LORA], ids=["full", "lora"])
+def test_a_fold_that_was_killed_is_resumed(make_study, no_gpu, monkeypatch, changes):
+    class Killed(TrainerCallback):
         def on_step_end(self, args, state, control, **_):
             if state.global_step == 3:
                 raise KeyboardInterrupt
 
-    study, whole = make_study(epochs=4), make_study(epochs=4)
+    study, whole = (make_study(epochs=4, **changes) for _ in range(2))
     expected = tensors(training.fold_model(whole, folds(whole)[0]).path)
     progress = dpo.Progress
     monkeypatch.setattr(dpo, "Progress", lambda title: Killed())
