@@ -355,16 +355,6 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
     assert len({digest_of(one) for one in params[: -len(CHUNKINGS)]}) == len(params) - len(CHUNKINGS)
 
 
-def test_torch_is_no_part_of_a_key_and_another_engine_is():
-    dataset = type("Data", (), {"name": "any"})()
-    study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
-    known = study.settings_of(("embedder",))["embedder"]
-    assert known["precision"] == "auto"
-    assert "engine" not in known
-    other = study.with_changes({"embedder.engine": "openvino"}).settings_of(("embedder",))["embedder"]
-    assert other == known | {"engine": "openvino"}
-
-
 def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch):
     study, path = object.__new__(Study), "retrievers/stop_words.txt"
     study.profile = load_profile("default").updated({"bm25": {"k1": 1.5}})
@@ -379,7 +369,7 @@ def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
 
 
-def test_a_setting_that_is_none_is_part_of_a_key():
+def test_a_setting_that_is_none_is_part_of_a_key_and_a_published_engine_is_not():
     study = object.__new__(Study)
     study.profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None, "engine": "torch"}})
     assert study.settings_of(("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}

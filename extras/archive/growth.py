@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extras.archive.search import NEAREST, Archive, settings_of, shards_of
+from extras.archive.search import NEAREST, Archive, shards_of
 from extras.archive.shards import Shards, vectors_of
 from lib import runs
 from lib.ahead.ranker import IN_INDEX, Ranker, fold_rankers, inputs
@@ -32,6 +32,7 @@ from lib.models.index import window_vectors
 from lib.page_scorer import light
 from lib.page_scorer.pages import folds, load_records
 from lib.page_scorer.search import pages_of_chunks
+from lib.profile import load_profile
 from lib.retrievers import dense
 from lib.studies import open_study
 from lib.study import Study
@@ -78,11 +79,9 @@ class Part(Study):
 
     def __init__(self, whole: Study, doc_names: frozenset[str], index: "Index | None" = None):
         self.__dict__.update(whole.__dict__)
-        self.of, self.doc_names, self._memo, self.alone = whole, doc_names, {}, whole
+        self.of, self.doc_names, self._memo = whole, doc_names, {}
         if index:
             self.memo(window_vectors.key(), lambda: index.of(self.chunks))
-            changes = {"embedder.engine": index.shards.plan.engine}
-            self.alone = whole.memo("by the index's engine", lambda: whole.with_changes(changes))
 
     def _kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["doc_name"].isin(self.doc_names)].reset_index(drop=True)
@@ -109,20 +108,17 @@ class Part(Study):
         return digest if is_whole else digest_of([digest, sorted(self.doc_names)])[:20]
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
-        """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts, by the index's engine."""
+        """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts."""
         if name not in ALONE:
             return super().rank_method(name, allowed, depth)
         is_kept = self.of.chunks["doc_name"].isin(self.doc_names).to_numpy()
         among = np.zeros((len(self.questions), len(is_kept)), bool)
         among[:, is_kept] = allowed
-        return self.alone.rank_method(name, among, depth)
+        return self.of.rank_method(name, among, depth)
 
 
 class Index:
-    """Windows' vectors of a larger collection: those of a study's own filings, and the shards of all others.
-
-    The encoder is the same; the engines differ by the rounding of 16-bit numbers.
-    """
+    """Windows' vectors of a larger collection: those of a study's own filings, and the shards of all others."""
 
     def __init__(self, home: Study, shards: Shards):
         self.home, self.shards = home, shards
@@ -224,7 +220,7 @@ def measure_asked(home: Study, larger: Study, index: Index | None) -> Iterator[p
     """
     if index is None:
         raise StudyError(NO_INDEX)
-    profile, found = settings_of(), []
+    profile, found = load_profile("default"), []
     for part in _ordered_parts(larger):
         if part.kind != MIXED or part.draw or not part.doc_names <= {*index.shards.names()}:
             continue

@@ -26,13 +26,7 @@ from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import filing_identities, identity_features
 from lib.words import StudyError
 
-ARCHIVE = str(Path(__file__).with_name("archive.yaml"))  # the profile of archives, where none is named
 NEAREST = 5  # filings whose pages are ranked
-
-
-def settings_of(profile: str = "default") -> Settings:
-    """A profile by name or file; in place of the default one that of archives."""
-    return load_profile(ARCHIVE if profile == "default" else profile)
 
 
 def shards_of(dataset: str, profile: str = "default", to: Path | None = None) -> tuple[Path, Shards]:
@@ -45,7 +39,7 @@ def shards_of(dataset: str, profile: str = "default", to: Path | None = None) ->
     root = named.get(dataset) or Path(dataset).expanduser()
     if not root.is_dir():
         raise StudyError(f"{dataset}: no folder; give financebench, demo, or a folder with PDFs")
-    settings = settings_of(profile)
+    settings = load_profile(profile)
     folder = to or ARTIFACTS / name_of(root) / settings.name / "index"
     return root, Shards(folder, Plan.of(settings))
 
@@ -60,7 +54,11 @@ class Archive:
     """
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
-        self.shards, self.profile, self.ranker = shards, profile or settings_of(), saved_ranker("index")
+        self.shards, self.profile, self.ranker = (
+            shards,
+            profile or load_profile("default"),
+            saved_ranker("index"),
+        )
         self.pages, self.encoder = shards.pages(names), shards.plan.encoder()
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         owners, vectors = [], []

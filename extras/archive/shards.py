@@ -24,7 +24,7 @@ from tqdm.auto import tqdm
 from lib.data.chunks import load_tokenizer, split_chunks, split_pages
 from lib.data.pages import read_filing
 from lib.files import digest_of, digest_of_file, write_atomically
-from lib.models.encoders import ENGINES
+from lib.models.encoders import load_encoder
 from lib.models.index import SPECIAL_TOKENS
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings
@@ -42,7 +42,6 @@ class Plan(NamedTuple):
 
     weights: str
     weights_hash: str
-    engine: str
     precision: str
     batch_size: int
     window: int
@@ -58,7 +57,6 @@ class Plan(NamedTuple):
         return cls(
             of.weights,
             weights_hash(of.weights),
-            of.get("engine", "torch"),
             of.precision,
             of.batch_size,
             of.window,
@@ -73,7 +71,7 @@ class Plan(NamedTuple):
 
         logging.disable_progress_bar()
         logging.set_verbosity_error()
-        return ENGINES[self.engine](fetch(self.weights), self.window, self.precision, self.batch_size)
+        return load_encoder(fetch(self.weights), self.window, self.precision, self.batch_size)
 
 
 class Shards:

@@ -1,15 +1,11 @@
 """Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
 
-Three engines run them: torch, on any device; OpenVINO, on a processor; and onnxruntime, for weights that are published
-as an 8-bit graph. Which is fastest depends on precision and processor: ``python -m lib speed`` measures it.
+torch runs them, on any device; onnxruntime runs weights that are published as an 8-bit graph.
 """
 
 import os
-import sys
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -26,9 +22,7 @@ GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
 NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
 ROOM = 1.3  # memory that a model needs, in sizes of its weights
 VERSION = 1  # raised when the same text gets another vector
-HINTS = {"bfloat16": "bf16", "float32": "f32"}  # a precision in OpenVINO's words
 BGE_QUERY = "Represent this sentence for searching relevant passages: "
-PADDED_TO = 16  # tokens; OpenVINO prepares its kernels once for each length of a batch
 
 
 def has_fast_bfloat16() -> bool:
@@ -110,93 +104,6 @@ class Encoder:
         return [_unit(one[1:-1].float().cpu().numpy()) for one in vectors]
 
 
-class OpenVinoEncoder:
-    """The encoder of :class:`Encoder`, converted to OpenVINO when it is opened, with pooling and normalisation.
-
-    Texts of like length share a batch, so that little is computed for padding, and each core has a batch of its own.
-    ``auto`` is ``bfloat16`` where the processor multiplies it natively.
-
-    Raises:
-        StudyError: a precision that is neither ``auto``, ``bfloat16`` nor ``float32``.
-    """
-
-    def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 32):
-        # importing openvino would send a usage report; without this package it takes a stub in its place
-        sys.modules.setdefault("openvino_telemetry", None)
-        import openvino
-        from sentence_transformers import SentenceTransformer
-
-        core = openvino.Core()
-        if precision == "auto":
-            is_native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-            precision = "bfloat16" if is_native else "float32"
-        if precision not in HINTS:
-            raise StudyError(f"embedder.precision is {precision!r}: OpenVINO has auto, {' and '.join(HINTS)}")
-        model = SentenceTransformer(
-            str(weights),
-            device="cpu",
-            local_files_only=True,
-            model_kwargs={"attn_implementation": "eager"},  # which can be traced for any length
-        )
-        self.precision, self.batch_size, self.prompts = precision, batch_size, model.prompts
-        self.tokenizer, self.padding = load_tokenizer(weights), model.tokenizer.pad_token_id
-        self.tokenizer.enable_truncation(window)
-        # threads that share a batch stall when another program takes a core
-        n_cores = os.cpu_count()
-        options = {"NUM_STREAMS": n_cores, "INFERENCE_NUM_THREADS": n_cores}
-        options |= {"INFERENCE_PRECISION_HINT": HINTS[precision]}
-        network = core.compile_model(_converted(model), "CPU", options)
-        self.queue = openvino.AsyncInferQueue(network, n_cores)
-
-    def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
-        """Unit vectors of texts, float32, shape (n_texts, dimension)."""
-        prompt = self.prompts.get(role) or ""
-        ids = [one.ids for one in self.tokenizer.encode_batch([prompt + text for text in texts])]
-        lengths = [-(-len(one) // PADDED_TO) * PADDED_TO for one in ids]
-        found: dict[int, np.ndarray] = {}
-
-        def keep(request: object, rows: list[int]) -> None:
-            found.update(zip(rows, request.get_output_tensor(0).data.copy(), strict=True))
-
-        self.queue.set_callback(keep)
-        for length, rows in groupby(sorted(range(len(ids)), key=lengths.__getitem__), lengths.__getitem__):
-            rows = list(rows)
-            for start in range(0, len(rows), self.batch_size):
-                part = rows[start : start + self.batch_size]
-                given = np.full((len(part), length), self.padding, np.int64)
-                mask = np.zeros_like(given)
-                for place, row in enumerate(part):
-                    given[place, : len(ids[row])], mask[place, : len(ids[row])] = ids[row], 1
-                self.queue.start_async([given, mask], part)
-        self.queue.wait_all()
-        return _unit(np.stack([found[row] for row in range(len(ids))]))
-
-
-def _converted(model):
-    """A sentence-transformers model as an OpenVINO graph: token ids and mask (n, length) to vectors (n, dimension)."""
-    import torch
-    from openvino.frontend import FrontEndManager
-    from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
-
-    class Sentences(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.steps = torch.nn.ModuleList(model)
-
-        def forward(self, input_ids, attention_mask):
-            features = {"input_ids": input_ids, "attention_mask": attention_mask}
-            for step in self.steps:
-                features = step(features)
-            return features["sentence_embedding"]
-
-    example = torch.full((2, PADDED_TO), model.tokenizer.unk_token_id)
-    traced = {"input_ids": example, "attention_mask": torch.ones_like(example)}
-    with warnings.catch_warnings(action="ignore"):  # of branches, which all texts take alike
-        decoder = TorchScriptPythonDecoder(Sentences().eval(), example_input=traced)
-    frontend = FrontEndManager().load_by_framework("pytorch")
-    return frontend.convert(frontend.load(decoder))
-
-
 class OnnxEncoder:
     """A BERT encoder in ONNX that gives token vectors, run by onnxruntime one text per thread, first token's vector.
 
@@ -204,7 +111,7 @@ class OnnxEncoder:
     Pooling and the words before a query are BGE's (Xiao et al., 2023). The file fixes its own precision.
     """
 
-    def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 1):
+    def __init__(self, weights: Path, window: int):
         self.session, self.inputs = onnx_session(weights)
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window)
@@ -216,6 +123,15 @@ class OnnxEncoder:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             vectors = pool.map(lambda one: run_onnx(self.session, self.inputs, one)[0, 0], encoded)
             return _unit(np.stack(list(vectors)))
+
+
+def load_encoder(
+    weights: Path, window: int, precision: str = "auto", batch_size: int = 32
+) -> Encoder | OnnxEncoder:
+    """The encoder of a directory: ONNX where there is a ``model.onnx``, else torch."""
+    if (weights / "model.onnx").is_file():
+        return OnnxEncoder(weights, window)
+    return Encoder(weights, window, precision, batch_size)
 
 
 def onnx_session(weights: Path) -> tuple[object, set[str]]:
@@ -240,6 +156,3 @@ def run_onnx(session: object, inputs: set[str], encoded: Encoding) -> np.ndarray
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
-
-
-ENGINES = {"torch": Encoder, "openvino": OpenVinoEncoder, "onnx": OnnxEncoder}

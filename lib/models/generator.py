@@ -27,7 +27,6 @@ SERVER = (sys.executable, "-m", "lib.models.generator")
 OPTIONS = {
     "llama.cpp": ("n_slots", "context", "n_threads"),
     "transformers": ("batch_size", "context", "precision"),
-    "openvino": ("context", "n_threads"),
 }
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
 
@@ -49,10 +48,6 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     found = sorted(Path(directory).glob("*.gguf"))
     if len(found) != 1:
         raise StudyError(f"{directory} holds {len(found)} GGUF files; the generator needs exactly one")
-    if backend == "openvino":
-        from lib.models.generator_openvino import OpenVinoGenerator
-
-        return OpenVinoGenerator(found[0], **taken)
     return LlamaCppGenerator(found[0], **taken)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.models.encoders import ENGINES
+from lib.models import index
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 
@@ -65,7 +65,7 @@ def judged_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
         }
         made = fake_study(questions, texts, profile, {"hybrid_rrf": scores})
         made.profile = made.profile.updated({"sibling_texts": SETTINGS})
-        monkeypatch.setitem(ENGINES, "torch", lambda *args: WordEncoder())
+        monkeypatch.setattr(index, "load_encoder", lambda *args: WordEncoder())
         made.generator = Rule(rule)
         made.make_generator = lambda: made.generator
         made.generation_log = lambda: GenerationLog(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lib.data.identity import sentences
-from lib.models.encoders import ENGINES
+from lib.models import index
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.retrievers import contextual
@@ -47,7 +47,7 @@ def study(fake_study, tokenizer_folder, monkeypatch):
     made = fake_study(QUESTIONS, ["net sales", LONG, "net sales", "cash flow", "profit"], profile)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
-    monkeypatch.setitem(ENGINES, "torch", lambda *args: WordCounts())
+    monkeypatch.setattr(index, "load_encoder", lambda *args: WordCounts())
     return made
 
 
