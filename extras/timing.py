@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, known_table
+from lib.cache import Cache
 from lib.files import write_atomically
 from lib.models.encoders import automatic_precision
 from lib.models.generator import LlamaCppGenerator, Slot
@@ -162,7 +163,8 @@ class OwnTexts:
             self.meter.charged_s += seconds
         else:
             path = self.folder / f"texts-{len(self.known)}.jsonl"
-            empty, started = GenerationLog(path, self.log.model, None, self.log.say), self.clock()
+            cache, started = Cache(path.with_suffix(".sqlite")), self.clock()
+            empty = GenerationLog(path, cache, self.log.model, None, self.log.say)
             written = list(empty.fill(kind, new, make_generator, may_be_cut).records.values())
             self.known[asked] = self.clock() - started, written
         for record in {record["key"]: record for record in written}.values():
@@ -243,8 +245,9 @@ class AskedAlone(Study):
         self.home = self.outputs = folder
         self._memo, self.built, self.index_s = {}, {}, {}
         log = study.generation_log()
-        records = [*read_records(log.path, lambda line: None).values(), *log.published.values()]
-        self.known = GenerationLog(folder / "known.jsonl", log.model, records, lambda line: None)
+        records = (log.published | read_records(log.path)).values()
+        cache = Cache(folder / "texts.sqlite")
+        self.known = GenerationLog(folder / "known.jsonl", cache, log.model, records, lambda line: None)
         self.texts = OwnTexts(log, folder, clock)
         self.generators: list[Generator] = []
 
@@ -344,7 +347,7 @@ def index_seconds(study: AskedAlone, name: str, asked: Iterable[str]) -> float:
         and any(key in FRAMES for _, key in (place, *study.built[place].inside))
     ]
     kinds, known = real.method(name).writes, set(real.questions["question_id"])
-    records = read_records(real.home / "generations.jsonl", lambda line: None).values() if kinds else ()
+    records = read_records(real.home / "generations.jsonl").values() if kinds else ()
     texts = [
         record.get("seconds", np.nan)
         for record in records

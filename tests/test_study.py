@@ -16,8 +16,9 @@ from lib.evaluation import evaluate
 from lib.files import ROOT, digest_of, digest_of_file
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
-from lib.models.weights import fetch, weights_hash
-from lib.models.written import append_records, key_of, read_records
+from lib.models.prompts import Generation, Prompt, Sampling
+from lib.models.weights import fetch
+from lib.models.written import Item, read_records
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
@@ -377,19 +378,18 @@ def test_a_setting_that_is_none_is_part_of_a_key_and_a_published_engine_is_not()
 
 def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
     about = {"name": "any", "collection": "any", "has_text": True}
-    about |= {"questions": pd.DataFrame({"question_id": ["q1"]})}
-    about["filings"] = pd.DataFrame({"doc_name": ["ACME"], "n_pages": [3]})
-    study = Study(type("Data", (), about)(), load_profile("smoke"), METHODS, CHUNKINGS, tmp_path)
-    ours, records = weights_hash(study.profile.generator.weights), []
-    for question_id, model in (("q1", ours), ("ACME", ours), ("q1", "another"), ("q9", ours)):
-        known = {"model": {"name": "m", "sha256": model}, "prompt_sha": question_id, "params": {}, "seed": 1}
-        given = {"kind": "hyde", "question_id": question_id, "text": "words", "finish_reason": "stop"}
-        records.append({"key": key_of(known)} | known | given)
-    append_records(study.home.with_name("default") / "generations.jsonl", records)
-    assert not study.generation_log().uses_published
-    study.uses_published = True
-    assert study._for("hyde").generation_log().uses_published
-    taken = read_records(study.home / "generations.jsonl", print)
-    assert [record | {"sha": None} for record in taken.values()] == [
-        record | {"sha": None} for record in records[:2]
-    ]
+    dataset = type("Data", (), about)()
+    smoke, default = (
+        Study(dataset, load_profile(name), METHODS, CHUNKINGS, tmp_path) for name in ("smoke", "default")
+    )
+    item = Item("q1", "q1", Prompt("?"), Sampling(max_tokens=5))
+    log = default.generation_log()
+    record = log._record("hyde", item, Generation("words", 1, 1, "stop", 0.1)) | {"origin": "published"}
+    default.home.mkdir(parents=True)
+    (default.home / "generations.jsonl").write_text(json.dumps(record) + "\n")
+    assert not smoke.generation_log().uses_published
+    smoke.uses_published = True
+    assert smoke._for("hyde").generation_log().uses_published
+    found = smoke.generation_log().fill("hyde", [item], None)
+    assert (found.texts, found.origins) == ({"q1": "words"}, {"published": 1})
+    assert read_records(smoke.home / "generations.jsonl") == {record["key"]: record}

@@ -19,7 +19,7 @@ from lib.metrics.right import figure, right_metrics
 from lib.models.encoders import Encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
-from lib.models.written import Filled, Item, read_records
+from lib.models.written import Filled, Item
 from lib.study import Study
 from lib.words import StudyError
 
@@ -132,11 +132,7 @@ def answers(
         changes = {f"generator.{name}": value for name, value in study.profile.larger_generator.items()}
         writer = study.with_changes(changes)
     log = writer.generation_log()
-    if is_stored:
-        here = read_records(log.path, study.store.say)
-        filled = Filled({item.id: here[log.key(item)] for item in items if log.key(item) in here})
-    else:
-        filled = log.fill("answer", items, writer.make_generator)
+    filled = Filled(log.known(items)) if is_stored else log.fill("answer", items, writer.make_generator)
     return Answers(wanted, filled.texts, filled)
 
 

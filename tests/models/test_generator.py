@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lib.cache import Cache
 from lib.models import generator
 from lib.models.generator import MAX_DEATHS, LlamaCppGenerator, open_generator
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling, fault
@@ -411,7 +412,8 @@ def test_different_samplings_are_not_mixed_in_a_batch(paper):
 def test_the_paper_backend_fills_the_log(paper, tmp_path):
     from lib.models.written import GenerationLog, Item, Model
 
-    log = GenerationLog(tmp_path / "generations.jsonl", Model("tiny", "00"), say=lambda line: None)
+    cache = Cache(tmp_path / "cache.sqlite")
+    log = GenerationLog(tmp_path / "generations.jsonl", cache, Model("tiny", "00"), say=lambda line: None)
     items = [Item(text, "q1", Prompt(text), Sampling(4, 0.7, seed=2)) for text in QUESTIONS]
     filled = log.fill("answer", items, paper)
     lines = [json.loads(line) for line in log.path.read_text().splitlines()]

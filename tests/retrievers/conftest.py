@@ -69,7 +69,7 @@ def judged_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
         made.generator = Rule(rule)
         made.make_generator = lambda: made.generator
         made.generation_log = lambda: GenerationLog(
-            tmp_path / "generations.jsonl", Model("tiny", "ab12"), say=lambda line: None
+            tmp_path / "generations.jsonl", made.cache, Model("tiny", "ab12"), say=lambda line: None
         )
         made.settings_of = lambda sections: {name: made.profile[name] for name in sections}
         return made

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.cache import Cache
 from lib.data.identity import sentences
 from lib.models import index
 from lib.models.prompts import Generation, GenerationError
@@ -143,7 +144,8 @@ def study_with(tmp_path):
 
     def make(writer: Writer) -> SimpleNamespace:
         rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt")]
-        log = GenerationLog(tmp_path / "log.jsonl", Model("tiny", "ab12"), say=lambda line: None)
+        cache = Cache(tmp_path / "cache.sqlite")
+        log = GenerationLog(tmp_path / "log.jsonl", cache, Model("tiny", "ab12"), say=lambda line: None)
         return SimpleNamespace(
             filings=FILINGS,
             pages=pd.DataFrame(rows, columns=["doc_name", "page", "text"]),
