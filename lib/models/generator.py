@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from queue import SimpleQueue
 
 from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
@@ -72,21 +71,17 @@ class LlamaCppGenerator:
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
-        slots = [Slot(self) for _ in range(min(self.n_slots, len(requests)))]
-        idle, deaths, why_not = SimpleQueue(), 0, ""
-        for slot in slots:
-            idle.put(slot)
+        slots, of_thread, deaths, why_not = [], threading.local(), 0, ""
+
+        def open_slot() -> None:
+            of_thread.slot = Slot(self)
+            slots.append(of_thread.slot)
 
         def answer(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
             number, request = numbered
-            if why_not:
-                return number, GenerationError(why_not)
-            slot = idle.get()
-            outcome = slot.outcome(request)
-            idle.put(slot)
-            return number, outcome
+            return number, GenerationError(why_not) if why_not else of_thread.slot.outcome(request)
 
-        with ThreadPool(max(len(slots), 1)) as threads:
+        with ThreadPool(max(min(self.n_slots, len(requests)), 1), open_slot) as threads:
             try:
                 for number, outcome in threads.imap_unordered(answer, enumerate(requests)):
                     deaths = deaths + 1 if isinstance(outcome, _DeadError) else 0

