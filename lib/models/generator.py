@@ -14,7 +14,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -34,11 +33,9 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets.
 
     Raises:
-        StudyError: there is no such backend, or the directory does not contain exactly one GGUF file.
+        StudyError: llama.cpp's directory does not contain exactly one GGUF file.
     """
     backend = settings["backend"]
-    if backend not in OPTIONS:
-        raise StudyError(f"no generator backend {backend!r}: say {' or '.join(OPTIONS)}")
     taken = {name: settings[name] for name in OPTIONS[backend] if name in settings}
     if backend == "transformers":
         from lib.models.generator_transformers import TransformersGenerator  # takes seconds to import
@@ -110,7 +107,7 @@ class Slot:
         try:
             if self.process is None:
                 self._start()
-            drawn = {name: value for name, value in asdict(request.sampling).items() if value != ""}
+            drawn = request.sampling.params | {"seed": request.sampling.seed}
             reply = self._ask({"messages": request.prompt.messages} | drawn)
         except (_DeadError, OSError, ValueError) as error:
             self.end()

@@ -112,10 +112,6 @@ class TransformersGenerator:
         first, processors, width = samplings[0], LogitsProcessorList(), max(map(len, prompts))
         if first.temperature > 0:
             processors.append(transformers.TemperatureLogitsWarper(float(first.temperature)))
-            if first.top_k:
-                processors.append(transformers.TopKLogitsWarper(first.top_k))
-            if first.top_p < 1:
-                processors.append(transformers.TopPLogitsWarper(first.top_p))
             processors.append(SeededDraw([sampling.seed for sampling in samplings]))
         settings = transformers.GenerationConfig(
             max_new_tokens=first.max_tokens,

@@ -13,7 +13,6 @@ from lib.frames import remembered
 from lib.models.encoders import VERSION, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
 from lib.study import Study
-from lib.words import StudyError
 
 SPECIAL_TOKENS = 2
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
@@ -30,11 +29,8 @@ def windows(study: Study) -> pd.DataFrame:
     def split() -> pd.DataFrame:
         size = settings.window - SPECIAL_TOKENS
         table = split_chunks(study.chunks, study.tokenizer, size, settings.window_overlap)
-        if settings.long_chunks == "truncate":
-            return table.groupby("chunk", as_index=False).first()
-        if settings.long_chunks != "windows":
-            raise StudyError(f"embedder.long_chunks is {settings.long_chunks!r}: say windows or truncate")
-        return table
+        is_cut = settings.long_chunks == "truncate"
+        return table.groupby("chunk", as_index=False).first() if is_cut else table
 
     read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
     params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}

@@ -89,11 +89,8 @@ class GenerationLog:
         return key_of(self._identity(item))
 
     def _identity(self, item: Item) -> dict:
-        params = asdict(item.sampling)
-        if not params["grammar"]:
-            del params["grammar"]  # texts without one keep their keys
-        prompt_sha, seed = digest_of(item.prompt.messages), params.pop("seed")
-        return {"model": asdict(self.model), "prompt_sha": prompt_sha, "seed": seed, "params": params}
+        about = {"model": asdict(self.model), "prompt_sha": digest_of(item.prompt.messages)}
+        return about | {"seed": item.sampling.seed, "params": item.sampling.params}
 
     def known(self, items: Sequence[Item]) -> dict[str, dict]:
         """Item id to record, of the texts that are here; one that was written here goes before a published one."""

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from lib.models import index
-from lib.words import StudyError
 
 LONG = " ".join(f"w{n}" for n in range(20))
 
@@ -47,11 +46,6 @@ def test_truncate_keeps_the_first_window(make):
     windows = index.windows(study)
     first = index.windows(make(["net sales", LONG], long_chunks="truncate"))
     assert first["text"].tolist() == [windows["text"][0], windows["text"][1]]
-
-
-def test_another_word_for_long_chunks_is_refused(make):
-    with pytest.raises(StudyError, match=r"embedder\.long_chunks is 'cut': say windows or truncate"):
-        index.windows(make(["net"], long_chunks="cut"))
 
 
 def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
