@@ -4,7 +4,7 @@ torch runs them, on any device; onnxruntime runs weights that are published as a
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -104,25 +104,46 @@ class Encoder:
         return [_unit(one[1:-1].float().cpu().numpy()) for one in vectors]
 
 
-class OnnxEncoder:
-    """A BERT encoder in ONNX that gives token vectors, run by onnxruntime one text per thread, first token's vector.
+class OnnxModel:
+    """The ``model.onnx`` of a directory, which reads ``window`` tokens of a text or pair, each alone on one thread.
 
-    An 8-bit model scales its activations by the largest of a batch: alone, a text's vector depends on nothing else.
-    Pooling and the words before a query are BGE's (Xiao et al., 2023). The file fixes its own precision.
+    An 8-bit model scales its activations by the largest of a batch: alone, what it gives depends on nothing else.
     """
 
     def __init__(self, weights: Path, window: int):
-        self.session, self.inputs = onnx_session(weights)
+        import onnxruntime
+
+        options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
+        options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
+        # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
+        options.add_session_config_entry("session.x64quantprecision", "1")
+        self.session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
+        self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
-        self.tokenizer.enable_truncation(window)
+        self.tokenizer.enable_truncation(window, strategy="longest_first")
+
+    def outputs(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> Iterator[np.ndarray]:
+        """The first output for each text or pair."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from pool.map(self._output, self.tokenizer.encode_batch(list(texts)))
+
+    def _output(self, encoded: Encoding) -> np.ndarray:
+        given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
+        given |= {"token_type_ids": encoded.type_ids}
+        feed = {name: np.array([value], np.int64) for name, value in given.items() if name in self.inputs}
+        return self.session.run(None, feed)[0]
+
+
+class OnnxEncoder(OnnxModel):
+    """A BERT encoder in ONNX that gives token vectors; the first token's vector counts.
+
+    Pooling and the words before a query are BGE's (Xiao et al., 2023). The file fixes its own precision.
+    """
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
         prompt = BGE_QUERY if role == "query" else ""
-        encoded = self.tokenizer.encode_batch([prompt + text for text in texts])
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            vectors = pool.map(lambda one: run_onnx(self.session, self.inputs, one)[0, 0], encoded)
-            return _unit(np.stack(list(vectors)))
+        return _unit(np.stack([tokens[0, 0] for tokens in self.outputs([prompt + text for text in texts])]))
 
 
 def load_encoder(
@@ -132,26 +153,6 @@ def load_encoder(
     if (weights / "model.onnx").is_file():
         return OnnxEncoder(weights, window)
     return Encoder(weights, window, precision, batch_size)
-
-
-def onnx_session(weights: Path) -> tuple[object, set[str]]:
-    """The ``model.onnx`` of a directory, on one thread, and the names of its inputs."""
-    import onnxruntime
-
-    options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
-    options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
-    # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
-    options.add_session_config_entry("session.x64quantprecision", "1")
-    session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
-    return session, {entry.name for entry in session.get_inputs()}
-
-
-def run_onnx(session: object, inputs: set[str], encoded: Encoding) -> np.ndarray:
-    """The first output of a session for one tokenised text, or pair of texts."""
-    given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
-    given |= {"token_type_ids": encoded.type_ids}
-    feed = {name: np.array([value], np.int64) for name, value in given.items() if name in inputs}
-    return session.run(None, feed)[0]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
