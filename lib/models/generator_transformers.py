@@ -64,7 +64,8 @@ class TransformersGenerator:
         ends = self.model.generation_config.eos_token_id
         ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
         self.ends = list(ends) if isinstance(ends, list | tuple) else [ends]
-        self.padding = self.ends[0] if self.tokenizer.pad_token_id is None else self.tokenizer.pad_token_id
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token_id = self.ends[0]
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in batches of like length; see :class:`lib.models.prompts.Generator`."""
@@ -118,11 +119,9 @@ class TransformersGenerator:
             do_sample=False,  # the draw is made by the processors
             repetition_penalty=1.0,  # what the model's own settings say must not come in
             eos_token_id=self.ends,
-            pad_token_id=self.padding,
+            pad_token_id=self.tokenizer.pad_token_id,
         )
-        padded = torch.tensor([[self.padding] * (width - len(row)) + row for row in prompts])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
-        given = {"input_ids": padded.to(self.model.device), "attention_mask": mask.to(self.model.device)}
+        given = self.tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to(self.model.device)
         written = self.model.generate(**given, generation_config=settings, logits_processor=processors)
         rows = written[:, width:].tolist()
         ends = [next((n for n, token in enumerate(row, 1) if token in self.ends), None) for row in rows]
