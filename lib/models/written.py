@@ -19,7 +19,7 @@ from lib.files import digest_of, exclusively, write_atomically
 from lib.models.prompts import Generation, GenerationError, Generator, Prompt, Request, Sampling, fault
 from lib.words import StudyError
 
-LISTS = "*/*/generations.jsonl"  # of every study, from the cache's folder
+LISTS = "*/*/generations*.jsonl"  # of every study, from the cache's folder
 OF_LOG, OF_KEYS = "log = ? ORDER BY rowid", "key IN (SELECT value FROM json_each(?))"
 
 
