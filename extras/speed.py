@@ -1,7 +1,4 @@
-"""How fast encoders are on each engine, and what a lower precision changes: ``python -m lib speed``.
-
-onnxruntime runs only the weights that are published as a graph: exporting others takes packages that the study lacks.
-"""
+"""How fast encoders are, and what a lower precision changes: ``python -m lib speed``."""
 
 import json
 import shutil
@@ -15,7 +12,7 @@ import pandas as pd
 from extras.benchmarks import wall_times
 from lib.analysis.speed import COLUMNS, MODELS, STAGE, VERSION, speed_params, speeds
 from lib.book.manifest import processor
-from lib.models.encoders import ENGINES
+from lib.models.encoders import load_encoder
 from lib.models.weights import fetch
 from lib.study import Study
 
@@ -23,7 +20,7 @@ N_TEXTS, N_QUESTIONS, N_TIMED, SEED = 96, 50, 8, 13
 REPEATS = 4
 DEPTH = 20
 CHARACTERS = 4000  # of a text that is longer than every window
-BATCH_SIZES = {"torch": 16, "openvino": 8, "onnx": 1}
+BATCH_SIZE = 16
 
 
 def measure_again(study: Study) -> pd.DataFrame:
@@ -40,14 +37,14 @@ def measure_again(study: Study) -> pd.DataFrame:
 
 
 def rows_of(name: str, window: int, texts: list[str], questions: list[str]) -> pd.DataFrame:
-    """One model on every engine that runs it (COLUMNS); float32 comes first, as what others are compared with.
+    """One model in every precision that it has (COLUMNS); float32 comes first, as what others are compared with.
 
     The seconds are the best of several repeats, since other programs may take the processor meanwhile.
     """
     weights, rate, rows, exact = fetch(name), matrix_rate(), [], None
-    pairs = [(engine, kind) for kind in ("float32", "bfloat16") for engine in ("torch", "openvino")]
+    pairs = [("torch", "float32"), ("torch", "bfloat16")]
     for engine, precision in [("onnx", "int8")] if (weights / "model.onnx").is_file() else pairs:
-        encoder = ENGINES[engine](weights, window, precision, BATCH_SIZES[engine])
+        encoder = load_encoder(weights, window, precision, BATCH_SIZE)
         scores = encoder.encode(questions, "query") @ encoder.encode(texts).T
         texts_s = N_TIMED / best_seconds(partial(encoder.encode, texts[:N_TIMED]))
         share = texts_s * operations(weights, window) / rate

@@ -146,10 +146,11 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
 def ask(names: Names, question: str, k: int) -> Iterator[str]:
     """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
     from lib.archive.ask import Archive, picture
-    from lib.archive.index import settings_of, shards_of
+    from lib.archive.index import shards_of
+    from lib.profile import load_profile
 
     root, shards = shards_of(names.dataset, names.profile)
-    archive = Archive(shards, settings_of(names.profile))
+    archive = Archive(shards, load_profile(names.profile))
     for asked in sys.stdin if question == "-" else [question]:
         for number, page in archive.ask(asked.strip(), k).iterrows():
             drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"

@@ -1,15 +1,15 @@
-"""One cache for the numbers that models give: (model, role, text) → vector, (model, question, passage) → score.
+"""One cache of what models give: (model, role, text) → vector, (model, question, passage) → score, and texts.
 
-Rows are kept one by one in SQLite, by what the model read, so that a killed run resumes where it was, and any other
-chunking or question set that contains the same text reuses its row. Texts that language models write are kept in
-:mod:`lib.models.written`, the log of the same kind that is also published.
+Rows of numbers are kept one by one in SQLite, by what the model read, so that a killed run resumes where it was, and
+any other chunking or question set that contains the same text reuses its row. Texts that language models write are in
+the table ``texts``, see :mod:`lib.models.written`.
 """
 
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +20,7 @@ from lib.words import StudyError
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS spaces (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS rows (space INTEGER, key BLOB, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS sums (space INTEGER, key BLOB, sum BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
-"""
-LOOK_UP = """
-SELECT value, sum FROM rows LEFT JOIN sums USING (space, key) WHERE space = ? AND key = ?
+CREATE TABLE IF NOT EXISTS texts (key TEXT, log TEXT, record TEXT, PRIMARY KEY (key, log));
 """
 
 
@@ -33,16 +30,8 @@ def key_of(item: str | tuple[str, ...]) -> bytes:
     return hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def sum_of(space: str, key: bytes, value: bytes) -> bytes:
-    """A row's checksum, 8 bytes, over its place too: a row in another's place is as wrong as one that was changed."""
-    return hashlib.blake2b(b"\0".join((space.encode(), key, value)), digest_size=8).digest()
-
-
 class Cache:
-    """Rows of numbers by model and input.
-
-    A row whose checksum differs is computed again; one that was kept before there were checksums gets its own when it
-    is first used.
+    """What models gave, by model and input.
 
     Args:
         path: the SQLite file; made when missing.
@@ -50,6 +39,22 @@ class Cache:
 
     def __init__(self, path: Path):
         self.path = Path(path)
+
+    @contextmanager
+    def open(self) -> Iterator[sqlite3.Connection]:
+        """A connection; StudyError where the file is damaged or cannot be written."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=120)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.executescript(SCHEMA)
+                yield connection
+        except sqlite3.OperationalError as error:
+            mend = "make room on the disk and give yourself the right to write; all that was computed is kept"
+            raise StudyError(f"{self.path} cannot be used now ({error}); {mend}") from None
+        except sqlite3.DatabaseError as error:
+            mend = "move it elsewhere, then its rows are computed again"
+            raise StudyError(f"{self.path} is damaged ({error}); {mend}") from None
 
     def rows(
         self,
@@ -66,8 +71,7 @@ class Cache:
         is computed, and batches follow the order of the items: an empty cache is always filled in the same way.
 
         Args:
-            space: what the rows depend on beside the item, JSON-able: the model's hash, the runtime's version, window,
-                precision, role.
+            space: what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role.
             items: what the model reads.
             compute: maps a list of items to an array of shape (n,) or (n, width).
             batch_size: items that are computed and kept at once.
@@ -76,61 +80,28 @@ class Cache:
 
         Returns:
             Shape (n_items, width).
-
-        Raises:
-            StudyError: the file is damaged, or cannot be written.
         """
-        try:
-            with closing(self._open()) as connection:
-                return self._rows(connection, space, items, compute, batch_size, np.dtype(dtype), label)
-        except sqlite3.OperationalError as error:
-            mend = "make room on the disk and give yourself the right to write; all that was computed is kept"
-            raise StudyError(f"{self.path} cannot be used now ({error}); {mend}") from None
-        except sqlite3.DatabaseError as error:
-            mend = "move it elsewhere, then its rows are computed again"
-            raise StudyError(f"{self.path} is damaged ({error}); {mend}") from None
-
-    def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=120)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.executescript(SCHEMA)
-        return connection
-
-    def _rows(self, connection, space, items, compute, batch_size, dtype, label) -> np.ndarray:
+        dtype, keys = np.dtype(dtype), [key_of(item) for item in items]
         kind = dtype.str if dtype.names is None else str(dtype)
         name = json.dumps(space | {"dtype": kind}, sort_keys=True)
-        with connection:
-            connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
-        [number] = connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()
-        keys = [key_of(item) for item in items]
-        found, sums, n_damaged = {}, [], 0
-        for key in dict.fromkeys(keys):
-            value, known = connection.execute(LOOK_UP, (number, key)).fetchone() or (None, None)
-            if value is None:
-                continue
-            if (own := sum_of(name, key, value)) == (known or own):
-                found[key] = np.frombuffer(value, dtype)
-                sums += [(number, key, own)] * (known is None)
-            else:
-                n_damaged += 1
-        if n_damaged:
-            print(f"{self.path.name}: {n_damaged} rows are damaged; they are computed again")
-        if sums:
+        with self.open() as connection:
             with connection:
-                connection.executemany("INSERT OR IGNORE INTO sums VALUES (?, ?, ?)", sums)
-        missing = [row for row, key in enumerate(keys) if key not in found]
-        starts = range(0, len(missing), batch_size)
-        for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
-            part = missing[start : start + batch_size]
-            values = np.asarray(compute([items[row] for row in part]), dtype)
-            if len(values) != len(part):
-                raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
-            made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
-            packed = [(number, key, value.tobytes()) for key, value in made.items()]
-            sums = [(number, key, sum_of(name, key, value)) for _, key, value in packed]
-            with connection:
-                connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", packed)
-                connection.executemany("INSERT OR REPLACE INTO sums VALUES (?, ?, ?)", sums)
-            found |= made
+                connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
+            [number] = connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()
+            look_up, found = "SELECT value FROM rows WHERE space = ? AND key = ?", {}
+            for key in dict.fromkeys(keys):
+                if row := connection.execute(look_up, (number, key)).fetchone():
+                    found[key] = np.frombuffer(row[0], dtype)
+            missing = [row for row, key in enumerate(keys) if key not in found]
+            starts = range(0, len(missing), batch_size)
+            for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
+                part = missing[start : start + batch_size]
+                values = np.asarray(compute([items[row] for row in part]), dtype)
+                if len(values) != len(part):
+                    raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
+                made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
+                packed = [(number, key, value.tobytes()) for key, value in made.items()]
+                with connection:
+                    connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", packed)
+                found |= made
         return np.stack([found[key] for key in keys]) if keys else np.zeros((0, 0), dtype)

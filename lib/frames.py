@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ARTIFACTS = ROOT / "artifacts"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
-LATER = {"engine": "torch"}  # settings that were added later: with these values they are no part of a key
+LATER = {"engine": "torch"}  # of published manifests: with these values no part of a key
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
 READ = {
     "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},

@@ -14,11 +14,10 @@ MOST, LARGEST = 2**32 - 1, 1e300  # whole number, as the largest seed is; other 
 MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds frozen_layers silver_epochs".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
 CHOICES = {
-    "engine": ("torch", "openvino", "onnx"),
     "precision": (precisions := ("auto", "float32", "bfloat16", "float16")),
     "train_precision": precisions,
     "long_chunks": ("windows", "truncate"),
-    "backend": ("llama.cpp", "transformers", "openvino"),
+    "backend": ("llama.cpp", "transformers"),
     "negatives": ("all",),
     "method": ("lora", "full"),
     "sides": ("question", "both"),

@@ -216,8 +216,6 @@ class Published:
             pieces = record.pop("pieces", None)
             if pieces and asked:
                 record["text"] = from_pieces(pieces, asked[record["question_id"]])
-            elif pieces:
-                record.pop("sha", None)  # which is that of the whole text
         return records
 
 

@@ -17,7 +17,7 @@ from lib.frames import Frames
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
-from lib.models.written import GenerationLog, Model, take_over
+from lib.models.written import GenerationLog, Model
 from lib.store import Entry
 from lib.words import Condition, StudyError
 
@@ -116,21 +116,12 @@ class Study(Frames):
         return self._copy(profile=self.profile.only(sections, name), _whole=self._whole or self)
 
     def generation_log(self) -> GenerationLog:
-        """What a language model wrote for this study, for its collection about filings, and for the profile that this
-        one extends; shared by all reruns.
-        """
+        """What a language model wrote for this study; shared by all reruns."""
         weights = self.profile.generator.weights
         model = Model(weights, weights_hash(weights))
-        whole = (self._whole or self).profile
-        of_filings = self.home.parents[1] / self.dataset.collection / self.home.name
-        for folder in (of_filings, self.home.with_name(whole.get("extends", self.home.name))):
-            if self.has_text and folder != self.home and (folder / GENERATIONS).is_file():
-                about = {*self.filings["doc_name"], *self.questions["question_id"]}
-                take = partial(take_over, folder / GENERATIONS, self.home / GENERATIONS, about, model)
-                self.memo(("texts of", folder), take)
         read = lambda: self.published.generations(self.questions)  # noqa: E731
         published = self.memo("generations", read) if self.published else [] if self.uses_published else None
-        return GenerationLog(self.home / GENERATIONS, model, published, self.store.say)
+        return GenerationLog(self.home / GENERATIONS, self.cache, model, published, self.store.say)
 
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""

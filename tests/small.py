@@ -12,7 +12,7 @@ import pytest
 from lib import methods
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.data.dataset import read_dataset
-from lib.models.written import append_records, key_of
+from lib.models.written import key_of
 from lib.profile import load_profile
 from lib.study import Study
 from lib.words import StudyError
@@ -75,6 +75,13 @@ def generation(question_id: str, text: str, kind: str = "answer", sha256: str = 
     identity = {"model": model, "prompt_sha": f"{kind} {question_id}", "params": {}, "seed": 1}
     about = {"key": key_of(identity), "kind": kind, "question_id": question_id}
     return about | identity | {"text": text, "finish_reason": "stop"}
+
+
+def add_texts(study: Study, records: list[dict]) -> None:
+    """Add records to ``generations.jsonl`` of a study."""
+    study.home.mkdir(parents=True, exist_ok=True)
+    with (study.home / "generations.jsonl").open("a") as file:
+        file.writelines(json.dumps(record) + "\n" for record in records)
 
 
 def executed_chapter(study: Study) -> None:
@@ -143,7 +150,7 @@ def small_artifacts(open_small, tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("small-artifacts")
     study = open_small(root)
     records = [generation("q1", ECHO), generation("q2", HOSTILE), generation("q2", "Bolt spent 45.", "hyde")]
-    append_records(study.home / "generations.jsonl", records)
+    add_texts(study, records)
     with only_bm25():
         write_whole(study)
     return root

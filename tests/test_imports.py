@@ -9,7 +9,7 @@ import nbformat
 from lib.files import ROOT
 from lib.studies import NOTEBOOKS
 
-HEAVY = {"torch", "transformers", "sentence_transformers", "chromadb", "lightgbm", "onnxruntime", "openvino"}
+HEAVY = {"torch", "transformers", "sentence_transformers", "chromadb", "lightgbm", "onnxruntime"}
 HEAVY |= {"papermill", "pymupdf", "sacrebleu", "scipy.stats", "sklearn"}
 
 

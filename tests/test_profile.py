@@ -2,12 +2,9 @@
 
 import re
 
-import pandas as pd
 import pytest
 
-from lib.files import ROOT
 from lib.methods import measured
-from lib.models import encoders
 from lib.profile import PROFILES, Settings, UndeclaredSetting, load_profile
 from lib.words import StudyError
 
@@ -78,7 +75,10 @@ def test_unknown_setting_is_an_error_that_lists_the_known(write, text, name, kno
         ),
         ("chunks: {size: null}", "line 2: chunks.size is None; give a whole number from 1"),
         ("embedder: {weights: 7}", "line 2: embedder.weights is 7; give a text"),
-        ("embedder: {engine: fast}", "line 2: embedder.engine is 'fast'; give one of torch, openvino, onnx"),
+        (
+            "generator: {backend: fast}",
+            "line 2: generator.backend is 'fast'; give one of llama.cpp, transformers",
+        ),
         ("siblings: {rows: 3}", "line 2: siblings.rows is 3; give all or a list of names"),
         ("bm25: {k1: 1.0, k1: 2.0}", "line 2: bm25.k1 stands there twice, first in line 2; remove one"),
         ("sets: {mine: {run.depth: 0}}", "line 2: run.depth is 0; give a whole number from 1"),
@@ -168,16 +168,6 @@ def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name
     assert {"hyde"} == {name for name, _ in set(measured(profile)) - set(measured(changed))}
     with pytest.raises(StudyError, match=r"no setting 'bm25\.k'"):
         load_profile(write("extends: default\nsets: {mine: {bm25.k: 1}}")).for_sets("mine")
-
-
-def test_the_default_engine_is_the_fastest_that_was_published_and_none_is_called_faster():
-    tables = ROOT / "book" / "results" / "financebench" / "default" / "shown" / "tables"
-    speeds = pd.read_csv(tables / "encoder-speeds.csv")
-    embedder = load_profile("default").embedder
-    own = speeds[speeds["model"] == embedder.weights].sort_values("texts_s")
-    assert own["engine"].iloc[-1] == embedder.engine
-    for text in (encoders.__doc__, *(path.read_text() for path in PROFILES.glob("*.yaml"))):
-        assert "faster" not in text
 
 
 def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():

@@ -16,8 +16,9 @@ from lib.evaluation import evaluate
 from lib.files import ROOT, digest_of, digest_of_file
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
-from lib.models.weights import fetch, weights_hash
-from lib.models.written import append_records, key_of, read_records
+from lib.models.prompts import Generation, Prompt, Sampling
+from lib.models.weights import fetch
+from lib.models.written import Item, read_records
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
@@ -355,16 +356,6 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
     assert len({digest_of(one) for one in params[: -len(CHUNKINGS)]}) == len(params) - len(CHUNKINGS)
 
 
-def test_torch_is_no_part_of_a_key_and_another_engine_is():
-    dataset = type("Data", (), {"name": "any"})()
-    study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
-    known = study.settings_of(("embedder",))["embedder"]
-    assert known["precision"] == "auto"
-    assert "engine" not in known
-    other = study.with_changes({"embedder.engine": "openvino"}).settings_of(("embedder",))["embedder"]
-    assert other == known | {"engine": "openvino"}
-
-
 def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch):
     study, path = object.__new__(Study), "retrievers/stop_words.txt"
     study.profile = load_profile("default").updated({"bm25": {"k1": 1.5}})
@@ -379,7 +370,7 @@ def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
 
 
-def test_a_setting_that_is_none_is_part_of_a_key():
+def test_a_setting_that_is_none_is_part_of_a_key_and_a_published_engine_is_not():
     study = object.__new__(Study)
     study.profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None, "engine": "torch"}})
     assert study.settings_of(("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}
@@ -387,19 +378,18 @@ def test_a_setting_that_is_none_is_part_of_a_key():
 
 def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
     about = {"name": "any", "collection": "any", "has_text": True}
-    about |= {"questions": pd.DataFrame({"question_id": ["q1"]})}
-    about["filings"] = pd.DataFrame({"doc_name": ["ACME"], "n_pages": [3]})
-    study = Study(type("Data", (), about)(), load_profile("smoke"), METHODS, CHUNKINGS, tmp_path)
-    ours, records = weights_hash(study.profile.generator.weights), []
-    for question_id, model in (("q1", ours), ("ACME", ours), ("q1", "another"), ("q9", ours)):
-        known = {"model": {"name": "m", "sha256": model}, "prompt_sha": question_id, "params": {}, "seed": 1}
-        given = {"kind": "hyde", "question_id": question_id, "text": "words", "finish_reason": "stop"}
-        records.append({"key": key_of(known)} | known | given)
-    append_records(study.home.with_name("default") / "generations.jsonl", records)
-    assert not study.generation_log().uses_published
-    study.uses_published = True
-    assert study._for("hyde").generation_log().uses_published
-    taken = read_records(study.home / "generations.jsonl", print)
-    assert [record | {"sha": None} for record in taken.values()] == [
-        record | {"sha": None} for record in records[:2]
-    ]
+    dataset = type("Data", (), about)()
+    smoke, default = (
+        Study(dataset, load_profile(name), METHODS, CHUNKINGS, tmp_path) for name in ("smoke", "default")
+    )
+    item = Item("q1", "q1", Prompt("?"), Sampling(max_tokens=5))
+    log = default.generation_log()
+    record = log._record("hyde", item, Generation("words", 1, 1, "stop", 0.1)) | {"origin": "published"}
+    default.home.mkdir(parents=True)
+    (default.home / "generations.jsonl").write_text(json.dumps(record) + "\n")
+    assert not smoke.generation_log().uses_published
+    smoke.uses_published = True
+    assert smoke._for("hyde").generation_log().uses_published
+    found = smoke.generation_log().fill("hyde", [item], None)
+    assert (found.texts, found.origins) == ({"q1": "words"}, {"published": 1})
+    assert read_records(smoke.home / "generations.jsonl") == {record["key"]: record}

@@ -24,7 +24,7 @@ from lib.ahead.views import study_pool
 from lib.analysis.frontier import known_table
 from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, METRICS, MIXED
 from lib.archive.ask import NEAREST, Archive
-from lib.archive.index import Shards, settings_of, shards_of
+from lib.archive.index import Shards, shards_of
 from lib.files import digest_of, write_atomically
 from lib.frames import edited
 from lib.metrics.retrieval import retrieval_metrics
@@ -32,6 +32,7 @@ from lib.models.index import window_vectors
 from lib.page_scorer import light
 from lib.page_scorer.pages import folds, load_records
 from lib.page_scorer.search import pages_of_chunks
+from lib.profile import load_profile
 from lib.retrievers import dense
 from lib.studies import open_study
 from lib.study import Study
@@ -68,11 +69,9 @@ class Part(Study):
 
     def __init__(self, whole: Study, doc_names: frozenset[str], index: "Index | None" = None):
         self.__dict__.update(whole.__dict__)
-        self.of, self.doc_names, self._memo, self.alone = whole, doc_names, {}, whole
+        self.of, self.doc_names, self._memo = whole, doc_names, {}
         if index:
             self.memo(window_vectors.key(), lambda: index.of(self.chunks))
-            changes = {"embedder.engine": index.shards.plan.engine}
-            self.alone = whole.memo("by the index's engine", lambda: whole.with_changes(changes))
 
     def _kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["doc_name"].isin(self.doc_names)].reset_index(drop=True)
@@ -99,20 +98,17 @@ class Part(Study):
         return digest if is_whole else digest_of([digest, sorted(self.doc_names)])[:20]
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
-        """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts, by the index's engine."""
+        """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts."""
         if name not in ALONE:
             return super().rank_method(name, allowed, depth)
         is_kept = self.of.chunks["doc_name"].isin(self.doc_names).to_numpy()
         among = np.zeros((len(self.questions), len(is_kept)), bool)
         among[:, is_kept] = allowed
-        return self.alone.rank_method(name, among, depth)
+        return self.of.rank_method(name, among, depth)
 
 
 class Index:
-    """Windows' vectors of a larger collection: those of a study's own filings, and the shards of all others.
-
-    The encoder is the same; the engines differ by the rounding of 16-bit numbers.
-    """
+    """Windows' vectors of a larger collection: those of a study's own filings, and the shards of all others."""
 
     def __init__(self, home: Study, shards: Shards):
         self.home, self.shards = home, shards
@@ -209,7 +205,10 @@ def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
     """
 
     def make() -> pd.DataFrame:
-        archive, rankers = Archive(shards, settings_of(), sorted(part.doc_names)), _home_rankers(home)
+        archive, rankers = (
+            Archive(shards, load_profile("default"), sorted(part.doc_names)),
+            _home_rankers(home),
+        )
         rows = []
         for asked in home.questions.itertuples():
             best = archive.ask(asked.question, max(DEPTHS), rankers[asked.question_id])

@@ -45,7 +45,7 @@ def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry | None]
     for fold in (fold for fold in folds(study) if fold.number in models):
         entry = models[fold.number]
         model = Model(f"{weights}-dpo", entry.digest) if entry else Model(weights, weights_hash(weights))
-        log = GenerationLog(study.home / LOG, model, say=study.store.say)
+        log = GenerationLog(study.home / LOG, study.cache, model, say=study.store.say)
         items = [
             Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
             for row in study.questions.iloc[list(fold.test)].itertuples()

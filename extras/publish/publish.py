@@ -170,7 +170,7 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
     or a filing at length."""
     question_of = study.questions.set_index("question_id")["question"].to_dict()
     known, lines = {*question_of, *study.filings["doc_name"]}, []
-    records = read_records(study.home / "generations.jsonl", say).values()
+    records = read_records(study.home / "generations.jsonl").values()
     for record in sorted(records, key=itemgetter("kind", "question_id", "key")):
         about = record["question_id"]
         if about not in known or len(quotes[1].longest(record["text"]).split()) > LONG_QUOTE:

@@ -18,8 +18,8 @@ from lib.ahead.ranker import Ranker, mixed
 from lib.ahead.search import saved_ranker
 from lib.ahead.terms import core
 from lib.ahead.views import PageViews, Vectors, pool_of
-from lib.archive.index import Shards, settings_of
-from lib.profile import Settings
+from lib.archive.index import Shards
+from lib.profile import Settings, load_profile
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
 from lib.retrievers.identity import filing_identities, identity_features
@@ -43,7 +43,7 @@ class Archive:
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
         if not (names := names or shards.names()):
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
-        self.profile, self.ranker = profile or settings_of(), saved_ranker("index")
+        self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
         paths = (shards.path("pages", name) for name in names)
         self.pages = pd.concat(map(pd.read_parquet, paths), ignore_index=True)

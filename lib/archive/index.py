@@ -26,7 +26,7 @@ from lib.data.locate import DEMO, financebench_root, name_of
 from lib.data.pages import read_filing
 from lib.files import digest_of_file, write_atomically
 from lib.frames import ARTIFACTS
-from lib.models.encoders import ENGINES
+from lib.models.encoders import load_encoder
 from lib.models.index import SPECIAL_TOKENS
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings, load_profile
@@ -35,7 +35,6 @@ from lib.words import PAGE_COLUMNS, StudyError
 VERSION = 1  # raised when the same filing gets another shard
 PLAN, COSTS, SOURCE = "plan.json", "costs.jsonl", b"source"
 STEPS = ("read", "cut", "embed", "write")
-PROFILE = str(Path(__file__).with_name("archive.yaml"))  # the profile of archives, where none is named
 
 
 class Plan(NamedTuple):
@@ -43,7 +42,6 @@ class Plan(NamedTuple):
 
     weights: str
     weights_hash: str
-    engine: str
     precision: str
     batch_size: int
     window: int
@@ -56,7 +54,7 @@ class Plan(NamedTuple):
     def of(cls, profile: Settings) -> "Plan":
         """The plan of a profile's chunks and embedder."""
         of, chunks = profile.embedder, profile.chunks
-        model = of.weights, weights_hash(of.weights), of.get("engine", "torch"), of.precision, of.batch_size
+        model = of.weights, weights_hash(of.weights), of.precision, of.batch_size
         return cls(*model, of.window, of.window_overlap, chunks.size, chunks.overlap)
 
     def encoder(self) -> object:
@@ -65,7 +63,7 @@ class Plan(NamedTuple):
 
         logging.disable_progress_bar()
         logging.set_verbosity_error()
-        return ENGINES[self.engine](fetch(self.weights), self.window, self.precision, self.batch_size)
+        return load_encoder(fetch(self.weights), self.window, self.precision, self.batch_size)
 
 
 class Shards:
@@ -103,11 +101,6 @@ class Shards:
         return table.drop_columns("vector").to_pandas(), vectors.reshape(len(table), -1)
 
 
-def settings_of(profile: str = "default") -> Settings:
-    """A profile by name or file; in place of the default one that of archives."""
-    return load_profile(PROFILE if profile == "default" else profile)
-
-
 def shards_of(dataset: str, profile: str = "default", to: Path | None = None) -> tuple[Path, Shards]:
     """The folder of a dataset's filings, by name or path, and their shards, among the artifacts or in a folder.
 
@@ -118,7 +111,7 @@ def shards_of(dataset: str, profile: str = "default", to: Path | None = None) ->
     root = named.get(dataset) or Path(dataset).expanduser()
     if not root.is_dir():
         raise StudyError(f"{dataset}: no folder; give financebench, demo, or a folder with PDFs")
-    settings = settings_of(profile)
+    settings = load_profile(profile)
     return root, Shards(to or ARTIFACTS / name_of(root) / settings.name / "index", Plan.of(settings))
 
 

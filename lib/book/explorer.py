@@ -186,7 +186,7 @@ def _written(study: Study) -> list[dict]:
     A published text of which only gaps are left is not among them.
     """
     if study.has_text:
-        given = read_records(study.home / "generations.jsonl", study.store.say).values()
+        given = read_records(study.home / "generations.jsonl").values()
     else:
         given = study.published.generations(study.questions)
     known, shown, judged = contexts_of(study), {}, {}

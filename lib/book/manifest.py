@@ -46,7 +46,7 @@ def write_results(study: Study, some: Sequence[tuple[str, Condition]] | None = N
     if "answer" in study.dataset.lacks:
         (study.outputs / ANSWERS_FILE).unlink(missing_ok=True)  # written when there were some
     if study.has_text:
-        study.generation_log().take_published()
+        study.generation_log().list_all()
         packed = io.BytesIO()
         study.questions.to_parquet(packed, index=False)
         study.write("questions.parquet", packed.getvalue())

@@ -1,39 +1,24 @@
 """Cross-encoders: a question and a passage read together, one relevance score (Nogueira & Cho, 2019)."""
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from lib.data.chunks import load_tokenizer, spans_of
-from lib.models.encoders import automatic_precision, in_batches_that_fit, onnx_session, run_onnx
+from lib.data.chunks import spans_of
+from lib.models.encoders import OnnxModel, automatic_precision, in_batches_that_fit
 from lib.words import StudyError
 
 VERSION = 1  # raised when the same weights give other scores
 
 
-class OnnxCrossEncoder:
-    """A BERT cross-encoder in ONNX, run by onnxruntime one pair at a time.
-
-    The 8-bit model scales its activations by the largest of a batch, so that a pair's score would depend on its
-    companions; alone it does not, and on a processor it takes no longer. A pair has at most ``window`` tokens; the
-    longer of question and passage is cut.
-    """
-
-    def __init__(self, weights: Path, window: int):
-        self.session, self.inputs = onnx_session(weights)
-        self.tokenizer = load_tokenizer(weights)
-        self.tokenizer.enable_truncation(window, strategy="longest_first")
+class OnnxCrossEncoder(OnnxModel):
+    """A BERT cross-encoder in ONNX; of a pair that is too long the longer of question and passage is cut."""
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score per pair, shape (n_pairs,)."""
-        encoded = self.tokenizer.encode_batch(list(pairs))
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            scores = pool.map(lambda one: run_onnx(self.session, self.inputs, one).ravel()[0], encoded)
-            return np.array(list(scores), np.float32)
+        return np.array([score.ravel()[0] for score in self.outputs(pairs)], np.float32)
 
 
 class TorchCrossEncoder:

@@ -1,15 +1,11 @@
 """Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
 
-Three engines run them: torch, on any device; OpenVINO, on a processor; and onnxruntime, for weights that are published
-as an 8-bit graph. Which is fastest depends on precision and processor: ``python -m lib speed`` measures it.
+torch runs them, on any device; onnxruntime runs weights that are published as an 8-bit graph.
 """
 
 import os
-import sys
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -26,9 +22,7 @@ GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
 NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
 ROOM = 1.3  # memory that a model needs, in sizes of its weights
 VERSION = 1  # raised when the same text gets another vector
-HINTS = {"bfloat16": "bf16", "float32": "f32"}  # a precision in OpenVINO's words
 BGE_QUERY = "Represent this sentence for searching relevant passages: "
-PADDED_TO = 16  # tokens; OpenVINO prepares its kernels once for each length of a batch
 
 
 def has_fast_bfloat16() -> bool:
@@ -110,136 +104,56 @@ class Encoder:
         return [_unit(one[1:-1].float().cpu().numpy()) for one in vectors]
 
 
-class OpenVinoEncoder:
-    """The encoder of :class:`Encoder`, converted to OpenVINO when it is opened, with pooling and normalisation.
+class OnnxModel:
+    """The ``model.onnx`` of a directory, which reads ``window`` tokens of a text or pair, each alone on one thread.
 
-    Texts of like length share a batch, so that little is computed for padding, and each core has a batch of its own.
-    ``auto`` is ``bfloat16`` where the processor multiplies it natively.
-
-    Raises:
-        StudyError: a precision that is neither ``auto``, ``bfloat16`` nor ``float32``.
+    An 8-bit model scales its activations by the largest of a batch: alone, what it gives depends on nothing else.
     """
 
-    def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 32):
-        # importing openvino would send a usage report; without this package it takes a stub in its place
-        sys.modules.setdefault("openvino_telemetry", None)
-        import openvino
-        from sentence_transformers import SentenceTransformer
+    def __init__(self, weights: Path, window: int):
+        import onnxruntime
 
-        core = openvino.Core()
-        if precision == "auto":
-            is_native = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-            precision = "bfloat16" if is_native else "float32"
-        if precision not in HINTS:
-            raise StudyError(f"embedder.precision is {precision!r}: OpenVINO has auto, {' and '.join(HINTS)}")
-        model = SentenceTransformer(
-            str(weights),
-            device="cpu",
-            local_files_only=True,
-            model_kwargs={"attn_implementation": "eager"},  # which can be traced for any length
-        )
-        self.precision, self.batch_size, self.prompts = precision, batch_size, model.prompts
-        self.tokenizer, self.padding = load_tokenizer(weights), model.tokenizer.pad_token_id
-        self.tokenizer.enable_truncation(window)
-        # threads that share a batch stall when another program takes a core
-        n_cores = os.cpu_count()
-        options = {"NUM_STREAMS": n_cores, "INFERENCE_NUM_THREADS": n_cores}
-        options |= {"INFERENCE_PRECISION_HINT": HINTS[precision]}
-        network = core.compile_model(_converted(model), "CPU", options)
-        self.queue = openvino.AsyncInferQueue(network, n_cores)
+        options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
+        options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
+        # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
+        options.add_session_config_entry("session.x64quantprecision", "1")
+        self.session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
+        self.inputs = {entry.name for entry in self.session.get_inputs()}
+        self.tokenizer = load_tokenizer(weights)
+        self.tokenizer.enable_truncation(window, strategy="longest_first")
 
-    def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
-        """Unit vectors of texts, float32, shape (n_texts, dimension)."""
-        prompt = self.prompts.get(role) or ""
-        ids = [one.ids for one in self.tokenizer.encode_batch([prompt + text for text in texts])]
-        lengths = [-(-len(one) // PADDED_TO) * PADDED_TO for one in ids]
-        found: dict[int, np.ndarray] = {}
+    def outputs(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> Iterator[np.ndarray]:
+        """The first output for each text or pair."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            yield from pool.map(self._output, self.tokenizer.encode_batch(list(texts)))
 
-        def keep(request: object, rows: list[int]) -> None:
-            found.update(zip(rows, request.get_output_tensor(0).data.copy(), strict=True))
-
-        self.queue.set_callback(keep)
-        for length, rows in groupby(sorted(range(len(ids)), key=lengths.__getitem__), lengths.__getitem__):
-            rows = list(rows)
-            for start in range(0, len(rows), self.batch_size):
-                part = rows[start : start + self.batch_size]
-                given = np.full((len(part), length), self.padding, np.int64)
-                mask = np.zeros_like(given)
-                for place, row in enumerate(part):
-                    given[place, : len(ids[row])], mask[place, : len(ids[row])] = ids[row], 1
-                self.queue.start_async([given, mask], part)
-        self.queue.wait_all()
-        return _unit(np.stack([found[row] for row in range(len(ids))]))
+    def _output(self, encoded: Encoding) -> np.ndarray:
+        given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
+        given |= {"token_type_ids": encoded.type_ids}
+        feed = {name: np.array([value], np.int64) for name, value in given.items() if name in self.inputs}
+        return self.session.run(None, feed)[0]
 
 
-def _converted(model):
-    """A sentence-transformers model as an OpenVINO graph: token ids and mask (n, length) to vectors (n, dimension)."""
-    import torch
-    from openvino.frontend import FrontEndManager
-    from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
+class OnnxEncoder(OnnxModel):
+    """A BERT encoder in ONNX that gives token vectors; the first token's vector counts.
 
-    class Sentences(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.steps = torch.nn.ModuleList(model)
-
-        def forward(self, input_ids, attention_mask):
-            features = {"input_ids": input_ids, "attention_mask": attention_mask}
-            for step in self.steps:
-                features = step(features)
-            return features["sentence_embedding"]
-
-    example = torch.full((2, PADDED_TO), model.tokenizer.unk_token_id)
-    traced = {"input_ids": example, "attention_mask": torch.ones_like(example)}
-    with warnings.catch_warnings(action="ignore"):  # of branches, which all texts take alike
-        decoder = TorchScriptPythonDecoder(Sentences().eval(), example_input=traced)
-    frontend = FrontEndManager().load_by_framework("pytorch")
-    return frontend.convert(frontend.load(decoder))
-
-
-class OnnxEncoder:
-    """A BERT encoder in ONNX that gives token vectors, run by onnxruntime one text per thread, first token's vector.
-
-    An 8-bit model scales its activations by the largest of a batch: alone, a text's vector depends on nothing else.
     Pooling and the words before a query are BGE's (Xiao et al., 2023). The file fixes its own precision.
     """
-
-    def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 1):
-        self.session, self.inputs = onnx_session(weights)
-        self.tokenizer = load_tokenizer(weights)
-        self.tokenizer.enable_truncation(window)
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
         prompt = BGE_QUERY if role == "query" else ""
-        encoded = self.tokenizer.encode_batch([prompt + text for text in texts])
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            vectors = pool.map(lambda one: run_onnx(self.session, self.inputs, one)[0, 0], encoded)
-            return _unit(np.stack(list(vectors)))
+        return _unit(np.stack([tokens[0, 0] for tokens in self.outputs([prompt + text for text in texts])]))
 
 
-def onnx_session(weights: Path) -> tuple[object, set[str]]:
-    """The ``model.onnx`` of a directory, on one thread, and the names of its inputs."""
-    import onnxruntime
-
-    options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
-    options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
-    # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
-    options.add_session_config_entry("session.x64quantprecision", "1")
-    session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
-    return session, {entry.name for entry in session.get_inputs()}
-
-
-def run_onnx(session: object, inputs: set[str], encoded: Encoding) -> np.ndarray:
-    """The first output of a session for one tokenised text, or pair of texts."""
-    given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
-    given |= {"token_type_ids": encoded.type_ids}
-    feed = {name: np.array([value], np.int64) for name, value in given.items() if name in inputs}
-    return session.run(None, feed)[0]
+def load_encoder(
+    weights: Path, window: int, precision: str = "auto", batch_size: int = 32
+) -> Encoder | OnnxEncoder:
+    """The encoder of a directory: ONNX where there is a ``model.onnx``, else torch."""
+    if (weights / "model.onnx").is_file():
+        return OnnxEncoder(weights, window)
+    return Encoder(weights, window, precision, batch_size)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
-
-
-ENGINES = {"torch": Encoder, "openvino": OpenVinoEncoder, "onnx": OnnxEncoder}

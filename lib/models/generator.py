@@ -14,10 +14,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from queue import SimpleQueue
 
 from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
@@ -27,7 +25,6 @@ SERVER = (sys.executable, "-m", "lib.models.generator")
 OPTIONS = {
     "llama.cpp": ("n_slots", "context", "n_threads"),
     "transformers": ("batch_size", "context", "precision"),
-    "openvino": ("context", "n_threads"),
 }
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
 
@@ -36,11 +33,9 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets.
 
     Raises:
-        StudyError: there is no such backend, or the directory does not contain exactly one GGUF file.
+        StudyError: llama.cpp's directory does not contain exactly one GGUF file.
     """
     backend = settings["backend"]
-    if backend not in OPTIONS:
-        raise StudyError(f"no generator backend {backend!r}: say {' or '.join(OPTIONS)}")
     taken = {name: settings[name] for name in OPTIONS[backend] if name in settings}
     if backend == "transformers":
         from lib.models.generator_transformers import TransformersGenerator  # takes seconds to import
@@ -49,10 +44,6 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     found = sorted(Path(directory).glob("*.gguf"))
     if len(found) != 1:
         raise StudyError(f"{directory} holds {len(found)} GGUF files; the generator needs exactly one")
-    if backend == "openvino":
-        from lib.models.generator_openvino import OpenVinoGenerator
-
-        return OpenVinoGenerator(found[0], **taken)
     return LlamaCppGenerator(found[0], **taken)
 
 
@@ -77,21 +68,17 @@ class LlamaCppGenerator:
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
-        slots = [Slot(self) for _ in range(min(self.n_slots, len(requests)))]
-        idle, deaths, why_not = SimpleQueue(), 0, ""
-        for slot in slots:
-            idle.put(slot)
+        slots, of_thread, deaths, why_not = [], threading.local(), 0, ""
+
+        def open_slot() -> None:
+            of_thread.slot = Slot(self)
+            slots.append(of_thread.slot)
 
         def answer(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
             number, request = numbered
-            if why_not:
-                return number, GenerationError(why_not)
-            slot = idle.get()
-            outcome = slot.outcome(request)
-            idle.put(slot)
-            return number, outcome
+            return number, GenerationError(why_not) if why_not else of_thread.slot.outcome(request)
 
-        with ThreadPool(max(len(slots), 1)) as threads:
+        with ThreadPool(max(min(self.n_slots, len(requests)), 1), open_slot) as threads:
             try:
                 for number, outcome in threads.imap_unordered(answer, enumerate(requests)):
                     deaths = deaths + 1 if isinstance(outcome, _DeadError) else 0
@@ -120,7 +107,7 @@ class Slot:
         try:
             if self.process is None:
                 self._start()
-            drawn = {name: value for name, value in asdict(request.sampling).items() if value != ""}
+            drawn = request.sampling.params | {"seed": request.sampling.seed}
             reply = self._ask({"messages": request.prompt.messages} | drawn)
         except (_DeadError, OSError, ValueError) as error:
             self.end()

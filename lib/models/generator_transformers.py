@@ -6,8 +6,7 @@ taking the largest is drawing from their softmax (Gumbel 1954; Maddison, Tarlow 
 
 import time
 from collections.abc import Sequence
-from dataclasses import astuple
-from itertools import groupby
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -56,8 +55,8 @@ class TransformersGenerator:
     """
 
     def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
-        load = transformers.AutoTokenizer.from_pretrained
-        self.tokenizer = load(directory, padding_side="left", **from_files(directory))
+        files = from_files(directory)
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(directory, padding_side="left", **files)
         dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
         self.model = load_model(directory, dtype)
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
@@ -65,27 +64,23 @@ class TransformersGenerator:
         ends = self.model.generation_config.eos_token_id
         ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
         self.ends = list(ends) if isinstance(ends, list | tuple) else [ends]
-        self.padding = self.ends[0] if self.tokenizer.pad_token_id is None else self.tokenizer.pad_token_id
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token_id = self.ends[0]
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in batches of like length; see :class:`lib.models.prompts.Generator`."""
-        tokens, fits = [self._tokens(request) for request in requests], []
+        tokens, groups = [self._tokens(request) for request in requests], {}
         for number, request in enumerate(requests):
             needed = len(tokens[number]) + request.sampling.max_tokens
             if request.sampling.grammar:
                 on_done(number, GenerationError("the backend transformers has no grammars"))
-            elif needed <= self.context:
-                fits.append(number)
-            else:
+            elif needed > self.context:
                 reason = f"{needed} tokens with the answer; the context is {self.context}"
                 on_done(number, GenerationError(reason))
-
-        def shared(number: int) -> tuple:
-            return astuple(requests[number].sampling)[:-1]  # all but the seed
-
-        fits.sort(key=lambda number: (shared(number), len(tokens[number]), number))
-        for _, group in groupby(fits, key=shared):
-            numbers = list(group)
+            else:
+                groups.setdefault(replace(request.sampling, seed=0), []).append(number)
+        for numbers in groups.values():
+            numbers.sort(key=lambda number: len(tokens[number]))
             for start in range(0, len(numbers), self.batch_size):
                 self._batch(numbers[start : start + self.batch_size], requests, tokens, on_done)
 
@@ -118,21 +113,15 @@ class TransformersGenerator:
         first, processors, width = samplings[0], LogitsProcessorList(), max(map(len, prompts))
         if first.temperature > 0:
             processors.append(transformers.TemperatureLogitsWarper(float(first.temperature)))
-            if first.top_k:
-                processors.append(transformers.TopKLogitsWarper(first.top_k))
-            if first.top_p < 1:
-                processors.append(transformers.TopPLogitsWarper(first.top_p))
             processors.append(SeededDraw([sampling.seed for sampling in samplings]))
         settings = transformers.GenerationConfig(
             max_new_tokens=first.max_tokens,
             do_sample=False,  # the draw is made by the processors
             repetition_penalty=1.0,  # what the model's own settings say must not come in
             eos_token_id=self.ends,
-            pad_token_id=self.padding,
+            pad_token_id=self.tokenizer.pad_token_id,
         )
-        padded = torch.tensor([[self.padding] * (width - len(row)) + row for row in prompts])
-        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
-        given = {"input_ids": padded.to(self.model.device), "attention_mask": mask.to(self.model.device)}
+        given = self.tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to(self.model.device)
         written = self.model.generate(**given, generation_config=settings, logits_processor=processors)
         rows = written[:, width:].tolist()
         ends = [next((n for n, token in enumerate(row, 1) if token in self.ends), None) for row in rows]

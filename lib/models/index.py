@@ -10,11 +10,9 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
 from lib.frames import remembered
-from lib.models.encoders import ENGINES, VERSION, Role
+from lib.models.encoders import VERSION, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
-from lib.profile import Settings
 from lib.study import Study
-from lib.words import StudyError
 
 SPECIAL_TOKENS = 2
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
@@ -31,27 +29,12 @@ def windows(study: Study) -> pd.DataFrame:
     def split() -> pd.DataFrame:
         size = settings.window - SPECIAL_TOKENS
         table = split_chunks(study.chunks, study.tokenizer, size, settings.window_overlap)
-        if settings.long_chunks == "truncate":
-            return table.groupby("chunk", as_index=False).first()
-        if settings.long_chunks != "windows":
-            raise StudyError(f"embedder.long_chunks is {settings.long_chunks!r}: say windows or truncate")
-        return table
+        is_cut = settings.long_chunks == "truncate"
+        return table.groupby("chunk", as_index=False).first() if is_cut else table
 
     read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
     params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
     return study.store.frame("windows", params, split, WINDOWS_VERSION)
-
-
-def arithmetic(settings: Settings) -> dict[str, str]:
-    """How an embedder's settings say that its vectors are computed, for keys: precision, and engine if it is not torch.
-
-    Raises:
-        StudyError: an engine that there is not.
-    """
-    engine = settings.get("engine", "torch")
-    if engine not in ENGINES:
-        raise StudyError(f"embedder.engine is {engine!r}: say one of {', '.join(ENGINES)}")
-    return {"precision": settings.precision} | ({"engine": engine} if engine != "torch" else {})
 
 
 def encode_with(
@@ -75,12 +58,11 @@ def encode_with(
     """
     settings, listed = study.profile.embedder, digest_of(list(texts))
     space = {"model": digest, "version": VERSION, "window": window, "role": role}
-    space |= arithmetic(settings)
+    space["precision"] = settings.precision
 
     @cache
     def encoder() -> object:
-        engine = ENGINES[settings.get("engine", "torch")]
-        make = partial(engine, weights(), window, settings.precision, settings.batch_size)
+        make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
         return study.original.memo(("encoder", digest, window), make)
 
     def encode(items: list) -> np.ndarray:

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Protocol
 
 from lib.words import StudyError
 
 MAX_SEED = 2**32 - 2  # llama.cpp takes 2**32 - 1 for "any seed"
-LIMITS = dict(max_tokens=(1, inf), temperature=(0, inf), top_p=(1e-9, 1), top_k=(0, inf), seed=(0, MAX_SEED))
 
 
 class GenerationError(StudyError):
@@ -31,19 +29,22 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the next token is drawn."""
+    """How the next token is drawn, from all tokens."""
 
     max_tokens: int  # new tokens at most
     temperature: float = 0.0  # 0 takes the likeliest token always
-    top_p: float = 1.0  # draw from the likeliest tokens that together have this probability; 1 draws from all
-    top_k: int = 0  # draw from this many tokens; 0 draws from all
     grammar: str = ""  # what may be written at all, in GBNF (llama.cpp's form of EBNF); empty for anything
     seed: int = 0
 
     def __post_init__(self):
-        for name, (lowest, highest) in LIMITS.items():
-            if not lowest <= getattr(self, name) <= highest:
-                raise StudyError(f"sampling: {name} cannot be {getattr(self, name)}")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise StudyError(f"sampling: seed cannot be {self.seed}; give one from 0 to {MAX_SEED}")
+
+    @property
+    def params(self) -> dict:
+        """All but the seed, as llama.cpp takes it and as keys contain it."""
+        drawn = {"max_tokens": self.max_tokens, "temperature": self.temperature, "top_p": 1.0, "top_k": 0}
+        return drawn | ({"grammar": self.grammar} if self.grammar else {})
 
 
 @dataclass(frozen=True)

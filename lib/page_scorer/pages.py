@@ -15,7 +15,7 @@ import pandas as pd
 
 from lib.folds import By, Fold, make_folds
 from lib.models.encoders import Role
-from lib.models.index import arithmetic, encode_with
+from lib.models.index import encode_with
 from lib.models.weights import fetch, weights_hash
 from lib.retrievers import matched
 from lib.retrievers.identity import Identity
@@ -124,17 +124,14 @@ def scores_in_folds(
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
         (target / "folds.json").write_text(json.dumps(records, indent=1))
 
-    params = (
-        params
-        | arithmetic(embedder)
-        | {  # computable without the text of a filing or a question
-            "weights": weights_hash(embedder.weights),
-            "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
-            "questions": study.digest("questions"),
-            "pages": study.digest("pages"),
-            "max_characters": study.profile.page_scorer.max_characters,
-        }
-    )
+    params |= {  # computable without the text of a filing or a question
+        "precision": embedder.precision,
+        "weights": weights_hash(embedder.weights),
+        "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
+        "questions": study.digest("questions"),
+        "pages": study.digest("pages"),
+        "max_characters": study.profile.page_scorer.max_characters,
+    }
     entry = study.store.get(stage, params, compute, VERSION, public)
     if public:
         study.write(f"folds/{stage.split('/')[0]}-{by}.json", entry.read("folds.json"))

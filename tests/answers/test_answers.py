@@ -25,6 +25,7 @@ from lib.answers.answers import (
     score,
 )
 from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
+from lib.cache import Cache
 from lib.data.chunks import load_tokenizer
 from lib.metrics.answers import answer_metrics
 from lib.metrics.frame import Metrics, long_frame
@@ -94,7 +95,10 @@ def study_of(tmp_path, tokenizer_folder):
             memo=lambda key, compute: compute(),
             tokenizer=load_tokenizer(tokenizer_folder),
             generation_log=lambda: GenerationLog(
-                tmp_path / "log.jsonl", Model("m", "0"), say=lambda line: None
+                tmp_path / "log.jsonl",
+                Cache(tmp_path / "cache.sqlite"),
+                Model("m", "0"),
+                say=lambda line: None,
             ),
             make_generator=lambda: writer,
             writer=writer,

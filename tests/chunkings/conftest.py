@@ -10,7 +10,7 @@ from lib.chunkings.table import CHUNKINGS
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
 from lib.methods import METHODS
-from lib.models.encoders import ENGINES
+from lib.models import index
 from lib.profile import load_profile
 from lib.study import Study
 
@@ -111,7 +111,7 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
         )
         study.store.say = lambda line: None
         study.encoder = MadeUp()
-        monkeypatch.setitem(ENGINES, "torch", lambda *args: study.encoder)
+        monkeypatch.setattr(index, "load_encoder", lambda *args: study.encoder)
         return study
 
     return make

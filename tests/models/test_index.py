@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from lib.models import index
-from lib.models.encoders import ENGINES
-from lib.words import StudyError
 
 LONG = " ".join(f"w{n}" for n in range(20))
 
@@ -30,7 +28,7 @@ def make(fake_study, tokenizer_folder, monkeypatch):
         settings |= {"long_chunks": "windows", "precision": "float32"}
         made = fake_study(["?"], texts, {"embedder": settings | embedder})
         made.encoder = CountingEncoder()
-        monkeypatch.setitem(ENGINES, "torch", lambda *args: made.encoder)
+        monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
         return made
 
     return study
@@ -48,11 +46,6 @@ def test_truncate_keeps_the_first_window(make):
     windows = index.windows(study)
     first = index.windows(make(["net sales", LONG], long_chunks="truncate"))
     assert first["text"].tolist() == [windows["text"][0], windows["text"][1]]
-
-
-def test_another_word_for_long_chunks_is_refused(make):
-    with pytest.raises(StudyError, match=r"embedder\.long_chunks is 'cut': say windows or truncate"):
-        index.windows(make(["net"], long_chunks="cut"))
 
 
 def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
@@ -74,7 +67,9 @@ def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
 
 def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, monkeypatch):
     study, windows = make(["net"]), []
-    monkeypatch.setitem(ENGINES, "torch", lambda weights, window, *_: windows.append(window) or study.encoder)
+    monkeypatch.setattr(
+        index, "load_encoder", lambda weights, window, *_: windows.append(window) or study.encoder
+    )
     vectors = index.text_vectors(study, "embeddings/test", ["net", "cash flow", "net"], 40)
     assert vectors[:, 0].tolist() == [3, 9, 3]
     assert study.encoder.seen == ["net", "cash flow"]
@@ -89,7 +84,7 @@ def test_the_study_s_own_windows_come_before_another_chunk_table(make, monkeypat
         table = copy.copy(own)
         table.chunking, table.chunks = "table", own.chunks.assign(text=["sales", "cash"])
         monkeypatch.setattr(type(table), "original", own)
-        monkeypatch.setitem(ENGINES, "torch", lambda *args: SimpleNamespace(encode=counted))
+        monkeypatch.setattr(index, "load_encoder", lambda *args: SimpleNamespace(encode=counted))
         if makes_own_first:
             index.window_vectors(own)
         with own.store.recording() as asked:
@@ -103,15 +98,3 @@ def test_the_study_s_own_windows_come_before_another_chunk_table(make, monkeypat
         return np.full((len(texts), 1), len(texts), np.float32)
 
     assert vectors_of_table(True) == vectors_of_table(False) == [[2.0], [1.0]]
-
-
-def test_engines_do_not_share_vectors_and_an_unknown_one_lists_the_known(make, monkeypatch):
-    monkeypatch.setitem(ENGINES, "openvino", lambda *args: CountingEncoder())
-    used = []
-    for engine in ({}, {"engine": "torch"}, {"engine": "openvino"}):
-        study = make(["net"], **engine)
-        index.encode_texts(study, "embeddings/test", ["net"])
-        used += [[one for key, one in study.kept.items() if key[0] == "encoder"]]
-    assert [len(encoders) for encoders in used] == [1, 0, 1]  # without an engine it is torch
-    with pytest.raises(StudyError, match=r"embedder\.engine is 'jax': say one of torch, openvino, onnx"):
-        index.encode_texts(make(["net"], engine="jax"), "embeddings/test", ["net"])

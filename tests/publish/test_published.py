@@ -151,7 +151,7 @@ def test_fresh_uses_nothing_published(results, small_folder, tmp_path, monkeypat
     used = open_study("financebench", **opened)
     assert used.run_entry("bm25").origin == "published"
     assert used.generation_log().published
-    used.generation_log().take_published()
+    used.generation_log().list_all()
     fresh = open_study("financebench", results="fresh", **opened)
     assert fresh.published is None
     evaluate(fresh, "bm25")

@@ -13,12 +13,11 @@ from lib.data import locate
 from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate
 from lib.methods import METHODS
-from lib.models.written import append_records
 from lib.options import Names
 from lib.published import METRICS_FILE, RUNS_FILE, Published
 from lib.study import Study
 from lib.words import NeedsFilings, StudyError
-from tests.small import generation
+from tests.small import add_texts, generation
 
 TEXTS = {
     "s1": "By how much did the net sales of Acme rise in the year 2020?",
@@ -42,12 +41,8 @@ def measured_set(study, folder, repository) -> Study:
     """The set's study, measured."""
     dataset = read_questions(folder, "second", study.dataset)
     found = Study(dataset, study.profile, METHODS, {}, study.home.parents[1], chapter="measure")
-    sha256 = study.generation_log().model.sha256
-    texts = {"ACME_2020_10K": "Acme makes anvils.", "q1": "Of another set."}
-    about = [generation(name, text, sha256=sha256) for name, text in texts.items()]
-    others = generation("ACME_2020_10K", "By another model.", "filing_context")
-    append_records(study.home / "generations.jsonl", [*about, others])
-    append_records(found.home / "generations.jsonl", [generation("s1", f"Twice: {TEXTS['s2']}", "hyde")])
+    quoting = generation("s1", f"Twice: {TEXTS['s2']}", "hyde")
+    add_texts(found, [generation("ACME_2020_10K", "Acme makes anvils."), quoting])
     measure(found, say=lambda line: None)
     return found
 

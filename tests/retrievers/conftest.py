@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib.models.encoders import ENGINES
+from lib.models import index
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 
@@ -65,11 +65,11 @@ def judged_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
         }
         made = fake_study(questions, texts, profile, {"hybrid_rrf": scores})
         made.profile = made.profile.updated({"sibling_texts": SETTINGS})
-        monkeypatch.setitem(ENGINES, "torch", lambda *args: WordEncoder())
+        monkeypatch.setattr(index, "load_encoder", lambda *args: WordEncoder())
         made.generator = Rule(rule)
         made.make_generator = lambda: made.generator
         made.generation_log = lambda: GenerationLog(
-            tmp_path / "generations.jsonl", Model("tiny", "ab12"), say=lambda line: None
+            tmp_path / "generations.jsonl", made.cache, Model("tiny", "ab12"), say=lambda line: None
         )
         made.settings_of = lambda sections: {name: made.profile[name] for name in sections}
         return made

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.models.encoders import ENGINES
+from lib.cache import Cache
+from lib.models import index
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.retrievers import contextual
@@ -48,7 +49,7 @@ def study(fake_study, tokenizer_folder, monkeypatch):
     made = fake_study(QUESTIONS, ["net sales", LONG, "net sales", "cash flow", "profit"], profile)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
-    monkeypatch.setitem(ENGINES, "torch", lambda *args: WordCounts())
+    monkeypatch.setattr(index, "load_encoder", lambda *args: WordCounts())
     return made
 
 
@@ -144,7 +145,8 @@ def study_with(tmp_path):
 
     def make(writer: Writer) -> SimpleNamespace:
         rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt")]
-        log = GenerationLog(tmp_path / "log.jsonl", Model("tiny", "ab12"), say=lambda line: None)
+        cache = Cache(tmp_path / "cache.sqlite")
+        log = GenerationLog(tmp_path / "log.jsonl", cache, Model("tiny", "ab12"), say=lambda line: None)
         return SimpleNamespace(
             filings=FILINGS,
             pages=pd.DataFrame(rows, columns=["doc_name", "page", "text"]),

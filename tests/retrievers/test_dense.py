@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.chunkings.sizes import children
-from lib.models.encoders import ENGINES
+from lib.models import index
 from lib.retrievers import dense
 from lib.retrievers.dense import best_window_scores, cosines
 
@@ -130,7 +130,7 @@ def study_with_children(fake_study, tokenizer_folder, monkeypatch):
     texts = ["net sales in the year cash flow rose", "net cash", "profit"]
     made = fake_study(["cash flow", "profit"], texts, profile)
     made.encoder = CountingEncoder()
-    monkeypatch.setitem(ENGINES, "torch", lambda *args: made.encoder)
+    monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
     return made
 
 

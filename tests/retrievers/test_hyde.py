@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lib.cache import Cache
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
@@ -29,7 +30,8 @@ class Echo:
 @pytest.fixture
 def study_of(fake_study, tmp_path):
     """Make a study with a number of passages per question, written by a generator."""
-    log = GenerationLog(tmp_path / "generations.jsonl", Model("tiny", "ab12"), say=lambda line: None)
+    cache = Cache(tmp_path / "cache.sqlite")
+    log = GenerationLog(tmp_path / "generations.jsonl", cache, Model("tiny", "ab12"), say=lambda line: None)
 
     def make(n_passages: int, generator: Echo):
         hyde = {"n_passages": n_passages, "temperature": 0.7, "max_tokens": 200, "seed": 13}
