@@ -359,12 +359,6 @@ class Echo:
             on_done(number, Generation(request.prompt.user.upper(), 3, 5, "stop", 0.5))
 
 
-def flipped(content: bytes, seed: int) -> bytes:
-    letters = random.Random(seed)
-    at, bit = letters.randrange(len(content)), 1 << letters.randrange(8)
-    return content[:at] + bytes([content[at] ^ bit]) + content[at + 1 :]
-
-
 TEXTS = {
     f"cut at {share}": lambda content, share=share: content[: int(share * len(content))]
     for share in (0.1, 0.5, 0.9, 0.99)
