@@ -56,7 +56,8 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
             texts = study.chunks["doc_name"].map(identity) + "\n" + plain if is_headed else plain
             model = bm25.BM25.of_texts(texts, settings.k1, settings.b, form)
             texts = {"core": core, "expanded": expanded}
-            scores = bm25.text_scores(model, map(texts[variant], asked) if variant in texts else asked)
+            asked_so = [*map(texts[variant], asked)] if variant in texts else asked
+            scores = bm25.text_scores(model, asked_so)
             for condition in ("standard", "oracle-document"):
                 allowed = np.where(study.candidates(condition), scores, -np.inf)
                 run = runs.rank(allowed, study.questions, study.chunks, k)

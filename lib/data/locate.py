@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from lib.data.dataset import read_dataset, read_questions
@@ -94,7 +95,9 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
     own = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
     record = artifacts / dataset.name / RECORD if artifacts else None
     of_study = RESULTS / dataset.name / "default" / "manifest.json"
-    known = json.loads(record.read_text()) if record and record.is_file() else {}
+    known = {}
+    with suppress(ValueError):  # a damaged record is written again
+        known = json.loads(record.read_text()) if record and record.is_file() else {}
     is_studys = dataset.root in (DEMO, financebench_root()) and dataset.collection == dataset.name
     if not known and not is_studys and (dataset.name in NAMES or of_study.is_file()):
         known = json.loads(of_study.read_text()) if of_study.is_file() else {"fingerprint": ""}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lib.analysis import experiments
 from lib.analysis.experiments import ASKED, EVERY, VARIANTS, bm25_variants
 from lib.retrievers import bm25
 from lib.show.tables import variants_table
@@ -26,7 +27,8 @@ def test_every_form_is_measured_under_both_conditions_for_all_questions_and_each
 
 def test_another_text_than_the_question_is_searched_by_the_row_bm25(study, monkeypatch):
     texts = {name: [f"{name} {text}" for text in study.questions["question"]] for name in ASKED}
-    monkeypatch.setattr("lib.analysis.experiments.queries", lambda questions: texts)
+    for name in ASKED:
+        monkeypatch.setattr(experiments, name, lambda text, name=name: f"{name} {text}")
     searched, real = [], bm25.text_scores
 
     def scores(model, asked):

@@ -14,7 +14,6 @@ from lib.archive.ask import Archive, picture
 from lib.archive.index import Plan, Shards, sources_of, write_shards
 from lib.data.locate import DEMO
 from lib.files import ROOT
-from lib.models.index import window_vectors
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -120,14 +119,14 @@ def test_an_archive_gives_the_page_whose_words_are_asked_for(archive, tmp_path):
 
 def test_the_nearest_filings_are_described_with_their_own_windows(archive, shards):
     page, question = asked_by(archive)
-    near = archive.nearest(question, n_filings=2)
-    names = near.pages["doc_name"].unique().tolist()
+    pages, vectors = archive.nearest(question, n_filings=2)
+    names = pages["doc_name"].unique().tolist()
     assert len(names) == 2
     assert page["doc_name"] in names
-    owners, vectors = window_vectors(near)
-    np.testing.assert_array_equal(vectors, np.concatenate([shards.windows(name)[1] for name in names]))
-    assert (np.diff(owners) >= 0).all()
-    assert owners.max() < len(near.pages)
+    expected = np.concatenate([shards.windows(name)[1] for name in names])
+    np.testing.assert_array_equal(vectors.windows, expected)
+    assert (np.diff(vectors.owners) >= 0).all()
+    assert vectors.owners.max() < len(pages)
 
 
 def test_questions_are_read_from_standard_input(shards, monkeypatch):

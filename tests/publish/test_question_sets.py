@@ -75,7 +75,8 @@ def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_f
     assert found.dataset.lacks == ("answer", "evidence")
     for name in ("filings", "pages", "chunks", "questions", "evidence"):
         assert found.digest(name) == measured_set.digest(name), name
-    pd.testing.assert_frame_equal(evaluate(found, "bm25"), evaluate(measured_set, "bm25"))
+    expected = evaluate(measured_set, "bm25")
+    pd.testing.assert_frame_equal(evaluate(found, "bm25").astype(expected.dtypes), expected)
     with pytest.raises(NeedsFilings, match="the chunks' text needs the filings"):
         _ = found.chunks
 
@@ -105,6 +106,7 @@ def test_a_set_is_verified_with_and_without_its_questions(
 ):
     own = read_dataset(small_folder, "financebench")
     monkeypatch.setattr(locate, "_open_collection", lambda name: own)
+    monkeypatch.setattr(locate, "financebench_root", lambda: own.root)
     monkeypatch.setattr(verify, "load_profile", lambda name: measured_set.profile)
     monkeypatch.setattr(verify, "ARTIFACTS", tmp_path / "artifacts")
     reports = []
