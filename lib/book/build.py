@@ -181,6 +181,7 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         write_downloads(study, downloads)
     shutil.copytree(found.result(), aside)
     shutil.copytree(downloads, aside / "_static", dirs_exist_ok=True)
+    shutil.rmtree(aside / "_static" / "explorer", ignore_errors=True)  # of an earlier edition of the code
     shutil.copytree(explorer, aside / "_static" / "explorer")
     tidy(aside)
     shutil.rmtree(built, ignore_errors=True)
