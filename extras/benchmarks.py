@@ -85,9 +85,7 @@ def pairs_a_second(study: Study) -> Iterator[tuple[str, float]]:
     ours = OnnxCrossEncoder(weights, window=256)
     variants = {
         "int8 ONNX, one pair a thread (ours)": lambda: ours.scores(pairs),
-        "sentence-transformers CrossEncoder, float32": lambda: reference.predict(
-            pairs, show_progress_bar=False
-        ),
+        "sentence-transformers CrossEncoder, float32": lambda: reference.predict(pairs, show_progress_bar=False),
     }
     for name, score in variants.items():
         yield name, len(pairs) / wall_times(score, 1)[0]
@@ -104,10 +102,7 @@ def tokens_a_second(study: Study) -> Iterator[tuple[str, float]]:
         settings = study.profile.generator | {"n_slots": n_slots}
         generator = open_generator(settings, fetch(settings["weights"]))
         questions = study.questions["question"][: N_PROMPTS * n_slots]
-        requests, written = (
-            [Request(prompt("hyde", {"question": question}), sampling) for question in questions],
-            [],
-        )
+        requests, written = ([Request(prompt("hyde", {"question": question}), sampling) for question in questions], [])
         started = time.perf_counter()
         generator.generate(requests, lambda _, one, to=written: to.append(one.n_tokens))
         yield f"{n_slots} slots", sum(written) / (time.perf_counter() - started)

@@ -35,13 +35,7 @@ SEED = 13
 SAMPLE = 128  # texts of an index that are encoded again, for their seconds
 FRAMES = ("pages", "chunks")
 #: Stages that prepare questions, or are another method's run; all others that a run asked for index the filings.
-OF_QUESTIONS = (
-    "digests/",
-    "embeddings/page_questions/",
-    "embeddings/passages/",
-    "embeddings/queries/",
-    "gold/",
-)
+OF_QUESTIONS = ("digests/", "embeddings/page_questions/", "embeddings/passages/", "embeddings/queries/", "gold/")
 OF_QUESTIONS += ("page_scorer/questions/", "rerank/", "runs/", "siblings/", "sparse/queries/")
 #: HyDE reads the first of the passages that are written for Multi-HyDE; alone it would have one written.
 CHANGES = {"hyde": {"hyde.n_passages": 1}}
@@ -151,9 +145,7 @@ def stored_index(store: Store) -> SimpleNamespace:
 class AskedAlone(Study):
     """A study with one question, an empty cache, store and log, over the index that is in memory."""
 
-    def __init__(
-        self, warm: Warm, name: str, question: pd.DataFrame, folder: Path, store: Store, is_first: bool
-    ):
+    def __init__(self, warm: Warm, name: str, question: pd.DataFrame, folder: Path, store: Store, is_first: bool):
         real = warm.real
         profile = real.profile.replaced(CHANGES.get(name, {}))
         super().__init__(real.dataset, profile, real.methods, real.chunkings, folder)
@@ -174,9 +166,7 @@ class AskedAlone(Study):
 
     def digest(self, name: str) -> str:
         """As :meth:`lib.frames.Frames.digest`; the question alone has a digest of its own."""
-        return (
-            f"asked {self.questions['question_id'].item()}" if name == "questions" else super().digest(name)
-        )
+        return f"asked {self.questions['question_id'].item()}" if name == "questions" else super().digest(name)
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
         """As :meth:`lib.frames.Frames.memo`; notes what the value was made from."""

@@ -26,9 +26,7 @@ STUDY = (
     option("--questions", default="", help="another set over the dataset: a folder or a published one"),
 )
 LARGER = option(
-    "--larger",
-    type=click.Path(path_type=Path, exists=True),
-    help="a folder of collect, indexed by make index",
+    "--larger", type=click.Path(path_type=Path, exists=True), help="a folder of collect, indexed by make index"
 )
 FOLD = option("--fold", type=IntRange(min=0), help="only the fold with this number")
 
@@ -139,10 +137,7 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
     return f"{shards.folder}: {len(shards.names())} filings; {read}"
 
 
-@command(
-    click.argument("question"),
-    option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
-)
+@command(click.argument("question"), option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"))
 def ask(names: Names, question: str, k: int) -> Iterator[str]:
     """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
     from lib.archive.ask import Archive, picture
@@ -192,8 +187,7 @@ def stores(names: Names, larger: Path | None, wanted: str) -> object:
 
 
 @command(
-    LARGER,
-    option("--beside", type=click.Path(path_type=Path, exists=True), help="compare an index in this folder"),
+    LARGER, option("--beside", type=click.Path(path_type=Path, exists=True), help="compare an index in this folder")
 )
 def costs(names: Names, larger: Path | None, beside: Path | None) -> object:
     """Measure what each stage takes at growing sizes: seconds, memory, disk; or compare what two engines made."""
@@ -254,9 +248,7 @@ def pin() -> None:
 
 
 @command(
-    option(
-        "--context", "name", required=True, help="none, best-baseline, oracle-page, oracle-document, a method"
-    ),
+    option("--context", "name", required=True, help="none, best-baseline, oracle-page, oracle-document, a method"),
     option("--k", type=COUNT, default=5, show_default=True, help="depth that decides which baseline is best"),
     option("--limit", type=COUNT, help="only the first questions"),
 )
@@ -291,15 +283,10 @@ def train_ahead(names: Names) -> str:
     from lib.ahead.search import SAVED
 
     about = train(names.open("07_ahead"))
-    return (
-        f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
-    )
+    return f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
 
 
-@command(
-    option("--by", type=Choice(["company", "filing"]), multiple=True, default=("company", "filing")),
-    FOLD,
-)
+@command(option("--by", type=Choice(["company", "filing"]), multiple=True, default=("company", "filing")), FOLD)
 def page_scorer(names: Names, by: tuple[str, ...], fold: int | None) -> None:
     """Train and score the folds of the page scorer."""
     from extras.page_scorer.train import train_folds

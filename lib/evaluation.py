@@ -99,9 +99,7 @@ def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metric
     return Metrics(pd.concat([evaluate(study, *run) for run in runs], ignore_index=True))
 
 
-def evaluate_all(
-    study: Study, methods: Iterable[str], conditions: Iterable[Condition] = CONDITIONS
-) -> Metrics:
+def evaluate_all(study: Study, methods: Iterable[str], conditions: Iterable[Condition] = CONDITIONS) -> Metrics:
     """The metrics of methods under every one of the conditions."""
     return evaluate_runs(study, ((method, condition) for condition, method in product(conditions, methods)))
 
@@ -143,16 +141,12 @@ def _merged(study: Study, name: str, fresh: pd.DataFrame, same: list[str]) -> pd
     with exclusively(path, study.store.say):
         if path.is_file():
             old = read_metrics(path)
-            lost = [
-                metric for what in study.dataset.lacks for metric in NEEDS[what]
-            ]  # the set may have changed
+            lost = [metric for what in study.dataset.lacks for metric in NEEDS[what]]  # the set may have changed
             old = old[old["question_id"].isin(study.questions["question_id"]) & ~old["metric"].isin(lost)]
             replaced = pd.MultiIndex.from_frame(old[same]).isin(pd.MultiIndex.from_frame(fresh[same]))
             table = pd.concat([old[~replaced], table], ignore_index=True)
         table = table.sort_values([*table.columns[:5]], kind="stable", ignore_index=True)
-        study.write(
-            name, table_bytes(table) if name == METRICS_FILE else gzip.compress(metrics_csv(table), mtime=0)
-        )
+        study.write(name, table_bytes(table) if name == METRICS_FILE else gzip.compress(metrics_csv(table), mtime=0))
     return table
 
 

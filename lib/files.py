@@ -19,9 +19,7 @@ PATIENCE_S = 10
 _RIGHTS = "give yourself the right to it, as with chmod u+rwX, or take another folder"
 _PLACE = "a file stands where a folder is needed, or the other way round; rename it"
 MENDS = {
-    **dict.fromkeys(
-        (errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room on the disk; all that was computed is kept"
-    ),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room on the disk; all that was computed is kept"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _RIGHTS),
     **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), _PLACE),
     errno.EIO: "the disk has a fault; take another one",

@@ -104,9 +104,7 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     return np.array([[alike(a, b) for b in second] for a in first]).reshape(len(first), len(second))
 
 
-def check_fold(
-    fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict
-) -> dict:
+def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict) -> dict:
     """Check a fold's training data against its test questions.
 
     Args:

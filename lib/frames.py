@@ -36,14 +36,8 @@ LATER = {"engine": "torch"}  # of published manifests: with these values no part
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
 READ = {
     "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
-    "ahead": {
-        "ahead/kinds.yaml": "15c1c5b3455a690da138",
-        "data/items.yaml": "d4a3975be11b8413334f",
-    },
-    "answers": {
-        "answers/asked.yaml": "b1bb5b93c5843894c9cf",
-        "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c",
-    },
+    "ahead": {"ahead/kinds.yaml": "15c1c5b3455a690da138", "data/items.yaml": "d4a3975be11b8413334f"},
+    "answers": {"answers/asked.yaml": "b1bb5b93c5843894c9cf", "metrics/answers.yaml": "a87e2f0e1cf2f6baa82c"},
 }
 QUESTION_IDENTITY = ("question_id", "question", "doc_name", "gold_pages")
 QUESTION_LABELS = ("question_type", "doc_type", "company", "doc_period")
@@ -109,9 +103,7 @@ class Frames:
     ):
         self.dataset, self.profile, self.methods, self.chunkings = dataset, profile, methods, chunkings
         self.published, self.chapter, self.chunking = published, chapter, ""
-        self.uses_published = (
-            published is not None
-        )  # or texts that another profile's log has from its publication
+        self.uses_published = published is not None  # or texts that another profile's log has from its publication
         self.home = Path(artifacts) / dataset.name / profile.name
         self.outputs = Path(outputs or self.home)
         # the demo shows everything at work: of its published results only the language model's texts are used

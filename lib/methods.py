@@ -160,14 +160,14 @@ _MATCHED = tuple(
 _PAGE_ORDER = tuple(
     Method(f"{name}_{order if order == 'sum' else 'order'}", f"{title}, {ordered}",
            f"question → {read}, trained in folds by company, ranks all pages → the chunks of the best P in {then}",
-           "kobeissi2026" if scorer != "best" else "kobeissi2026,xiong2021ance", pages.score, settings,
+           "kobeissi2026", pages.score, settings,
            options={"scorer": scorer, "order": order}, changes=name if scorer != "best" else "page_scorer",
            is_trained=True, family=ORDERED, conditions=("standard",))
     for name, title, scorer, settings, read in (
         ("page_scorer", "Page scorer", "full", _TUNED, "an encoder"),
         ("page_scorer_light", "Light page scorer", "light", _FROZEN, "a small map over frozen vectors"),
         ("page_scorer_best", "Page scorer by the best recipe", "best", _BEST,
-         "an encoder that reads company, period and form before each page, with hard negatives from all pages"))
+         "an encoder that reads company, period and form before each page"))
     for order, ordered, then in (
         ("page", "page order", "the order of their pages"),
         ("sum", "sum of scores", "the order of the sum of their page's score and their own, both standardised"))

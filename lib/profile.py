@@ -11,14 +11,13 @@ from lib.words import StudyError
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
 MOST, LARGEST = 2**32 - 1, 1e300  # whole number, as the largest seed is; other number
 #: What settings of a name may be, beside what the type of their value in the extended profile says.
-MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds frozen_layers silver_epochs".split()
+MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()
 CHOICES = {
     "precision": (precisions := ("auto", "float32", "bfloat16", "float16")),
     "train_precision": precisions,
     "long_chunks": ("windows", "truncate"),
     "backend": ("llama.cpp", "transformers"),
-    "negatives": ("all",),
     "method": ("lora", "full"),
     "sides": ("question", "both"),
 }
@@ -105,9 +104,7 @@ class Settings(dict):
             else:
                 place[name] = value
         for small, large in BELOW:
-            values = [
-                reduce(lambda part, name: part.get(name, {}), one.split("."), copy) for one in (small, large)
-            ]
+            values = [reduce(lambda part, name: part.get(name, {}), one.split("."), copy) for one in (small, large)]
             if all(isinstance(value, int) for value in values) and values[0] >= values[1]:
                 wrong[small] = f"{small} is {values[0]}; give less than {large}, which is {values[1]}"
         return copy, wrong
@@ -187,9 +184,7 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     given = dict(_items(read))
     is_first = path.resolve() == (PROFILES / "default.yaml").resolve()
     below = _settings(read) if is_first else load_profile(base or "default", (*above, path.resolve()))
-    if not base and (
-        lacking := [one for one in _dotted(below) if one not in (*given, "name") and one[:5] != "sets."]
-    ):
+    if not base and (lacking := [one for one in _dotted(below) if one not in (*given, "name") and one[:5] != "sets."]):
         problems[""] = f"the profile lacks {lacking[0]} and {len(lacking) - 1} others; say extends: default"
     settings, wrong = below.changed(given)
     for part, changes in sets.items() if isinstance(sets, dict) else [("", sets)]:
@@ -198,12 +193,8 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
         wrong |= {f"sets.{part}.{dotted}": text for dotted, text in found.items()}
     problems |= {dotted: text for dotted, text in wrong.items() if dotted not in problems}
     if problems:
-        told = [
-            f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in problems.items()
-        ]
-        raise StudyError(
-            "\n  ".join([f"{path}: {len(told)} problem" + ("s" if len(told) > 1 else ""), *told])
-        )
+        told = [f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in problems.items()]
+        raise StudyError("\n  ".join([f"{path}: {len(told)} problem" + ("s" if len(told) > 1 else ""), *told]))
     settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
     if base:
         settings["extends"] = base
@@ -226,9 +217,7 @@ def _read(path: Path) -> tuple[dict, dict[str, int], dict[str, str]]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise StudyError(f"{path}: not YAML ({error}); mend the file") from None
     if not isinstance(read, dict):
-        raise StudyError(
-            f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'"
-        )
+        raise StudyError(f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'")
     lines, problems = {}, {}
     for dotted, line, is_text in _named(node):
         if dotted in lines:

@@ -106,9 +106,7 @@ class Published:
         except ValidationError as error:
             wrong = dict.fromkeys(".".join(map(str, one["loc"][:3])) or "anything" for one in error.errors())
             listed = ", ".join([*wrong][:5])
-            raise StudyError(
-                f"{path} does not state {listed}; restore it with git, or publish again"
-            ) from None
+            raise StudyError(f"{path} does not state {listed}; restore it with git, or publish again") from None
         except (ValueError, OSError, RecursionError) as error:
             raise StudyError(f"{path} is broken ({error}); restore it with git") from None
         return found
@@ -235,9 +233,7 @@ class Runs(Mapping[tuple[str, str], pd.DataFrame]):
         chunks = self._places.iloc[part["chunk_id"].cat.codes].reset_index(drop=True)
         columns = {"question_id": part["question_id"].astype(str), "rank": part["rank"].astype(np.int64)}
         columns |= {"score": part["score"]}
-        return chunks.assign(**{name: column.to_numpy() for name, column in columns.items()})[
-            list(RUN_COLUMNS)
-        ]
+        return chunks.assign(**{name: column.to_numpy() for name, column in columns.items()})[list(RUN_COLUMNS)]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._rows)
@@ -259,10 +255,7 @@ def table_bytes(table: pd.DataFrame) -> bytes:
     texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
     table = pa.Table.from_pandas(table.astype(dict.fromkeys(texts, "category")), preserve_index=False)
     split = [name for name in table.column_names if name == "score"]  # hardly ever twice the same
-    options = {
-        "use_byte_stream_split": split,
-        "use_dictionary": [n for n in table.column_names if n not in split],
-    }
+    options = {"use_byte_stream_split": split, "use_dictionary": [n for n in table.column_names if n not in split]}
     packed = io.BytesIO()
     pq.write_table(table, packed, compression="zstd", compression_level=LEVEL, **options)
     return packed.getvalue()

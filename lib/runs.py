@@ -28,9 +28,7 @@ def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, dept
         raise ValueError(f"scores have shape {scores.shape}, not {(len(questions), len(chunks))}")
     by_id = np.argsort(chunks["chunk_id"].to_numpy(), kind="stable")
     parts = []
-    for question_id, row in zip(
-        questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True
-    ):
+    for question_id, row in zip(questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True):
         order = np.argsort(-np.where(np.isnan(row), -np.inf, row), kind="stable")[:depth]
         order = order[np.isfinite(row[order])]
         part = chunks.iloc[by_id[order]][["chunk_id", "doc_name", "page"]].reset_index(drop=True)
@@ -52,9 +50,7 @@ def strictly_decreasing(scores: np.ndarray) -> np.ndarray:
 def trec_lines(run: pd.DataFrame, tag: str) -> bytes:
     """The run as TREC lines: ``question_id Q0 chunk_id rank score tag``; equal runs give equal bytes."""
     rows = zip(*(run[name].tolist() for name in ("question_id", "chunk_id", "rank", "score")), strict=True)
-    return "".join(
-        [f"{asked} Q0 {chunk} {rank} {score:.9g} {tag}\n" for asked, chunk, rank, score in rows]
-    ).encode()
+    return "".join([f"{asked} Q0 {chunk} {rank} {score:.9g} {tag}\n" for asked, chunk, rank, score in rows]).encode()
 
 
 def to_trec(run: pd.DataFrame, tag: str) -> bytes:

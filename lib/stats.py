@@ -183,9 +183,7 @@ class Resampling:
         n_hits = np.count_nonzero(drawn >= observed - slack)
         return (1 + n_hits) / (1 + self.n_draws)
 
-    def compare(
-        self, reference: pd.Series | Mapping[str, pd.Series], others: Mapping[str, pd.Series]
-    ) -> pd.DataFrame:
+    def compare(self, reference: pd.Series | Mapping[str, pd.Series], others: Mapping[str, pd.Series]) -> pd.DataFrame:
         """Each of the others against the reference, or against its own one of several by name, over the reference's
         questions; corrected for their number.
 

@@ -121,12 +121,7 @@ class Store:
         return self.log.get((stage, key)) or self._local(stage, key) or self._published(stage, key)
 
     def get(
-        self,
-        stage: str,
-        params: dict,
-        compute: Callable[[Path], None],
-        version: int = 1,
-        public: bool = False,
+        self, stage: str, params: dict, compute: Callable[[Path], None], version: int = 1, public: bool = False
     ) -> Entry:
         """Look a result up, or compute it.
 
@@ -163,9 +158,7 @@ class Store:
         entry = self.get(stage, params, compute, version, public)
         return read_frame(next(path for path in map(entry.file, (FRAME, PRIVATE_FRAME)) if path.is_file()))
 
-    def value(
-        self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False
-    ) -> object:
+    def value(self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False) -> object:
         """A stored JSON-able value; ``make`` computes it. See :meth:`get`."""
 
         def compute(target: Path) -> None:

@@ -31,12 +31,7 @@ def read_frame(path: Path) -> pd.DataFrame:
         return pd.read_parquet(path)
     types = dict(name.rsplit(":", 1) for name in pd.read_csv(path, nrows=0).columns)
     missing = {name: [""] for name, dtype in types.items() if dtype != "object"}
-    options = {
-        "dtype": types,
-        "na_values": missing,
-        "keep_default_na": False,
-        "float_precision": "round_trip",
-    }
+    options = {"dtype": types, "na_values": missing, "keep_default_na": False, "float_precision": "round_trip"}
     return pd.read_csv(path, names=list(types), header=0, **options)
 
 

@@ -6,9 +6,7 @@ import random
 from pathlib import Path
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-os.environ.setdefault(
-    "OMP_NUM_THREADS", "1"
-)  # what tests multiply is small; threads only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # what tests multiply is small; threads only wait for each other
 
 import hypothesis
 import numpy as np
@@ -28,23 +26,7 @@ from lib.study import Study
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, max_examples=100)
 hypothesis.settings.load_profile("steady")
 
-WORDS = (
-    "net",
-    "sales",
-    "rose",
-    "in",
-    "the",
-    "year",
-    "cash",
-    "flow",
-    "##s",
-    "##ing",
-    "##ed",
-    "profit",
-    "$",
-    ",",
-    ".",
-)
+WORDS = ("net", "sales", "rose", "in", "the", "year", "cash", "flow", "##s", "##ing", "##ed", "profit", "$", ",", ".")
 
 
 class DatasetFolder:
@@ -83,21 +65,12 @@ class DatasetFolder:
 
     def document(self, doc_name: str, /, **changes) -> None:
         company = doc_name.split("_")[0]
-        line = {
-            "doc_name": doc_name,
-            "company": company,
-            "doc_type": "10k",
-            "doc_period": 2020,
-            "gics_sector": "Tools",
-        }
+        line = {"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": 2020, "gics_sector": "Tools"}
         self.documents.append(line | changes)
 
     def question(self, question_id: str, doc_name: str, /, *evidence: tuple[object, str], **changes) -> None:
         """Add a question whose evidence is (page, text) pairs."""
-        pieces = [
-            {"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name}
-            for page, text in evidence
-        ]
+        pieces = [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name} for page, text in evidence]
         line = {
             "financebench_id": question_id,
             "question": f"What does {doc_name} say?",
@@ -153,16 +126,7 @@ def wordpiece():
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *WORDS,
-        *letters,
-        *(f"##{letter}" for letter in letters),
-    ]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters, *(f"##{letter}" for letter in letters)]
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -182,9 +146,7 @@ def tokenizer_folder(wordpiece, tmp_path_factory) -> Path:
 class FakeStudy:
     """What a retriever asks of a study, with scores of other methods given as matrices."""
 
-    def __init__(
-        self, questions: pd.DataFrame, chunks: pd.DataFrame, profile: dict, root: Path, scores: dict
-    ):
+    def __init__(self, questions: pd.DataFrame, chunks: pd.DataFrame, profile: dict, root: Path, scores: dict):
         self.questions, self.chunks = questions, chunks
         self.profile = Settings({name: Settings(section) for name, section in profile.items()})
         self.store = Store(root / "store", say=lambda line: None)
@@ -216,9 +178,7 @@ def fake_study(tmp_path):
 
     def make(questions: list[str], texts: list[str], profile: dict, scores: dict | None = None) -> FakeStudy:
         ids = [f"DOC#p{page:04d}#c00" for page in range(len(texts))]
-        chunks = pd.DataFrame(
-            {"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts}
-        )
+        chunks = pd.DataFrame({"chunk_id": ids, "key": ids, "doc_name": "DOC", "page": range(len(ids)), "text": texts})
         asked = pd.DataFrame({"question_id": [f"q{i}" for i in range(len(questions))], "question": questions})
         return FakeStudy(asked, chunks, profile, tmp_path, scores or {})
 
@@ -247,9 +207,9 @@ def tiny(wordpiece, tmp_path_factory):
         path = tmp_path_factory.mktemp("tiny")
         getattr(transformers, architecture)(config).eval().save_pretrained(path)
         marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-        transformers.PreTrainedTokenizerFast(
-            tokenizer_object=wordpiece, model_max_length=128, **marks
-        ).save_pretrained(path)
+        transformers.PreTrainedTokenizerFast(tokenizer_object=wordpiece, model_max_length=128, **marks).save_pretrained(
+            path
+        )
         return path
 
     return make
@@ -310,11 +270,6 @@ def make_study(tiny, tmp_path_factory):
         small |= {"chunks.size": 16, "chunks.overlap": 0, "embedder.window_overlap": 0}
         small |= {f"page_scorer.{name}": value for name, value in (SMALL | changes).items()}
         small |= {"page_scorer_light.max_steps": 20, "page_scorer_light.inner_folds": 2}
-        small |= {
-            "page_scorer_best.epochs": 1,
-            "page_scorer_best.max_tokens": 32,
-            "page_scorer_best.frozen_layers": 0,
-        }
         profile = load_profile("default").replaced(small)
         profile["name"] = "tiny"
         dataset = read_dataset(write_dataset(root / "data", spoil), "tiny")

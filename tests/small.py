@@ -24,10 +24,7 @@ PAGES = {
         "",
         "Net sales of Acme rose to 1,577 in the year 2020 from 1,200",
     ],
-    "BOLT_2021_10K": [
-        "Annual report of Bolt",
-        "Cash flow of Bolt: purchases of property, plant and equipment (45)",
-    ],
+    "BOLT_2021_10K": ["Annual report of Bolt", "Cash flow of Bolt: purchases of property, plant and equipment (45)"],
 }
 QUESTIONS = {
     "q1": "What were the net sales of Acme in the fiscal year 2020, in millions?",

@@ -100,9 +100,7 @@ def test_the_idea_is_shown_at_work_in_open_cells(name):
 
 @in_every_chapter
 def test_what_markdown_prints_is_glued_in_the_same_chapter(name):
-    used = {
-        key for cell in CHAPTERS[name] if cell.cell_type == "markdown" for key in USED.findall(cell.source)
-    }
+    used = {key for cell in CHAPTERS[name] if cell.cell_type == "markdown" for key in USED.findall(cell.source)}
     glued = [key for cell in code(name) for key in GLUED.findall(cell.source)]
     assert used == set(glued)
     assert len(glued) == len(set(glued))

@@ -62,18 +62,9 @@ def test_a_dataset_that_is_not_there_is_one_sentence(name):
 @pytest.mark.parametrize(
     ("error", "wanted"),
     [
-        (
-            OSError(errno.ENOSPC, "No space left on device", "/x/y"),
-            "/x/y: No space left on device; make room on",
-        ),
-        (
-            PermissionError(errno.EACCES, "Permission denied", "/x"),
-            "/x: Permission denied; give yourself the right",
-        ),
-        (
-            NotADirectoryError(errno.ENOTDIR, "Not a directory", "/x"),
-            "/x: Not a directory; a file stands where",
-        ),
+        (OSError(errno.ENOSPC, "No space left on device", "/x/y"), "/x/y: No space left on device; make room on"),
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), "/x: Permission denied; give yourself the right"),
+        (NotADirectoryError(errno.ENOTDIR, "Not a directory", "/x"), "/x: Not a directory; a file stands where"),
     ],
 )
 def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it(monkeypatch, error, wanted):
@@ -109,9 +100,7 @@ def test_a_book_waits_for_the_other_that_is_built(monkeypatch, tmp_path):
 def test_what_was_never_published_is_one_sentence():
     for more in ([], ["--chapter", "01_data"]):
         result = run("verify", "--dataset", "no/such/folder", *more)
-        assert (
-            sentence(result).startswith("error: nothing is published of folder") or "no/such" in result.stderr
-        )
+        assert sentence(result).startswith("error: nothing is published of folder") or "no/such" in result.stderr
 
 
 def test_a_notebook_that_is_not_there_and_a_value_that_is_no_yaml_are_one_sentence(tmp_path, monkeypatch):
@@ -121,9 +110,7 @@ def test_a_notebook_that_is_not_there_and_a_value_that_is_no_yaml_are_one_senten
     assert "methods is '[bm25': give its value as YAML" in sentence(wrong)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["book", "--jobs", "-1"], ["book", "--results", "new"], ["cook"], ["answers"]]
-)
+@pytest.mark.parametrize("arguments", [["book", "--jobs", "-1"], ["book", "--results", "new"], ["cook"], ["answers"]])
 def test_a_wrong_option_is_refused_with_usage(arguments):
     result = run(*arguments)
     assert result.exit_code == 2

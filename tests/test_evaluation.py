@@ -36,10 +36,7 @@ def test_metrics_come_by_metric_depth_and_question_as_the_dataset_orders_them():
     ordered = in_order(metrics(*rows), QUESTIONS)
     assert ordered["question_id"].tolist() == ["q10", "q2", "q1"] * 4
     places = ordered[["metric", "k"]].drop_duplicates().to_numpy().tolist()
-    assert [place for place in places if place[0] == "page_recall"] == [
-        ["page_recall", 5],
-        ["page_recall", 10],
-    ]
+    assert [place for place in places if place[0] == "page_recall"] == [["page_recall", 5], ["page_recall", 10]]
     assert ordered.index.tolist() == list(range(12))
 
 
@@ -84,10 +81,7 @@ def test_the_whole_of_a_metric_replaces_what_other_methods_had_of_it(study):
 
 
 def test_answers_are_merged_by_context_prompt_generator_and_metric(study):
-    rows = [
-        ("none", "plain", "small", "q1", "answer_right", 0.0),
-        ("none", "plain", "small", "q1", "refusal", 1.0),
-    ]
+    rows = [("none", "plain", "small", "q1", "answer_right", 0.0), ("none", "plain", "small", "q1", "refusal", 1.0)]
     first = pd.DataFrame(rows, columns=ANSWER_COLUMNS)
     merge_answers(study, first)
     merge_answers(study, first[:1].assign(generator="large", value=1.0))

@@ -56,8 +56,7 @@ def test_a_killed_process_leaves_no_worker_and_no_lock(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "mend"),
-    [(errno.ENOSPC, "room on the disk"), (errno.EROFS, "the right"), (errno.ENOTDIR, "rename")],
+    ("number", "mend"), [(errno.ENOSPC, "room on the disk"), (errno.EROFS, "the right"), (errno.ENOTDIR, "rename")]
 )
 def test_what_mends_an_error_of_the_system(number, mend):
     assert mend in mend_of(number)

@@ -46,8 +46,7 @@ def test_folds_are_the_same_for_the_same_seed_only():
 
 
 @given(
-    st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=40).filter(lambda g: len(set(g)) > 1),
-    st.integers(2, 6),
+    st.lists(st.sampled_from("abcdefgh"), min_size=2, max_size=40).filter(lambda g: len(set(g)) > 1), st.integers(2, 6)
 )
 def test_a_group_is_in_one_fold_and_no_fold_is_empty(groups, n_folds):
     assigned = assign_folds(groups, n_folds, seed=0)
@@ -102,9 +101,7 @@ def test_an_honest_fold_passes_and_says_what_was_compared(by):
 
 def test_a_test_filing_in_training_is_refused():
     fold = folds_by("filing")[0]
-    planted = pd.concat(
-        [pairs_of(fold), pairs_of(fold).head(1).assign(doc_name=QUESTIONS["doc_name"][fold.test[0]])]
-    )
+    planted = pd.concat([pairs_of(fold), pairs_of(fold).head(1).assign(doc_name=QUESTIONS["doc_name"][fold.test[0]])])
     with pytest.raises(LeakError, match="filings in training and in test"):
         check_fold(fold, planted, QUESTIONS, FILINGS, PAGES)
 

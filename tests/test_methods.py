@@ -45,8 +45,6 @@ def test_a_profile_runs_all_siblings_or_those_that_it_lists():
     runs = measured(load_profile("default"))
     assert ("rrf_10", "standard") in runs
     assert ("rrf_10", "oracle-page") not in runs
-    few = load_profile("default").replaced(
-        {"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]}
-    )
+    few = load_profile("default").replaced({"siblings.rows": ["bm25_k12", "rrf_10"], "siblings.without": ["rrf_10"]})
     own = {name for family in OWN for name in of_family(family)}
     assert {name for name, _ in measured(few)} - own == {"bm25_k12"}

@@ -63,22 +63,13 @@ def test_unknown_setting_is_an_error_that_lists_the_known(write, text, name, kno
         ("page_scorer: {learning_rate: 1e-5}", "line 2: page_scorer.learning_rate is '1e-5'; give a number"),
         ("run: {depth: 0}", "line 2: run.depth is 0; give a whole number from 1"),
         ("run: {depth: yes}", "line 2: run.depth is True; give a whole number from 1"),
-        (
-            "metrics: {ks: [0, 5]}",
-            "line 2: metrics.ks is [0, 5]; give a list, each of it a whole number from 1",
-        ),
+        ("metrics: {ks: [0, 5]}", "line 2: metrics.ks is [0, 5]; give a list, each of it a whole number from 1"),
         ("metrics: {ks: []}", "line 2: metrics.ks is []; give a list, each of it"),
         ("metrics: {ks: five}", "line 2: metrics.ks is 'five'; give a list"),
-        (
-            "chunks: {size: 64, overlap: 64}",
-            "line 2: chunks.overlap is 64; give less than chunks.size, which is 64",
-        ),
+        ("chunks: {size: 64, overlap: 64}", "line 2: chunks.overlap is 64; give less than chunks.size, which is 64"),
         ("chunks: {size: null}", "line 2: chunks.size is None; give a whole number from 1"),
         ("embedder: {weights: 7}", "line 2: embedder.weights is 7; give a text"),
-        (
-            "generator: {backend: fast}",
-            "line 2: generator.backend is 'fast'; give one of llama.cpp, transformers",
-        ),
+        ("generator: {backend: fast}", "line 2: generator.backend is 'fast'; give one of llama.cpp, transformers"),
         ("siblings: {rows: 3}", "line 2: siblings.rows is 3; give all or a list of names"),
         ("bm25: {k1: 1.0, k1: 2.0}", "line 2: bm25.k1 stands there twice, first in line 2; remove one"),
         ("sets: {mine: {run.depth: 0}}", "line 2: run.depth is 0; give a whole number from 1"),
@@ -91,9 +82,7 @@ def test_a_value_that_cannot_be_is_told_with_its_line(write, text, problem):
 
 
 def test_all_problems_of_a_profile_are_told_at_once(write):
-    with pytest.raises(
-        StudyError, match=r"3 problems\n  line 2: run.depth .*\n  line 3: bm25.k1 .*\n  line 4: .*nope"
-    ):
+    with pytest.raises(StudyError, match=r"3 problems\n  line 2: run.depth .*\n  line 3: bm25.k1 .*\n  line 4: .*nope"):
         load_profile(write("extends: default\nrun: {depth: -1}\nbm25: {k1: x}\nnope: 1"))
 
 
@@ -174,12 +163,7 @@ def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     profile = load_profile("default")
     part = profile.only(("bm25", "run"), "my_method")
     assert part.bm25 == profile["bm25"]
-    for read in (
-        lambda: part.rerank,
-        lambda: part["rerank"],
-        lambda: part.get("rerank"),
-        lambda: "rerank" in part,
-    ):
+    for read in (lambda: part.rerank, lambda: part["rerank"], lambda: part.get("rerank"), lambda: "rerank" in part):
         with pytest.raises(UndeclaredSetting) as caught:
             read()
         assert str(caught.value) == (

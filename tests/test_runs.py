@@ -158,9 +158,7 @@ def test_ir_measures_reads_the_file_and_sees_the_order_of_ties(tmp_path):
     read = list(ir_measures.read_trec_run(str(tmp_path / "run.trec")))
     for row in run.itertuples():
         qrels = [ir_measures.Qrel("q0", row.chunk_id, 1)]
-        assert ir_measures.calc_aggregate([ir_measures.RR], qrels, read)[ir_measures.RR] == pytest.approx(
-            1 / row.rank
-        )
+        assert ir_measures.calc_aggregate([ir_measures.RR], qrels, read)[ir_measures.RR] == pytest.approx(1 / row.rank)
 
 
 @pytest.mark.parametrize("spoil", ["no gzip", "cut off", "flipped", "no run"])
@@ -225,7 +223,5 @@ def test_each_condition_admits_no_more_than_the_one_before():
 
 
 def test_an_unknown_condition_lists_the_known():
-    with pytest.raises(
-        ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, o"
-    ):
+    with pytest.raises(ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, o"):
         runs.candidates("oracle", QUESTIONS, CHUNKS)

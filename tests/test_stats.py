@@ -104,10 +104,7 @@ def test_clustered_intervals_cover_the_truth_and_naive_ones_do_not():
 
 def test_the_difference_is_paired():
     # The values differ wildly, their differences do not.
-    found, far = (
-        draws(CLUSTERS).difference(pd.Series(VALUES + 0.1), pd.Series(VALUES)),
-        m.wilson(0.0, len(VALUES))[1],
-    )
+    found, far = (draws(CLUSTERS).difference(pd.Series(VALUES + 0.1), pd.Series(VALUES)), m.wilson(0.0, len(VALUES))[1])
     assert found[:3] == pytest.approx((0.1, 0.1 - far, 0.1 + far))
 
 

@@ -217,9 +217,7 @@ def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
         kept = store.frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
         pd.testing.assert_frame_equal(kept, frame, check_exact=True)
         assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
-    with pytest.raises(
-        TypeError, match="column 'pages' of a published frame contains a value that is no text"
-    ):
+    with pytest.raises(TypeError, match="column 'pages' of a published frame contains a value that is no text"):
         store.frame("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
 
 
@@ -244,14 +242,7 @@ class Publication:
     """A published layer with one entry of one file."""
 
     def __init__(self, folder: Path, stage: str, key: str, text: str):
-        record = {
-            "stage": stage,
-            "key": key,
-            "digest": "d",
-            "wall_s": 7.0,
-            "peak_mib": 9.0,
-            "files": ["result.txt"],
-        }
+        record = {"stage": stage, "key": key, "digest": "d", "wall_s": 7.0, "peak_mib": 9.0, "files": ["result.txt"]}
         self.path, self.stages = folder, {(stage, key): record}
         folder.mkdir()
         (folder / "result.txt.gz").write_bytes(gzip.compress(text.encode()))

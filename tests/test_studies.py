@@ -32,12 +32,7 @@ def test_a_book_s_own_parameters_write_into_the_book_s_outputs(opened, tmp_path)
 
 
 def test_changed_parameters_and_settings_write_into_a_folder_beside_them(opened, tmp_path):
-    changes = (
-        {"methods": ["bm25"]},
-        {"methods": ["bm25", "dense"]},
-        {"k": 10},
-        {"changes": {"bm25.k1": 0.4}},
-    )
+    changes = ({"methods": ["bm25"]}, {"methods": ["bm25", "dense"]}, {"k": 10}, {"changes": {"bm25.k1": 0.4}})
     folders = [opened(**OWN | changed).outputs for changed in changes]
     assert len(set(folders)) == len(folders)
     assert {folder.parent for folder in folders} == {tmp_path / "demo" / "default" / "reruns"}
@@ -55,9 +50,7 @@ def test_outputs_go_where_the_environment_says(opened, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("k", [7, 0, "5", [5]])
 def test_a_depth_that_is_not_measured_lists_those_that_are(opened, k):
-    with pytest.raises(
-        StudyError, match=r"k is .*: say one of 1, .*5, .*, or add it to metrics\.ks of the profile"
-    ):
+    with pytest.raises(StudyError, match=r"k is .*: say one of 1, .*5, .*, or add it to metrics\.ks of the profile"):
         opened(k=k)
 
 
@@ -71,13 +64,9 @@ def test_a_misspelt_change_lists_the_settings(opened):
         opened(changes={"bm25.k": 1})
 
 
-def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(
-    opened, question_folder, tmp_path
-):
+def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settings(opened, question_folder, tmp_path):
     demo = opened()
-    root = question_folder(
-        tmp_path / "my set", {"financebench_id": "s1", "doc_name": demo.filings["doc_name"].iloc[0]}
-    )
+    root = question_folder(tmp_path / "my set", {"financebench_id": "s1", "doc_name": demo.filings["doc_name"].iloc[0]})
     study = opened(questions=str(root))
     assert (study.dataset.name, study.home) == ("my-set", tmp_path / "my-set" / "default")
     assert study.profile == demo.profile

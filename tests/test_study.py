@@ -24,19 +24,9 @@ from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
 
 NAMES = ("dense", "bm25", "hybrid_rrf")
-SUBJECTS = (
-    "revenue and net sales",
-    "capital expenditure",
-    "share repurchases",
-    "legal proceedings",
-    "debt maturities",
-)
-ACME = [
-    f"Acme annual report 2020. {subject.capitalize()} were $ 1,{n}77." for n, subject in enumerate(SUBJECTS)
-]
-BOLT = [
-    f"Bolt quarterly report. {subject.capitalize()} rose by 4.{n}%." for n, subject in enumerate(SUBJECTS)
-]
+SUBJECTS = ("revenue and net sales", "capital expenditure", "share repurchases", "legal proceedings", "debt maturities")
+ACME = [f"Acme annual report 2020. {subject.capitalize()} were $ 1,{n}77." for n, subject in enumerate(SUBJECTS)]
+BOLT = [f"Bolt quarterly report. {subject.capitalize()} rose by 4.{n}%." for n, subject in enumerate(SUBJECTS)]
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +36,9 @@ def root(dataset_folder, tmp_path_factory):
     long_page = " ".join(f"Item {n}: dividends of series {n} were declared." for n in range(60))
     folder.pdf("ACME_2020_10K", *ACME, "", *(f"Note {n} to the statements of Acme." for n in range(20)))
     folder.pdf("BOLT_2020Q1_10Q", *BOLT, long_page)
-    folder.question(
-        "q0", "ACME_2020_10K", (1, ACME[1]), question="What was Acme's capital expenditure in FY2020?"
-    )
-    folder.question(
-        "q1", "BOLT_2020Q1_10Q", (0, BOLT[0]), (4, BOLT[4]), question="Did Bolt's net sales rise?"
-    )
-    folder.question(
-        "q2", "BOLT_2020Q1_10Q", (5, "dividends of series 7"), question="Bolt dividends of series 7?"
-    )
+    folder.question("q0", "ACME_2020_10K", (1, ACME[1]), question="What was Acme's capital expenditure in FY2020?")
+    folder.question("q1", "BOLT_2020Q1_10Q", (0, BOLT[0]), (4, BOLT[4]), question="Did Bolt's net sales rise?")
+    folder.question("q2", "BOLT_2020Q1_10Q", (5, "dividends of series 7"), question="Bolt dividends of series 7?")
     return folder.write()
 
 
@@ -98,10 +82,7 @@ def computed(open_study) -> Study:
 @pytest.mark.weights
 def test_frames_have_the_columns_of_the_contract(computed):
     assert tuple(computed.filings) == FILING_COLUMNS
-    assert computed.filings.set_index("doc_name")["n_pages"].to_dict() == {
-        "ACME_2020_10K": 26,
-        "BOLT_2020Q1_10Q": 6,
-    }
+    assert computed.filings.set_index("doc_name")["n_pages"].to_dict() == {"ACME_2020_10K": 26, "BOLT_2020Q1_10Q": 6}
     for name, columns in (("pages", PAGE_COLUMNS), ("chunks", CHUNK_COLUMNS)):
         shown = pd.read_parquet(computed.outputs / f"{name}.parquet")
         assert tuple(shown) == columns
@@ -113,15 +94,11 @@ def test_frames_have_the_columns_of_the_contract(computed):
 
 def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_folder, tmp_path, monkeypatch):
     read, encode = [], Encoder.encode
-    monkeypatch.setattr(
-        Encoder, "encode", lambda self, texts, role: read.extend(texts) or encode(self, texts, role)
-    )
+    monkeypatch.setattr(Encoder, "encode", lambda self, texts, role: read.extend(texts) or encode(self, texts, role))
     first = make_study()
     evaluate(first, "dense")
     n_read, stored = len(read), sorted(first.store.log)
-    root = question_folder(
-        tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]}
-    )
+    root = question_folder(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
     dataset = read_questions(root, "second", first.dataset)
     second = Study(dataset, first.profile, METHODS, CHUNKINGS, first.home.parents[1])
     found = evaluate(second, "dense")
@@ -190,11 +167,7 @@ def test_every_stage_is_logged_with_where_it_came_from(computed, open_study):
     again = open_study(chapter="03_baselines")
     again.run("bm25")
     last = json.loads((again.outputs / "stages.jsonl").read_text().splitlines()[-1])
-    assert (last["chapter"], last["stage"], last["origin"]) == (
-        "03_baselines",
-        "runs/standard/bm25",
-        "reused",
-    )
+    assert (last["chapter"], last["stage"], last["origin"]) == ("03_baselines", "runs/standard/bm25", "reused")
 
 
 @pytest.mark.weights
@@ -279,9 +252,7 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
         rows[name] = dataclasses.replace(row, name=name, **changes)
 
     def open_again() -> Study:
-        found = Study(
-            read_dataset(root, "tiny"), settings, rows, {"lines": Chunking(lines_of)}, tmp_path / "artifacts"
-        )
+        found = Study(read_dataset(root, "tiny"), settings, rows, {"lines": Chunking(lines_of)}, tmp_path / "artifacts")
         found.store.say = lambda line: None
         return found
 
@@ -329,9 +300,7 @@ def test_an_unknown_chunk_table_lists_the_known(lined):
 
 @pytest.mark.parametrize(("name", "section"), [("undeclared", "hyde"), ("unread", "rerank")])
 def test_a_method_that_reads_an_undeclared_section_is_named(lined, name, section):
-    with pytest.raises(
-        UndeclaredSetting, match=f"{name} reads the section '{section}' of the profile, which its"
-    ):
+    with pytest.raises(UndeclaredSetting, match=f"{name} reads the section '{section}' of the profile, which its"):
         lined().run(name)
 
 
@@ -346,9 +315,7 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
     monkeypatch.setattr(Study, "inputs_digest", lambda self, name: digest_of(name))
     dataset = type("Data", (), {"name": "any", "filings_digest": "00"})()
     study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
-    params = [
-        study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions
-    ]
+    params = [study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions]
     params += [study.with_chunks(name)._chunks_params() for name in CHUNKINGS]
     text = json.dumps(params)
     assert json.loads(text) == params
@@ -363,10 +330,7 @@ def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch
     monkeypatch.setattr(frames, "edited", frames.edited.__wrapped__)
     monkeypatch.setitem(frames.READ, "bm25", {path: "0" * 20})
     digest = digest_of_file(ROOT / "lib" / path)[:20]
-    assert study.settings_of(("bm25", "run")) == {
-        "bm25": {"k1": 1.5, "files": {path: digest}},
-        "run": {"depth": 50},
-    }
+    assert study.settings_of(("bm25", "run")) == {"bm25": {"k1": 1.5, "files": {path: digest}}, "run": {"depth": 50}}
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
 
 
@@ -379,9 +343,7 @@ def test_a_setting_that_is_none_is_part_of_a_key_and_a_published_engine_is_not()
 def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
     about = {"name": "any", "collection": "any", "has_text": True}
     dataset = type("Data", (), about)()
-    smoke, default = (
-        Study(dataset, load_profile(name), METHODS, CHUNKINGS, tmp_path) for name in ("smoke", "default")
-    )
+    smoke, default = (Study(dataset, load_profile(name), METHODS, CHUNKINGS, tmp_path) for name in ("smoke", "default"))
     item = Item("q1", "q1", Prompt("?"), Sampling(max_tokens=5))
     log = default.generation_log()
     record = log._record("hyde", item, Generation("words", 1, 1, "stop", 0.1)) | {"origin": "published"}

@@ -41,15 +41,12 @@ def write_collection(study: Study, source: Path, target: Path) -> str:
             if (digest := digest_of(texts)) not in seen:
                 seen.add(digest)
                 kept.append(doc_name)
-                records = [
-                    {"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)
-                ]
+                records = [{"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)]
                 _write(target / "pages" / f"{doc_name}.jsonl", records)
     path = next(study.dataset.root.joinpath("data").glob(DOCUMENTS))
     known = {record["doc_name"]: record for record in map(json.loads, path.read_text().splitlines())}
     company = {
-        END_OF_STEM.split(name)[0]: company
-        for name, company in study.filings[["doc_name", "company"]].to_numpy()
+        END_OF_STEM.split(name)[0]: company for name, company in study.filings[["doc_name", "company"]].to_numpy()
     }
     for name in kept:
         stem = END_OF_STEM.split(name)[0]

@@ -71,12 +71,9 @@ def write_engines(home: Study, first: Shards, second: Shards) -> pd.DataFrame:
     both = sorted({*first.names()} & {*second.names()})
     if not both or first.plan != second.plan:
         raise StudyError(f"{second.folder} is not another index of the filings of {first.folder}")
-    read = [
-        [[one.path(kind, name) for kind in ("pages", "windows")] for name in both] for one in (first, second)
-    ]
+    read = [[[one.path(kind, name) for kind in ("pages", "windows")] for name in both] for one in (first, second)]
     n_equal = sum(
-        all(a.read_bytes() == b.read_bytes() for a, b in zip(*pair, strict=True))
-        for pair in zip(*read, strict=True)
+        all(a.read_bytes() == b.read_bytes() for a, b in zip(*pair, strict=True)) for pair in zip(*read, strict=True)
     )
     rows = []
     for shards in (first, second):

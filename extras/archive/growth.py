@@ -205,10 +205,7 @@ def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
     """
 
     def make() -> pd.DataFrame:
-        archive, rankers = (
-            Archive(shards, load_profile("default"), sorted(part.doc_names)),
-            _home_rankers(home),
-        )
+        archive, rankers = (Archive(shards, load_profile("default"), sorted(part.doc_names)), _home_rankers(home))
         rows = []
         for asked in home.questions.itertuples():
             best = archive.ask(asked.question, max(DEPTHS), rankers[asked.question_id])
@@ -243,9 +240,7 @@ def write_table(home: Study, found: pd.DataFrame) -> None:
     keys = ["kind", "draw", "n_filings", "method", "question_id", "k"]
     both = pd.concat([known_table(home, GROWTH), found])
     both = both.drop_duplicates(keys, keep="last").sort_values(keys, kind="stable")
-    write_atomically(
-        home.home / GROWTH, gzip.compress(both[GROWTH_COLUMNS].to_csv(index=False).encode(), mtime=0)
-    )
+    write_atomically(home.home / GROWTH, gzip.compress(both[GROWTH_COLUMNS].to_csv(index=False).encode(), mtime=0))
 
 
 def _measured(home: Study, study: Part, part: Drawn, name: str) -> pd.DataFrame:
@@ -259,14 +254,10 @@ def _measured(home: Study, study: Part, part: Drawn, name: str) -> pd.DataFrame:
     return study.store.frame(f"{STAGE}/{name}", params, make, VERSION)
 
 
-def _recalls(
-    run: pd.DataFrame, questions: pd.DataFrame, part: Drawn, n_pages: int, method: str
-) -> pd.DataFrame:
+def _recalls(run: pd.DataFrame, questions: pd.DataFrame, part: Drawn, n_pages: int, method: str) -> pd.DataFrame:
     """GROWTH_COLUMNS of a run over a part."""
     found = retrieval_metrics(run, questions, DEPTHS)
-    wide = found[found["metric"].isin(METRICS)].pivot(
-        index=["question_id", "k"], columns="metric", values="value"
-    )
+    wide = found[found["metric"].isin(METRICS)].pivot(index=["question_id", "k"], columns="metric", values="value")
     about = {"kind": part.kind, "draw": part.draw, "n_filings": len(part.doc_names)}
     return wide.reset_index().assign(**about, n_pages=n_pages, method=method)[GROWTH_COLUMNS]
 

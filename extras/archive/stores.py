@@ -64,11 +64,7 @@ class Chroma:
         import chromadb
 
         settings = chromadb.Settings(anonymized_telemetry=False)
-        opened = (
-            partial(chromadb.HttpClient, "localhost", port)
-            if port
-            else partial(chromadb.PersistentClient, folder)
-        )
+        opened = partial(chromadb.HttpClient, "localhost", port) if port else partial(chromadb.PersistentClient, folder)
         self.client = opened(settings=settings)
         self.collection = self.client.get_or_create_collection("windows", configuration={"hnsw": HNSW})
 
@@ -171,9 +167,7 @@ def alone(function: Callable, *given: object) -> object:
         return pool.apply(function, given)
 
 
-def write_stores(
-    home: Study, larger: Study, index: Index | None, names: tuple[str, ...] = ()
-) -> pd.DataFrame:
+def write_stores(home: Study, larger: Study, index: Index | None, names: tuple[str, ...] = ()) -> pd.DataFrame:
     """STORE_COLUMNS for each store and filter, also put into STORES_FILE of the folder of ``home``.
 
     A store is built in one process and searched in another, which opens what the first left: memory is by how much that
@@ -237,9 +231,7 @@ def _measured(name: str, folder: Path, given: tuple, asked: tuple, exact: dict) 
             agreement = np.mean([len(np.intersect1d(mine, wanted)) / len(wanted) for mine, wanted in pairs])
             least = min(len(mine) / len(wanted) for mine, wanted in pairs)
             row = {"filter": label, "agreement": agreement, "least_found": least}
-            rows.append(
-                row | {"median_ms": 1000 * np.median(seconds), "clients_4_per_s": len(searches) / all_s}
-            )
+            rows.append(row | {"median_ms": 1000 * np.median(seconds), "clients_4_per_s": len(searches) / all_s})
         memory = psutil.Process().memory_info().rss - before
         memory += psutil.Process(server).memory_info().rss if server else 0
     disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -248,9 +240,7 @@ def _measured(name: str, folder: Path, given: tuple, asked: tuple, exact: dict) 
 
 def _searches(store: Store, questions: np.ndarray, asked: pd.DataFrame, label: str) -> list[Callable]:
     """A search for each question, filtered by what is known of its filing."""
-    filters = [
-        dict(zip(FILTERS[label], row, strict=True)) for row in asked[FILTERS[label]].to_numpy().tolist()
-    ]
+    filters = [dict(zip(FILTERS[label], row, strict=True)) for row in asked[FILTERS[label]].to_numpy().tolist()]
     return [partial(store.search, vector, K, where) for vector, where in zip(questions, filters, strict=True)]
 
 

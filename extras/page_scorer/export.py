@@ -77,9 +77,7 @@ def export_scorer(study: Study, scores: str, target: Path) -> Path:
         ValueError: see :func:`model_card`.
     """
     card, target = model_card(study, scores), Path(target)
-    shutil.copytree(
-        train_final(study).path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("entry.json")
-    )
+    shutil.copytree(train_final(study).path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("entry.json"))
     (target / "README.md").write_text(card)
     return target
 
@@ -129,10 +127,6 @@ def scores_of_folds(study: Study, k: int = 5) -> str:
     summary = summary_at(study, metrics, k, ("doc_recall", "page_recall"))
     cells = [with_interval(row.mean, row.low, row.high) for row in summary.itertuples()]
     summary = summary.assign(
-        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}",
-        folds=summary["method"].map(methods),
-        cell=cells,
+        Measure=summary["metric"].map(METRIC_TITLES) + f" at {k}", folds=summary["method"].map(methods), cell=cells
     )
-    return markdown_table(
-        summary.pivot(index="Measure", columns="folds", values="cell").reset_index(), plain=True
-    )
+    return markdown_table(summary.pivot(index="Measure", columns="folds", values="cell").reset_index(), plain=True)

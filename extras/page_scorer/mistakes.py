@@ -105,9 +105,7 @@ class KeepBest:
 
 def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
     text_of = text_by_page(study)
-    gold_texts = [
-        [text_of[row.doc_name, page] for page in row.gold_pages] for row in study.questions.itertuples()
-    ]
+    gold_texts = [[text_of[row.doc_name, page] for page in row.gold_pages] for row in study.questions.itertuples()]
     pages = list(dict.fromkeys(text for texts in gold_texts for text in texts))
     gold = np.array([[page in gold_texts[row] for page in pages] for row in fold.test])
     questions = study.questions["question"].iloc[list(fold.test)].tolist()

@@ -10,12 +10,7 @@ import pandas as pd
 import torch
 from datasets import Dataset
 from peft import LoraConfig, PeftModel
-from transformers import (
-    AutoTokenizer,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    PrinterCallback,
-)
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, PrinterCallback
 from trl import DPOConfig, DPOTrainer
 
 from lib.models.encoders import has_fast_bfloat16

@@ -74,8 +74,6 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
     for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):
         base, tuned = before[metric], after[metric]
         found = Resampling.of(study).compare(base, {"tuned": tuned})
-        parts.append(
-            found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric)
-        )
+        parts.append(found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric))
     columns = ["metric", "context", "n", "untuned", "tuned", "difference", "low", "high", "p_holm"]
     return pd.concat(parts, ignore_index=True).assign(context=wanted.name)[columns]

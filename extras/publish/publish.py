@@ -223,6 +223,4 @@ def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
             raise StudyError(f"{where} contains a path of this machine; nothing is published")
         for found in (texts.longest(line) for line in text.splitlines() for texts in known):
             if found:
-                raise StudyError(
-                    f"{where} contains text of the dataset: “{found[:80]}”; nothing is published"
-                )
+                raise StudyError(f"{where} contains text of the dataset: “{found[:80]}”; nothing is published")

@@ -88,8 +88,7 @@ def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[P
     if not pieces:
         return [text] if text else []
     again = [
-        as_pieces(piece, question, n_words) if isinstance(piece, str) else [piece]
-        for piece in [*pieces, text[done:]]
+        as_pieces(piece, question, n_words) if isinstance(piece, str) else [piece] for piece in [*pieces, text[done:]]
     ]
     return [piece for part in again for piece in part]
 

@@ -18,9 +18,7 @@ def fill_headline(readme: Path, study: Study, manifest: dict) -> None:
     """
     text = readme.read_text()
     if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise StudyError(
-            f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table"
-        )
+        raise StudyError(f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table")
     figure = PUBLISHED_FIGURE.format(**manifest)
     is_drawn = (readme.parent / figure).is_file()
     block = readme_text(study, manifest, figure if is_drawn else "")

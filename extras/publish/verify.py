@@ -185,9 +185,7 @@ def not_of_metrics(published: Published) -> list[str]:
     keys = ["method", "condition", "metric", "k"]
     means = metrics.groupby(keys, dropna=False, observed=True)["value"].mean().rename("value").reset_index()
     both = summary.merge(means, on=keys, how="left")
-    apart = both[
-        ~((both["mean"] - both["value"]).abs() <= 1e-6) & ~(both["mean"].isna() & both["value"].isna())
-    ]
+    apart = both[~((both["mean"] - both["value"]).abs() <= 1e-6) & ~(both["mean"].isna() & both["value"].isna())]
     said = "differs: summary.csv has {mean}, the metrics give {value:.6f}: {condition}/{method}, {metric}@{k}"
     of_runs = [f"differs: {place} has a run or metrics, not both" for place in sorted(places)]
     return of_runs + [said.format(**row) for row in apart.to_dict("records")]

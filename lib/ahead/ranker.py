@@ -64,9 +64,7 @@ class Ranker(NamedTuple):
     share: float
 
 
-def fit(
-    study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant
-) -> "lightgbm.Booster":
+def fit(study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
     """Trees of the questions of some sets, of these companies and over their pages."""
     pool = union.pool.part(training_pairs(union, companies, sets))
     read = replace(pool, table=pool.table[variant.columns(pool.table)])
@@ -175,9 +173,7 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
     return scores
 
 
-def nested_recalls(
-    study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH
-) -> pd.DataFrame:
+def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
     """What a variant finds in the questions of all sets: question_id, set, question_type, company and both recalls;
     stored. ``sets`` are those that are trained on, by default all.
     """

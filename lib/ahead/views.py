@@ -91,11 +91,7 @@ class PageViews:
     """
 
     def __init__(
-        self,
-        filings: pd.DataFrame,
-        pages: pd.DataFrame,
-        settings: Settings,
-        asked: Sequence[str] | None = None,
+        self, filings: pd.DataFrame, pages: pd.DataFrame, settings: Settings, asked: Sequence[str] | None = None
     ):
         self.texts = texts = pages["text"].tolist()
         self.identities = filing_identities(filings, pages)

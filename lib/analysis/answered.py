@@ -16,15 +16,7 @@ from lib.analysis.breakdowns import group_interval
 from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, kept
 from lib.answers.calculation import right_by_way
 from lib.answers.pages_read import pages_read
-from lib.answers.prompt_context import (
-    BEST_BASELINE,
-    NONE,
-    ORACLES,
-    Context,
-    chunks_retrieved,
-    context,
-    segments_read,
-)
+from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics
 from lib.metrics.overlap import tokenize_rouge
@@ -83,16 +75,12 @@ def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) ->
     return means.assign(method=methods).merge(gains[columns], on="context", how="left")
 
 
-def compared(
-    study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str]
-) -> pd.DataFrame:
+def compared(study: Study, metrics: Metrics, contexts: Sequence[Context], wanted: Sequence[str]) -> pd.DataFrame:
     """Every context against the best baseline's, by metric: COMPARED, p corrected within a metric."""
     parts = []
     for metric in wanted:
         values = {c.name: metrics[c.run, metric, None] for c in contexts}
-        if len(
-            reference := values.pop(BEST_BASELINE)
-        ):  # else there is no question of the kind that it measures
+        if len(reference := values.pop(BEST_BASELINE)):  # else there is no question of the kind that it measures
             found = Resampling.of(study).compare(reference, values)
             parts.append(found.rename_axis("context").reset_index().assign(metric=metric))
     return pd.concat(parts, ignore_index=True)[COMPARED] if parts else pd.DataFrame(columns=COMPARED)
@@ -186,9 +174,7 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
 
 
-def split_by_page(
-    study: Study, metrics: Metrics, contexts: Sequence[Context], metric: str, k: int
-) -> pd.DataFrame:
+def split_by_page(study: Study, metrics: Metrics, contexts: Sequence[Context], metric: str, k: int) -> pd.DataFrame:
     """A metric of the answers where a gold page was among the top k, and where none was.
 
     Returns:

@@ -108,12 +108,7 @@ def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool
 
 
 def by_group(
-    study: Study,
-    metrics: Metrics,
-    label: pd.Series,
-    seen: Iterable[Seen],
-    k: int,
-    wanted: Sequence[str] = RECALLS,
+    study: Study, metrics: Metrics, label: pd.Series, seen: Iterable[Seen], k: int, wanted: Sequence[str] = RECALLS
 ) -> pd.DataFrame:
     """The means of metrics at k by group, and by run of ``seen``: COLUMNS.
 
@@ -134,9 +129,7 @@ def _groups(label: pd.Series) -> Iterator[tuple[str, pd.Index]]:
         yield group, label.index[label == group]
 
 
-def differences(
-    study: Study, metrics: Metrics, label: pd.Series, first: Seen, second: Seen, k: int
-) -> pd.DataFrame:
+def differences(study: Study, metrics: Metrics, label: pd.Series, first: Seen, second: Seen, k: int) -> pd.DataFrame:
     """Page recall by group, ``second`` minus ``first``, p corrected for the number of groups, without small groups:
     DIFFERENCES."""
     draws = Resampling.of(study)

@@ -84,9 +84,7 @@ def scores(study: Study) -> pd.DataFrame:
         columns[BERT_SCORE.name] = _bert_scores(study, table)
         for number, by in enumerate(right.READINGS):
             pairs = zip(table["kind"], triples, strict=True)
-            columns[f"reading {number}"] = [
-                kind == NUMBER and right.answer_right(*one, by) for kind, one in pairs
-            ]
+            columns[f"reading {number}"] = [kind == NUMBER and right.answer_right(*one, by) for kind, one in pairs]
         return pd.concat([table[["system", "question_id", "kind", "label"]], pd.DataFrame(columns)], axis=1)
 
     return _stored(study, "scores", make, [])
@@ -159,9 +157,7 @@ def systems(study: Study) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         table = scores(study)
         measure = table[f"reading {right.READINGS.index(right.READING)}"].astype(float)
-        table = table.assign(
-            people=table["label"] == RIGHT, declined=table["label"] == REFUSED, measure=measure
-        )
+        table = table.assign(people=table["label"] == RIGHT, declined=table["label"] == REFUSED, measure=measure)
         parts = [table[table["kind"] == NUMBER], table.assign(kind=ALL, measure=np.nan)]
         of = pd.concat(parts).groupby(["system", "kind"], sort=False)
         return of[["people", "measure", "declined"]].mean().assign(n=of.size()).reset_index()[SYSTEMS]

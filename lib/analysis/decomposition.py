@@ -111,9 +111,7 @@ def _rows_in(frame: pd.DataFrame, other: pd.DataFrame, columns: list[str]) -> pd
     return pd.Series(wanted.isin(there), frame.index, dtype=bool)
 
 
-def decomposition(
-    study: Study, methods: Iterable[str], conditions: Iterable[Condition], k: int
-) -> pd.DataFrame:
+def decomposition(study: Study, methods: Iterable[str], conditions: Iterable[Condition], k: int) -> pd.DataFrame:
     """The decomposition of several runs as metrics: METRIC_COLUMNS with the metrics of METRIC_OF at depth k; stored."""
     parts = []
     for condition in conditions:

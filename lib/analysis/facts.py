@@ -29,17 +29,13 @@ class Facts:
     tables: list[dict]  # each with id, what, rows, and n, depth and conditions where the paper states them
     methods: dict[str, str]  # a table's row → our row of the method table that measures the same
     chosen_here: dict[str, object]  # dotted place → what this study takes: a form of ``profile`` and ``bleu``
-    claims: list[
-        dict
-    ]  # each with id, where, claim, numbers, table and significance (whether a test was made)
+    claims: list[dict]  # each with id, where, claim, numbers, table and significance (whether a test was made)
     inconsistencies: list[str]  # text against table, version against version, paper against code
     marks: dict[str, str] | None = None  # where a fact was read that was not read in the paper (Yepes et al.)
     marked: dict[str, str] | None = None
     systems: dict | None = None  # what was built
     from_code: dict | None = None  # what the published code does
-    differs: list[dict] | None = (
-        None  # where our rows depart: rows, paper, here (a form of the profile's sections)
-    )
+    differs: list[dict] | None = None  # where our rows depart: rows, paper, here (a form of the profile's sections)
 
     def table(self, id: str) -> Rows:
         """The rows of a table as printed, such as ``table("Table 3")["dense"]["page_recall"]``.

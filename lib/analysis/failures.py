@@ -61,8 +61,7 @@ _FILE = read_yaml(Path(__file__).with_suffix(".yaml"))
 STATEMENTS, SUMMARY = _FILE["statements"], "|".join(_FILE["summary"])
 OF_PAGES = {kind: Rule(*rule) for kind, rule in _FILE["of_pages"].items()}
 OF_QUESTIONS = {
-    kind: Rule(step, says.format(share=f"{FIGURE_SHARE:.0%}"))
-    for kind, (step, says) in _FILE["of_questions"].items()
+    kind: Rule(step, says.format(share=f"{FIGURE_SHARE:.0%}")) for kind, (step, says) in _FILE["of_questions"].items()
 }
 
 
@@ -154,10 +153,7 @@ def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
 
 def typology(classified: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """How many missed pages each kind has: kind, step, says, and a count for each name; kinds that never occur too."""
-    counts = {
-        name: part["kind"].value_counts().reindex([*OF_PAGES], fill_value=0)
-        for name, part in classified.items()
-    }
+    counts = {name: part["kind"].value_counts().reindex([*OF_PAGES], fill_value=0) for name, part in classified.items()}
     rules = pd.DataFrame(OF_PAGES.values(), index=[*OF_PAGES])
     return rules.assign(**counts).rename_axis("kind").reset_index()
 
@@ -197,9 +193,7 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
     A question without other terms has them all (1.0).
     """
     wanted = set(topic(terms(question, ASKING_WORDS), terms(company, ASKING_WORDS)))
-    return (
-        max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
-    )
+    return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 
 
 def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:

@@ -172,9 +172,7 @@ def costs_at(costs: pd.DataFrame, sizes: Sequence[int], core_hour: float, gib_mo
     once = _last(costs[costs["asked_s"].isna()])
     seconds, disk = ((once[name] / once["n_pages"]).sum() for name in ("seconds", "disk_mib"))
     pages = pd.Series(sizes)
-    found = pd.DataFrame(
-        {"n_pages": pages, "core_hours": pages * seconds / 3600, "disk_gib": pages * disk / 1024}
-    )
+    found = pd.DataFrame({"n_pages": pages, "core_hours": pages * seconds / 3600, "disk_gib": pages * disk / 1024})
     return found.assign(money=found["core_hours"] * core_hour, money_month=found["disk_gib"] * gib_month)
 
 

@@ -62,10 +62,7 @@ def mistake_values(
     for fold in folds(study, "company"):
         is_kept = np.isin(pages, np.concatenate([ranked[row] for row in fold.test]))
         own[list(fold.test)] = best_window_scores(*encode(study, fold, is_kept), len(study.chunks))
-    parts, matrices = (
-        [],
-        matrices | chunk_scores | {"chunks": pages_first.chunks_on_pages(own, ranked, pages)},
-    )
+    parts, matrices = ([], matrices | chunk_scores | {"chunks": pages_first.chunks_on_pages(own, ranked, pages)})
     for mistake, scores in matrices.items():
         questions = study.questions
         run = runs.rank(scores, questions, study.chunks, k)

@@ -52,10 +52,7 @@ def measurements(study: Study, k: int = 5) -> pd.DataFrame:
     """
     parts = [_stored(study, f"page_scorer/measured/{k}", _params(study, k), lambda: _measured(study, k))]
     if (parts[0]["part"] == "training").any():
-        for by in (
-            "filing",
-            "company",
-        ):  # used even where the measurements are stored, so that both are published
+        for by in ("filing", "company"):  # used even where the measurements are stored, so that both are published
             full.scores_entry(study, by)
             light.scores_entry(study, by)
         parts.append(measured_mistakes(study, "light", k, mistakes.measure_light))
@@ -111,10 +108,7 @@ def setups(study: Study, k: int = 5) -> pd.DataFrame:
     recipe = {"settings": study.settings_of(("embedder", "page_scorer", "page_scorer_best"))}
     parts = [
         study.store.frame(f"page_scorer/{stage}/{k}", given, partial(_setups, study, k, scorers), public=True)
-        for stage, given, scorers in (
-            ("setups", params, TRAINED),
-            ("setups_best", params | recipe, BEST),
-        )
+        for stage, given, scorers in (("setups", params, TRAINED), ("setups_best", params | recipe, BEST))
     ]
     return parts[0].merge(parts[1], on=["metric", "question_id"], validate="one_to_one")
 
@@ -161,18 +155,8 @@ def choices(study: Study, k: int = 5) -> pd.DataFrame:
         for name, values in scores.items():
             read = on.assign(score=values).sort_values("score", ascending=False, kind="stable")
             read = read if name == "all" else read.drop_duplicates(keys)
-            parts.append(
-                overlap_metrics(read, texts, asked, sorted({1, k}), study.cache.rows).assign(choice=name)
-            )
-        several = (
-            on.groupby(keys, sort=False)
-            .size()
-            .gt(1)
-            .groupby("question_id")
-            .mean()
-            .rename("value")
-            .reset_index()
-        )
+            parts.append(overlap_metrics(read, texts, asked, sorted({1, k}), study.cache.rows).assign(choice=name))
+        several = on.groupby(keys, sort=False).size().gt(1).groupby("question_id").mean().rename("value").reset_index()
         table = pd.concat([*parts, several.assign(choice="all", metric="several", k=k)], ignore_index=True)
         return table[["choice", "question_id", "metric", "k", "value"]].astype({"k": int})
 

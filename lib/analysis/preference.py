@@ -36,13 +36,8 @@ VERSION = COMPARED_VERSION = 1
 COMPARED_STAGE = "preference/compared"
 PAIR_COLUMNS = ["question_id", "messages", "chosen", "rejected"]
 TRAINED_BYTES, FROZEN_BYTES = 16, 2
-ADAPTER_SHARE = (
-    4e-4  # of the parameters per rank, where all linear layers have adapters; less in larger models
-)
-OPERATIONS = {
-    "full": 10,
-    "lora": 8,
-}  # a parameter and token: reference 2, forward 2, again 2, backward 4 or 2
+ADAPTER_SHARE = 4e-4  # of the parameters per rank, where all linear layers have adapters; less in larger models
+OPERATIONS = {"full": 10, "lora": 8}  # a parameter and token: reference 2, forward 2, again 2, backward 4 or 2
 CHARACTERS_A_TOKEN = 3  # of filings, which are full of numbers
 
 
@@ -144,9 +139,7 @@ def fold_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     shown = shown.assign(text=[*map(text_of, zip(shown["doc_name"], shown["page"], strict=True))])
     behind = pd.concat([training_pairs(study, rows), shown], ignore_index=True)
     test = study.questions.iloc[list(fold.test)].itertuples()
-    gold = {
-        place: text_of(place) for row in test for place in ((row.doc_name, page) for page in row.gold_pages)
-    }
+    gold = {place: text_of(place) for row in test for place in ((row.doc_name, page) for page in row.gold_pages)}
     record = check_fold(fold, behind, study.questions, study.filings, gold)
     return table, record | {"n_train_pairs": len(table)}
 

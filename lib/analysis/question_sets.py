@@ -220,10 +220,7 @@ def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
 
 
 def fit(
-    parts: Sequence[pd.DataFrame],
-    outcome: str,
-    names: tuple[str, ...] = WITH_GOLD,
-    n_draws: int = Resampling.n_draws,
+    parts: Sequence[pd.DataFrame], outcome: str, names: tuple[str, ...] = WITH_GOLD, n_draws: int = Resampling.n_draws
 ) -> Fit:
     """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike.
 
@@ -279,9 +276,7 @@ def thirds(
     return pd.DataFrame(rows)
 
 
-def resolutions(
-    boards: Mapping[str, pd.DataFrame], contradictions: Sequence[tuple] = CONTRADICTIONS
-) -> pd.DataFrame:
+def resolutions(boards: Mapping[str, pd.DataFrame], contradictions: Sequence[tuple] = CONTRADICTIONS) -> pd.DataFrame:
     """Which of two contradicting claims each set supports: that whose whole interval lies above its bound.
 
     ``boards`` maps the name of a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
@@ -332,9 +327,7 @@ def question_kind(
     """
     parts = list((published_sets() if known is None else known).values())
     if len(parts) < 2:
-        raise StudyError(
-            "two question sets with published features are needed, as financebench and page-questions"
-        )
+        raise StudyError("two question sets with published features are needed, as financebench and page-questions")
     asked = questions if isinstance(questions, pd.DataFrame) else pd.DataFrame({"question": list(questions)})
     table = asked if "length" in asked else described(study, asked)
     names = WITHOUT_GOLD if table["overlap"].isna().any() else WITH_GOLD

@@ -121,9 +121,7 @@ def context_params(study: Study, wanted: Context) -> dict:
     return {"context": wanted.name, "run": run, "gold": study.dataset.fingerprint}
 
 
-def kept(
-    study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]
-) -> pd.DataFrame:
+def kept(study: Study, stage: str, wanted: Context, make: Callable[[Study, Answers], pd.DataFrame]) -> pd.DataFrame:
     """A frame without text that ``make`` derives from a context's answers: stored, and published with the results.
 
     It is not stored while answers are missing, as a later attempt may write them.
@@ -145,9 +143,7 @@ def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def answer_rows(
-    study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = PLAIN
-) -> pd.DataFrame:
+def answer_rows(study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = PLAIN) -> pd.DataFrame:
     """Scores of several contexts as ANSWER_COLUMNS: by the context's name, the prompt's and the generator's."""
     names = pd.DataFrame([(one.name, *one.run) for one in wanted], columns=["context", "method", "condition"])
     table = scored.merge(names, on=["method", "condition"])

@@ -82,9 +82,7 @@ def core_of(question: str, names: Sequence[str]) -> str:
     first of these, else the first with a question mark; without what it is to be read from."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
-    return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[
-        0
-    ]
+    return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[0]
 
 
 def definition_in(question: str) -> str | None:

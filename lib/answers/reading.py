@@ -17,11 +17,7 @@ UNITS = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 LEAST_SHARED = 0.6  # of a row's label and of the words that are asked for, by weight
 SAME = 0.9  # so much is shared by a label that is the item's in other words
 LIKELY = 0.8  # the score of a label of the item's patterns
-STATEMENT, RANK, NEWEST = (
-    0.3,
-    0.04,
-    0.05,
-)  # a primary statement's row; each page further down; the filing's own year
+STATEMENT, RANK, NEWEST = (0.3, 0.04, 0.05)  # a primary statement's row; each page further down; the filing's own year
 MAX_SUBSTITUTES = 2
 
 

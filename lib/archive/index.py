@@ -181,9 +181,7 @@ def _noted(seconds: dict[str, float], step: str) -> Iterator[None]:
     seconds[step] = time.process_time() - started
 
 
-def write_shards(
-    shards: Shards, sources: Sequence[Path], engine: str = "process", n_workers: int = 1
-) -> pd.DataFrame:
+def write_shards(shards: Shards, sources: Sequence[Path], engine: str = "process", n_workers: int = 1) -> pd.DataFrame:
     """Write the shards that are missing, with a progress bar.
 
     Args:

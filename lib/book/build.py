@@ -37,9 +37,7 @@ pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
 from jupyter_book.cli.main import main
 main()
 """
-REPOSITORY = (
-    "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
-)
+REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 PREVIEW = "book/results/financebench/default/shown/figures/ahead-ladder.png"
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
@@ -106,17 +104,14 @@ def why_computed(study: Study) -> list[str]:
             why = "its result is text, or large, and not published" if is_known else why
             found.setdefault((stage, why), []).append(one["wall_s"])
     return [
-        f"computed: {len(times)} × {stage}, {sum(times):.0f} s ({why})"
-        for (stage, why), times in sorted(found.items())
+        f"computed: {len(times)} × {stage}, {sum(times):.0f} s ({why})" for (stage, why), times in sorted(found.items())
     ]
 
 
 def unshown(study: Study) -> list[str]:
     """The data of tables and figures that are published of this study's chapters, but that this run did not show."""
     shown = study.published.root / "shown" if study.published else Path()
-    names = (
-        [str(path.relative_to(shown)) for path in sorted(shown.glob("*/*.csv"))] if study.published else []
-    )
+    names = [str(path.relative_to(shown)) for path in sorted(shown.glob("*/*.csv"))] if study.published else []
     return [name for name in names if not (study.outputs / name).is_file()]
 
 

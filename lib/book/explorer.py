@@ -60,9 +60,7 @@ def scripts(data: dict) -> dict[str, str]:
 
 def as_script(data: dict, name: str = "EXPLORER") -> str:
     """The data as a JavaScript file that may be put anywhere: no ``<``, ``>`` or ``&`` in it."""
-    return (
-        f"window.{name} = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
-    )
+    return f"window.{name} = {json.dumps(data, ensure_ascii=False, separators=(',', ':')).translate(MARKUP)};\n"
 
 
 def explorer_data(study: Study) -> dict:
@@ -94,9 +92,7 @@ def explorer_data(study: Study) -> dict:
     for place, method in enumerate(names):
         run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
         first = run[run["rank"] <= N_TOP]
-        for question_id, doc_name, page in zip(
-            first["question_id"], first["doc_name"], first["page"], strict=True
-        ):
+        for question_id, doc_name, page in zip(first["question_id"], first["doc_name"], first["page"], strict=True):
             by_id[question_id]["top"].setdefault(place, []).extend((docs[doc_name], int(page)))
     for method in (base, *TRAINED):
         try:
@@ -174,10 +170,7 @@ def derivations(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
         if stage == CALCULATED_STAGE and study.has_text and path.is_file():
             for row in read_frame(path).query("text != ''").itertuples():
                 shown = derivation(row.text, row.formula, row.cells)
-                yield (
-                    row.question_id,
-                    {"kind": f"calculation, given: {context}", "model": "rules", "text": shown},
-                )
+                yield (row.question_id, {"kind": f"calculation, given: {context}", "model": "rules", "text": shown})
 
 
 def _written(study: Study) -> list[dict]:
@@ -194,9 +187,7 @@ def _written(study: Study) -> list[dict]:
         place = record["question_id"], record.get("n_prompt_tokens"), record.get("seconds")
         kind = record["kind"] + (f", given: {known[place].replace('_', ' ')}" if place in known else "")
         if record["kind"] == "judge":
-            judged.setdefault((record["question_id"], record["model"]["name"]), []).append(
-                record["text"].strip()
-            )
+            judged.setdefault((record["question_id"], record["model"]["name"]), []).append(record["text"].strip())
         elif re.search(r"\w", record["text"].replace("[…]", "")):
             shown[record["question_id"], kind, record["text"]] = record | {"kind": kind}
     labels = [

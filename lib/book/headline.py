@@ -128,9 +128,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
         "randomisation test by company, corrected (Holm) for all forms of all changes: with p above 0.05 a gain may "
         "be luck."
     )
-    idle = (
-        "Changes whose gain is not distinguishable from zero, each by the best form that was tried, n = {n}."
-    )
+    idle = "Changes whose gain is not distinguishable from zero, each by the best form that was tried, n = {n}."
     methods = "Recall at {k}, n = {n} questions ({dataset}), with 95 % intervals."
     if reported_runs(study.dataset.name):
         methods += " *Reported* is what the reproduced study states of the same method."

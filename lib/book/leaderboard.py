@@ -13,14 +13,7 @@ from docutils.nodes import make_id
 from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
 from lib.methods import METHODS, OWN, Method
-from lib.published import (
-    MANIFEST,
-    PUBLISHED_COLUMNS,
-    RESULTS,
-    Published,
-    exported_metrics,
-    exported_run,
-)
+from lib.published import MANIFEST, PUBLISHED_COLUMNS, RESULTS, Published, exported_metrics, exported_run
 from lib.show.display import number, with_interval
 from lib.show.tables import seconds
 from lib.study import Study
@@ -104,12 +97,8 @@ def leaderboard_page(study: Study) -> str:
         own = one["set"] == study.dataset.name
         page = "methods" if method.family in OWN else "siblings"
         chapter = f"make notebook NB=03_baselines PARAMS='-p methods \"[{method.name}]\"'"
-        other = (
-            f"make measure DATASET={study.dataset.collection} QUESTIONS={one['set']} METHODS={method.name}"
-        )
-        cells = {
-            metric: with_interval(*(one[metric + end] for end in ("", "_low", "_high"))) for metric in SHOWN
-        }
+        other = f"make measure DATASET={study.dataset.collection} QUESTIONS={one['set']} METHODS={method.name}"
+        cells = {metric: with_interval(*(one[metric + end] for end in ("", "_low", "_high"))) for metric in SHOWN}
         cells |= {"given": number(one["given"])} | {name: seconds(one[name]) for name in COSTS}
         file = f"../_static/{RUNS}/standard/{method.name}.trec.gz" if own else ""
         link = f"{page}.html#{make_id(f'method-{method.name}')}"
@@ -128,8 +117,7 @@ def write_downloads(study: Study, target: Path) -> None:
         packed[name] = (study.outputs / name).read_bytes()
     for name, published in others(study).items():
         found = {
-            f"{RUNS}/{'/'.join(place)}.trec.gz": exported_run(run, place[1])
-            for place, run in published.runs.items()
+            f"{RUNS}/{'/'.join(place)}.trec.gz": exported_run(run, place[1]) for place, run in published.runs.items()
         }
         found |= gold_of(published.dataset().questions)
         found[EXPORTED_METRICS] = exported_metrics(published.metrics)

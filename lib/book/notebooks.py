@@ -121,9 +121,7 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.chdir(ROOT)  # papermill goes there for a chapter and back after it, also for the chapters beside it
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(
-            number, lambda number, frame: os._exit(128 + number)
-        )  # kernels poll their parent and end
+        signal.signal(number, lambda number, frame: os._exit(128 + number))  # kernels poll their parent and end
     todo, running = sorted(names, key=lambda name: (*LONGEST, name).index(name)), {}
     with ThreadPoolExecutor(n_at_once) as pool:
         while todo or running:
@@ -145,9 +143,7 @@ def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
     path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
     known = json.loads(path.read_text()) if path.is_file() else {}
     now = _stamps(study, given).items()
-    return [
-        name for name, stamp in now if known.get(name) != stamp or not (folder / f"{name}.ipynb").is_file()
-    ]
+    return [name for name, stamp in now if known.get(name) != stamp or not (folder / f"{name}.ipynb").is_file()]
 
 
 def remember(study: Study, given: dict[str, object]) -> None:
@@ -157,9 +153,7 @@ def remember(study: Study, given: dict[str, object]) -> None:
 
 def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     paths = (path for name in SOURCES for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]))
-    sources = [
-        path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)
-    ]
+    sources = [path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)]
     texts = study.home / "generations.jsonl"
     common = {
         "given": given,
@@ -202,8 +196,6 @@ def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
         if cell.cell_type == "code":
             cell.outputs = [
-                out
-                for out in cell.outputs
-                if out.get("name") != "stderr" and WIDGET not in out.get("data", {})
+                out for out in cell.outputs if out.get("name") != "stderr" and WIDGET not in out.get("data", {})
             ]
     return notebook

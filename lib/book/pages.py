@@ -77,9 +77,7 @@ def numbers_table(study: Study, method: Method, summary: pd.DataFrame) -> str:
     """The headline metrics of one method by condition, and the reported figures where there are any."""
     parts = dict(list(summary.groupby("condition")))
     rows = [
-        {"Condition": IN_WORDS[condition]}
-        | metric_cells(parts[condition])
-        | {"n": int(parts[condition]["n"].iloc[0])}
+        {"Condition": IN_WORDS[condition]} | metric_cells(parts[condition]) | {"n": int(parts[condition]["n"].iloc[0])}
         for condition in CONDITIONS
         if condition in parts
     ]

@@ -26,9 +26,7 @@ def reported_page(study: Study) -> str:
 
 def asked(data: dict) -> str:
     """Of what a source asks its questions, and how much of it there is, where it states that."""
-    counts = (
-        f"{data[name]:,} {name[2:]}" for name in ("n_questions", "n_documents", "n_pages") if data.get(name)
-    )
+    counts = (f"{data[name]:,} {name[2:]}" for name in ("n_questions", "n_documents", "n_pages") if data.get(name))
     return "; ".join([data.get("dataset") or data["benchmark"], *counts])
 
 
@@ -69,9 +67,7 @@ def settings_table(study: Study, known: Facts) -> pd.DataFrame:
     return shown.loc[:, (shown != "–").any()]
 
 
-def _flat(
-    values: object, above: tuple[str, ...], whole: bool = False
-) -> Iterator[tuple[tuple[str, ...], object]]:
+def _flat(values: object, above: tuple[str, ...], whole: bool = False) -> Iterator[tuple[tuple[str, ...], object]]:
     """Places and values of nested dictionaries; with ``whole``, one that states all of its values stays one."""
     if not isinstance(values, dict) or (whole and above and "None" not in str(values)):
         yield above, values

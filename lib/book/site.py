@@ -16,9 +16,7 @@ from fontTools.ttLib import TTFont
 from tinycss2.ast import Node
 
 UNUSED = ("*.map", "fontawesome.js*", "webpack-macros.html", "sbt-webpack-macros.html")
-SCRIPT = re.compile(
-    r"\s*<!-- So that users can add custom icons -->|\s*<script[^>]*fontawesome\.js[^>]*></script>"
-)
+SCRIPT = re.compile(r"\s*<!-- So that users can add custom icons -->|\s*<script[^>]*fontawesome\.js[^>]*></script>")
 #: The index is read by the search page alone.
 SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
 LOGO = re.compile(r'<div class="sidebar-primary-item"(>\s*<a class="navbar-brand)')
@@ -42,9 +40,7 @@ def tidy(site: Path) -> None:
     for path in site.rglob("*.html"):
         text = SCRIPT.sub("", path.read_text()).replace("<th></th>", "<td></td>")
         text = LOGO.sub(r'<div class="sidebar-primary-item" role="navigation" aria-label="Title"\1', text)
-        text = text.replace(' role="doc-biblioentry"', "").replace(
-            '<div role="list" class="citation-list">', "<div>"
-        )
+        text = text.replace(' role="doc-biblioentry"', "").replace('<div role="list" class="citation-list">', "<div>")
         named |= {name for found in CLASSES.findall(text) for name in found.split()}
         path.write_text(text if path.name == "search.html" else SEARCH.sub("", text))
     if (tools := static / "searchtools.js").is_file():

@@ -21,9 +21,7 @@ NOTHING = frozenset({"-", "–", "—", "―", "--", "n/a", "na", "nm", "n.m.", 
 SYMBOL = re.compile(r"[^\w]*")
 BEFORE_A_NUMBER = frozenset("$€£¥(")
 GAP = re.compile(r"\s{3,}|\t+|(?:\s*\.){4,}\s*")
-TRAILING_NUMBER = re.compile(
-    r"(?<=\s)(?:[$€£¥]?\s?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?|[—–-])(?=\s|$)"
-)
+TRAILING_NUMBER = re.compile(r"(?<=\s)(?:[$€£¥]?\s?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?|[—–-])(?=\s|$)")
 NEXT_SIGN = re.compile(r"(?<=\d|\))\s+[$€£¥]\s*\Z")
 BOLD, ITALIC = 1 << 4, 1 << 1
 IS_BOLD = re.compile(r"bold|black|heavy|demi", re.I)

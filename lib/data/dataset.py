@@ -89,9 +89,7 @@ def _abouts(described: Lines, present: dict[str, Path], file: str, problems: Pro
     for line, document in described:
         first = known.setdefault(line.doc_name, document) or document
         if line.doc_name in present and document and document.identity != first.identity:
-            problems.add(
-                line, f"{line.doc_name} is described twice, differently; remove one of the two lines"
-            )
+            problems.add(line, f"{line.doc_name} is described twice, differently; remove one of the two lines")
     abouts = {}
     for doc_name, path in present.items():
         if not is_safe_name(doc_name):
@@ -110,18 +108,14 @@ def _abouts(described: Lines, present: dict[str, Path], file: str, problems: Pro
     return abouts
 
 
-def _questions(
-    asked: Lines, abouts: dict[str, dict], problems: Problems
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _questions(asked: Lines, abouts: dict[str, dict], problems: Problems) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The questions and their evidence, of records and what is known of each filing; what is wrong is noted.
 
     A set may lack answers, or the texts of its evidence: then no record has them.
     """
     for line, _ in asked:
         if is_safe_name(doc_name := line.doc_name) and doc_name not in abouts:
-            problems.add(
-                line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them"
-            )
+            problems.add(line, f"neither pdfs/{doc_name}.pdf nor pages/{doc_name}.jsonl exists; add one of them")
     found = [(line, question) for line, question in asked if question and question.doc_name in abouts]
     has_answers = any(question.answer for _, question in found)
     has_texts = any(piece.evidence_text for _, question in found for piece in question.evidence)

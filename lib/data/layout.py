@@ -156,9 +156,7 @@ def read_json_lines(path: Path, problems: Problems) -> list[Line]:
         problems.add(Line(path, number), f"byte 0x{byte:02x} is no UTF-8; save the file as UTF-8")
         return []
     if texts[0].lstrip().startswith("[") and not texts[0].rstrip().endswith("]"):
-        problems.add(
-            Line(path, 1), "the file is one JSON list; write one record a line, without a list around them"
-        )
+        problems.add(Line(path, 1), "the file is one JSON list; write one record a line, without a list around them")
         return []
     for number, text in enumerate(texts, 1):
         record, wrong = None, "not a JSON object; one record a line, in braces"

@@ -50,9 +50,7 @@ def _as_year(value: object) -> object:
 Name = Annotated[str, Predicate(is_safe_name), Field(description=NAME_RULE)]
 Words = Annotated[str, Predicate(lambda text: not HALF.search(text)), Field(description="give a text")]
 Text = Annotated[Words, BeforeValidator(_as_text), Field(description="give a text or a number")]
-Label = Annotated[
-    Text, Predicate(lambda text: not CONTROL.search(text)), Field(description="give one line of text")
-]
+Label = Annotated[Text, Predicate(lambda text: not CONTROL.search(text)), Field(description="give one line of text")]
 
 
 class Record(BaseModel):
@@ -90,16 +88,12 @@ class Piece(Stated):
 class Question(Stated):
     """A line of a question file; answers and evidence texts may be missing from all lines of a set."""
 
-    financebench_id: Annotated[str, Predicate(is_id)] = Field(
-        description="give a text without a space, such as 'q-1'"
-    )
+    financebench_id: Annotated[str, Predicate(is_id)] = Field(description="give a text without a space, such as 'q-1'")
     question: Words
     answer: Text = ""
     question_type: Label
     doc_name: Name
-    evidence: list[Piece] = Field(
-        description="give a list of objects with evidence_page_num and evidence_text"
-    )
+    evidence: list[Piece] = Field(description="give a list of objects with evidence_page_num and evidence_text")
     company: Label = ""
 
 
@@ -121,9 +115,7 @@ class Document(Stated):
 
 
 MENDS = {
-    name: field.description
-    for model in (Piece, Page, Document, Question)
-    for name, field in model.model_fields.items()
+    name: field.description for model in (Piece, Page, Document, Question) for name, field in model.model_fields.items()
 }
 
 

@@ -34,15 +34,13 @@ _HEAD_WORDS = re.compile(
     re.I,
 )
 _SPAN = re.compile(
-    r"\b(?:(three|six|nine|twelve)\s+months|(13|26|39|5[23])[\s-]+weeks|(?:fiscal )?(quarter|year)s?\s+end)",
-    re.I,
+    r"\b(?:(three|six|nine|twelve)\s+months|(13|26|39|5[23])[\s-]+weeks|(?:fiscal )?(quarter|year)s?\s+end)", re.I
 )
 _MONTHS_OF = {"three": 3, "six": 6, "nine": 9, "twelve": 12, "13": 3, "26": 6, "39": 9, "52": 12, "53": 12}
 _MONTHS_OF |= {"quarter": 3, "year": 12}
 _SHORT_MONTHS = [month[:3] for month in _MONTH.split("|")]
 _DATE = re.compile(
-    rf"(?:\b({'|'.join(_SHORT_MONTHS)})[a-z]*\.?\s+\d{{1,2}},?\s+)?(?<![\d,.])((?:19|20)\d\d)(?!\d|,\d|%)",
-    re.I,
+    rf"(?:\b({'|'.join(_SHORT_MONTHS)})[a-z]*\.?\s+\d{{1,2}},?\s+)?(?<![\d,.])((?:19|20)\d\d)(?!\d|,\d|%)", re.I
 )
 MAX_COLUMNS = 12
 

@@ -7,7 +7,5 @@ long: question_id, metric, k, value.
 from lib.metrics import answers, overlap, retrieval, right
 
 #: All metrics by name.
-METRICS = {
-    metric.name: metric for module in (retrieval, overlap, answers, right) for metric in module.METRICS
-}
+METRICS = {metric.name: metric for module in (retrieval, overlap, answers, right) for metric in module.METRICS}
 METRIC_TITLES = {name: metric.title for name, metric in METRICS.items()}

@@ -47,9 +47,7 @@ _ASKED_UNIT = re.compile(
 )
 _NAME_WITH_DIGITS = re.compile(r"\b[0-9]+[A-Za-z]\w*\b")
 _REFUSALS = {name: re.compile(rule, re.IGNORECASE | re.DOTALL) for name, rule in REFUSAL_RULES.items()}
-_ANSWERS_ANYWAY = re.compile(
-    r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.IGNORECASE | re.DOTALL
-)
+_ANSWERS_ANYWAY = re.compile(r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.IGNORECASE | re.DOTALL)
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 

@@ -98,9 +98,7 @@ class Metrics:
 
     def _check_depth(self, k: int) -> None:
         if k not in self._depths:
-            what = (
-                f"choose one of {', '.join(map(str, self._depths))}, or add {k} to metrics.ks in the profile"
-            )
+            what = f"choose one of {', '.join(map(str, self._depths))}, or add {k} to metrics.ks in the profile"
             raise StudyError(f"nothing was measured at k = {k}: {what}")
 
 

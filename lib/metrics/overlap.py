@@ -95,11 +95,7 @@ def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable) -> np.ndarray:
 
 
 def overlap_metrics(
-    run: pd.DataFrame,
-    chunk_texts: Mapping[str, str],
-    questions: pd.DataFrame,
-    ks: Sequence[int],
-    rows: Callable,
+    run: pd.DataFrame, chunk_texts: Mapping[str, str], questions: pd.DataFrame, ks: Sequence[int], rows: Callable
 ) -> pd.DataFrame:
     """``ctx_bleu`` and ``ctx_rouge_l`` of the best of the top k chunks, for every question.
 

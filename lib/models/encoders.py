@@ -146,9 +146,7 @@ class OnnxEncoder(OnnxModel):
         return _unit(np.stack([tokens[0, 0] for tokens in self.outputs([prompt + text for text in texts])]))
 
 
-def load_encoder(
-    weights: Path, window: int, precision: str = "auto", batch_size: int = 32
-) -> Encoder | OnnxEncoder:
+def load_encoder(weights: Path, window: int, precision: str = "auto", batch_size: int = 32) -> Encoder | OnnxEncoder:
     """The encoder of a directory: ONNX where there is a ``model.onnx``, else torch."""
     if (weights / "model.onnx").is_file():
         return OnnxEncoder(weights, window)

@@ -22,10 +22,7 @@ from lib.models.prompts import Generation, GenerationError, Generator, OnDone, R
 from lib.words import StudyError
 
 SERVER = (sys.executable, "-m", "lib.models.generator")
-OPTIONS = {
-    "llama.cpp": ("n_slots", "context", "n_threads"),
-    "transformers": ("batch_size", "context", "precision"),
-}
+OPTIONS = {"llama.cpp": ("n_slots", "context", "n_threads"), "transformers": ("batch_size", "context", "precision")}
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
 
 
@@ -57,9 +54,7 @@ class LlamaCppGenerator:
         server: command of a process that speaks as :func:`serve` does.
     """
 
-    def __init__(
-        self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER
-    ):
+    def __init__(self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER):
         n_threads = max(n_threads, 1)
         n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self.settings = {"model": str(Path(gguf).resolve()), "context": context, "n_threads": n_threads}

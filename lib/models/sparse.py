@@ -44,9 +44,7 @@ class SpladeEncoder:
     A batch's logits take batch × window × vocabulary × 2 or 4 bytes; see also :class:`lib.models.encoders.Encoder`.
     """
 
-    def __init__(
-        self, weights: Path, window: int, max_active_dims: int, precision="auto", batch_size: int = 8
-    ):
+    def __init__(self, weights: Path, window: int, max_active_dims: int, precision="auto", batch_size: int = 8):
         import torch
         from sentence_transformers import SparseEncoder
         from sentence_transformers.sparse_encoder.modules import SpladePooling
@@ -86,9 +84,7 @@ def to_matrix(rows: np.ndarray) -> sparse.csr_array:
     return matrix
 
 
-def sparse_vectors(
-    study: Study, stage: str, texts: Sequence[str], role: Role = "document"
-) -> sparse.csr_array:
+def sparse_vectors(study: Study, stage: str, texts: Sequence[str], role: Role = "document") -> sparse.csr_array:
     """The sparse vectors of texts, stored, shape (n_texts, N_TERMS)."""
     settings = study.profile.splade
     options = {name: settings[name] for name in ("window", "max_active_dims", "precision")}

@@ -29,12 +29,7 @@ TIMEOUT_S = 3.0
 COMMIT, SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
 FILES = ("*.json", "*.txt", "*.model")
-A_MODEL = (
-    "tokenizer.json",
-    "config.json",
-    "*.safetensors",
-    "*.gguf",
-)  # one of these is in a folder of a model
+A_MODEL = ("tokenizer.json", "config.json", "*.safetensors", "*.gguf")  # one of these is in a folder of a model
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 
@@ -155,9 +150,7 @@ def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) 
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         _join(zips, entry.get("joined") or [entry["from"]], folder / file)
     if wrong := _missing(record, folder, wanted):
-        raise StudyError(
-            f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept"
-        )
+        raise StudyError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
 
 
 def is_reachable(model_id: str) -> bool:
@@ -241,9 +234,7 @@ def fetch_snapshot(record: dict, say=print) -> Path:
     hub = record["hub"]
     if not (known := hub.get("sha256")):
         pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
-        raise StudyError(
-            f"{hub['id']}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}"
-        )
+        raise StudyError(f"{hub['id']}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}")
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
         try:

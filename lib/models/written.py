@@ -99,11 +99,7 @@ class GenerationLog:
         return {item: here[key] for item, key in keys.items() if key in here}
 
     def fill(
-        self,
-        kind: str,
-        items: Sequence[Item],
-        make_generator: Callable[[], Generator],
-        may_be_cut: bool = False,
+        self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator], may_be_cut: bool = False
     ) -> Filled:
         """Look items up, and have what is not there written; what then is missing is tried again next time.
 

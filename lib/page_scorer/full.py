@@ -16,17 +16,17 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import fetch, weights_hash
-from lib.page_scorer.pages import encode_distinct, folds, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.pages import encode_distinct, folds, page_rows, page_texts, scores_in_folds, text_by_page
+from lib.profile import Settings
 from lib.retrievers.dense import cosines
 from lib.store import Entry
 from lib.study import Study
 
 VERSION = 1
 MIN_COMPANIES, MIN_QUESTIONS = 3, 10
-SECTION, BEST = "page_scorer", "page_scorer_best"  # of the profile: the published recipe, and the best one
+SECTION, BEST = "page_scorer", "page_scorer_best"  # of the profile: the published recipe, another's changes
 #: What a model by the published recipe depends on.
 SETTINGS = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "seed", "train_precision")
-UNUSED = ("sources", "silver_epochs")  # of BEST: they choose nothing, but are in the keys of published rows
 
 
 def untrainable(study: Study) -> str:
@@ -68,64 +68,62 @@ def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
 
 
+def recipe_of(study: Study, section: str) -> Settings:
+    """The recipe of a section of the profile: the published one, and what the section changes."""
+    return study.profile[SECTION].updated(study.profile[section])
+
+
 def recipe_params(study: Study, section: str) -> dict:
     """What a model trained by a section of the profile depends on, JSON-able."""
-    recipe = study.profile[section]
-    names = SETTINGS if section == SECTION else [name for name in recipe if name not in UNUSED]
-    return {name: recipe[name] for name in names}
+    recipe = recipe_of(study, section)
+    return {name: recipe[name] for name in SETTINGS} | ({"header": True} if section == BEST else {})
 
 
 def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
     """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
-    title = f"fold {fold.number} by {fold.by}"
-    if section == SECTION:
-        return trained(study, "page_scorer/model", pairs, record, title, {})
-    params = {"fold": [sorted(fold.test_filings), list(fold.test)], "pages": study.digest("pages")}
-
-    def train(checkpoints: Path) -> tuple:
-        from lib.page_scorer import hard  # loads torch, which takes seconds
-
-        return hard.train(study, fold, study.profile[section], pairs, checkpoints, title)
-
-    params |= recipe_params(study, section)
-    return _stored_model(study, f"{section}/model", pairs, record, params, train)
+    if section == BEST:
+        row_of, texts = page_rows(study), page_texts(study, header=True)
+        where = zip(pairs["doc_name"], pairs["page"], strict=True)
+        pairs = pairs.assign(text=[texts[row_of[key]] for key in where])
+    title = f"{section}, fold {fold.number} by {fold.by}"
+    return trained(study, f"{section}/model", pairs, record, title, {}, section)
 
 
 def trained(
-    study: Study, stage: str, pairs: pd.DataFrame, record: dict, title: str, params: dict, **changes
+    study: Study,
+    stage: str,
+    pairs: pd.DataFrame,
+    record: dict,
+    title: str,
+    params: dict,
+    section: str = SECTION,
+    **changes,
 ) -> Entry:
-    """A model trained on pairs by the published recipe, from the store or now.
+    """A model trained on pairs by the recipe of a section of the profile, from the store or now.
 
     Args:
         study, stage: where it is stored.
         pairs: question and text of each.
         record: written beside the model.
         params: what the model depends on besides pairs, base encoder and recipe.
+        section: see :func:`recipe_of`.
         title, changes: see :func:`lib.page_scorer.trainer.train`.
 
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
 
-    def train(checkpoints: Path) -> tuple:
-        from lib.page_scorer import trainer  # loads torch, which takes seconds
-
-        weights = fetch(study.profile.embedder.weights)
-        return trainer.train(weights, study.profile[SECTION], pairs, checkpoints, title, **changes)
-
-    return _stored_model(study, stage, pairs, record, params | recipe_params(study, SECTION), train)
-
-
-def _stored_model(
-    study: Study, stage: str, pairs: pd.DataFrame, record: dict, params: dict, train: Callable[[Path], tuple]
-) -> Entry:
     digest = digest_of(pairs[["question", "text"]].values.tolist())
-    params = params | {"weights": weights_hash(study.profile.embedder.weights), "pairs": digest}
+    params = params | recipe_params(study, section)
+    params |= {"weights": weights_hash(study.profile.embedder.weights), "pairs": digest}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
-        model, curve = train(checkpoints)
+        from lib.page_scorer import trainer  # loads torch, which takes seconds
+
+        weights, recipe = fetch(study.profile.embedder.weights), recipe_of(study, section)
+        model, curve = trainer.train(weights, recipe, pairs, checkpoints, title, **changes)
         model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1))
         (target / "fold.json").write_text(json.dumps(record, indent=1))
@@ -137,7 +135,7 @@ def _stored_model(
 
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
     """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
-    window = study.profile[section].max_tokens
+    window = study.profile[SECTION].max_tokens
     encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, window)
     questions = study.questions["question"].iloc[list(rows)].tolist()
     queries = encode("page_scorer/questions", questions, "query")

@@ -59,9 +59,7 @@ class FoldData:
         parts = self.questions[rows], self.pages[self.readable], self.gold[rows][:, self.readable]
         return tuple(map(torch.as_tensor, parts))
 
-    def train(
-        self, rows: Sequence[int], plan: Plan, n_copies: int = 0
-    ) -> Iterator[tuple[Plan, "LightScorer"]]:
+    def train(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> Iterator[tuple[Plan, "LightScorer"]]:
         """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps."""
         from torch.optim import Adam
 

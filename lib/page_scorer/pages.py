@@ -43,9 +43,7 @@ def page_texts(study: Study, header: bool = False) -> list[str]:
     if not header:
         return study.memo(("page_texts", limit), lambda: normalised(study.pages["text"], limit))
     pages = study.pages.assign(text=page_texts(study))
-    return study.memo(
-        ("headed", limit), lambda: headed(pages, matched.identities(study, is_from_covers=False))
-    )
+    return study.memo(("headed", limit), lambda: headed(pages, matched.identities(study, is_from_covers=False)))
 
 
 def headed(pages: pd.DataFrame, identities: Iterable[Identity]) -> list[str]:
@@ -83,9 +81,7 @@ def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.n
     name, window = study.profile.embedder.weights, study.profile[section].max_tokens
     encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
-    pages = study.memo(
-        ("page_vectors", window), lambda: encode("embeddings/pages", page_texts(study), "document")
-    )
+    pages = study.memo(("page_vectors", window), lambda: encode("embeddings/pages", page_texts(study), "document"))
     return questions, pages
 
 

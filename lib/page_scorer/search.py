@@ -26,9 +26,7 @@ def pages_of_chunks(study: Study) -> np.ndarray:
     return np.array([rows[key] for key in zip(chunks["doc_name"], chunks["page"], strict=True)], int)
 
 
-def rank_pages(
-    page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int
-) -> list[np.ndarray]:
+def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> list[np.ndarray]:
     """The rows of each question's best pages among those that a candidate chunk lies on, ties by row.
 
     Args:
@@ -79,9 +77,7 @@ def search(
         raise ValueError(f"order {order!r}: choose one of {', '.join(ORDERS)}")
     pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
-    scores = chunks_on_pages(
-        base_chunk_scores(study) if chunk_scores is None else chunk_scores, ranked, pages
-    )
+    scores = chunks_on_pages(base_chunk_scores(study) if chunk_scores is None else chunk_scores, ranked, pages)
     if order == "base":
         return scores
     for row, rows, of_page in zip(scores, ranked, page_scores, strict=True):
@@ -147,7 +143,7 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
 
     def load() -> np.ndarray:
         if name == "untrained" or full.untrainable(study):
-            queries, pages = base_vectors(study, TUNED.get(name, "page_scorer_light"))
+            queries, pages = base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light")
             return dense.cosines(queries, pages)
         is_light = name == "light"
         return load_scores(

@@ -99,9 +99,7 @@ def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
     return np.stack([model.scores(model.tokens(text)) for text in texts])
 
 
-def score(
-    study: Study, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound"
-) -> np.ndarray:
+def score(study: Study, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
     """BM25 of each chunk for each question, shape (n_questions, n_chunks), in one of FORMS.
 
     The statistics are those of the whole shared index under every condition, as the candidates of a condition are a

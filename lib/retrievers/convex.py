@@ -66,9 +66,7 @@ def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
     return mix(*scaled(study, candidates), alpha)
 
 
-def alpha_values(
-    study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max"
-) -> pd.DataFrame:
+def alpha_values(study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max") -> pd.DataFrame:
     """What every ``alpha`` gives each question: doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages)."""
 
     def measure() -> pd.DataFrame:

@@ -27,9 +27,7 @@ def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return found
 
 
-def best_window_scores(
-    queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int
-) -> np.ndarray:
+def best_window_scores(queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int) -> np.ndarray:
     """The cosine of each chunk's best window, shape (n_queries, n_chunks); ``-inf`` for a chunk without a window.
 
     Args:

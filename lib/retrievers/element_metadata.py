@@ -48,16 +48,12 @@ def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
     terms = weigher.get_feature_names_out()
     best = [sorted(zip(-row.data, row.indices, strict=True))[:N_KEYWORDS] for row in weights]
     words = [", ".join(terms[term] for _, term in found) for found in best]
-    sentences = (
-        pd.Series(map(sentences_of, texts)).explode().dropna().rename_axis("row").reset_index(name="text")
-    )
+    sentences = pd.Series(map(sentences_of, texts)).explode().dropna().rename_axis("row").reset_index(name="text")
     of_text = weights[sentences["row"].to_numpy()]
     sentences["cosine"] = np.asarray(weigher.transform(sentences["text"]).multiply(of_text).sum(axis=1))
     different = sentences.drop_duplicates(["row", "text"])
     nearest = different.sort_values("cosine", ascending=False, kind="stable").groupby("row").head(N_SUMMARY)
-    summary = (
-        nearest.sort_index().groupby("row")["text"].agg(" ".join).reindex(range(len(texts)), fill_value="")
-    )
+    summary = nearest.sort_index().groupby("row")["text"].agg(" ".join).reindex(range(len(texts)), fill_value="")
     return pd.DataFrame({"keywords": words, "summary": summary})
 
 

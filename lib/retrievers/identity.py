@@ -20,20 +20,16 @@ A_YEAR = r"(?:19[89]|20[0-4])\d"
 #: What follows a number that counts; after "in" or "during" it is a year all the same.
 COUNTED = "stores|shops|restaurants|hotels|locations|employees|people|workers|customers|countries|vehicles|shares|units"
 YEAR = re.compile(
-    rf"(?<![\d.,$]){A_YEAR}(?![\d%]|[.,]\d)(?:(?<=\bin \d{{4}})|(?<=\bduring \d{{4}})|(?!\s+(?:{COUNTED})\b))",
-    re.I,
+    rf"(?<![\d.,$]){A_YEAR}(?![\d%]|[.,]\d)(?:(?<=\bin \d{{4}})|(?<=\bduring \d{{4}})|(?!\s+(?:{COUNTED})\b))", re.I
 )
 LONG_YEAR = re.compile(rf"(?:FY|CY|[1-4]Q|Q[1-4]|H[12])\s?['’]?({A_YEAR})", re.I)
-SHORT_YEAR = re.compile(
-    r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I
-)
+SHORT_YEAR = re.compile(r"\b(?:FY|CY|fiscal(?: year)?|[1-4]Q|Q[1-4]|[HQ][12])\s?['’]?(\d{2})\b(?![\d%,.]\d)", re.I)
 MONTHS = [name.lower() for name in month_abbr]  # from 1
 QUARTER = re.compile(r"(?<![A-Za-z])Q([1-4])|\b([1-4])Q(?=\d|\b)", re.I)
 ORDINAL_QUARTER = re.compile(r"\b(first|second|third|fourth)(?:[ -]fiscal)?[ -]quarter", re.I)
 HALF = re.compile(r"\bH([12])\b|\b(first|second)[ -]half\b", re.I)
 WRITTEN_DATE = re.compile(
-    rf"\b({'|'.join([*month_name[1:], *month_abbr[1:]])})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({A_YEAR})\b",
-    re.I,
+    rf"\b({'|'.join([*month_name[1:], *month_abbr[1:]])})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+({A_YEAR})\b", re.I
 )
 ISO_DATE = re.compile(rf"({A_YEAR})-(\d{{2}})-(\d{{2}})")
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
@@ -48,9 +44,7 @@ TYPES = {
         r"earnings (?:release|call|report)|press release|guidance",
     ),
 }
-PERIOD_ENDED = re.compile(
-    r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I
-)
+PERIOD_ENDED = re.compile(r"(?:period|year|quarter|weeks|months)\s+ended[\s:]*([A-Za-z]+\.?\s+\d{1,2},?\s+\d{4})", re.I)
 AS_OF = re.compile(r"\bas of\b[^,.;?]{2,30}(?:, (?:19|20)\d\d)?", re.I)
 END_OF_STEM = re.compile(r"[_\s-]*(?:19|20)\d\d|[_\s-](?:10-?K|10-?Q|8-?K|earnings)", re.I)
 COVER_CHARACTERS, COVER_DATE_CHARACTERS = 4000, 1500
@@ -117,9 +111,7 @@ def _first(values: Sequence) -> object:
     return values[0] if values else None
 
 
-def filing_identity(
-    doc_name: str, company: object, doc_type: str, doc_period: object, cover: str
-) -> Identity:
+def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: object, cover: str) -> Identity:
     """The identity of a filing by its record; missing parts are read from its name or its first pages' text."""
     cover, spaced_name = cover[:COVER_CHARACTERS], re.sub(r"[_\s]+", " ", doc_name)
     stem, printed = END_OF_STEM.split(doc_name)[0], cover_names(cover)

@@ -38,9 +38,7 @@ def prompt(kind: str, fields: Mapping[str, object]) -> Prompt:
     return Prompt(TEMPLATES[kind].format(**fields), SYSTEM.get(kind))
 
 
-def write(
-    study: Study, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None
-) -> Filled:
+def write(study: Study, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None) -> Filled:
     """The texts of a kind of TEMPLATES, from the log or written now; what is missing the log reports.
 
     Args:
@@ -55,9 +53,7 @@ def write(
     for name, given in fields.items():
         filled = prompt(kind, {"n": settings.get("n"), **given})
         for number in range(n or 1):
-            sampling = Sampling(
-                settings.max_tokens, settings.get("temperature", 0.0), seed=settings.seed + number
-            )
+            sampling = Sampling(settings.max_tokens, settings.get("temperature", 0.0), seed=settings.seed + number)
             text_id = f"{name}/{number}" if n else name
             items.append(Item(text_id, about[name] if about else name, filled, sampling))
     return study.generation_log().fill(kind, items, study.make_generator, may_be_cut=kind in MAY_BE_CUT)

@@ -252,10 +252,7 @@ def figure(
     with_palette(aside)
     aside.replace(path)
     study.write(f"figures/{name}.csv", as_csv(data))
-    texts = (
-        _filled(study, text, values, form)
-        for text, form in ((caption, escape), (alt, str), (takeaway, escape))
-    )
+    texts = (_filled(study, text, values, form) for text, form in ((caption, escape), (alt, str), (takeaway, escape)))
     return show_figure(study, name, name, *texts)
 
 
@@ -309,9 +306,7 @@ def not_drawn(drawn: plt.Figure) -> list[str]:
     parts = [part for axes in drawn.axes for part in (*axes.lines, *axes.collections, *axes.patches)]
     shown = set().union(*map(_colours, parts))
     legends = [*drawn.legends, *filter(None, (axes.get_legend() for axes in drawn.axes))]
-    entries = [
-        one for legend in legends for one in zip(legend.get_texts(), legend.legend_handles, strict=True)
-    ]
+    entries = [one for legend in legends for one in zip(legend.get_texts(), legend.legend_handles, strict=True)]
     return [text.get_text() for text, handle in entries if not _colours(handle) & shown]
 
 

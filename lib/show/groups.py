@@ -76,9 +76,7 @@ def reported_groups(dataset: str, table: str) -> dict[str, dict] | None:
     } or None
 
 
-def group_table(
-    frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None
-) -> pd.DataFrame:
+def group_table(frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None) -> pd.DataFrame:
     """One row per group and run of :func:`lib.analysis.breakdowns.by_group`: n, companies, metrics with intervals.
 
     ``head`` names the groups; ``known`` maps a run's name to a group to its reported document and page recall.

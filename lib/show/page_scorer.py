@@ -25,10 +25,7 @@ ASKED = "metrics-generated"  # the type of question of the published claim about
 ASKED_HEAD = ", metrics"
 #: Set-ups around which the differences between ours and the published one are measured: PARTS of each.
 PARTS = ("scorer", "by", "order", "identity")
-AROUND = {
-    "as published": ("full", "company", "base", "none"),
-    "repaired": ("light", "company", "page", "records"),
-}
+AROUND = {"as published": ("full", "company", "base", "none"), "repaired": ("light", "company", "page", "records")}
 #: What differs between set-ups: the part, and its values without and with the difference.
 DIFFERENCES = {
     "Chunks in page order": ("order", "base", "page"),
@@ -201,9 +198,7 @@ def setups_table(study: Study, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def setups_figure(
-    study: Study, frame: pd.DataFrame, metrics: Metrics, k: int, published: float
-) -> plt.Figure:
+def setups_figure(study: Study, frame: pd.DataFrame, metrics: Metrics, k: int, published: float) -> plt.Figure:
     """Bars of page recall by identity and stage two, a panel per scorer with folds by company; marks show the dense
     search that knows as much of the filing (RIVALS), and a line the ``published`` page recall, NaN for none."""
     draws = Resampling.of(study)
@@ -260,9 +255,7 @@ def rivals_tests(
     """Each method against its rivals, which are methods and conditions: page recall at k over all questions and over
     those of type ASKED, differences, and p, corrected by Holm over each column; printed but for the p."""
     pairs = [(method, rival) for method, others in rivals.items() for rival in others]
-    names = [
-        title(name) + ("" if condition == "standard" else ", filing given") for _, (name, condition) in pairs
-    ]
+    names = [title(name) + ("" if condition == "standard" else ", filing given") for _, (name, condition) in pairs]
     shown = pd.DataFrame({"Method": [title(method) for method, _ in pairs], "Rival": names})
     own = {pair: metrics[pair[0], "page_recall", k] for pair in pairs}
     other = {pair: metrics[pair[1], "page_recall", k] for pair in pairs}
@@ -275,9 +268,7 @@ def metrics_table(study: Study, frame: pd.DataFrame, told: pd.Series) -> pd.Data
     setups = [(*kind, order, identity) for kind, order, identity in places]
     own = {setup: of_setup(frame, *setup) for setup in setups}
     tests = tests_table(_against(study, own, dict.fromkeys(own, told)))
-    names = [
-        (NAMES[scorer], by, ORDERS[order], IDENTITIES[identity]) for scorer, by, order, identity in setups
-    ]
+    names = [(NAMES[scorer], by, ORDERS[order], IDENTITIES[identity]) for scorer, by, order, identity in setups]
     shown = pd.DataFrame(names, columns=["Page scorer", "Folds by", "Stage two", "Filing"])
     shown = shown.join(tests[[head for head in tests if head.endswith(ASKED_HEAD)]])
     return shown.assign(n=int((study.questions["question_type"] == ASKED).sum()))
@@ -292,13 +283,9 @@ def _against(study: Study, own: Mapping, other: Mapping) -> pd.DataFrame:
         columns = [f"{name}{head}" for name in ("Mean", "Difference", "p (Holm)")]
         shown |= dict(zip(columns, ("–", "–", np.nan), strict=True))
         if all(map(len, part.values())):
-            found = Resampling.of(study).compare(
-                {pair: other[pair].reindex(part[pair].index) for pair in own}, part
-            )
+            found = Resampling.of(study).compare({pair: other[pair].reindex(part[pair].index) for pair in own}, part)
             cells = map(with_interval, found["difference"], found["low"], found["high"])
-            shown |= dict(
-                zip(columns, (found["mean"].map(number).array, [*cells], found["p_holm"].array), strict=True)
-            )
+            shown |= dict(zip(columns, (found["mean"].map(number).array, [*cells], found["p_holm"].array), strict=True))
     return pd.DataFrame(shown, range(len(own)))
 
 
@@ -310,9 +297,7 @@ def tests_table(tests: pd.DataFrame) -> pd.DataFrame:
 
 def told_apart(tests: pd.DataFrame) -> dict[str, int]:
     """How many of :func:`rivals_tests` are below the level: over ``all`` questions and over ``metrics`` questions."""
-    is_below = {
-        name: tests[f"p (Holm){head}"] < 0.05 for name, head in (("all", ""), ("metrics", ASKED_HEAD))
-    }
+    is_below = {name: tests[f"p (Holm){head}"] < 0.05 for name, head in (("all", ""), ("metrics", ASKED_HEAD))}
     return {name: int(below.sum()) for name, below in is_below.items()} | {"pairs": len(tests)}
 
 

@@ -20,9 +20,7 @@ def described_table(means: pd.DataFrame) -> pd.DataFrame:
     return printed(means.rename_axis("set").reset_index(), Column("Set", "set"), *columns, N)
 
 
-def leaderboards(
-    tables: Mapping[str, pd.DataFrame], draws: Mapping[str, Mapping[str, Resampling]]
-) -> pd.DataFrame:
+def leaderboards(tables: Mapping[str, pd.DataFrame], draws: Mapping[str, Mapping[str, Resampling]]) -> pd.DataFrame:
     """Leaderboards side by side, the first set's best row first.
 
     Args:
@@ -78,9 +76,7 @@ def gains_by_overlap(found: pd.DataFrame) -> plt.Figure:
     drawn, axes = plt.subplots(figsize=(7, 3.4))
     for colour, (name, part) in zip(COLOURS, found.groupby("set", sort=False), strict=False):
         ends = (part[["low", "high"]].to_numpy() - part[["mean"]].to_numpy()).T
-        axes.errorbar(
-            part["overlap"], part["mean"], abs(ends), fmt="o-", capsize=3, color=colour, label=label(name)
-        )
+        axes.errorbar(part["overlap"], part["mean"], abs(ends), fmt="o-", capsize=3, color=colour, label=label(name))
     axes.axhline(0, color=DARK, lw=0.8)
     axes.set(xlabel="share of the question's rare words on its gold page", ylabel="BM25 − dense", xlim=(0, 1))
     axes.legend(loc="upper left")

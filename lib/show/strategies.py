@@ -79,9 +79,7 @@ def _told_apart(tested: pd.DataFrame) -> tuple[pd.Index, pd.Index]:
     return apart.index[apart["difference"] > 0], apart.index[apart["difference"] < 0]
 
 
-def by_depth(
-    metrics: Metrics, methods: Sequence[str], ks: Sequence[int], found: str = "page"
-) -> pd.DataFrame:
+def by_depth(metrics: Metrics, methods: Sequence[str], ks: Sequence[int], found: str = "page") -> pd.DataFrame:
     """Recall of what is ``found`` (page or doc) at several depths, and the ranked measures that are published."""
     prefix, rows = "" if found == "page" else "doc_", []
     columns = {f"@{k}": (f"{found}_recall", k) for k in ks}

@@ -22,9 +22,7 @@ from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at"]  # for the chapters
-STEP_COLUMNS = (
-    "title doc_recall page_recall low high n difference difference_low difference_high p p_holm"
-).split()
+STEP_COLUMNS = ("title doc_recall page_recall low high n difference difference_low difference_high p p_holm").split()
 REPORTED = "Reported: document / page / BLEU / ROUGE-L"
 
 
@@ -73,9 +71,7 @@ FORMS = {
     "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
     "seconds_short": seconds,
     "machines": lambda hours: f"{math.ceil(hours / 24):,}",
-    "signed_interval": lambda *given: (
-        "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given)
-    ),
+    "signed_interval": lambda *given: "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given),
     "from_to": lambda *given: "–" if pd.isna(given[1]) else " → ".join(map(seconds, given)),
     "rises": "{:.2f}\u00a0→\u00a0{:.2f}".format,
     "rows": lambda *given: " → ".join(given),
@@ -116,16 +112,11 @@ def reported_cell(reported: dict) -> str:
 
 def methods_table(names: Iterable[str]) -> pd.DataFrame:
     """What happens to a question in each method, and whose idea it is; cells are markup."""
-    rows = [
-        (row.title, f"`{row.name}`", row.pipeline, row.citation())
-        for row in (METHODS[name] for name in names)
-    ]
+    rows = [(row.title, f"`{row.name}`", row.pipeline, row.citation()) for row in (METHODS[name] for name in names)]
     return pd.DataFrame(rows, columns=["Method", "Name", "Pipeline", "Source"])
 
 
-def results_table(
-    study: Study, summary: pd.DataFrame, condition: str, methods: Iterable[str]
-) -> pd.DataFrame:
+def results_table(study: Study, summary: pd.DataFrame, condition: str, methods: Iterable[str]) -> pd.DataFrame:
     """One row per method: our means with intervals, what the main study reports (:func:`reported_runs`), and n."""
     shown = wide(summary[summary["condition"] == condition], ["method"]).loc[[*methods]].reset_index()
     return printed(shown, METHOD, *means(shown), *reported_columns(study.dataset.name), N)

@@ -26,9 +26,7 @@ CASH = """Consolidated Statements of Cash Flows (in millions) 2021 2020
 Net income 152 136 Depreciation and amortization 45 44 Net cash provided by operating activities 190 170
 Capital expenditures (60) (55) Net cash used in investing activities (60) (55) Dividends paid (30) (28)
 Net cash used in financing activities (120) (100)"""
-LEGAL = (
-    "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
-)
+LEGAL = "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
 
 
 def bag_of_words(texts) -> np.ndarray:
@@ -43,9 +41,7 @@ def bag_of_words(texts) -> np.ndarray:
 @pytest.fixture
 def study_of(tokenizer_folder, tmp_path, monkeypatch):
     """Open a written dataset folder as a study without weights."""
-    monkeypatch.setattr(
-        index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts))
-    )
+    monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts)))
 
     def open_study(root) -> Study:
         profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
@@ -63,10 +59,7 @@ def cover(name: str, form: str, ended: str) -> str:
 @pytest.fixture
 def dataset(folder):
     """Two annual reports of invented companies, and three questions."""
-    for doc_name, name in (
-        ("GLIMMERFEN_2021_10K", "GLIMMERFEN MILLS, INC."),
-        ("OSKARVALE_2021_10K", "OSKARVALE PLC"),
-    ):
+    for doc_name, name in (("GLIMMERFEN_2021_10K", "GLIMMERFEN MILLS, INC."), ("OSKARVALE_2021_10K", "OSKARVALE PLC")):
         folder.pdf(doc_name, cover(name, "10-K", "December 31, 2021"), BALANCE, INCOME, CASH, LEGAL, "")
     asked = "What are Glimmerfen's total assets in FY2021?"
     folder.question("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question=asked)

@@ -7,17 +7,7 @@ import pandas as pd
 
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import (
-    IN_INDEX,
-    WHOLE,
-    WITH_KINDS,
-    Ranker,
-    fit_trees,
-    mixed,
-    nested_scores,
-    per_question,
-    without,
-)
+from lib.ahead.ranker import IN_INDEX, WHOLE, WITH_KINDS, Ranker, fit_trees, mixed, nested_scores, per_question, without
 from lib.ahead.sets import recalls
 from lib.profile import load_profile
 

@@ -42,9 +42,7 @@ SEEN = [Seen("best_baseline", "dense"), Seen("oracle_document", "dense", "oracle
 def metrics_of(**values: np.ndarray) -> Metrics:
     """Page recall at 5 of ``dense`` by condition, with ``_`` for ``-``."""
     parts = {
-        condition.replace("_", "-"): long_frame(
-            pd.Series(numbers, QUESTIONS["question_id"]), "page_recall", 5
-        )
+        condition.replace("_", "-"): long_frame(pd.Series(numbers, QUESTIONS["question_id"]), "page_recall", 5)
         for condition, numbers in values.items()
     }
     return Metrics(pd.concat(parts, names=["condition"]).reset_index(0).assign(method="dense"))
@@ -137,9 +135,6 @@ def test_differences_are_paired_and_leave_small_groups_out():
 
 
 def test_trained_methods_are_looked_at_only_where_they_are():
-    assert [run.name for run in breakdowns.seen_runs("bm25", ["bm25"])] == [
-        "best_baseline",
-        "oracle_document",
-    ]
+    assert [run.name for run in breakdowns.seen_runs("bm25", ["bm25"])] == ["best_baseline", "oracle_document"]
     runs = breakdowns.seen_runs("bm25", ["bm25", "dense", "ahead", "page_scorer"])
     assert [run.method for run in runs] == ["bm25", "page_scorer", "ahead", "dense"]

@@ -28,10 +28,7 @@ QUESTIONS = pd.DataFrame(
 ANSWERS = {
     "first": [("q1", "Sales were $1,577 million.", RIGHT), ("q2", "No.", RIGHT), ("q3", "2.5%", RIGHT)],
     "second": [("q1", "Sales were $1,577 million.", WRONG), ("q2", "Yes.", WRONG), ("q3", "1.5%", WRONG)],
-    "third": [
-        ("q1", "It is not stated in the filing. Sales were $1,577 million.", RIGHT),
-        ("q2", None, REFUSED),
-    ],
+    "third": [("q1", "It is not stated in the filing. Sales were $1,577 million.", RIGHT), ("q2", None, REFUSED)],
 }
 
 
@@ -44,9 +41,7 @@ def study(tmp_path):
         lines = [json.dumps(dict(zip(names, row, strict=True))) for row in [*rows, ("other", "No.", RIGHT)]]
         (tmp_path / "results" / f"{system}.jsonl").write_text("\n".join(lines))
     dataset = SimpleNamespace(root=tmp_path, has_text=True, questions=QUESTIONS, fingerprint="f")
-    settings = Settings(
-        {"significance": Settings({"n_draws": 50, "seed": 0}), "embedder": Settings(weights="tiny")}
-    )
+    settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0}), "embedder": Settings(weights="tiny")})
     return SimpleNamespace(
         dataset=dataset,
         questions=QUESTIONS,
@@ -82,13 +77,7 @@ def test_every_line_that_is_no_labelled_answer_is_named(study):
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
-    [
-        ("$1577.00", NUMBER),
-        ("2.5%", NUMBER),
-        ("Yes", YES_NO),
-        ("No, it fell.", YES_NO),
-        ("Northern sales", TEXT),
-    ],
+    [("$1577.00", NUMBER), ("2.5%", NUMBER), ("Yes", YES_NO), ("No, it fell.", YES_NO), ("Northern sales", TEXT)],
 )
 def test_kinds_of_gold_answers(answer, kind):
     assert calibration.kind_of(answer, MILLIONS) == kind
@@ -137,8 +126,7 @@ def test_systems_by_people_and_by_the_measure(study):
     assert found.loc[("third", NUMBER)].tolist() == [1, 1, 0, 0]  # the measure takes it for a refusal
     assert found.loc[("third", ALL), ["n", "people", "declined"]].tolist() == [2, 0.5, 0.5]
     summary = pd.DataFrame(
-        [("none", "answer_right", 0.5, 0.0, 1.0, 1)],
-        columns=["context", "metric", "mean", "low", "high", "n"],
+        [("none", "answer_right", 0.5, 0.0, 1.0, 1)], columns=["context", "metric", "mean", "low", "high", "n"]
     )
     table = systems_table(calibration.systems(study), summary, {"none": "no context"})
     assert table["System"].tolist() == ["`second`", "`first`", "`third`", "this study: no context"]
@@ -160,9 +148,7 @@ def test_without_answers_what_was_published_is_shown_or_nothing(study):
 
 def test_the_tables_of_agreement_have_kappa_by_kind_and_the_best_of_each(study):
     best = as_table(best_metrics(calibration.agreement(study)), "answers_best").set_index("Gold answer")
-    assert (
-        best["Metric"]["number"] == "Numeric match"
-    )  # the strict match and it agree alike, and it comes first
+    assert best["Metric"]["number"] == "Numeric match"  # the strict match and it agree alike, and it comes first
     assert as_table(calibration.apart(study), "answers_apart")["n"].tolist() == [1, 1]
     table = agreement_table(calibration.agreement(study))
     assert [*table] == ["Metric", "number (n = 5)", "all (n = 8)"]

@@ -56,9 +56,7 @@ def test_documents_are_compared_with_documents_and_pages_with_pages():
     assert {one.metric for one in BY_ID["yepes2024/base-better-pages"].a} == {"page_hit"}
     assert {one.metric for one in BY_ID["yepes2024/elements-better-paragraphs"].a} == {"ctx_rouge_l"}
     assert not [
-        claim.id
-        for claim in claims()
-        if claim.source.startswith("akarsu") and claim.amount not in (None, 0.99)
+        claim.id for claim in claims() if claim.source.startswith("akarsu") and claim.amount not in (None, 0.99)
     ]
 
 
@@ -79,8 +77,7 @@ def test_amounts_are_differences_of_the_papers_tables():
         "kobeissi2026/gap-baseline": given - pages["multi_hyde_rerank"],
         "kobeissi2026/scorer-best": 0.55 - pages["multi_hyde_rerank"],
         "kobeissi2026/page-filter-over-direct": 0.55 - pages["dense"],
-        "kobeissi2026/10k-above-oracle": by_type["page_scorer"]["10-K"]["P"]
-        - by_type["oracle-document"]["10-K"]["P"],
+        "kobeissi2026/10k-above-oracle": by_type["page_scorer"]["10-K"]["P"] - by_type["oracle-document"]["10-K"]["P"],
         "kobeissi2026/earnings-weak": by_type["multi_hyde_rerank"]["earnings"]["P"]
         - by_type["page_scorer"]["earnings"]["P"],
         "yepes2024/base-better-pages": sum(base) / 3 - sum(chipper) / 3,
@@ -104,11 +101,7 @@ def test_variants_change_only_what_they_say():
 
 def test_reranking_is_compared_with_the_components_that_start_from_the_same_fusion():
     largest, alone = (BY_ID[f"akarsu2026/rerank-largest{name}"] for name in ("", "/over plain fusion alone"))
-    assert (
-        {METHODS[one.row].changes for one in largest.a + largest.b[1:]}
-        == {largest.b[0].row}
-        == {"hybrid_rrf"}
-    )
+    assert {METHODS[one.row].changes for one in largest.a + largest.b[1:]} == {largest.b[0].row} == {"hybrid_rrf"}
     assert (alone.a, alone.b, alone.kind) == (largest.a, largest.b[:1], "difference")
 
 
@@ -132,9 +125,7 @@ def test_what_does_not_help_is_tested_against_the_margin_and_reversed_by_a_gain(
 def test_an_entry_names_row_condition_measure_and_depth():
     assert entry("dense", "page_recall@5") == Entry("dense", "standard", "page_recall", 5)
     assert entry("dense/oracle-page:ctx_bleu@10", "x") == Entry("dense", "oracle-page", "ctx_bleu", 10)
-    assert entry("best-baseline:numeric_match", "x") == Entry(
-        "best-baseline", "standard", "numeric_match", None
-    )
+    assert entry("best-baseline:numeric_match", "x") == Entry("best-baseline", "standard", "numeric_match", None)
     with pytest.raises(ValueError, match="no measure of a row"):
         entry("dense page_recall", "x")
 

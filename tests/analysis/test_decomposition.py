@@ -7,15 +7,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.analysis.decomposition import (
-    METRIC_OF,
-    STEPS,
-    decompose,
-    decomposition,
-    evidence_words,
-    locate,
-    recovery,
-)
+from lib.analysis.decomposition import METRIC_OF, STEPS, decompose, decomposition, evidence_words, locate, recovery
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
 
@@ -23,12 +15,7 @@ PAGES = pd.DataFrame(
     {
         "doc_name": ["A", "A", "A", "B"],
         "page": [0, 1, 2, 0],
-        "text": [
-            "cover",
-            "net sales rose by ten percent while costs fell",
-            "cash",
-            "net sales of another company",
-        ],
+        "text": ["cover", "net sales rose by ten percent while costs fell", "cash", "net sales of another company"],
     }
 )
 CHUNKS = pd.DataFrame(
@@ -116,18 +103,14 @@ def test_what_the_oracle_finds_is_brought_back():
 
 
 def test_the_decomposition_of_runs_is_stored_as_metrics():
-    stored = pd.DataFrame(
-        {"question_id": ["q", "r"], "found": 0.25, "chunk": 0.25, "page": 0.5, "document": 0.0}
-    )
+    stored = pd.DataFrame({"question_id": ["q", "r"], "found": 0.25, "chunk": 0.25, "page": 0.5, "document": 0.0})
     asked = []
 
     def frame(stage, params, make, public):
         asked.append((stage, public))
         return stored.rename(columns=METRIC_OF)
 
-    study = SimpleNamespace(
-        store=SimpleNamespace(frame=frame), run_digest=lambda method, condition: "", digest=str
-    )
+    study = SimpleNamespace(store=SimpleNamespace(frame=frame), run_digest=lambda method, condition: "", digest=str)
     table = decomposition(study, ["dense"], ["standard"], 5)
     assert list(table) == METRIC_COLUMNS
     assert table["metric"].unique().tolist() == list(METRIC_OF.values())
@@ -153,9 +136,7 @@ def cases(draw):
         for page in gold:
             ids = [chunk_id for chunk_id, *place in chunks if place == [doc, page]]
             for word in range(draw(st.integers(0, 4)) if ids else 0):
-                words += [
-                    (f"q{q}", doc, page, word, i) for i in draw(st.sets(st.sampled_from(ids), min_size=1))
-                ]
+                words += [(f"q{q}", doc, page, word, i) for i in draw(st.sets(st.sampled_from(ids), min_size=1))]
         picked = draw(st.lists(st.sampled_from(chunks), unique=True, max_size=8)) if chunks else []
         rows += [(f"q{q}", rank, *chunk) for rank, chunk in enumerate(picked, 1)]
     columns = ["question_id", "doc_name", "page", "word", "chunk_id"]

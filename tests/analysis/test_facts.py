@@ -85,9 +85,7 @@ def test_shares_of_yepes_are_whole_questions():
 
 def test_agreement_is_the_rank_correlation_with_table_3():
     means = {"dense": 0.3, "splade": 0.1, "hyde": 0.4, "parent_child": 0.5}  # theirs: .34, .16, .40, .13
-    rows = [
-        (method, "standard", metric, 5, "q", mean) for method, mean in means.items() for metric in HEADLINE
-    ]
+    rows = [(method, "standard", metric, 5, "q", mean) for method, mean in means.items() for metric in HEADLINE]
     metrics = pd.DataFrame(rows, columns=["method", "condition", "metric", "k", "question_id", "value"])
     row = agreement(Metrics(metrics)).set_index("metric").loc["page_recall"]
     assert row["n"] == 4

@@ -197,12 +197,7 @@ def asked_of(run: pd.DataFrame) -> SimpleNamespace:
 
 @pytest.mark.parametrize(
     ("text", "share"),
-    [
-        ("Sales 1,577 (12)", 2 / 3),
-        ("$1,577.0 4.2% 2018 (3.1)%", 1),
-        ("Note 12a FY2018 10-K", 0),
-        ("", 0),
-    ],
+    [("Sales 1,577 (12)", 2 / 3), ("$1,577.0 4.2% 2018 (3.1)%", 1), ("Note 12a FY2018 10-K", 0), ("", 0)],
 )
 def test_figures_are_words_of_digits_and_signs(text, share):
     assert figure_share(text) == pytest.approx(share)
@@ -283,10 +278,7 @@ def known(**changes) -> pd.DataFrame:
         ({"n_pages": 101}, ["long document"]),
         ({"n_pages": 100}, ["none of these"]),  # the median of the filings
         ({"n_pages": 101, "has_filing": False}, ["none of these"]),
-        (
-            {"has_twin": True, "figure_share": 0.5, "term_share": 0.1},
-            ["table structure", "vocabulary", "ambiguous"],
-        ),
+        ({"has_twin": True, "figure_share": 0.5, "term_share": 0.1}, ["table structure", "vocabulary", "ambiguous"]),
     ],
 )
 def test_the_rules_that_hold_and_the_first_is_primary(changes, kinds):
@@ -331,9 +323,7 @@ ASKED = pd.DataFrame(
     }
 )
 MOST_TEXTS = [(name, page, "assets of 535" if page == 2 else "") for name in "AB" for page in range(4)]
-SORTED = SimpleNamespace(
-    questions=ASKED, pages=pd.DataFrame(MOST_TEXTS, columns=["doc_name", "page", "text"])
-)
+SORTED = SimpleNamespace(questions=ASKED, pages=pd.DataFrame(MOST_TEXTS, columns=["doc_name", "page", "text"]))
 
 
 def runs_of(**keys) -> pd.DataFrame:

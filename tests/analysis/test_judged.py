@@ -19,12 +19,7 @@ from lib.stats import Resampling
 from tests.made import make_study
 
 QUESTIONS = pd.DataFrame(
-    {
-        "question_id": ["q0", "q1"],
-        "doc_name": ["A", "B"],
-        "gold_pages": [[0, 1], [2]],
-        "company": ["a", "b"],
-    }
+    {"question_id": ["q0", "q1"], "doc_name": ["A", "B"], "gold_pages": [[0, 1], [2]], "company": ["a", "b"]}
 )
 
 

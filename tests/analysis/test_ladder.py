@@ -9,9 +9,7 @@ from lib.ahead.views import VIEWS
 from lib.analysis import ladder
 from lib.profile import load_profile
 
-STUDY = SimpleNamespace(
-    questions=pd.DataFrame({"question_id": ["q1", "q2"]}), profile=load_profile("default")
-)
+STUDY = SimpleNamespace(questions=pd.DataFrame({"question_id": ["q1", "q2"]}), profile=load_profile("default"))
 
 
 def recalls(study, variant, seed, *, k):

@@ -53,9 +53,7 @@ def test_every_scorer_is_measured_at_every_number_of_pages(measured):
         table = report.recall_table(study, frame, part)
         assert len(table) == len(SCORERS)
         assert (table["n"] == 12).all()
-    ceiling = frame[
-        (frame["part"] == "pages") & (frame["metric"] == "page_recall") & (frame["k"] == max(PAGES))
-    ]
+    ceiling = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall") & (frame["k"] == max(PAGES))]
     assert (ceiling["value"] == 1).all()  # there are 48 pages
 
 
@@ -122,9 +120,7 @@ def test_the_ablation_has_the_recall_of_the_measurements_and_table_6_beside_it(m
         np.testing.assert_allclose(here[metric], there[metric], atol=1e-5)
     assert set(found["metric"]) == {*HEADLINE}
     assert report.REPORTED not in report.kept_table(study, found)
-    monkeypatch.setattr(
-        report, "reported_rows", lambda *_: {"P=5": {"doc_recall": 0.92, "page_recall": 0.48}}
-    )
+    monkeypatch.setattr(report, "reported_rows", lambda *_: {"P=5": {"doc_recall": 0.92, "page_recall": 0.48}})
     table = report.kept_table(study, found)
     assert table["P"].tolist() == [*PAGES]
     assert table[report.REPORTED].tolist() == ["0.92 / 0.48 / – / –", "–", "–", "–"]
@@ -167,9 +163,7 @@ def test_a_difference_changes_one_part_of_a_set_up(every_setup):
     table = report.differences(study, frame)
     assert len(table) == 2 * len(report.DIFFERENCES)
     rows = table.set_index(["name", "around"])
-    page, base = (
-        report.of_setup(frame, "full", "company", order, "none").mean() for order in ("page", "base")
-    )
+    page, base = (report.of_setup(frame, "full", "company", order, "none").mean() for order in ("page", "base"))
     assert rows.loc[("Chunks in page order", "as published"), ["without", "with"]].tolist() == [base, page]
     np.testing.assert_allclose(table["difference"], table["with"] - table["without"])
     assert report.differences_table(table)["n"].tolist() == [12] * len(report.DIFFERENCES)
@@ -181,11 +175,7 @@ def test_one_chunk_of_each_page_never_exceeds_all_of_them(measured):
     several = found[found["metric"] == "several"]
     assert len(several) == 12
     assert several["value"].between(0, 1).all()
-    table = (
-        found[found["metric"] != "several"]
-        .set_index(["metric", "k", "question_id", "choice"])["value"]
-        .unstack()
-    )
+    table = found[found["metric"] != "several"].set_index(["metric", "k", "question_id", "choice"])["value"].unstack()
     assert set(table) == {*CHOICES}
     assert (table.drop(columns="all").le(table["all"] + 1e-9, axis=0)).all(axis=None)
     assert report.choices_table(study, found, 3)["n"].tolist() == [12] * len(CHOICES)
@@ -208,11 +198,7 @@ def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_question
     metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
     rivals = {"dense": [("bm25", "standard"), ("bm25", "oracle-document")]}
     tests = report.rivals_tests(study, Metrics(metrics), rivals, 5)
-    assert report.told_apart(tests.assign(**{"p (Holm)": [0.049, 0.051]})) == {
-        "all": 1,
-        "metrics": 0,
-        "pairs": 2,
-    }
+    assert report.told_apart(tests.assign(**{"p (Holm)": [0.049, 0.051]})) == {"all": 1, "metrics": 0, "pairs": 2}
     table = report.tests_table(tests)
     assert table["Rival"].tolist() == ["BM25", "BM25, filing given"]
     assert table["Mean, metrics"].tolist() == ["0.50", "0.50"]

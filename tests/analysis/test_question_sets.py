@@ -75,9 +75,7 @@ def test_features_of_questions_with_gold_pages(study):
     assert found["gold_is_statement"].tolist() == [0.0, 0.0, 0.0]
     assert found["length"].tolist() == [np.log2(len(text.split())) for text in QUESTIONS.values()]
     assert found["overlap"].between(0.1, 0.9).all()
-    assert (found["overlap"] <= found["best_overlap"] + 1e-9).all(), (
-        "BM25 ranks a gold page first, or a better one"
-    )
+    assert (found["overlap"] <= found["best_overlap"] + 1e-9).all(), "BM25 ranks a gold page first, or a better one"
 
 
 def test_features_without_gold_pages_are_those_of_the_first_page(study):
@@ -91,9 +89,7 @@ def test_features_without_gold_pages_are_those_of_the_first_page(study):
 
 def test_other_sets_are_those_over_the_same_filings(tmp_path):
     def named(name: str, filings: str) -> SimpleNamespace:
-        return SimpleNamespace(
-            dataset=SimpleNamespace(name=name, filings_digest=filings), home=tmp_path / name
-        )
+        return SimpleNamespace(dataset=SimpleNamespace(name=name, filings_digest=filings), home=tmp_path / name)
 
     def absent():
         raise StudyError("neither here nor published")
@@ -109,9 +105,7 @@ def test_other_sets_are_those_over_the_same_filings(tmp_path):
 
 def test_another_sets_runs_are_those_that_its_results_have(study):
     study.home.mkdir(parents=True, exist_ok=True)
-    known = pd.DataFrame(
-        {"method": ["splade", "splade", "gone"], "condition": ["standard"] * 3, "value": 1.0}
-    )
+    known = pd.DataFrame({"method": ["splade", "splade", "gone"], "condition": ["standard"] * 3, "value": 1.0})
     (study.home / METRICS_FILE).write_bytes(table_bytes(known))
     of_rows = [(name, "standard") for name in sets.ROWS]
     assert sorted(sets.runs_of(study, is_own=False)) == sorted([*of_rows, ("splade", "standard")])
@@ -164,18 +158,14 @@ def test_features_without_an_effect_have_coefficients_near_zero():
 
 
 def test_every_set_counts_alike():
-    small, large = (
-        pd.DataFrame({"x": 0.0, "y": y, "company": list("ab") * n}) for y, n in ((0.0, 5), (1.0, 500))
-    )
+    small, large = (pd.DataFrame({"x": 0.0, "y": y, "company": list("ab") * n}) for y, n in ((0.0, 5), (1.0, 500)))
     found = sets.fit([small, large], "y", ("x",))
     assert found.values == pytest.approx([0.5])
     assert found.mean(small) == pytest.approx((0.5, 0.5, 0.5))
 
 
 def test_a_feature_that_hardly_varies_is_left_out():
-    table = known(300, 0.25).assign(
-        names_company=[0.0] * 9 + [1.0] * 291, names_year=[0.0] * 10 + [1.0] * 290
-    )
+    table = known(300, 0.25).assign(names_company=[0.0] * 9 + [1.0] * 291, names_year=[0.0] * 10 + [1.0] * 290)
     assert "names_company" not in sets.fit([table], sets.GAINS[0]).names
     assert "names_year" in sets.fit([table], sets.GAINS[0]).names
     assert "names_company" in sets.fit([table, known(300, 0.75)], sets.GAINS[0]).names
@@ -201,9 +191,7 @@ def test_the_number_of_draws_is_the_profile_s(study, monkeypatch):
 
 
 def test_thirds_keep_equal_values_together():
-    table = pd.DataFrame(
-        {"x": [0.1, 0.2, 0.2, 0.2, 0.8, 0.9], "y": [0, 1, 0, 1, 1, 1.0], "company": list("ababab")}
-    )
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.2, 0.2, 0.8, 0.9], "y": [0, 1, 0, 1, 1, 1.0], "company": list("ababab")})
     found = sets.thirds(table, "x", ["x"], "y")
     assert found["n"].tolist() == [1, 3, 2]
     assert found["mean"].tolist() == pytest.approx([0, 2 / 3, 1])
@@ -244,9 +232,7 @@ FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan,
         ((UNKNOWN, UNKNOWN), (NEITHER, NEITHER), True, (0, 0, "open")),
     ],
 )
-def test_a_contradiction_is_resolved_where_sets_support_different_claims(
-    analysts, pages, are_contrary, expected
-):
+def test_a_contradiction_is_resolved_where_sets_support_different_claims(analysts, pages, are_contrary, expected):
     boards = {"analysts": board(*analysts), "pages": board(*pages)}
     (row,) = sets.resolutions(boards, [("words", "a", "b", are_contrary)]).to_dict("records")
     assert (row["analysts"], row["pages"], row["resolved"]) == expected
@@ -256,9 +242,7 @@ def test_contradictions_are_between_known_claims_of_different_papers():
     by_id = {claim.id: claim for claim in claims()}
     pairs = [(by_id[first], by_id[second]) for _, first, second, _ in sets.CONTRADICTIONS]
     assert all(first.source != second.source for first, second in pairs)
-    assert {claim.says for pair in pairs for claim in pair} == {">"}, (
-        "so that a set supports what lies above the bound"
-    )
+    assert {claim.says for pair in pairs for claim in pair} == {">"}, "so that a set supports what lies above the bound"
 
 
 def test_the_kind_of_ones_own_questions(study):
@@ -283,9 +267,7 @@ def test_the_kind_uses_gold_pages_where_they_are_known(study):
 
 def test_questions_unlike_all_known_ones_are_counted(study):
     both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
-    long = " ".join(
-        ["Did margins improve lately and why?"] * 200
-    )  # log2 of 1200 words, where known ones have 0 or 1
+    long = " ".join(["Did margins improve lately and why?"] * 200)  # log2 of 1200 words, where known ones have 0 or 1
     assert sets.question_kind(study, [long], both).unlike == 1.0
     assert sets.question_kind(study, ["Revenue?"], both).unlike == 0.0
 

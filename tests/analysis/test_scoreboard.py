@@ -130,9 +130,7 @@ def test_each_verdict_on_clear_rows():
     assert verdicts["kobeissi2026/dense-over-sparse"] == HOLDS  # and as much as claimed
     assert verdicts["akarsu2026/bm25-over-dense"] == REVERSED
     assert verdicts["akarsu2026/hyde-hurts"] == HOLDS
-    assert (
-        verdicts["akarsu2026/multi-query-nothing"] == HOLDS
-    )  # no question differs: Wilson's 90 % end is .043
+    assert verdicts["akarsu2026/multi-query-nothing"] == HOLDS  # no question differs: Wilson's 90 % end is .043
     assert verdicts["akarsu2026/hybrid-over-both"] == UNDECIDED  # as good as dense is not better
     assert verdicts["akarsu2026/rerank-cheap"] == NOT_MEASURED
     assert "hosted service" in found.at["akarsu2026/rerank-cheap", "missing"]
@@ -157,10 +155,7 @@ def test_a_treatment_that_changes_nothing_is_not_tested():
     rows = {"hybrid_rrf": GOOD, "crag": BAD}
     found = scores(**rows, runs={"hybrid_rrf": same, "crag": other}).loc["akarsu2026/crag-below-hybrid"]
     assert found["changed"] == pytest.approx(5 / 60)
-    assert (found["verdict"], found["missing"]) == (
-        NOT_TESTED,
-        "the first ranks of 8% of the questions differ",
-    )
+    assert (found["verdict"], found["missing"]) == (NOT_TESTED, "the first ranks of 8% of the questions differ")
     other = same.assign(chunk_id=["b"] * 6 + ["a"] * 54)  # a tenth
     found = scores(**rows, runs={"hybrid_rrf": same, "crag": other}).loc["akarsu2026/crag-below-hybrid"]
     assert found["verdict"] == HOLDS
@@ -199,9 +194,7 @@ def test_only_the_questions_that_are_meant_count():
     assert found.loc["kobeissi2026/domain-novel-gap", ["estimate", "verdict"]].tolist() == [1.0, HOLDS]
     other = Scoreboard(study_of(), metrics_of(**rows, dense__oracle=HALF))
     other.questions = other.questions.assign(question_type="page-text")
-    assert (
-        other.scores().at["kobeissi2026/metrics-above-oracle", "missing"].startswith("no questions of type")
-    )
+    assert other.scores().at["kobeissi2026/metrics-above-oracle", "missing"].startswith("no questions of type")
 
 
 def test_the_second_measure_stands_beside():
@@ -225,10 +218,7 @@ def test_a_sweep_is_decided_by_where_it_is_highest():
 def test_a_correlation_of_rows_that_are_all_alike_is_not_measured():
     follow = next(claim for claim in claims() if claim.id == "kobeissi2026/follow")
     found = scores(**dict.fromkeys((one.row for one in follow.a), HALF)).loc[follow.id]
-    assert (found["verdict"], found["missing"]) == (
-        NOT_MEASURED,
-        "undefined here, as the rows are too much alike",
-    )
+    assert (found["verdict"], found["missing"]) == (NOT_MEASURED, "undefined here, as the rows are too much alike")
 
 
 # --- families ---
@@ -263,10 +253,7 @@ def test_only_what_is_undecided_says_how_many_questions_would_decide():
 def test_what_is_not_tested_is_no_part_of_the_family():
     rows = {"dense": GOOD, "bm25": BAD, "hybrid_rrf": GOOD, "crag": GOOD}
     same = {"hybrid_rrf": run_of(GOOD), "crag": run_of(GOOD)}
-    alone, with_crag = (
-        scores(**rows, runs=same),
-        scores(**rows),
-    )  # both claims about CRAG are tested in the second
+    alone, with_crag = (scores(**rows, runs=same), scores(**rows))  # both claims about CRAG are tested in the second
     assert math.isnan(alone.at["akarsu2026/crag-below-hybrid", "p_holm"])
     p = "akarsu2026/bm25-over-dense", "p_opposite"
     assert with_crag.at[p] / alone.at[p] == pytest.approx(4 / 2)
@@ -435,13 +422,8 @@ def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
     fused[:4], bm25[:3] = 0, 0  # four failures, of which BM25 misses three and dense all
     study = study_of()
     study.home, study.published = tmp_path, None
-    found = board.beside(study, metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)).groupby("metric")[
-        "value"
-    ]
-    assert found.agg(["size", "mean"]).T.to_dict("list") == {
-        "missed_by_both": [4, 0.75],
-        "table_failure": [4, 0.75],
-    }
+    found = board.beside(study, metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)).groupby("metric")["value"]
+    assert found.agg(["size", "mean"]).T.to_dict("list") == {"missed_by_both": [4, 0.75], "table_failure": [4, 0.75]}
 
 
 def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path):
@@ -470,9 +452,7 @@ def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
     companies = [f"c{i % 3}" for i in range(N)]  # of eight draws of three signs, one is all positive
     study.questions = QUESTIONS.assign(company=companies, doc_name=[f"d{i % 30}" for i in range(N)])
     name = "kobeissi2026/dense-over-sparse"
-    by_company, by_filing = (
-        Scoreboard(study, rows, by=by).scores().loc[name] for by in ("company", "filing")
-    )
+    by_company, by_filing = (Scoreboard(study, rows, by=by).scores().loc[name] for by in ("company", "filing"))
     assert by_company["verdict"] == UNDECIDED
     assert by_company["p"] == pytest.approx(1 / 8, abs=0.06)
     assert by_filing["verdict"] == HOLDS

@@ -83,10 +83,7 @@ def study_of(tmp_path, tokenizer_folder):
         run, writer = pd.DataFrame(rows, columns=columns), Writer()
         asked = {"question": "net sales", "answer": "$7", "question_type": "metrics-generated"}
         settings = {"answers": SETTINGS, "significance": {"n_draws": 100, "seed": 0}}
-        settings |= {
-            "embedder": {"weights": str(tokenizer_folder), "window": 64},
-            "generator": {"weights": "small"},
-        }
+        settings |= {"embedder": {"weights": str(tokenizer_folder), "window": 64}, "generator": {"weights": "small"}}
         return SimpleNamespace(
             questions=pd.DataFrame({"question_id": list(texts)}).assign(**asked, company="Acme"),
             chunks=run[["chunk_id", "text"]],
@@ -95,10 +92,7 @@ def study_of(tmp_path, tokenizer_folder):
             memo=lambda key, compute: compute(),
             tokenizer=load_tokenizer(tokenizer_folder),
             generation_log=lambda: GenerationLog(
-                tmp_path / "log.jsonl",
-                Cache(tmp_path / "cache.sqlite"),
-                Model("m", "0"),
-                say=lambda line: None,
+                tmp_path / "log.jsonl", Cache(tmp_path / "cache.sqlite"), Model("m", "0"), say=lambda line: None
             ),
             make_generator=lambda: writer,
             writer=writer,
@@ -268,9 +262,7 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
     written = [Answers(one, {"q1": "$7"}, Filled()) for one in chosen]
-    scored = pd.concat(
-        [score(study, one, measure) for one in written for measure in (answer_metrics, right_metrics)]
-    )
+    scored = pd.concat([score(study, one, measure) for one in written for measure in (answer_metrics, right_metrics)])
     scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
     agreed = pd.DataFrame(
         [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)],

@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.analysis.answered import (
-    COMPUTED_WRONG,
-    FILING_MISSED,
-    PAGE_MISSED,
-    READ_WRONG,
-    RIGHT,
-    losses,
-    outcomes,
-)
+from lib.analysis.answered import COMPUTED_WRONG, FILING_MISSED, PAGE_MISSED, READ_WRONG, RIGHT, losses, outcomes
 from lib.answers.asked import asked_for
 from lib.answers.formulas import Unknown, calculate, in_symbols, items, library, names_in, without_asides
 from lib.answers.prompt_context import Context
@@ -131,9 +123,7 @@ def test_a_question_is_a_formula_a_year_and_a_form(question, formula, year, form
 
 
 def test_units_digits_and_lengths_of_periods_are_those_that_are_asked_for():
-    found = asked_for(
-        "What was Acme's revenue in Q2 2020, in USD billions? Round to one decimal place.", ["Acme"]
-    )
+    found = asked_for("What was Acme's revenue in Q2 2020, in USD billions? Round to one decimal place.", ["Acme"])
     assert (found.unit, found.digits, found.months) == (1e9, 1, 3)
 
 
@@ -155,10 +145,7 @@ def test_brackets_explain_or_define_the_phrase_before_them(text, kept):
         ("What was Acme's revenue in 2019?", "$400 (in millions)"),
         ("What was Acme's COGS in 2020, in USD billions?", "$0.30 billion"),
         ("What was Acme's interest revenue in 2020?", "$6 (in millions)"),
-        (
-            "What was Acme's gross margin in FY2020? Round to one decimal.",
-            "40.0%",
-        ),  # no such row: (500 - 300) / 500
+        ("What was Acme's gross margin in FY2020? Round to one decimal.", "40.0%"),  # no such row: (500 - 300) / 500
         ("What was Acme's inventory turnover in FY2020?", "6.00"),  # 300 / ((60 + 40) / 2)
         ("What was Acme's effective tax rate in 2020?", "25.00%"),  # shown in parentheses: 120 - 30 = 90
     ],
@@ -187,18 +174,14 @@ def test_what_is_not_found_is_said():
 def test_cells_of_one_filing_go_before_those_of_several():
     other = sheet(BALANCE.replace("60", "90"), doc="ACME_2021_10K", kind="balance")
     found = read(
-        asked_for("What was Acme's inventory turnover in 2020?", ["Acme"]),
-        [other, sheet(INCOME), sheet(BALANCE, 1)],
+        asked_for("What was Acme's inventory turnover in 2020?", ["Acme"]), [other, sheet(INCOME), sheet(BALANCE, 1)]
     )
     assert {cell.doc_name for cell in found.cells} == {"ACME_2020_10K"}
 
 
 def test_a_fiscal_year_that_ends_in_january_may_have_the_year_before_as_its_name():
     text = INCOME.replace("December 31", "January 30").replace("2020", "2021").replace("2019", "2020")
-    assert (
-        read(asked_for("What was Acme's revenue in FY2020?", ["Acme"]), [sheet(text)]).text
-        == "$500 (in millions)"
-    )
+    assert read(asked_for("What was Acme's revenue in FY2020?", ["Acme"]), [sheet(text)]).text == "$500 (in millions)"
 
 
 def test_a_wrong_answer_has_the_first_thing_that_went_wrong():
@@ -207,8 +190,7 @@ def test_a_wrong_answer_has_the_first_thing_that_went_wrong():
     questions = questions.assign(question_type="t", doc_name="D", gold_pages=[[1]] * 5)
     places = {"a": ("D", 1), "b": ("E", 1), "c": ("D", 2), "d": ("D", 1), "e": ("D", 1)}
     run = pd.DataFrame(
-        [(name, 1, *place) for name, place in places.items()],
-        columns=["question_id", "rank", "doc_name", "page"],
+        [(name, 1, *place) for name, place in places.items()], columns=["question_id", "rank", "doc_name", "page"]
     )
     study = SimpleNamespace(
         questions=questions,

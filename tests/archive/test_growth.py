@@ -61,9 +61,7 @@ def test_the_whole_as_a_part_gives_the_study_s_own_run(study):
     for name in ("dense", "bm25", "hybrid_rrf"):
         whole = study.rank_method(name, study.candidates("standard"), 10)
         allowed = np.ones((len(study.questions), len(part.chunks)), bool)
-        np.testing.assert_array_equal(
-            part.rank_method(name, allowed, 10)["chunk_id"], whole["chunk_id"], err_msg=name
-        )
+        np.testing.assert_array_equal(part.rank_method(name, allowed, 10)["chunk_id"], whole["chunk_id"], err_msg=name)
 
 
 def test_a_part_retrieves_nothing_from_other_filings_and_has_words_of_its_own(study):
@@ -151,8 +149,7 @@ def test_a_larger_collection_has_the_same_questions_and_no_copies(study, tmp_pat
     added = larger.filings.set_index("doc_name")["company"]
     assert added["HADDENMOOR_1999_10K"] == "Haddenmoor Stores"
     assert (
-        larger.pages[larger.pages["doc_name"] == "HADDENMOOR_1999_10K"]["text"].tolist()
-        == copy["text"].tolist()[1::-1]
+        larger.pages[larger.pages["doc_name"] == "HADDENMOOR_1999_10K"]["text"].tolist() == copy["text"].tolist()[1::-1]
     )
 
 

@@ -68,10 +68,7 @@ def test_what_a_dataset_could_smuggle_in_is_found_and_gone_once_it_is_escaped(te
 def test_outputs_have_types_that_hold_no_script():
     assert found_in_output("application/javascript", "1") == ["an output of type application/javascript"]
     assert found_in_output("application/papermill.record/text/plain", "'<script>'") == []
-    assert (
-        found_in_output("text/html", '<table border="1" class="dataframe"><td>&lt;script&gt;</td></table>')
-        == []
-    )
+    assert found_in_output("text/html", '<table border="1" class="dataframe"><td>&lt;script&gt;</td></table>') == []
     assert found_in_html("<script src='../_static/board.js'></script>") == []
     assert found_in_html("<script src='https://example.org/x.js'></script>")
 
@@ -84,14 +81,7 @@ def test_a_page_and_a_cell_are_named(tmp_path):
     (tmp_path / "pages" / "methods.md").unlink()
     (tmp_path / "notebooks").mkdir()
     output = {"output_type": "display_data", "data": {"text/markdown": "<svg>"}, "metadata": {}}
-    cell = {
-        "cell_type": "code",
-        "id": "a",
-        "source": "",
-        "outputs": [output],
-        "metadata": {},
-        "execution_count": 1,
-    }
+    cell = {"cell_type": "code", "id": "a", "source": "", "outputs": [output], "metadata": {}, "execution_count": 1}
     book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "notebooks" / "01_data.ipynb").write_text(json.dumps(book))
     with pytest.raises(StudyError, match=r"01_data\.ipynb, cell 0: the HTML tag <svg>"):

@@ -71,9 +71,7 @@ def test_runs_have_the_form_that_others_read(book, condition):
     questions = pd.read_parquet(OUTPUTS / "questions.parquet")
     for name in (name for name, measured_under in MEASURED if measured_under == condition):
         chunking = METHODS[name].chunking
-        chunks = pd.read_parquet(
-            OUTPUTS / (f"chunkings/{chunking}.parquet" if chunking else "chunks.parquet")
-        )
+        chunks = pd.read_parquet(OUTPUTS / (f"chunkings/{chunking}.parquet" if chunking else "chunks.parquet"))
         with gzip.open(OUTPUTS / "runs" / condition / f"{name}.trec.gz", "rt") as file:
             rows = [line.split() for line in file]
         run = pd.DataFrame(rows, columns=["question_id", "q0", "chunk_id", "rank", "score", "tag"])
@@ -97,9 +95,7 @@ def test_metrics_are_what_the_runs_say(book):
         doc_name, pages = questions.loc[question_id, ["doc_name", "gold_pages"]]
         gold = {f"{doc_name}#p{page:04d}" for page in pages}
         expected = len(gold & {chunk_id.rsplit("#", 1)[0] for chunk_id in chunk_ids}) / len(gold)
-        row = metrics.query(
-            "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
-        )
+        row = metrics.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5")
         assert row.set_index("question_id")["value"][question_id] == pytest.approx(expected)
 
 
@@ -131,9 +127,7 @@ def look(browser, width: int, height: int, is_phone: bool = False) -> None:
 
 
 def pages_of(book: Path) -> list[Path]:
-    return sorted(
-        path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html")
-    )
+    return sorted(path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
 
 
 def test_pages_open_in_a_browser(book, browser):
@@ -143,9 +137,7 @@ def test_pages_open_in_a_browser(book, browser):
         assert browser.title
         broken = "return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
         assert browser.execute_script(broken) == [], page.name
-        assert browser.execute_script("return [...document.images].filter(i => !i.alt).length") == 0, (
-            page.name
-        )
+        assert browser.execute_script("return [...document.images].filter(i => !i.alt).length") == 0, page.name
         errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
         assert errors == [], page.name
 
@@ -171,10 +163,7 @@ def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
 def test_what_was_published_is_shown(book):
     published = ROOT / "book" / "results" / "demo" / "default" / "shown"
     pages = "".join(path.read_text() for path in pages_of(book))
-    wanted = {
-        f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}"
-        for path in published.glob("*/*.csv")
-    }
+    wanted = {f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}" for path in published.glob("*/*.csv")}
     assert {name for name in wanted if f'id="{name}"' not in pages} == set()
 
 

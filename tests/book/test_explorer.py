@@ -162,9 +162,7 @@ def test_questions_are_filtered_and_counted(browser, page):
 def test_a_link_points_to_one_question(browser, page):
     browser.get("about:blank")
     browser.get(f"{page}#q=q3")
-    assert browser.find_element("css selector", ".detail h2").text.startswith(
-        "Which year does the annual report"
-    )
+    assert browser.find_element("css selector", ".detail h2").text.startswith("Which year does the annual report")
     assert browser.execute_script("return document.activeElement.tagName") == "H2"
     assert browser.find_element("css selector", ".questions a[aria-current]").get_attribute("hash") == "#q=q3"
 
@@ -222,10 +220,7 @@ def test_hostile_text_stays_text(browser, page):
     browser.execute_script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert HOSTILE in browser.find_element("css selector", ".written").text
     assert browser.execute_script("return window.hacked") is None
-    assert (
-        browser.execute_script("return document.querySelectorAll('#explorer b, #explorer script').length")
-        == 0
-    )
+    assert browser.execute_script("return document.querySelectorAll('#explorer b, #explorer script').length") == 0
     errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
     assert errors == []
 
@@ -246,9 +241,7 @@ def test_the_keyboard_reaches_everything(browser, page):
     seen = []
     for _ in range(13):
         browser.switch_to.active_element.send_keys(Keys.TAB)
-        seen.append(
-            browser.execute_script("const e = document.activeElement; return e.id || e.hash || e.tagName")
-        )
+        seen.append(browser.execute_script("const e = document.activeElement; return e.id || e.hash || e.tagName"))
     names = ("words", "company", "type", "doc", "method", "condition", "outcome", "other")
     assert seen[:8] == [f"explorer-{name}" for name in names]
     assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)

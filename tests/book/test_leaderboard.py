@@ -34,13 +34,11 @@ def test_a_row_needs_what_the_methods_that_it_reads_need(name, needs):
 
 def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch):
     monkeypatch.setattr(leaderboard, "RESULTS", tmp_path)
-    pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]}).reindex(
-        columns=["method", *leaderboard.COSTS]
-    ).to_csv(study.home / "times.csv", index=False)
+    pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]}).reindex(columns=["method", *leaderboard.COSTS]).to_csv(
+        study.home / "times.csv", index=False
+    )
     found = board(study)
-    assert found[["set", "method", "n", "question_s"]].to_numpy().tolist() == [
-        ["financebench", "bm25", 3, 0.00179]
-    ]
+    assert found[["set", "method", "n", "question_s"]].to_numpy().tolist() == [["financebench", "bm25", 3, 0.00179]]
     page = leaderboard_page(study)
     assert '<a href="methods.html#method-bm25">BM25</a>' in page
     assert 'href="../_static/runs/standard/bm25.trec.gz"' in page

@@ -71,9 +71,7 @@ def test_a_chapter_begins_when_the_one_it_reads_has_ended(tmp_path, monkeypatch)
 
 def test_what_belongs_to_one_machine_is_removed():
     notebook = nbformat.v4.new_notebook(metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
-    cell = nbformat.v4.new_code_cell(
-        "1", metadata={"tags": ["injected-parameters"], "papermill": {"duration": 1}}
-    )
+    cell = nbformat.v4.new_code_cell("1", metadata={"tags": ["injected-parameters"], "papermill": {"duration": 1}})
     cell.outputs = [nbformat.v4.new_output("stream", name="stderr", text="/home/someone")]
     notebook.cells = [cell]
     cleaned = notebooks.cleaned(notebook)
@@ -101,13 +99,7 @@ def computed(folder) -> None:
 @pytest.fixture
 def built(tmp_path, monkeypatch):
     """A study whose two chapters were run: the first used a result, the second looked for one in vain."""
-    names = (
-        "lib/code.py",
-        "notebooks/01_data.ipynb",
-        "notebooks/02_oracles.ipynb",
-        "book/intro.md",
-        "_config.yml",
-    )
+    names = ("lib/code.py", "notebooks/01_data.ipynb", "notebooks/02_oracles.ipynb", "book/intro.md", "_config.yml")
     for name in names:
         write_atomically(tmp_path / name, name)
     (tmp_path / "_toc.yml").write_text(TOC)
@@ -178,20 +170,14 @@ def test_a_result_that_is_gone_runs_the_chapters_that_used_it(built):
     assert notebooks.changed_chapters(built, GIVEN) == ["01_data"]
 
 
-@pytest.mark.parametrize(
-    "name", ["lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml"]
-)
+@pytest.mark.parametrize("name", ["lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml"])
 def test_a_changed_source_runs_every_chapter(built, tmp_path, name):
     write_atomically(tmp_path / name, "changed")
     assert notebooks.changed_chapters(built, GIVEN) == ["01_data", "02_oracles"]
 
 
 def test_published_results_and_built_books_are_no_source(built, tmp_path):
-    for name in (
-        "book/results/demo/default/manifest.json",
-        "book/_build/index.html",
-        "lib/__pycache__/code.pyc",
-    ):
+    for name in ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc"):
         write_atomically(tmp_path / name, "x")
     assert notebooks.changed_chapters(built, GIVEN) == []
 

@@ -17,15 +17,7 @@ from fontTools.ttLib import TTFont
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis.growth import GROWTH
 from lib.book.build import add_repository
-from lib.book.headline import (
-    REPORTED,
-    calculated,
-    figure_alt,
-    headline_rows,
-    headline_table,
-    readme_text,
-    sentences,
-)
+from lib.book.headline import REPORTED, calculated, figure_alt, headline_rows, headline_table, readme_text, sentences
 from lib.book.manifest import read_summary
 from lib.book.pages import (
     as_markdown,
@@ -178,9 +170,7 @@ def test_ahead_is_given_as_the_mean_over_the_draws_of_its_folds():
     table = summary(*runs)
     assert "It finds 80% of these pages; given the right filing, 90%." in sentences(table, 84)[-1]
     draw = table[table["metric"] == "page_recall"].iloc[:1].assign(method="ahead")
-    draws = [
-        draw.assign(metric=f"rung_page_recall/whole_{n}", mean=mean) for n, mean in ((13, 0.8), (14, 0.7))
-    ]
+    draws = [draw.assign(metric=f"rung_page_recall/whole_{n}", mean=mean) for n, mean in ((13, 0.8), (14, 0.7))]
     text = sentences(pd.concat([table, *draws]), 84)[-1]
     assert "finds 75% of these pages on average over 2 draws of its folds (70% to 80%)" in text
 
@@ -239,9 +229,7 @@ def test_a_readme_without_its_marks_is_refused(tmp_path, study):
         fill_headline(tmp_path / "README.md", study, {})
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem)
 def test_a_workflow_runs_nothing_that_make_does_not(path):
     steps = [step for job in yaml.safe_load(path.read_text())["jobs"].values() for step in job["steps"]]
     commands = [step["run"] for step in steps if "run" in step]

@@ -21,9 +21,7 @@ notebooks.NOTEBOOKS = folder
 if __name__ == "__main__":
     notebooks.run_all({names!r}, {{}}, folder / "out", {n_at_once})
 """
-WAITS = (
-    "import os, pathlib, time\npathlib.Path('{folder}/kernel').write_text(str(os.getpid()))\ntime.sleep(600)"
-)
+WAITS = "import os, pathlib, time\npathlib.Path('{folder}/kernel').write_text(str(os.getpid()))\ntime.sleep(600)"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
@@ -32,9 +30,7 @@ def start(folder: Path, n_at_once: int, **chapters: str) -> subprocess.Popen:
     for name, code in chapters.items():
         kernel = {"name": "python3", "display_name": "", "language": "python"}
         cells = [nbformat.v4.new_code_cell(code.format(folder=folder), metadata={"tags": ["parameters"]})]
-        nbformat.write(
-            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / f"{name}.ipynb"
-        )
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / f"{name}.ipynb")
     script = folder / "script.py"
     script.write_text(SCRIPT.format(folder=str(folder), names=list(chapters), n_at_once=n_at_once))
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

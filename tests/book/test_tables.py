@@ -10,9 +10,7 @@ IN_ORDER = ["1,200", "0.9", "0.8", "+0.5", "0.31 [0.23, 0.40]", "0.07", "−0.2"
 
 
 def table(names: list[str], values: list[str]) -> str:
-    rows = "".join(
-        f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True)
-    )
+    rows = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in zip(names, values, strict=True))
     head = "<thead><tr><th>Method</th><th><p>Page recall</p></th></tr></thead>"
     return f"<table class='study-table'>{head}<tbody>{rows}</tbody></table>"
 

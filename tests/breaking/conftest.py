@@ -18,10 +18,7 @@ from tests.conftest import DatasetFolder
 from tests.small import browser  # noqa: F401
 
 LONGEST = 9000  # characters of an error that a person still reads: 50 problems, a line each
-PAGES = {
-    "ACME_2024": ["Annual report of Acme", "Net sales rose to 1,577"],
-    "BOLT_2024": ["Bolt", "Cash flow fell"],
-}
+PAGES = {"ACME_2024": ["Annual report of Acme", "Net sales rose to 1,577"], "BOLT_2024": ["Bolt", "Cash flow fell"]}
 
 
 @pytest.fixture
@@ -109,9 +106,7 @@ def sound(tmp_path_factory, tokenizer_folder) -> Sound:
 def pytest_terminal_summary(terminalreporter) -> None:
     """Print what came of each case, then how many of each test were tried and bad, and the seconds they took."""
     parts = defaultdict(list)
-    for report in (
-        one for kind in ("passed", "failed", "error") for one in terminalreporter.stats.get(kind, ())
-    ):
+    for report in (one for kind in ("passed", "failed", "error") for one in terminalreporter.stats.get(kind, ())):
         if "breaking" in report.keywords:
             part, _, case = report.nodeid.split("::", 1)[1].partition("[")
             parts[part].append(report)

@@ -106,12 +106,7 @@ def write_dataset(root: Path, secret: Path) -> Path:
     (root / "data").mkdir(parents=True)
     (root / "pages").mkdir()
     for name in names:
-        gold = [
-            piece["evidence_page_num"]
-            for one in asked
-            for piece in one["evidence"]
-            if one["doc_name"] == name
-        ]
+        gold = [piece["evidence_page_num"] for one in asked for piece in one["evidence"] if one["doc_name"] == name]
         with pymupdf.open(DEMO / "pdfs" / f"{name}.pdf") as pdf:
             pages = [f"{pdf[page].get_text()}\n{whole[page % len(whole)]}" for page in range(max(gold) + 1)]
         lines = [{"doc_name": name, "page": page, "text": text} for page, text in enumerate(pages)]
@@ -208,18 +203,8 @@ def _cells(stub: _Outputs, said: Sequence[str]) -> Iterator[nbformat.NotebookNod
         asked = SimpleNamespace(question_id=text, kind=next(iter(OF_PAGES)))
         shown = [
             table(stub, frame, f"table-{number}", "Of {who} ({dataset}).", "Best: {who}.", who=text),
-            figure(
-                stub, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text
-            ),
-            figure(
-                stub,
-                plt.figure(figsize=(1, 1)),
-                f"page-{number}",
-                caption(asked, text),
-                "{who}",
-                frame,
-                who=text,
-            ),
+            figure(stub, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text),
+            figure(stub, plt.figure(figsize=(1, 1)), f"page-{number}", caption(asked, text), "{who}", frame, who=text),
             note(verbatim(text)),
             note(f"- {escape(text)}\n- *{escape(text)}*"),
         ]

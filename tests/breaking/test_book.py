@@ -45,9 +45,7 @@ def test_no_file_leaks_into_the_book(name, request):
 
 def test_every_text_is_shown_as_text(of_outputs, secret):
     pages = [of_outputs / name for name in ("notebooks/01_data.html", "book/intro.html")]
-    shown = " ".join(
-        " ".join(text for page in pages for text in html.parse(str(page)).getroot().itertext()).split()
-    )
+    shown = " ".join(" ".join(text for page in pages for text in html.parse(str(page)).getroot().itertext()).split())
     assert [text for text in hostile.texts(secret) if " ".join(text.split()) not in shown] == []
 
 

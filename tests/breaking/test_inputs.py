@@ -115,9 +115,7 @@ def test_any_value_in_any_field_is_refused_with_its_file_or_used(sound, told, pl
 
 
 EVIDENCE = [[{"evidence_page_num": page}] for page in (-1, "1", 1.0, True, None, 99, 2**70)]
-EVIDENCE += [
-    [{"evidence_page_num": 1, "evidence_text": text}] for text in (5, ["x"], "\ud800", "elsewhere entirely")
-]
+EVIDENCE += [[{"evidence_page_num": 1, "evidence_text": text}] for text in (5, ["x"], "\ud800", "elsewhere entirely")]
 EVIDENCE += [[{"evidence_page_num": 1, "doc_name": "BOLT_2024", "evidence_text": "x"}]]
 EVIDENCE += [[None], ["x"], {}, "x"]
 
@@ -187,17 +185,11 @@ FOLDERS = {
         lambda root: [(root / f"pdfs/{name}.pdf").write_bytes(b"same") for name in "XY"],
         "describes the filing",
     ),
-    "an undescribed filing": (
-        lambda root: (root / "pages/NEW.jsonl").write_text('{"doc_name": "NEW"}'),
-        "NEW.jsonl",
-    ),
+    "an undescribed filing": (lambda root: (root / "pages/NEW.jsonl").write_text('{"doc_name": "NEW"}'), "NEW.jsonl"),
     "a name with a space": (lambda root: (root / "pages/A B.jsonl").touch(), "rename the file"),
     "pages without text": (lambda root: [edit(root / ACME, n, text=" ") for n in (0, 1)], "no text"),
     **{
-        f"a PDF is {kind}": (
-            lambda root, content=content: as_pdf(root, content),
-            "pdfs/ACME_2024.pdf: the PDF",
-        )
+        f"a PDF is {kind}": (lambda root, content=content: as_pdf(root, content), "pdfs/ACME_2024.pdf: the PDF")
         for kind, content in {
             "empty": b"",
             "HTML": b"<html>",
@@ -446,9 +438,7 @@ def test_a_file_in_place_of_a_folder_is_told(sound, told, name):
 @pytest.fixture(scope="module")
 def whole_s(sound):
     """Seconds that the results take."""
-    tqdm.set_lock(
-        threading.RLock()
-    )  # that of tqdm is shared with forked processes; killed ones would keep it
+    tqdm.set_lock(threading.RLock())  # that of tqdm is shared with forked processes; killed ones would keep it
     root, started = sound.dataset(), time.perf_counter()
     sound.results(root)
     return time.perf_counter() - started

@@ -99,18 +99,10 @@ def manifests() -> dict[str, tuple[bytes, str]]:
     run, runs, files = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
     without_run = {name: record for name, record in runs.items() if name != run}
     without_file = {name: sha256 for name, sha256 in files.items() if "summary" not in name}
-    broken = {
-        "cut": (DEMO / MANIFEST).read_bytes()[:999],
-        "UTF-16": "{}".encode("utf-16"),
-        "deep": b"[" * 100_000,
-    }
+    broken = {"cut": (DEMO / MANIFEST).read_bytes()[:999], "UTF-16": "{}".encode("utf-16"), "deep": b"[" * 100_000}
     broken |= {text.decode(): text for text in (b"", b"[]", b"null", b"1", b"{}", b"NaN")}
-    stated = {
-        f"without {name}": {k: v for k, v in WHOLE.items() if k != name} for name in Stated.model_fields
-    }
-    stated |= {
-        f"{name} is {value}": WHOLE | {name: value} for name in Stated.model_fields for value in (None, 7)
-    }
+    stated = {f"without {name}": {k: v for k, v in WHOLE.items() if k != name} for name in Stated.model_fields}
+    stated |= {f"{name} is {value}": WHOLE | {name: value} for name in Stated.model_fields for value in (None, 7)}
     stated |= {
         "a run is a text": WHOLE | {"runs": {run: "x"}},
         "a run has no hash": WHOLE | {"runs": {run: {}}},
@@ -305,7 +297,5 @@ def test_hostile_text_is_escaped_in_myst_and_kept_in_csv(text):
     for made in (markdown_table(frame), caption, f"**{escape(text)}**", escape(text), verbatim(text)):
         assert found_in(made) == []
     cells = {cell for row in csv.reader(io.StringIO(as_csv(frame), newline="")) for cell in row}
-    assert cells == {
-        f"'{text}" if is_computed(text) else text
-    }  # an apostrophe where a spreadsheet would compute
+    assert cells == {f"'{text}" if is_computed(text) else text}  # an apostrophe where a spreadsheet would compute
     assert not any(map(is_computed, cells))

@@ -43,10 +43,7 @@ SALES = [
     ("Cost of sales", "16,682", "16,055"),
     ("Operating loss", "(7,207)", "-"),
 ]
-PROSE = [
-    "Net sales rose in the year as the company sold more of what it makes, and",
-    "cash flow rose with them.",
-]
+PROSE = ["Net sales rose in the year as the company sold more of what it makes, and", "cash flow rose with them."]
 
 
 @pytest.fixture(scope="session")
@@ -99,16 +96,10 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
                 pdf.save(folder.root / "pdfs" / "DOC.pdf")
             folder.document("DOC")
         folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
-        changes = {
-            "embedder.weights": str(tokenizer_folder),
-            "embedder.window": 256,
-            "chunks.size": 1024,
-        }
+        changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 256, "chunks.size": 1024}
         settings = load_profile("default").replaced(changes)
         settings["name"] = "default"
-        study = Study(
-            read_dataset(folder.write(), "tiny"), settings, METHODS, CHUNKINGS, tmp_path / "artifacts"
-        )
+        study = Study(read_dataset(folder.write(), "tiny"), settings, METHODS, CHUNKINGS, tmp_path / "artifacts")
         study.store.say = lambda line: None
         study.encoder = MadeUp()
         monkeypatch.setattr(index, "load_encoder", lambda *args: study.encoder)

@@ -69,9 +69,7 @@ def test_a_paragraph_in_bold_is_no_title():
     with pymupdf.open() as pdf:
         page = pdf.new_page()
         for row in range(5):
-            page.insert_text(
-                (50, 60 + 11 * row), f"We may not be able to sell what we make {row}", fontname="hebo"
-            )
+            page.insert_text((50, 60 + 11 * row), f"We may not be able to sell what we make {row}", fontname="hebo")
         assert [kind for kind, _ in kinds(page)] == ["text"]
 
 
@@ -103,9 +101,7 @@ def test_a_page_whose_layout_reads_otherwise_has_no_rows(page_of, prose):
     assert [row.text for row in rows_of_page(page, page.get_text() + " \n\n")] == prose
 
 
-@pytest.mark.parametrize(
-    "text", ["$1,577.0", "(4.2)%", "2018", "—", "$ (7,207)", "-3.5 %", "NM", "$", "1.5x", "(11%)"]
-)
+@pytest.mark.parametrize("text", ["$1,577.0", "(4.2)%", "2018", "—", "$ (7,207)", "-3.5 %", "NM", "$", "1.5x", "(11%)"])
 def test_figures(text):
     assert Cell(text).is_number
 
@@ -118,9 +114,7 @@ def test_no_figures(text):
 def test_a_line_that_holds_a_whole_row_has_its_cells():
     cells = split_cells("Net sales 32,765 31,657 (3.5)%")
     assert [cell.text for cell in cells] == ["Net sales", "32,765", "31,657", "(3.5)%"]
-    assert [cell.text for cell in split_cells("Net sales were 32,765 in 2018")] == [
-        "Net sales were 32,765 in 2018"
-    ]
+    assert [cell.text for cell in split_cells("Net sales were 32,765 in 2018")] == ["Net sales were 32,765 in 2018"]
     assert [cell.text for cell in split_cells("Legal proceedings ........ 17")] == ["Legal proceedings", "17"]
     assert [cell.text for cell in split_cells("32,765 $")] == ["32,765", "$"]
 

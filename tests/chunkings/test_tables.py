@@ -70,9 +70,7 @@ def element_table(*rows: tuple) -> pd.DataFrame:
 
 def test_page_numbers_and_heads_that_pages_repeat_are_furniture():
     rows = [(page, "title", f"Acme Inc. {page + 2000}\n") for page in range(6)]
-    found = element_table(
-        *rows, (0, "text", "Net sales rose.\n"), (1, "text", "17\n"), (2, "text", "Page 3 of 9")
-    )
+    found = element_table(*rows, (0, "text", "Net sales rose.\n"), (1, "text", "17\n"), (2, "text", "Page 3 of 9"))
     assert is_furniture(found).tolist() == [True] * 6 + [False, True, True]
 
 
@@ -104,14 +102,7 @@ def test_a_table_that_goes_on_below_a_label_is_one():
     lower = placed(("Debt", "1", "2"), ("Equity", "6", "6"))
     (whole,) = joined_tables(two_tables(upper, "LIABILITIES\n", lower)).itertuples()
     assert (whole.kind, whole.text, whole.start, whole.end) == ("table", "upper\nLIABILITIES\nlower\n", 0, 24)
-    assert [row[0][0] for row in json.loads(whole.rows)] == [
-        "2018",
-        "Cash",
-        "Assets",
-        "LIABILITIES",
-        "Debt",
-        "Equity",
-    ]
+    assert [row[0][0] for row in json.loads(whole.rows)] == ["2018", "Cash", "Assets", "LIABILITIES", "Debt", "Equity"]
 
 
 @pytest.mark.parametrize(
@@ -119,10 +110,7 @@ def test_a_table_that_goes_on_below_a_label_is_one():
     [
         ("LIABILITIES\n", placed(("", "2018", "2017"), ("Debt", "1", "2"))),
         ("LIABILITIES\n", [[["Debt", 50, 90], ["1", 340, 350], ["2", 440, 450]]] * 2),
-        (
-            "The following table shows what the company owes and to whom it owes that.\n",
-            placed(("Debt", "1", "2")),
-        ),
+        ("The following table shows what the company owes and to whom it owes that.\n", placed(("Debt", "1", "2"))),
     ],
     ids=["heads of its own", "other columns", "a sentence between"],
 )
@@ -133,19 +121,14 @@ def test_another_table_stays_one(between, lower):
 
 def test_a_grid_has_labels_columns_and_heads():
     grid = grid_of(
-        placed(
-            ("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4")
-        )
+        placed(("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4"))
     )
     assert (grid.before, grid.heads) == (["(Millions)"], ["2018", "2017"])
     assert grid.rows == [("Continuing", ["", ""]), ("Net sales", ["32,765", ""]), ("Loss", ["3", "4"])]
 
 
 def test_a_head_over_two_columns_is_the_head_of_both():
-    rows = [
-        [["Year ended", 270, 420]],
-        *placed(("", "2018", "2017"), ("Net sales", "5", "6"), ("Loss", "3", "4")),
-    ]
+    rows = [[["Year ended", 270, 420]], *placed(("", "2018", "2017"), ("Net sales", "5", "6"), ("Loss", "3", "4"))]
     assert grid_of(rows).heads == ["Year ended 2018", "Year ended 2017"]
 
 
@@ -155,9 +138,7 @@ def test_words_alone_have_no_grid():
 
 
 def test_a_table_in_markdown_and_annotated():
-    grid = grid_of(
-        placed(("(Millions)", "2018", "2017"), ("Net sales", "32,765", "31,657"), ("Loss", "", "4"))
-    )
+    grid = grid_of(placed(("(Millions)", "2018", "2017"), ("Net sales", "32,765", "31,657"), ("Loss", "", "4")))
     assert as_markdown("table", "raw", grid).splitlines() == [
         "(Millions)",
         "|  | 2018 | 2017 |",
@@ -168,9 +149,7 @@ def test_a_table_in_markdown_and_annotated():
     lines = annotated("table", "raw", grid).splitlines()
     assert lines == ["(Millions)", "Net sales | 2018: 32,765 | 2017: 31,657", "Loss | 2017: 4"]
     assert as_markdown("title", " Net \n sales\n", None) == "# Net sales\n"
-    assert (
-        annotated("title", "Net sales\n", None) == as_markdown("text", "Net sales\n", None) == "Net sales\n"
-    )
+    assert annotated("title", "Net sales\n", None) == as_markdown("text", "Net sales\n", None) == "Net sales\n"
 
 
 @pytest.fixture
@@ -199,12 +178,7 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
 
 @pytest.mark.parametrize("name", sorted(CHUNKINGS.keys() - {"tables_only"}))
 def test_every_word_of_every_page_is_in_every_other_table(study, name):
-    words = (
-        study.with_chunks(name)
-        .chunks.groupby("page")["text"]
-        .agg(" ".join)
-        .map(lambda text: set(text.split()))
-    )
+    words = study.with_chunks(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
     for page in (0, 2):
         missing = {*study.pages["text"][page].split()} - words[page]
         glued = "".join(study.with_chunks(name).chunks["text"]).replace(" ", "")
@@ -214,9 +188,7 @@ def test_every_word_of_every_page_is_in_every_other_table(study, name):
 def test_a_table_is_in_one_chunk(study, sales):
     figures = [figure for row in sales[2:] for figure in row[1:]]
     for name in ("elements", "tables_only"):
-        held = (
-            study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
-        )
+        held = study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
         assert held.any(), name
 
 
@@ -283,9 +255,7 @@ def test_only_new_texts_are_encoded_and_each_once(study, sizes):
 
 
 def test_elements_of_a_filing_given_as_text(study_of):
-    page = (
-        "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
-    )
+    page = "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
     study = study_of(page, "")
     assert elements(study)["kind"].tolist() == ["title", "text"]
     assert study.with_chunks("elements").chunks["text"].tolist() == [page.strip()]

@@ -14,8 +14,7 @@ from lib.words import CHUNK_COLUMNS
 WORD_LENGTHS = st.lists(st.integers(1, 9), max_size=25)
 SIZES = st.integers(1, 10).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
 TEXT = st.text("abc $%,.\n0é中\x00\u200b", max_size=120) | st.lists(
-    st.sampled_from(["net sales", "$1,577.0", "rose.", "zzz" * 9, "x" * 101, "\n\n", "中文", "café"]),
-    max_size=20,
+    st.sampled_from(["net sales", "$1,577.0", "rose.", "zzz" * 9, "x" * 101, "\n\n", "中文", "café"]), max_size=20
 ).map(" ".join)
 
 
@@ -38,11 +37,7 @@ def test_spans_do_not_cut_words():
 
 
 def test_a_word_that_is_longer_than_a_span_is_cut():
-    assert spans_of([(i, i + 1) for i in range(5)], size=2, overlap=0, words=[0] * 5) == [
-        (0, 2),
-        (2, 4),
-        (4, 5),
-    ]
+    assert spans_of([(i, i + 1) for i in range(5)], size=2, overlap=0, words=[0] * 5) == [(0, 2), (2, 4), (4, 5)]
 
 
 def test_a_text_without_tokens_has_no_span():

@@ -87,9 +87,7 @@ def test_a_set_may_lack_answers_and_evidence_texts_but_no_gold_page(second):
     assert second(first)[0].lacks == ("answer", "evidence")
     bare = {"financebench_id": "s2", "doc_name": "ACME_2020_10K", "pages": [None]}
     with pytest.raises(DatasetError) as caught:
-        second(
-            first | {"answer": "yes"}, bare | {"answer": ""}, bare | {"financebench_id": "s3", "answer": "no"}
-        )
+        second(first | {"answer": "yes"}, bare | {"answer": ""}, bare | {"financebench_id": "s3", "answer": "no"})
     assert [line.strip() for line in str(caught.value).splitlines()[1:]] == [
         "data/my_questions.jsonl line 2: evidence_page_num of evidence 1 is missing; give the PDF's page index, from 0",
         "data/my_questions.jsonl line 3: evidence_page_num of evidence 1 is missing; give the PDF's page index, from 0",
@@ -108,9 +106,7 @@ def test_the_gold_pages_of_another_set_are_checked_against_the_pages(second, sou
 
 
 def test_a_set_over_other_filings_is_one_sentence_that_names_the_collection(second):
-    with pytest.raises(
-        DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"
-    ):
+    with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
         second({"financebench_id": "s1", "doc_name": "COIL_2020_10K"})
 
 
@@ -257,10 +253,7 @@ COIL, COIL_PDF = "pages/COIL_2020_10K.jsonl", "pdfs/COIL_2020_10K.pdf"
             lambda one: one.text("COIL_2020_10K", *"abc", numbers=[1, 2, 3]),
             f"{COIL} line 1: page 1 where 0 comes next; count from 0, leave none out",
         ),
-        (
-            lambda one: one.text("COIL_2020_10K"),
-            f"{COIL}: no page; give one page a line, or remove the file",
-        ),
+        (lambda one: one.text("COIL_2020_10K"), f"{COIL}: no page; give one page a line, or remove the file"),
     ],
 )
 def test_one_problem(sound, change, wanted):
@@ -424,8 +417,7 @@ def test_a_file_that_is_no_json_lines_is_one_problem(sound, content, wanted):
 
 
 @pytest.mark.parametrize(
-    ("words", "other"),
-    [("売上高は増加した", "現金は減少しました"), ("Чистые продажи выросли", "Денежный поток упал")],
+    ("words", "other"), [("売上高は増加した", "現金は減少しました"), ("Чистые продажи выросли", "Денежный поток упал")]
 )
 def test_evidence_in_any_script_is_looked_for_on_its_page(sound, words, other):
     sound.text("COIL_2020_10K", f"{words[:4]}\n{words[4:]}", other)

@@ -133,9 +133,7 @@ def test_what_is_there_and_sound_is_not_asked_for_again(fetch, server):
 
 def test_a_file_with_another_checksum_is_refused_and_not_kept(fetch, server):
     server.files[PDF_PATH] = b"%PDF- another"
-    with pytest.raises(
-        DatasetError, match=r"3M_2018_10K\.pdf does not hash to what financebench\.sha256 says"
-    ):
+    with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf does not hash to what financebench\.sha256 says"):
         fetch()
     assert not [name for name in fetch.folder() if "3M_2018_10K" in name]
     assert not is_dataset(fetch.root)
@@ -168,9 +166,7 @@ def test_a_server_that_is_busy_is_asked_again(fetch, server):
 
 def test_a_server_that_stays_busy_is_given_up_and_what_came_is_kept(fetch, server):
     server.errors[PDF_PATH] = (503, 99)
-    with pytest.raises(
-        DatasetError, match=r"cannot be downloaded: .*3M_2018_10K\.pdf failed \(503 .*received"
-    ):
+    with pytest.raises(DatasetError, match=r"cannot be downloaded: .*3M_2018_10K\.pdf failed \(503 .*received"):
         fetch()
     assert server.asked.count(PDF_PATH) == 3
 
@@ -209,8 +205,6 @@ def test_no_network_is_one_clear_sentence(tmp_path, monkeypatch):
 def test_the_known_checksums_are_of_the_two_tables_and_of_filings():
     known = checksums()
     assert {QUESTIONS, DOCUMENTS} <= set(known)
-    assert all(
-        name.startswith("pdfs/") and name.endswith(".pdf") for name in set(known) - {QUESTIONS, DOCUMENTS}
-    )
+    assert all(name.startswith("pdfs/") and name.endswith(".pdf") for name in set(known) - {QUESTIONS, DOCUMENTS})
     assert all(len(sha) == 64 and int(sha, 16) for sha in known.values())
     assert len(known) == 76

@@ -24,10 +24,7 @@ whole:
 
 def hub(monkeypatch, *files: tuple[str, str | None]):
     """A hub whose commit has files, each with the hash that it states of it."""
-    listed = [
-        SimpleNamespace(rfilename=name, lfs=SimpleNamespace(sha256=sha) if sha else None)
-        for name, sha in files
-    ]
+    listed = [SimpleNamespace(rfilename=name, lfs=SimpleNamespace(sha256=sha) if sha else None) for name, sha in files]
 
     class Api:
         def __init__(self, token):

@@ -26,13 +26,7 @@ def pinned(profile: dict) -> dict:
 
 
 def look(
-    said: list,
-    monkeypatch,
-    tmp_path,
-    graphics=("GPU of tests", 24.0),
-    reachable=True,
-    free=1000.0,
-    models=pinned,
+    said: list, monkeypatch, tmp_path, graphics=("GPU of tests", 24.0), reachable=True, free=1000.0, models=pinned
 ):
     monkeypatch.setattr(preflight, "hub_models", models)
     monkeypatch.setattr(preflight, "gpu", lambda: graphics)
@@ -48,10 +42,7 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
     look(said, monkeypatch, tmp_path)
     text = "\n".join(said)
     assert "generator: Qwen/Qwen2.5-7B-Instruct, 14.2 GiB, to be downloaded" in text
-    assert (
-        "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only"
-        in text
-    )
+    assert "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only" in text
     assert "GPU: GPU of tests with 24 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB" in text
     assert "hours for 84 filings and 150 questions" in text
 
@@ -60,10 +51,7 @@ def test_before_the_run_it_says_what_will_happen(hub_cache, monkeypatch, tmp_pat
     ("change", "sentence"),
     [
         ({"graphics": None}, "GPU: none, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB; take PROFILE=default"),
-        (
-            {"graphics": ("Small GPU", 8.0)},
-            "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB",
-        ),
+        ({"graphics": ("Small GPU", 8.0)}, "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB"),
         ({"free": 3.0}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
         ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
     ],
@@ -75,13 +63,9 @@ def test_one_wrong_thing_ends_in_a_sentence(hub_cache, monkeypatch, tmp_path, ch
 
 def test_models_without_a_hash_are_told_before_anything_is_downloaded(hub_cache, monkeypatch, tmp_path):
     def unpinned(profile: dict) -> dict:
-        return {
-            role: record | {"hub": record["hub"] | {"sha256": {}}} for role, record in pinned(profile).items()
-        }
+        return {role: record | {"hub": record["hub"] | {"sha256": {}}} for role, record in pinned(profile).items()}
 
-    with pytest.raises(
-        StudyError, match="Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"
-    ):
+    with pytest.raises(StudyError, match="Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"):
         look([], monkeypatch, tmp_path, models=unpinned)
 
 

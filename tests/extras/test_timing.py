@@ -77,10 +77,7 @@ class Work:
     def generate(self, requests: list[Request], on_done) -> None:
         for number, request in enumerate(requests):
             self.written += 1
-            on_done(
-                number,
-                Generation(f"of {request.prompt.user}", 11, 7, "stop", self.take(WRITING_S)),
-            )
+            on_done(number, Generation(f"of {request.prompt.user}", 11, 7, "stop", self.take(WRITING_S)))
 
 
 @pytest.fixture
@@ -165,10 +162,7 @@ def test_texts_are_written_anew_for_every_method(study, work):
 
 
 def test_pairs_are_counted(study, work):
-    assert timed(study, work, "reranked", "indexed")["pairs_scored"].to_dict() == {
-        "indexed": 0,
-        "reranked": 3,
-    }
+    assert timed(study, work, "reranked", "indexed")["pairs_scored"].to_dict() == {"indexed": 0, "reranked": 3}
 
 
 def test_nothing_but_the_table_is_left_behind(study, work):
@@ -206,9 +200,7 @@ def test_an_index_that_is_missing_is_not_computed_for_hours(study, work, tmp_pat
 
 
 def test_a_question_has_another_digest_than_the_questions(study, tmp_path, work):
-    alone = AskedAlone(
-        Warm(study, work.clock), "indexed", study.questions.iloc[[0]], tmp_path, study.store, True
-    )
+    alone = AskedAlone(Warm(study, work.clock), "indexed", study.questions.iloc[[0]], tmp_path, study.store, True)
     assert alone.digest("questions") != study.digest("questions")
     assert alone.digest("chunks") == study.digest("chunks")
 

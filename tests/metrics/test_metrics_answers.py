@@ -58,9 +58,7 @@ numbers = st.lists(st.decimals(-9999, 9999, places=2, allow_nan=False), max_size
 @MANY
 @given(numbers, numbers)
 def test_loose_match_is_isclose_of_any_pair(predicted, gold):
-    prediction, answer = (
-        " and ".join(f"${n:,}" if n >= 0 else f"-${-n:,}" for n in x) for x in (predicted, gold)
-    )
+    prediction, answer = (" and ".join(f"${n:,}" if n >= 0 else f"-${-n:,}" for n in x) for x in (predicted, gold))
     pairs = [(float(p), float(g)) for p in predicted for g in gold]
     expected = any(np.isclose(p, g, atol=0.03, rtol=0.03) for p, g in pairs)
     assert m.numeric_match(prediction, answer) is expected
@@ -73,16 +71,10 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
     ("text", "expected"),
     [
         ("$1,577.00", [1577.0]),
-        (
-            "$1,577 million, $1.577bn, 1577M, US$1.577 billion, 1577 K",
-            [1577e6, 1577e6, 1577e6, 1577e6, 1577e3],
-        ),
+        ("$1,577 million, $1.577bn, 1577M, US$1.577 billion, 1577 K", [1577e6, 1577e6, 1577e6, 1577e6, 1577e3]),
         ("($1,577)", [-1577.0]),
         ("$(1,577) million", [-1577e6]),
-        (
-            "(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%",
-            [-14.76, -14.76, -14.76, -14.76, 14.76],
-        ),
+        ("(14.76)% or (14.76%) or -14.76 % or −14.76 percent or 14.76\\%", [-14.76, -14.76, -14.76, -14.76, 14.76]),
         ("capex ($1,577 million)", [1577e6]),
         ("-$1,561M", [-1561e6]),
         ("$-12 and 0.96x and .5", [-12.0, 0.96, 0.5]),
@@ -161,9 +153,7 @@ def test_strict_is_not_fooled_where_loose_is(prediction, answer, question):
 
 @MANY
 @given(
-    st.text(max_size=40),
-    st.text("0123456789.,-−()$%KMBx n", max_size=30),
-    st.sampled_from([None, MILLIONS, MARGIN]),
+    st.text(max_size=40), st.text("0123456789.,-−()$%KMBx n", max_size=30), st.sampled_from([None, MILLIONS, MARGIN])
 )
 def test_numeric_matches_take_any_text(prediction, answer, question):
     m.numeric_match(prediction, answer)

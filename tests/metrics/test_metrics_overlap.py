@@ -16,54 +16,9 @@ SACREBLEU = BLEU(effective_order=True)
 ROUGE = RougeScorer(["rougeL"])
 
 # Pieces that the tokenizers treat specially, glued together at random, beside free unicode text.
-PIECES = [
-    "a",
-    "b",
-    "the",
-    "Net",
-    "sales",
-    "running",
-    "1,234.5",
-    "$",
-    "(12)",
-    "3.",
-    ".5",
-    "5-",
-    "-",
-    "-\n",
-    "\n",
-    ",",
-]
-PIECES += [
-    "&amp;",
-    "&quot;",
-    "&lt;",
-    "&amp;lt;",
-    "&",
-    "<skipped>",
-    "<skip<skipped>ped>",
-    " ",
-    "  ",
-    "\t",
-    "\u00a0",
-]
-PIECES += [
-    "\u2028",
-    "\x1c",
-    "..",
-    ".,",
-    "1.-2",
-    "é",
-    "İ",
-    "ΑΣ",
-    "\u212a",
-    "日本",
-    "%",
-    "'",
-    "can't",
-    "\u00ad",
-    "²",
-]
+PIECES = ["a", "b", "the", "Net", "sales", "running", "1,234.5", "$", "(12)", "3.", ".5", "5-", "-", "-\n", "\n", ","]
+PIECES += ["&amp;", "&quot;", "&lt;", "&amp;lt;", "&", "<skipped>", "<skip<skipped>ped>", " ", "  ", "\t", "\u00a0"]
+PIECES += ["\u2028", "\x1c", "..", ".,", "1.-2", "é", "İ", "ΑΣ", "\u212a", "日本", "%", "'", "can't", "\u00ad", "²"]
 glued = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 words = st.lists(st.sampled_from(["a", "b", "c", "running"]), max_size=25).map(" ".join)
 texts = st.one_of(glued, words, st.text(max_size=40), st.text(st.characters(max_codepoint=127), max_size=60))
@@ -85,9 +40,7 @@ def test_bleu_by_hand():
 
 def test_rouge_l_by_hand():
     # The longest common subsequence of "a x b c" and "a b y c z" is "a b c": P = 3/4, R = 3/5.
-    assert Reference("A b, y (c) z.").rouge_l("a x b c") == pytest.approx(
-        2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5)
-    )
+    assert Reference("A b, y (c) z.").rouge_l("a x b c") == pytest.approx(2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5))
 
 
 def test_identical_texts_score_one_and_disjoint_texts_zero():
@@ -145,15 +98,10 @@ def computed(space, pairs, compute, **_):
 
 
 def test_overlap_is_that_of_the_best_chunk_so_far():
-    frame = overlap.overlap_metrics(
-        run_of(q1=["c1", "c2", "c3"], q2=["c2"]), TEXTS, QUESTIONS, (1, 2, 3), computed
-    )
+    frame = overlap.overlap_metrics(run_of(q1=["c1", "c2", "c3"], q2=["c2"]), TEXTS, QUESTIONS, (1, 2, 3), computed)
     assert [value(frame, "q1", "ctx_rouge_l", k) for k in (1, 2, 3)] == [0.0, pytest.approx(2 / 3), 1.0]
     assert [value(frame, "q2", "ctx_rouge_l", k) for k in (1, 2, 3)] == [0.0, 0.0, 0.0]
-    assert [value(frame, "q1", "ctx_bleu", k) for k in (2, 3)] == [
-        sacrebleu("a b", "a b c d"),
-        pytest.approx(1.0),
-    ]
+    assert [value(frame, "q1", "ctx_bleu", k) for k in (2, 3)] == [sacrebleu("a b", "a b c d"), pytest.approx(1.0)]
 
 
 def test_unanswered_questions_score_zero_and_other_questions_are_ignored():

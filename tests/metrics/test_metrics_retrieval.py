@@ -71,9 +71,7 @@ def test_an_empty_run_scores_zero(empty):
 
 def test_the_order_of_rows_does_not_matter_and_other_questions_are_ignored():
     shuffled = RUN.sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(
-        m.retrieval_metrics(shuffled, QUESTIONS), m.retrieval_metrics(RUN, QUESTIONS)
-    )
+    pd.testing.assert_frame_equal(m.retrieval_metrics(shuffled, QUESTIONS), m.retrieval_metrics(RUN, QUESTIONS))
     some = m.retrieval_metrics(RUN, QUESTIONS.iloc[1:])
     assert set(some["question_id"]) == {"q2", "q3"}
 

@@ -9,9 +9,7 @@ from lib.metrics import right as m
 
 MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions) for Acme?"
 BILLIONS = "What is the year end FY2018 net PPNE for Acme? Answer in USD billions."
-DERIVED = (
-    "The ratio is assets over debt. Assets were $303 million, debt $404 million. So it is 303 / 404 = 0.75."
-)
+DERIVED = "The ratio is assets over debt. Assets were $303 million, debt $404 million. So it is 303 / 404 = 0.75."
 
 
 @pytest.mark.parametrize(

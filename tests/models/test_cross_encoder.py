@@ -51,15 +51,11 @@ def test_safetensors_go_through_sentence_transformers(tiny):
     path = tiny("BertForSequenceClassification", num_labels=1)
     model = load_cross_encoder(path, window=64)
     assert isinstance(model, TorchCrossEncoder)
-    scores = model.scores(
-        [("net sales", "net sales rose"), ("net sales", "profit"), ("cash", "profit " * 200)]
-    )
+    scores = model.scores([("net sales", "net sales rose"), ("net sales", "profit"), ("cash", "profit " * 200)])
     assert scores.shape == (3,)
     assert len(set(scores.tolist())) == 3
 
 
 def test_a_directory_without_weights_is_named(tmp_path):
-    with pytest.raises(
-        StudyError, match="holds neither model.onnx nor safetensors; fetch the cross-encoder again"
-    ):
+    with pytest.raises(StudyError, match="holds neither model.onnx nor safetensors; fetch the cross-encoder again"):
         load_cross_encoder(tmp_path, 64)

@@ -50,10 +50,7 @@ SIMILAR = ["Net revenues grew to $5 billion.", "Sales rose to 5,000 million doll
 
 @pytest.mark.slow
 @pytest.mark.weights
-@pytest.mark.parametrize(
-    ("name", "dimension"),
-    [("mpnet", 768), ("bge-small-int8", 384)],
-)
+@pytest.mark.parametrize(("name", "dimension"), [("mpnet", 768), ("bge-small-int8", 384)])
 def test_large_encoders_put_a_paraphrase_above_another_sentence(name, dimension):
     vectors = load_encoder(fetch(name), window=384).encode(SIMILAR)
     assert vectors.shape == (3, dimension)
@@ -69,6 +66,4 @@ def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
     weather, sunny, stadium = encoder.encode(
         ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
     )
-    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx(
-        [0.6660, 0.1046, 0.1411], abs=1e-4
-    )
+    assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)

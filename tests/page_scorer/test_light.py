@@ -14,13 +14,7 @@ from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
 SETTINGS = Settings(
-    rank=16,
-    learning_rates=[0.02],
-    max_steps=60,
-    check_every=20,
-    sides=["question", "both"],
-    inner_folds=3,
-    seed=1,
+    rank=16, learning_rates=[0.02], max_steps=60, check_every=20, sides=["question", "both"], inner_folds=3, seed=1
 )
 
 
@@ -130,10 +124,7 @@ def test_choice_takes_the_least_inner_loss(rotated):
     settings = Settings(SETTINGS | {"learning_rates": [0.02, 0.001], "max_steps": 20})
     plan, losses = replace(rotated, settings=settings).choose(range(N_QUESTIONS))
     assert [tried for tried, _ in losses] == [
-        Plan(sides, rate, steps)
-        for sides in ("question", "both")
-        for rate in (0.02, 0.001)
-        for steps in (0, 20)
+        Plan(sides, rate, steps) for sides in ("question", "both") for rate in (0.02, 0.001) for steps in (0, 20)
     ]
     assert dict(losses)[plan] == min(loss for _, loss in losses)
     assert plan.steps == 20

@@ -110,9 +110,7 @@ def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_th
         for scorer in ("page_scorer", "page_scorer_light", "page_scorer_best")
         for order in ("order", "sum")
     ]
-    assert {row.name for row in rows} == {
-        f"{name}{kind}" for name in scorers for kind in ("", "_records", "_covers")
-    }
+    assert {row.name for row in rows} == {f"{name}{kind}" for name in scorers for kind in ("", "_records", "_covers")}
     for row in rows:
         assert row.is_trained
         if row.uses:

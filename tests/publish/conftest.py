@@ -38,9 +38,7 @@ def publish_study(repository):
     """Publish a study into the repository; gives what was published."""
 
     def publish_it(whole, say=lambda line: None) -> Published:
-        return Published(
-            publish.publish(whole, repository / "book" / "results", repository / "README.md", say)
-        )
+        return Published(publish.publish(whole, repository / "book" / "results", repository / "README.md", say))
 
     return publish_it
 

@@ -81,9 +81,7 @@ def fingerprints(published: Published) -> dict[str, dict]:
         for (condition, method), run in published.runs.items()
     }
     parts = published.metrics[METRIC_COLUMNS].groupby(["condition", "method"], observed=True)
-    metrics = {
-        "/".join(place): hashlib.sha256(metrics_csv(part)).hexdigest()[:short] for place, part in parts
-    }
+    metrics = {"/".join(place): hashlib.sha256(metrics_csv(part)).hexdigest()[:short] for place, part in parts}
     for stage, key in sorted(published.stages):
         if "files" in published.stages[stage, key]:
             entries.setdefault(stage, []).append(key)

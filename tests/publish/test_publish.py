@@ -48,9 +48,7 @@ def refusal(study, repository, publish_study):
 
 def test_published_files_hold_ids_and_numbers_but_no_text(results):
     found = files(results.root)
-    assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(
-        found
-    )
+    assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(found)
     assert set(results.runs) == {(c, "bm25") for c in CONDITIONS}
     table = pd.read_csv(results.root / "questions.csv")
     assert list(table) == ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
@@ -110,9 +108,7 @@ def test_after_a_commit_of_the_results_a_new_book_publishes_the_same_bytes(
     assert files(publish_study(again).root) == before
 
 
-def test_a_publication_from_an_empty_store_loses_no_file(
-    study, repository, publish_study, open_small, tmp_path
-):
+def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publish_study, open_small, tmp_path):
     def ask(asked, make):
         asked.store.value("analysis/outer", {}, make, public=True)
 

@@ -70,16 +70,11 @@ def test_runs_metrics_and_derived_frames_are_the_published_ones(without, study):
 
 
 def test_a_changed_setting_needs_the_filings(results, no_filings, tmp_path):
-    changed = open_study(
-        "", artifacts=tmp_path / "elsewhere", changes={"bm25.k1": 9.0}, say=lambda line: None
-    )
+    changed = open_study("", artifacts=tmp_path / "elsewhere", changes={"bm25.k1": 9.0}, say=lambda line: None)
     with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
         evaluate(changed, "bm25")
     resized = open_study(
-        "",
-        artifacts=tmp_path / "elsewhere",
-        changes={"chunks.size": 64, "chunks.overlap": 0},
-        say=lambda line: None,
+        "", artifacts=tmp_path / "elsewhere", changes={"chunks.size": 64, "chunks.overlap": 0}, say=lambda line: None
     )
     with pytest.raises(NeedsFilings, match="needs the filings"):
         resized.digest("chunks")
@@ -163,9 +158,7 @@ def test_fresh_uses_nothing_published(results, small_folder, tmp_path, monkeypat
     assert not fresh.generation_log().uses_published
 
 
-def test_other_filings_under_the_same_name_use_nothing_published(
-    results, small_folder, tmp_path, monkeypatch
-):
+def test_other_filings_under_the_same_name_use_nothing_published(results, small_folder, tmp_path, monkeypatch):
     made = json.loads((results.root / "manifest.json").read_text())
     (results.root / "manifest.json").write_text(json.dumps(made | {"fingerprint": "0123"}))
     monkeypatch.setattr(studies, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))

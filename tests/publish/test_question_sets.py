@@ -83,9 +83,7 @@ def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_f
 
 def test_what_is_missing_is_measured_by_a_command_that_is_named(measured_set, publish_study):
     (measured_set.outputs / "manifest.json").unlink()
-    with pytest.raises(
-        StudyError, match="run make measure DATASET=financebench QUESTIONS=second PROFILE=default"
-    ):
+    with pytest.raises(StudyError, match="run make measure DATASET=financebench QUESTIONS=second PROFILE=default"):
         publish_study(measured_set)
 
 

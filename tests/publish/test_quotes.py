@@ -28,9 +28,7 @@ def test_an_echo_twice_leaves_no_word():
 
 
 def test_few_words_in_a_row_are_no_echo():
-    assert as_pieces("the capital expenditure amount is high", QUESTION) == [
-        "the capital expenditure amount is high"
-    ]
+    assert as_pieces("the capital expenditure amount is high", QUESTION) == ["the capital expenditure amount is high"]
 
 
 @given(st.lists(WORDS, max_size=60).map(" ".join))

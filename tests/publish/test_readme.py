@@ -110,9 +110,7 @@ def added(tmp_path, monkeypatch) -> Method:
     """The README's retriever as a module, and its row in the method table."""
     module, row = blocks("README.md", "python")
     (tmp_path / "overlap.py").write_text(module)
-    monkeypatch.setattr(
-        "lib.retrievers.__path__", [*__import__("lib.retrievers").retrievers.__path__, str(tmp_path)]
-    )
+    monkeypatch.setattr("lib.retrievers.__path__", [*__import__("lib.retrievers").retrievers.__path__, str(tmp_path)])
     method = eval(row, {"Method": Method, "overlap": importlib.import_module("lib.retrievers.overlap")})
     monkeypatch.setitem(methods.METHODS, method.name, method)
     return method

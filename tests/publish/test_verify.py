@@ -27,9 +27,7 @@ def metrics(metric: str, value: float) -> pd.DataFrame:
 
 def run(*chunks: tuple[str, float]) -> pd.DataFrame:
     rows = [("q1", rank, chunk_id, score) for rank, (chunk_id, score) in enumerate(chunks, 1)]
-    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "score"]).astype(
-        {"score": "float32"}
-    )
+    return pd.DataFrame(rows, columns=["question_id", "rank", "chunk_id", "score"]).astype({"score": "float32"})
 
 
 @pytest.mark.parametrize(
@@ -51,9 +49,7 @@ def test_a_row_that_was_not_published_differs():
 
 
 def test_a_row_that_is_no_longer_computed_differs():
-    then = pd.concat(
-        [metrics("mrr", 1.0), metrics("mrr", 0.5).assign(question_id="q2"), metrics("ndcg", 1.0)]
-    )
+    then = pd.concat([metrics("mrr", 1.0), metrics("mrr", 0.5).assign(question_id="q2"), metrics("ndcg", 1.0)])
     found = compare_metrics(then, metrics("mrr", 1.0))
     assert dict(zip(found["question_id"], found["verdict"], strict=True)) == {"q1": "equal", "q2": "differs"}
 
@@ -200,9 +196,7 @@ def test_methods_and_chapters_that_do_not_exist_are_errors(reports, monkeypatch)
 @pytest.mark.parametrize("content", [b"{}", b"[]", b"", b"\xff\xfe{}", b'{"runs": 1}'])
 def test_a_damaged_manifest_is_one_sentence(reports, results, content):
     (results.root / "manifest.json").write_bytes(content)
-    with pytest.raises(
-        StudyError, match=r"manifest\.json (is broken|does not state) .*restore it with git"
-    ) as found:
+    with pytest.raises(StudyError, match=r"manifest\.json (is broken|does not state) .*restore it with git") as found:
         verify.verify(Names(), ["bm25"], say=reports.append)
     assert "\n" not in str(found.value)
 
@@ -237,9 +231,7 @@ def test_another_dataset_cannot_be_compared(reports, monkeypatch):
 
 
 def test_what_was_never_published_says_what_does_it(repository):
-    with pytest.raises(
-        StudyError, match="nothing is published of demo under profile default; make publish does"
-    ):
+    with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
         verify.verify(Names("demo"), None)
 
 

@@ -51,13 +51,7 @@ def judged_study(fake_study, tokenizer_folder, tmp_path, monkeypatch):
         weights = {"weights": str(tokenizer_folder)}
         profile = {
             "embedder": weights
-            | {
-                "window": 64,
-                "window_overlap": 8,
-                "long_chunks": "windows",
-                "precision": "float32",
-                "batch_size": 4,
-            },
+            | {"window": 64, "window_overlap": 8, "long_chunks": "windows", "precision": "float32", "batch_size": 4},
             "hybrid_rrf": {"k_rrf": 60, "depth": 100},
             "bm25": {"k1": 1.5, "b": 0.75},
             "run": {"depth": 50},

@@ -14,9 +14,7 @@ TEXTS = st.lists(st.lists(TERMS, max_size=8), min_size=1, max_size=12)
 QUERY = st.lists(TERMS | st.sampled_from(["unknown", "other"]), max_size=8)
 
 
-@given(
-    TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 0.99)
-)  # at b = 1 the library divides 0 by 0 for an empty text
+@given(TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 0.99))  # at b = 1 the library divides 0 by 0 for an empty text
 def test_scores_are_those_of_rank_bm25(texts, query, k1, b):
     assume(any(texts))  # the library divides by the number of terms
     reference = BM25Okapi(texts, k1=k1, b=b)
@@ -53,9 +51,7 @@ def test_a_sound_weight_falls_with_frequency_and_is_never_negative():
 
 def test_a_word_in_every_text_weighs_more_than_a_rare_one_in_rank_bm25_and_less_in_the_sound_form():
     # most terms are numbers that occur once, as in filings: the mean weight is high, and so is the floor
-    texts = [
-        f"the revenue {n} {n + 50} {n + 100}" if n < 9 else f"the {n} {n + 50} {n + 100}" for n in range(20)
-    ]
+    texts = [f"the revenue {n} {n + 50} {n + 100}" if n < 9 else f"the {n} {n + 50} {n + 100}" for n in range(20)]
     weight = {}
     for form in ("sound", "all words", "rank_bm25"):
         model = bm25.BM25.of_texts(texts, 1.5, 0.75, form)
@@ -109,9 +105,7 @@ def test_tokenizing_any_text_gives_lower_case_tokens_of_it(text):
         assert token.replace(",", "") in squeezed
 
 
-@pytest.mark.parametrize(
-    "question", ["Was it $1577?", "Was it 1,577?", "Was it $1,577?", "Was it 1577 dollars?"]
-)
+@pytest.mark.parametrize("question", ["Was it $1577?", "Was it 1,577?", "Was it $1,577?", "Was it 1577 dollars?"])
 def test_a_number_is_found_however_it_is_written(fake_study, question):
     texts = ["Purchases of equipment $ (1,577)", "Purchases of equipment 1,373", "Dividends 3,193"]
     study = fake_study([question], texts, {"bm25": {"k1": 1.5, "b": 0.75}})

@@ -41,11 +41,7 @@ def study(fake_study, tokenizer_folder, monkeypatch):
         "precision": "float32",
         "batch_size": 4,
     }
-    profile = {
-        "embedder": embedder,
-        "bm25": {"k1": 1.5, "b": 0.75},
-        "hybrid_rrf": {"k_rrf": 60, "depth": 10},
-    }
+    profile = {"embedder": embedder, "bm25": {"k1": 1.5, "b": 0.75}, "hybrid_rrf": {"k_rrf": 60, "depth": 10}}
     made = fake_study(QUESTIONS, ["net sales", LONG, "net sales", "cash flow", "profit"], profile)
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
@@ -180,9 +176,7 @@ def test_boilerplate_figures_and_scraps_are_no_business(sentence):
 
 
 def test_the_best_sentences_keep_their_order_and_repeat_nothing():
-    richer = (
-        "Acme also manufactures brands that leading stores and platforms announced to customers worldwide."
-    )
+    richer = "Acme also manufactures brands that leading stores and platforms announced to customers worldwide."
     assert excerpt([f"{BUSINESS} {richer}", BUSINESS]) == f"{BUSINESS} {richer}"
 
 
@@ -220,10 +214,7 @@ def test_a_text_of_one_unfinished_sentence_is_kept(study_with):
 
 def test_a_filing_without_a_written_context_has_its_header(study_with):
     study = study_with(Writer("It makes tools.", fails="Bolt"))
-    assert contexts(study, "written") == {
-        "ACME_2018_10K": f"{HEADER} It makes tools.",
-        "BOLT_8K": "Bolt 8-K.",
-    }
+    assert contexts(study, "written") == {"ACME_2018_10K": f"{HEADER} It makes tools.", "BOLT_8K": "Bolt 8-K."}
     assert written(study).missing == {"BOLT_8K": "it died"}
 
 

@@ -11,20 +11,11 @@ from scipy import special
 from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex
-from lib.retrievers.convex import (
-    ALPHAS,
-    alpha_values,
-    best_alpha,
-    chosen_alphas,
-    first_by,
-    mix,
-)
+from lib.retrievers.convex import ALPHAS, alpha_values, best_alpha, chosen_alphas, first_by, mix
 from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
-SCORES = arrays(
-    np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32)
-)
+SCORES = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32))
 
 
 def test_scores_are_scaled_by_the_least_and_the_greatest_candidate():
@@ -71,9 +62,7 @@ def test_softmax_of_nothing_is_zero(allowed):
 @given(SCORES)
 def test_softmax_equals_scipy_s(scores):
     everything = np.ones(scores.shape, bool)
-    np.testing.assert_allclose(
-        softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5
-    )
+    np.testing.assert_allclose(softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5)
 
 
 def test_the_first_candidates_by_score():
@@ -89,9 +78,7 @@ def test_softmax_keeps_the_first_of_dense_and_mixes_shares(fake_study, monkeypat
     study.kept["matrix", "bm25"] = np.array([[np.log(4), np.log(1), np.log(5)]])
     both = convex.scaled(study, np.ones((1, 3), bool), "softmax")
     # dense: 1/4 and 3/4 of its first two; BM25: 4/10 and 1/10 of all three
-    np.testing.assert_allclose(
-        mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE]]
-    )
+    np.testing.assert_allclose(mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE]])
 
 
 def test_alpha_weighs_dense_against_bm25():
@@ -102,9 +89,7 @@ def test_alpha_weighs_dense_against_bm25():
 @pytest.mark.parametrize(("alpha", "name"), [(1.0, "dense"), (0.0, "bm25")])
 def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, monkeypatch, alpha, name):
     rng = np.random.default_rng(3)
-    matrices = {
-        which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))
-    }
+    matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
     study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
     for which in ("dense", "bm25"):
         monkeypatch.setattr(getattr(convex, which), "score", lambda *_, w=which: matrices[w])

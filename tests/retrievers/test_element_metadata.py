@@ -8,14 +8,7 @@ import pytest
 
 from lib.chunkings.elements import ELEMENT_COLUMNS, merge
 from lib.retrievers import element_metadata
-from lib.retrievers.element_metadata import (
-    KINDS,
-    captions,
-    metadata_of,
-    represent,
-    score,
-    sentences_of,
-)
+from lib.retrievers.element_metadata import KINDS, captions, metadata_of, represent, score, sentences_of
 
 
 def test_sentences_are_cut_and_freed_of_blanks():
@@ -105,9 +98,5 @@ def test_every_chunk_has_three_representations(study):
 def test_a_chunk_scores_as_its_nearest_representation_and_is_there_once(study):
     assert score(study, None, kinds=["keywords"]).tolist() == [[0.5] * 4, [0.5] * 4]
     assert score(study, None, kinds=["keywords", "summary", "prefix"]).tolist() == [[0.75] * 4, [0.75] * 4]
-    assert [*study.seen] == [
-        "embeddings/element_keywords",
-        "embeddings/element_summary",
-        "embeddings/element_prefix",
-    ]
+    assert [*study.seen] == ["embeddings/element_keywords", "embeddings/element_summary", "embeddings/element_prefix"]
     assert study.seen["embeddings/element_prefix"] == represent(study)["prefix"].tolist()

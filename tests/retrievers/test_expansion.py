@@ -32,16 +32,7 @@ def test_the_lexicon_is_large_and_says_each_acronym_once():
 
 @pytest.mark.parametrize("row", LEXICON, ids=NAMES)
 def test_an_acronym_is_spelt_out_where_it_is_a_word(row):
-    for frame in (
-        "{}",
-        "What is the {} of 3M?",
-        "3M's {}, please",
-        "({})",
-        "“{}”",
-        "two {}s",
-        "non-{}",
-        "{}/X",
-    ):
+    for frame in ("{}", "What is the {} of 3M?", "3M's {}, please", "({})", "“{}”", "two {}s", "non-{}", "{}/X"):
         assert row.expansion in appended(frame.format(row.acronym)), frame
     for frame in ("x{}", "{}x", "3{}", "{}3", "_{}", "{}_", "X&{}", "{}&X"):
         assert row.expansion not in appended(frame.format(row.acronym)), frame
@@ -52,9 +43,7 @@ def test_another_case_counts_only_where_it_is_no_other_word(row):
     assert (row.expansion in appended(f"the {other_case(row.acronym)} of 3M")) == (row.case == "any")
 
 
-@pytest.mark.parametrize(
-    "word", ["ar", "ap", "it", "pe", "ppe", "sec", "nav", "sox", "spac", "ni", "asp", "roe", "fy"]
-)
+@pytest.mark.parametrize("word", ["ar", "ap", "it", "pe", "ppe", "sec", "nav", "sox", "spac", "ni", "asp", "roe", "fy"])
 def test_common_words_in_lower_case_are_left_alone(word):
     question = f"How did {word} change, and was {word.capitalize()} reported?"
     assert expand(question) == question
@@ -66,10 +55,7 @@ def test_common_words_in_lower_case_are_left_alone(word):
         ("CAPEX of 3M?", "CAPEX of 3M? (capital expenditure)"),
         ("CapEx and PP&E?", "CapEx and PP&E? (capital expenditure; property plant and equipment)"),
         ("PPE over PP&E", "PPE over PP&E (property plant and equipment)"),
-        (
-            "D&A in the MD&A",
-            "D&A in the MD&A (depreciation and amortization; management's discussion and analysis)",
-        ),
+        ("D&A in the MD&A", "D&A in the MD&A (depreciation and amortization; management's discussion and analysis)"),
         ("Is SG&A rising?", "Is SG&A rising? (selling, general and administrative expenses)"),
         ("Days payable outstanding (DPO)", "Days payable outstanding (DPO)"),
         ("What did AT&T sell?", "What did AT&T sell?"),
@@ -119,11 +105,7 @@ pieces = st.sampled_from(
 )
 
 
-@given(
-    st.lists(pieces, max_size=8).map(" ".join)
-    | st.lists(pieces, max_size=5).map("".join)
-    | st.text(max_size=60)
-)
+@given(st.lists(pieces, max_size=8).map(" ".join) | st.lists(pieces, max_size=5).map("".join) | st.text(max_size=60))
 def test_expanding_twice_changes_nothing(question):
     assume(not re.search(r"\dFY", question, re.I))  # of two years that touch only the first is rewritten
     once = expand(question)

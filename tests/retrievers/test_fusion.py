@@ -11,22 +11,16 @@ from lib.retrievers.fusion import reciprocal_rank_fusion, standardised
 
 
 def run(question_id: str, chunk_ids: list[str]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"question_id": question_id, "chunk_id": chunk_ids, "rank": range(1, len(chunk_ids) + 1)}
-    )
+    return pd.DataFrame({"question_id": question_id, "chunk_id": chunk_ids, "rank": range(1, len(chunk_ids) + 1)})
 
 
-def fuse(
-    runs: list[pd.DataFrame], keys: dict[str, str] | str, k_rrf: int = 60
-) -> dict[str, dict[str, float]]:
+def fuse(runs: list[pd.DataFrame], keys: dict[str, str] | str, k_rrf: int = 60) -> dict[str, dict[str, float]]:
     """The fused scores by question and chunk id; keys are the ids where only these are given."""
     keys = keys if isinstance(keys, dict) else dict(zip(keys, keys, strict=True))
     asked = sorted({question_id for run in runs for question_id in run["question_id"]})
     chunks = pd.DataFrame({"chunk_id": list(keys), "key": list(keys.values())})
     fused = reciprocal_rank_fusion(runs, pd.DataFrame({"question_id": asked}), chunks, k_rrf)
-    rows = [
-        {name: score for name, score in zip(keys, row, strict=True) if np.isfinite(score)} for row in fused
-    ]
+    rows = [{name: score for name, score in zip(keys, row, strict=True) if np.isfinite(score)} for row in fused]
     return dict(zip(asked, rows, strict=True))
 
 

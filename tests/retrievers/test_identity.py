@@ -5,14 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from lib.retrievers.identity import (
-    asked_period,
-    dates_in,
-    filing_identity,
-    identity_features,
-    quarters_in,
-    years_in,
-)
+from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
 from tests.ahead.conftest import cover
 
 

@@ -92,9 +92,7 @@ def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(jud
     study = judged_study(["sales"], CHUNKS, judge("Query: profit", profit="RELEVANT"), SCORES)
     assert order(judged.score_corrected(study, EVERY))[0] == 2
     table = corrected(study, study.rank_method("hybrid_rrf", EVERY, 50), EVERY)[1]
-    assert table[["query", "RELEVANT", "RELEVANT_again", "is_second"]].to_numpy().tolist() == [
-        ["profit", 0, 1, True]
-    ]
+    assert table[["query", "RELEVANT", "RELEVANT_again", "is_second"]].to_numpy().tolist() == [["profit", 0, 1, True]]
 
 
 @pytest.mark.parametrize(
@@ -223,13 +221,9 @@ def test_context_precision_of_a_run_is_that_of_its_first_chunks(judged_study):
 
 def test_an_answer_is_as_relevant_as_the_question_written_from_it_is_near(judged_study):
     study = judged_study(
-        ["cash flow", "profit", "net", "sales"],
-        PASSAGES,
-        lambda asked: None if "n/a" in asked else "Question: cash",
+        ["cash flow", "profit", "net", "sales"], PASSAGES, lambda asked: None if "n/a" in asked else "Question: cash"
     )
-    written = Answers(
-        Context("dense", "dense"), {"q0": "$7", "q1": "n/a", "q2": "$8"}, Filled(missing={"q3": "died"})
-    )
+    written = Answers(Context("dense", "dense"), {"q0": "$7", "q1": "n/a", "q2": "$8"}, Filled(missing={"q3": "died"}))
     values = answer_relevance(study, written)
     assert values.index.tolist() == ["q0", "q1", "q2", "q3"]
     np.testing.assert_allclose(values, [2**-0.5, 0, 0, 0], atol=1e-6)  # "cash" is half of "cash flow"

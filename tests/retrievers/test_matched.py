@@ -20,9 +20,7 @@ def study(folder, tokenizer_folder, tmp_path):
     ):
         folder.pdf(doc_name, cover(name, "10-K", f"December 31, {year}"), BALANCE, CASH)
     folder.question("q1", "scan2", (1, BALANCE), question="What are Oskarvale's total assets in FY2022?")
-    folder.question(
-        "q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?"
-    )
+    folder.question("q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?")
     profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     profile["name"] = "default"
     return Study(read_dataset(folder.write(), "matched"), profile, METHODS, {}, tmp_path / "artifacts")
@@ -37,11 +35,7 @@ def best(study, is_from_covers):
 def test_covers_alone_say_whose_filing_it_is(study):
     named, unnamed = best(study, is_from_covers=True)
     assert named == {"scan2"}
-    assert unnamed == {
-        "scan1",
-        "scan2",
-        "GLIMMERFEN_2021_10K",
-    }  # no company is named: every filing is searched
+    assert unnamed == {"scan1", "scan2", "GLIMMERFEN_2021_10K"}  # no company is named: every filing is searched
 
 
 def test_records_and_covers_are_two_sources(study):

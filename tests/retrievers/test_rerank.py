@@ -19,9 +19,7 @@ class SharedWords:
         self.read += pairs
         for question, passage in pairs:
             assert len(self.tokenizer.encode(question, passage).ids) <= self.window
-        return np.array(
-            [sum(word in passage.split() for word in question.split()) for question, passage in pairs]
-        )
+        return np.array([sum(word in passage.split() for word in question.split()) for question, passage in pairs])
 
 
 @pytest.fixture
@@ -133,9 +131,7 @@ def test_the_first_n_are_read_and_the_rest_is_not_retrieved(deep_study):
 
 
 def test_another_first_stage_gives_other_chunks(deep_study):
-    assert rerank.score(deep_study, ONE, head_tokens=32, n=2, first_stage="bm25").tolist() == [
-        [-np.inf, -np.inf, 2, 1]
-    ]
+    assert rerank.score(deep_study, ONE, head_tokens=32, n=2, first_stage="bm25").tolist() == [[-np.inf, -np.inf, 2, 1]]
 
 
 def test_a_deeper_row_reads_only_what_a_shallower_did_not(deep_study):

@@ -6,15 +6,7 @@ import pytest
 from lib.retrievers import bm25, dense, fusion, rewritten
 from lib.retrievers.fusion import fused_scores
 from lib.retrievers.prompts import asked, write
-from lib.retrievers.rewritten import (
-    dense_run,
-    different,
-    hybrid_scores,
-    numbered,
-    one_line,
-    queries,
-    terms,
-)
+from lib.retrievers.rewritten import dense_run, different, hybrid_scores, numbered, one_line, queries, terms
 
 CHUNKS = ["net sales", "cash flow", "profit"]
 EVERY = np.ones((2, 3), bool)
@@ -32,9 +24,7 @@ def test_multi_query_fuses_the_question_and_its_different_rewrites(judged_study)
     # each of q0's texts has its own chunk first; the other two tie, and then the smaller id is second
     by_hand = [1 / 61 + 1 / 62 + 1 / 62, 1 / 62 + 1 / 63 + 1 / 61, 1 / 63 + 1 / 61 + 1 / 63]
     assert scores[0].tolist() == pytest.approx(by_hand)
-    assert scores[1].tolist() == pytest.approx(
-        [1 / 62, 1 / 63, 1 / 61]
-    )  # no rewrite: the question's own list
+    assert scores[1].tolist() == pytest.approx([1 / 62, 1 / 63, 1 / 61])  # no rewrite: the question's own list
     assert rewritten.queries(study) == [["net", "profit", "cash"], ["profit"]]
 
 
@@ -89,9 +79,7 @@ def test_the_questions_themselves_give_what_hybrid_rrf_gives(judged_study):
     study.chunks.loc[6, "key"] = study.chunks.loc[3, "key"]
     allowed = np.random.default_rng(0).random((2, 7)) < 0.8
     study.scores = {"dense": dense.score(study, allowed), "bm25": bm25.score(study, allowed)}
-    np.testing.assert_array_equal(
-        hybrid_scores(study, questions, allowed), fusion.score(study, allowed), strict=True
-    )
+    np.testing.assert_array_equal(hybrid_scores(study, questions, allowed), fusion.score(study, allowed), strict=True)
 
 
 QUESTIONS = ["net sales?", "cash flow?"]

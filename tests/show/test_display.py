@@ -82,10 +82,7 @@ def test_captions_are_filled_in_from_the_study_and_what_is_given(study):
 
 @pytest.mark.parametrize(
     ("frame", "body"),
-    [
-        (pd.DataFrame(columns=["Method", "n"]), "| Method | n |"),
-        (pd.DataFrame([]), "| Nothing known |"),
-    ],
+    [(pd.DataFrame(columns=["Method", "n"]), "| Method | n |"), (pd.DataFrame([]), "| Nothing known |")],
 )
 def test_a_table_without_rows_is_still_a_table(study, frame, body):
     lines = table(study, frame, "none", "Caption.").markdown.splitlines()
@@ -102,13 +99,8 @@ def test_a_p_value_is_never_printed_as_nothing():
 def test_columns_are_printed_by_their_formats():
     data = {"method": ["a", "b"], "mean": [0.456, 0.5], "low": [0.4, 0.2], "high": [0.5, 0.9]}
     frame = pd.DataFrame(data | {"p_holm": [0.0123, np.nan]})
-    shown = printed(
-        frame, Column("Method", "method", str.upper), interval("Mean"), Column("p", "p_holm", p_value)
-    )
-    assert shown.to_numpy().tolist() == [
-        ["A", "0.46 [0.40, 0.50]", "0.012"],
-        ["B", "0.50 [0.20, 0.90]", "–"],
-    ]
+    shown = printed(frame, Column("Method", "method", str.upper), interval("Mean"), Column("p", "p_holm", p_value))
+    assert shown.to_numpy().tolist() == [["A", "0.46 [0.40, 0.50]", "0.012"], ["B", "0.50 [0.20, 0.90]", "–"]]
     assert printed(frame, Column("M", "mean", number))["M"].tolist() == ["0.46", "0.50"]
     assert printed(frame, Column("n", "mean"))["n"].dtype == float
 
@@ -206,12 +198,7 @@ def test_one_line_gives_the_reason_where_the_filings_are_missing():
 
 @pytest.mark.parametrize(
     ("value", "form", "text"),
-    [
-        (0.456, ".2f", "0.46"),
-        (np.float64(0.456), ".0%", "46%"),
-        (12345, ".2f", "12,345"),
-        ("dense", ".2f", "dense"),
-    ],
+    [(0.456, ".2f", "0.46"), (np.float64(0.456), ".0%", "46%"), (12345, ".2f", "12,345"), ("dense", ".2f", "dense")],
 )
 def test_values_for_the_text_are_formatted_and_kept_as_myst_nb_keeps_them(value, form, text):
     InteractiveShell.instance()  # without one, display prints

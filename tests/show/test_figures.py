@@ -28,14 +28,7 @@ def summary() -> pd.DataFrame:
     ]
     parts = {"found": 0.1, "chunk": 0.0, "page": 0.6, "document": 0.3}
     rows += [
-        (
-            method,
-            "standard",
-            METRIC_OF[step],
-            share + 0.1 * place * {"found": 1, "page": -1}.get(step, 0),
-            0,
-            1,
-        )
+        (method, "standard", METRIC_OF[step], share + 0.1 * place * {"found": 1, "page": -1}.get(step, 0), 0, 1)
         for place, method in enumerate(METHODS)
         for step, share in parts.items()
     ]
@@ -54,9 +47,7 @@ def test_the_best_method_is_on_top_and_the_type_legible():
 
 
 def test_the_parts_of_a_bar_differ_in_lightness():
-    light = [
-        np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in groups.STEP_COLOURS.values()
-    ]
+    light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in groups.STEP_COLOURS.values()]
     assert light == sorted(light)
     assert min(np.diff(light)) > 0.02
 
@@ -67,9 +58,7 @@ def test_the_bar_is_told_in_words():
 
 
 def test_steps_of_the_ladder_stand_on_each_other():
-    steps = pd.DataFrame(
-        {"title": ["Dense", "+ page kinds"], "page_recall": [0.3, 0.8], "difference": [np.nan, 0.5]}
-    )
+    steps = pd.DataFrame({"title": ["Dense", "+ page kinds"], "page_recall": [0.3, 0.8], "difference": [np.nan, 0.5]})
     drawn = figures.waterfall(steps.assign(low=0.2, high=0.9))
     assert [(bar.get_x(), bar.get_width()) for bar in drawn.axes[0].patches] == [(0, 0.3), (0.3, 0.5)]
     assert [text.get_text() for text in drawn.axes[0].texts] == ["0.30", "0.80 (+0.50)"]
@@ -77,12 +66,7 @@ def test_steps_of_the_ladder_stand_on_each_other():
 
 
 def test_curves_name_a_few_methods():
-    rows = [
-        (m, metric, k, 0.5, 0.4, 0.6)
-        for m in METHODS
-        for metric in ("doc_recall", "page_recall")
-        for k in (1, 5)
-    ]
+    rows = [(m, metric, k, 0.5, 0.4, 0.6) for m in METHODS for metric in ("doc_recall", "page_recall") for k in (1, 5)]
     recalls = pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high"])
     drawn = figures.recall_curves(recalls, ["dense"])
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["Dense"]

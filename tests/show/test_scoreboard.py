@@ -8,14 +8,7 @@ import pytest
 
 from lib.analysis.claims import claims, sources
 from lib.analysis.failures import OF_QUESTIONS
-from lib.analysis.scoreboard import (
-    BOARD,
-    HOLDS,
-    NOT_MEASURED,
-    NOT_TESTED,
-    SMALLER,
-    UNDECIDED,
-)
+from lib.analysis.scoreboard import BOARD, HOLDS, NOT_MEASURED, NOT_TESTED, SMALLER, UNDECIDED
 from lib.methods import METHODS
 from lib.show.scoreboard import (
     FAMILY_COLOURS,
@@ -72,10 +65,7 @@ def test_what_is_compared_in_words():
     assert compared(only).endswith("page recall@5, metrics-generated")
     best = BY_ID["kobeissi2026/dense-over-sparse"]
     assert compared(best, "dense − splade") == "Dense − SPLADE, page recall@5"
-    assert (
-        compared(BY_ID["kobeissi2026/follow"])
-        == "correlation of document recall@5 and page recall@5, 10 runs"
-    )
+    assert compared(BY_ID["kobeissi2026/follow"]) == "correlation of document recall@5 and page recall@5, 10 runs"
 
 
 def test_every_claim_is_in_one_table_and_counted_once():

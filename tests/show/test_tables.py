@@ -7,15 +7,7 @@ import pytest
 
 from lib.analysis.breakdowns import DIFFERENCES
 from lib.metrics.frame import HEADLINE, Metrics, best
-from lib.show.tables import (
-    FORMS,
-    TABLES,
-    as_table,
-    given_table,
-    pool_table,
-    reported_runs,
-    results_table,
-)
+from lib.show.tables import FORMS, TABLES, as_table, given_table, pool_table, reported_runs, results_table
 from lib.words import StudyError
 
 RUNS = (("dense", "standard", 0.5), ("page_scorer", "standard", 0.7), ("dense", "oracle-page", 1.0))
@@ -63,14 +55,7 @@ def test_page_recall_is_shown_under_the_conditions_that_were_summarised():
 
 def test_agreement_names_the_method_that_is_farthest():
     found = pd.DataFrame([("page_recall", 11, 0.664, -0.086, "parent_child", 0.927)], columns=AGREEMENT)
-    assert as_table(found, "agreement").iloc[0].tolist() == [
-        "Page recall",
-        "0.66",
-        "-0.09",
-        "Parent-child",
-        "0.93",
-        11,
-    ]
+    assert as_table(found, "agreement").iloc[0].tolist() == ["Page recall", "0.66", "-0.09", "Parent-child", "0.93", 11]
 
 
 def test_every_table_names_known_forms():
@@ -94,10 +79,7 @@ def test_a_pool_s_losses_are_misses_and_inversions():
     assert row.tolist() == ["Dense + reranker", "0.25", "0.75", "0.50", "0.25", "0.25"]
 
 
-@pytest.mark.parametrize(
-    "read",
-    [lambda k: METRICS.at_depth(k), lambda k: METRICS["dense", "page_recall", k]],
-)
+@pytest.mark.parametrize("read", [lambda k: METRICS.at_depth(k), lambda k: METRICS["dense", "page_recall", k]])
 def test_a_depth_that_was_not_measured_is_one_clear_sentence(read):
     with pytest.raises(StudyError, match="nothing was measured at k = 7: choose one of 5, 20, or add 7"):
         read(7)

@@ -51,10 +51,7 @@ def tiny_qwen(tmp_path_factory) -> Path:
     pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     pieces.decoder = decoders.ByteLevel()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=pieces,
-        pad_token=marks[0],
-        eos_token=marks[2],
-        additional_special_tokens=[marks[1]],
+        tokenizer_object=pieces, pad_token=marks[0], eos_token=marks[2], additional_special_tokens=[marks[1]]
     )
     tokenizer.chat_template = CHAT
     torch.manual_seed(13)

@@ -54,18 +54,14 @@ def test_the_adapters_of_a_7b_model_are_not_more_than_estimated():
     sizes = {"hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28, "vocab_size": 152064}
     with torch.device("meta"):
         model = Qwen2ForCausalLM(Qwen2Config(num_attention_heads=28, num_key_value_heads=4, **sizes))
-        adapted = peft.get_peft_model(
-            model, peft.LoraConfig(r=16, target_modules="all-linear", task_type="CAUSAL_LM")
-        )
+        adapted = peft.get_peft_model(model, peft.LoraConfig(r=16, target_modules="all-linear", task_type="CAUSAL_LM"))
     trained, of_all = adapted.get_nb_trainable_parameters()
     assert of_all - trained == pytest.approx(n_parameters("qwen2.5-7b-instruct"), rel=0.01)
     assert 0.5 < trained / (ADAPTER_SHARE * 16 * of_all) < 1
 
 
 def test_what_llama_cpp_runs_is_trained_by_transformers(settings, monkeypatch):
-    with pytest.raises(
-        StudyError, match="qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"
-    ):
+    with pytest.raises(StudyError, match="qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"):
         check_machine(with_section("default", settings))
     monkeypatch.setattr(preference, "gpu", lambda: None)
     assert check_machine(load_profile("preference")).memory_gib < 2

@@ -36,12 +36,7 @@ def study(make_study):
         ("metrics-generated", "$1577.00", "It was $1,677 in 2018.", False),
         ("domain-relevant", "Sales fell", "sales fell sharply", True),  # F1 = 2 * 2 / (2 + 3) = 0.8
         ("domain-relevant", "Sales fell", "Sales rose by far", False),  # 2 * 1 / (2 + 4) = 0.33
-        (
-            "domain-relevant",
-            "Sales fell by 12",
-            "12 it was of all that they sold",
-            False,
-        ),  # a number is not all
+        ("domain-relevant", "Sales fell by 12", "12 it was of all that they sold", False),  # a number is not all
     ],
 )
 def test_an_answer_is_right_by_its_number_or_by_its_words(question_type, answer, written, right):

@@ -49,9 +49,7 @@ def test_every_fold_is_trained_once_and_stored_as_safetensors(trained):
         kinds = {path.suffix for path in entry.path.iterdir()}
         assert ".safetensors" in kinds
         assert not kinds & {".bin", ".pt", ".pth", ".md"}
-        assert json.loads((entry.path / "curves.json").read_text())[0]["loss"] == pytest.approx(
-            np.log(2), abs=1e-3
-        )
+        assert json.loads((entry.path / "curves.json").read_text())[0]["loss"] == pytest.approx(np.log(2), abs=1e-3)
         assert json.loads((entry.path / "fold.json").read_text())["shared_companies"] == []
         assert not list(entry.path.parent.glob("checkpoints-*"))
     assert models[0].digest != models[1].digest
@@ -115,9 +113,7 @@ def test_the_tuned_generator_has_the_trained_weights(trained):
     low, high = (parts[f"base_model.model.{name}.lora_{part}.weight"] for part in "AB")
     moved = after.state_dict()[f"{name}.weight"] - before.state_dict()[f"{name}.weight"]
     scale = study.profile.preference.alpha / study.profile.preference.rank
-    assert torch.allclose(
-        moved.float(), scale * high @ low, atol=1e-2 if moved.dtype != torch.float32 else 1e-5
-    )
+    assert torch.allclose(moved.float(), scale * high @ low, atol=1e-2 if moved.dtype != torch.float32 else 1e-5)
     assert moved.abs().max() > 0
 
 
