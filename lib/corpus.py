@@ -29,7 +29,6 @@ from lib.words import CHUNK_COLUMNS, NeedsFilings
 ARTIFACTS = ROOT / "artifacts"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
-LATER = {"engine": "torch"}  # of published manifests: with these values no part of a key
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
 READ = {
     "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
@@ -259,5 +258,4 @@ def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
     hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    kept = {key: value for key, value in settings.items() if key not in LATER or LATER[key] != value}
-    return {key: hashed.get(key) or _with_hashes(value) for key, value in kept.items()}
+    return {key: hashed.get(key) or _with_hashes(value) for key, value in settings.items()}

@@ -336,8 +336,8 @@ def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
 
 
-def test_a_setting_that_is_none_is_part_of_a_key_and_a_published_engine_is_not():
-    profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None, "engine": "torch"}})
+def test_a_setting_that_is_none_is_part_of_a_key():
+    profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None}})
     assert settings_of(profile, ("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}
 
 

@@ -221,14 +221,14 @@ def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
     """
     found = known["is_found"]
     usual = known.loc[found if found.any() else slice(None), "term_share"].median()
-    held = (
-        known["figure_share"] >= FIGURE_SHARE,
-        ~known["stands_in"].astype(bool),
-        known["term_share"] < usual,
-        known["has_twin"].astype(bool) & ~found,
-        known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
-    )
-    table = pd.DataFrame(dict(zip(OF_QUESTIONS, held, strict=False)))
+    held = {
+        "table structure": known["figure_share"] >= FIGURE_SHARE,
+        "numerical reasoning": ~known["stands_in"].astype(bool),
+        "vocabulary": known["term_share"] < usual,
+        "ambiguous": known["has_twin"].astype(bool) & ~found,
+        "long document": known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
+    }
+    table = pd.DataFrame(held)
     table["none of these"] = ~table.any(axis=1)
     return table.assign(primary=table.idxmax(axis=1))
 
