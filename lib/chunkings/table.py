@@ -9,7 +9,6 @@ from lib.chunkings import restructured, sizes
 from lib.chunkings.elements import elements, merge
 from lib.method import Chunking
 
-
 CHUNKINGS: dict[str, Chunking] = {
     "elements": Chunking(lambda study: merge(elements(study))),
     "fixed_128": Chunking(sizes.table, {"name": "fixed_128"}),
