@@ -11,11 +11,10 @@ from lib import runs
 from lib.ahead.kinds import expanded
 from lib.ahead.terms import core
 from lib.corpus import edited
-from lib.data.chunks import count_tokens, load_tokenizer
+from lib.data.chunks import count_tokens
 from lib.method import stored
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.models.weights import fetch, weights_hash
 from lib.retrievers import bm25
 from lib.retrievers.hyde import written_passages
 from lib.retrievers.identity import search_words, years_in
@@ -134,29 +133,23 @@ def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])
 
 
+@stored("analysis/shape", ["pages", "chunks"], ["embedder"], public=True)
 def shape(study: Study) -> dict:
-    """How many pages, chunks and tokens a study has, by the embedder's tokenizer; stored.
+    """How many pages, chunks and tokens a study has, by the embedder's tokenizer.
 
     Returns:
         pages, blank_pages, tokens (of all pages), chunks, median (tokens of a chunk), longer (share of the chunks
         that do not fit into the encoder's window), chunks_of_page (how many pages have 1, 2, … chunks).
     """
-    weights, window = study.profile.embedder.weights, study.profile.embedder.window
-
-    def make() -> dict:
-        tokenizer, pages, chunks = load_tokenizer(fetch(weights)), study.pages["text"], study.chunks
-        of_chunk = pd.Series(count_tokens(chunks["text"].tolist(), tokenizer))
-        of_page = chunks.groupby(["doc_name", "page"]).size()
-        return {
-            "pages": len(pages),
-            "blank_pages": int((pages.str.strip() == "").sum()),
-            "tokens": sum(count_tokens(pages.tolist(), tokenizer)),
-            "chunks": len(chunks),
-            "median": float(of_chunk.median()),
-            "longer": float((of_chunk > window - 2).mean()),
-            "chunks_of_page": [int((of_page == n).sum()) for n in range(1, of_page.max() + 1)],
-        }
-
-    params = {name: study.digest(name) for name in ("pages", "chunks")}
-    params |= {"tokenizer": weights_hash(weights), "window": window}
-    return study.store.value("analysis/shape", params, make, public=True)
+    pages, chunks, window = study.pages["text"], study.chunks, study.profile.embedder.window
+    of_chunk = pd.Series(count_tokens(chunks["text"].tolist(), study.tokenizer))
+    of_page = chunks.groupby(["doc_name", "page"]).size()
+    return {
+        "pages": len(pages),
+        "blank_pages": int((pages.str.strip() == "").sum()),
+        "tokens": sum(count_tokens(pages.tolist(), study.tokenizer)),
+        "chunks": len(chunks),
+        "median": float(of_chunk.median()),
+        "longer": float((of_chunk > window - 2).mean()),
+        "chunks_of_page": [int((of_page == n).sum()) for n in range(1, of_page.max() + 1)],
+    }
