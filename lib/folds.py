@@ -1,8 +1,7 @@
 """Folds by filing and by company, and the checks that nothing leaks from training into a test fold.
 
-Five filings of one company share templates, page layouts and whole sentences, so folds by company are the stricter
-ones (grouped cross-validation; Roberts et al., Ecography 2017). A check reads the very texts that training reads, just
-before it, and refuses to go on.
+Filings of one company share templates, layouts and whole sentences, so folds by company are the stricter ones (grouped
+cross-validation; Roberts et al., Ecography 2017). A check reads the very texts that training reads, just before it.
 """
 
 import math
@@ -42,12 +41,9 @@ def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
     """A fold number from 0 for each item: no group in two folds, and folds about equal in items (greedily).
 
     Args:
-        groups: the group of each item.
+        groups: the group of each item; a StudyError where there are not two, as nothing can be held out.
         n_folds: folds; fewer when there are fewer groups.
         seed: of the order in which groups of equal size are placed.
-
-    Raises:
-        StudyError: there are not two groups, so nothing can be held out.
     """
     sizes = Counter(groups)
     if len(sizes) < 2:
@@ -61,13 +57,9 @@ def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
 
 
 def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: int, seed: int) -> list[Fold]:
-    """Folds of the questions by their gold filing or its company.
+    """Folds of the questions by their gold filing or its company, see :func:`assign_folds`.
 
-    Args:
-        questions, filings: a filing without a question may be read by every fold, unless its company is being tested
-            and the folds are by company.
-        by: ``filing`` or ``company``.
-        n_folds, seed: see :func:`assign_folds`.
+    A filing without a question may be read by every fold, unless its company is tested and the folds are by company.
 
     Raises:
         StudyError: an unknown ``by``, or only one group.

@@ -111,7 +111,10 @@ def _rule(name: str, like: object) -> tuple[str, Callable[[object], bool]]:
     """What a setting needs, in words, and whether a value is that; by its name without sections, and by the type of its
     value in the extended profile (``like``)."""
     if name in NAMES:
-        return "all or a list of names", lambda value: value == "all" or _is_list(value, lambda one: isinstance(one, str))
+        return (
+            "all or a list of names",
+            lambda value: value == "all" or _is_list(value, lambda one: isinstance(one, str)),
+        )
     if isinstance(like, list):
         needed, is_one = _rule(name, like[0])
         return f"a list, each of it {needed}", lambda value: value != [] and _is_list(value, is_one)
