@@ -64,10 +64,9 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
     Raises:
         StudyError: an unknown ``by``, or only one group.
     """
-    if by not in ("filing", "company"):
+    if by not in (columns := {"filing": "doc_name", "company": "company"}):
         raise StudyError(f"folds by {by!r}: choose filing or company")
-    column = "doc_name" if by == "filing" else "company"
-    group_of = dict(zip(filings["doc_name"], filings[column], strict=True))
+    group_of = dict(zip(filings["doc_name"], filings[columns[by]], strict=True))
     groups = questions["doc_name"].map(group_of)
     assigned, folds = assign_folds(groups.tolist(), n_folds, seed), []
     for number in range(assigned.max() + 1):
@@ -97,15 +96,12 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
 
 
 def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict) -> dict:
-    """Check a fold's training data against its test questions.
+    """Check a fold's training data against its test questions; a record for the manifest of what was compared.
 
     Args:
         pairs: what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
         questions, filings: the study's.
         pages: from (doc_name, page) to a page's normalised text; the test questions' gold pages are looked up.
-
-    Returns:
-        A record for the manifest: counts, what was compared and the nearest question found.
 
     Raises:
         LeakError: a filing (or company) on both sides, a test question that is nearly a training question, or a

@@ -166,13 +166,13 @@ class Published:
         table = pd.read_csv(self.file("questions.csv"), dtype={"question_id": str, "gold_pages": str})
         pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
-        given = self.manifest
+        given, evidence = self.manifest, pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"])
         return PublishedDataset(
             name=given["dataset"],
             root=self.root,
             questions=table.assign(gold_pages=pages, doc_period=period),
             filings=self.filings,
-            evidence=pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"]),
+            evidence=evidence,
             question_file=self.root / "questions.csv",
             collection=given.get("collection", given["dataset"]),
             lacks=tuple(given.get("lacks", ())),

@@ -50,8 +50,9 @@ class Entry:
     @classmethod
     def of(cls, path: Path, record: dict, origin: str) -> "Entry":
         """The entry of a directory and its record."""
-        lists = (tuple(record.get(name, ())) for name in ("asked", "files"))
-        return cls(*(record[name] for name in ("stage", "key", "digest", "wall_s")), *lists, path, origin)
+        given = {name: record[name] for name in ("stage", "key", "digest", "wall_s")}
+        asked, names = (tuple(record.get(name, ())) for name in ("asked", "files"))
+        return cls(**given, asked=asked, names=names, path=path, origin=origin)
 
     def file(self, name: str) -> Path:
         """Where one of its files lies: published ones are compressed, their names end in ``.gz``."""

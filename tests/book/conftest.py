@@ -1,10 +1,3 @@
 """The small study that the book's tests share with those of publishing."""
 
-from tests.small import (  # noqa: F401
-    bm25_alone,
-    browser,
-    open_small,
-    small_artifacts,
-    small_folder,
-    study,
-)
+from tests.small import bm25_alone, browser, open_small, small_artifacts, small_folder, study  # noqa: F401
