@@ -259,9 +259,7 @@ def metrics_csv(table: pd.DataFrame) -> bytes:
     texts = table.select_dtypes("category").columns  # whose order is that of their categories
     table = table.astype(dict.fromkeys(texts, str))
     ordered = table.sort_values(list(table.columns[:5]), kind="stable")
-    packed = io.BytesIO()
-    ordered.to_csv(packed, index=False, float_format="%.10g")
-    return packed.getvalue()
+    return ordered.to_csv(index=False, float_format="%.10g").encode()
 
 
 def from_pieces(pieces: list[str | list], question: str) -> str:
