@@ -33,7 +33,7 @@ MEASURED = set(METRICS) - {metric.name for metric in (*answers.METRICS, *right.M
 
 def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     """The stored entry of a run's metrics."""
-    searched, ks = study.with_chunks(study.method(method).chunking), study.profile.metrics.ks
+    searched, ks = study.over(study.method(method).chunking), study.profile.metrics.ks
     params = {
         "run": study.run_entry(method, condition).digest,
         "questions": study.digest("questions"),

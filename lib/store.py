@@ -133,21 +133,24 @@ class Store:
                     raise
         return self._used(entry)
 
-    def frame(
-        self, stage: str, params: dict, make: Callable[[], pd.DataFrame], version: int = 1, public=False
-    ) -> pd.DataFrame:
-        """A stored frame without an index of its own, made by ``make``, see :meth:`get`; as text if it is public."""
-        name = FRAME if public else PRIVATE_FRAME
-        entry = self.get(stage, params, lambda target: write_frame(make(), target / name), version, public)
-        return read_frame(next(path for path in map(entry.file, (FRAME, PRIVATE_FRAME)) if path.is_file()))
+    def kept(self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False) -> object:
+        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it. See :meth:`get`.
 
-    def value(self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False) -> object:
-        """A stored JSON-able value; ``make`` computes it. See :meth:`get`."""
+        Frames that are published are text, see :func:`write_frame`.
+        """
 
         def compute(target: Path) -> None:
-            (target / VALUE).write_text(json.dumps(make(), ensure_ascii=False) + "\n")
+            if isinstance(found := make(), pd.DataFrame):
+                write_frame(found, target / (FRAME if public else PRIVATE_FRAME))
+            else:
+                (target / VALUE).write_text(json.dumps(found, ensure_ascii=False) + "\n")
 
-        return json.loads(self.get(stage, params, compute, version, public).read(VALUE))
+        entry = self.get(stage, params, compute, version, public)
+        if VALUE in entry.names:
+            return json.loads(entry.read(VALUE))
+        return read_frame(entry.file(FRAME if FRAME in entry.names else PRIVATE_FRAME))
+
+    frame = value = kept
 
     def record(self, reference: str) -> dict | None:
         """What is recorded of a stage's result, by ``stage/key``: here, or else where it was published."""

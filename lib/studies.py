@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lib.chunkings.table import CHUNKINGS
+from lib.corpus import ARTIFACTS, Corpus
 from lib.data.locate import financebench_root, name_of, open_dataset, questions_root
 from lib.files import ROOT, digest_of
-from lib.frames import ARTIFACTS
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.published import Published
@@ -81,8 +81,10 @@ def open_study(
     changed |= changed_parameters(chapter, parameters)
     home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home
-    study = Study(found, settings, METHODS, CHUNKINGS, artifacts, published, outputs, chapter)
-    study.parameters, study.uses_published = parameters, results == "published"
+    corpus = Corpus(found, settings, CHUNKINGS, artifacts, published, outputs, chapter)
+    corpus.uses_published = results == "published"
+    study = Study(corpus, METHODS)
+    study.parameters = parameters
     return study
 
 

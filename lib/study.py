@@ -1,19 +1,23 @@
-"""A study: one dataset under one profile, with every result looked up in the store before it is computed.
+"""A study: a corpus that is searched by methods, with every run looked up in the store before it is computed.
 
-This is what notebooks and retrievers hold. Beside the frames (:mod:`lib.frames`) it offers ``run(method, condition)``
-and what keys depend on. :func:`lib.studies.open_study` opens one by name.
+This is what notebooks hold, and what retrievers see a part of (:class:`lib.method.Search`).
+:func:`lib.studies.open_study` opens one by name.
 """
 
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.corpus import Corpus, settings_of
 from lib.files import digest_of
-from lib.frames import Frames
+from lib.method import Method
 from lib.models.generator import open_generator
 from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
@@ -21,17 +25,86 @@ from lib.models.written import GenerationLog, Model
 from lib.store import Entry
 from lib.words import Condition, StudyError
 
-if TYPE_CHECKING:
-    from lib.methods import Method
-
 GENERATIONS, RUN = "generations.jsonl", "run.trec.gz"
 ALWAYS = ("chunks", "run")  # sections of the profile that every method depends on
 
 
-class Study(Frames):
-    """One dataset under one profile, searched by the methods of a table; its arguments are those of Frames."""
+class Study:
+    """A corpus under the methods of a table.
 
-    def method(self, name: str) -> "Method":
+    Attributes:
+        corpus: the frames, the store and the outputs; most of its members are the study's too.
+        methods: the method table, by name.
+        profile: the corpus's, or for a method the sections that it declares.
+        chunking: name of the chunk table that ``chunks`` is; empty for the study's own.
+        parameters: the chapter's own parameters, such as ``k``.
+    """
+
+    dataset, published = property(attrgetter("corpus.dataset")), property(attrgetter("corpus.published"))
+    store, cache = property(attrgetter("corpus.store")), property(attrgetter("corpus.cache"))
+    home, outputs = property(attrgetter("corpus.home")), property(attrgetter("corpus.outputs"))
+    write, link = property(attrgetter("corpus.write")), property(attrgetter("corpus.link"))
+    questions, filings = property(attrgetter("corpus.questions")), property(attrgetter("corpus.filings"))
+    pages, tokenizer = property(attrgetter("corpus.pages")), property(attrgetter("corpus.tokenizer"))
+    need_filings, has_text = property(attrgetter("corpus.need_filings")), property(attrgetter("dataset.has_text"))
+
+    def __init__(self, corpus: Corpus, methods: Mapping[str, Method]):
+        self.corpus, self.methods, self.profile, self.chunking = corpus, methods, corpus.profile, ""
+        self.parameters: dict[str, object] = {}
+
+    def _seen(self, **changes: object) -> Self:
+        other = copy.copy(self)
+        other.__dict__.update(changes)
+        return other
+
+    def with_changes(self, changes: Mapping[str, object]) -> Self:
+        """This study with dotted settings of its profile replaced."""
+        corpus = self.corpus.with_changes(changes)
+        return self._seen(corpus=corpus, profile=corpus.profile)
+
+    def over(self, chunking: str) -> Self:
+        """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
+
+        Raises:
+            StudyError: there is no such table.
+        """
+        known = self.corpus.chunkings
+        if chunking and chunking not in known:
+            raise StudyError(f"no chunk table {chunking!r}: say one of {', '.join(known)}")
+        return self if chunking == self.chunking else self._seen(chunking=chunking)
+
+    @property
+    def chunks(self) -> pd.DataFrame:
+        """CHUNK_COLUMNS of every page, of the table that is searched."""
+        if self.chunking:
+            return self.corpus.table(self.chunking, self._seen(chunking="", profile=self.corpus.profile))
+        return self.corpus.chunks()
+
+    def digest(self, name: str) -> str:
+        """What identifies a frame (:meth:`lib.corpus.Corpus.digest`), the ``dataset``, or ``run=CONDITION/METHOD``."""
+        if name.startswith("run="):
+            condition, _, method = name[4:].partition("/")
+            return self.run_entry(method, condition).digest
+        return self.dataset.fingerprint if name == "dataset" else self.corpus.digest(name, self.chunking)
+
+    def settings_of(self, sections: Sequence[str]) -> dict:
+        """Sections of the profile as a part of a key, see :func:`lib.corpus.settings_of`."""
+        return settings_of(self.profile, sections)
+
+    def memo(self, key: object, compute: Callable[[], object]) -> object:
+        """A value that is kept while this process lives, by chunk table and key."""
+        return self.corpus.memo((self.chunking, key), compute)
+
+    def need_answers(self, what: str) -> None:
+        """Refuse what is impossible without the questions' answers.
+
+        Raises:
+            StudyError: no question has one.
+        """
+        if "answer" in self.dataset.lacks:
+            raise StudyError(f"{what} needs answers, which the questions of {self.dataset.name} lack")
+
+    def method(self, name: str) -> Method:
         """A row of the method table.
 
         Raises:
@@ -48,7 +121,7 @@ class Study(Frames):
             "method": name,
             "version": method.version,
             "condition": condition,
-            "chunks": self.with_chunks(method.chunking).digest("chunks"),
+            "chunks": self.over(method.chunking).digest("chunks"),
             "questions": self.digest("questions"),
             "settings": self.settings_of((*ALWAYS, *method.settings)),
             "options": dict(method.options),
@@ -79,7 +152,7 @@ class Study(Frames):
         """The stored entry of a run; its ``digest`` identifies the run's content."""
 
         def compute(target: Path) -> None:
-            searched = self.with_chunks(self.method(name).chunking)
+            searched = self.over(self.method(name).chunking)
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             (target / RUN).write_bytes(runs.to_trec(run, name))
 
@@ -113,14 +186,14 @@ class Study(Frames):
         for row in rows:
             sections += row.settings
             rows += map(self.method, row.uses)
-        return self._copy(profile=self.profile.only(sections, name), _whole=self._whole or self)
+        return self._seen(profile=self.corpus.profile.only(sections, name))
 
     def generation_log(self) -> GenerationLog:
         """What a language model wrote for this study; shared by all reruns."""
         weights = self.profile.generator.weights
         model = Model(weights, weights_hash(weights))
         read = lambda: self.published.generations(self.questions)  # noqa: E731
-        published = self.memo("generations", read) if self.published else [] if self.uses_published else None
+        published = self.memo("generations", read) if self.published else [] if self.corpus.uses_published else None
         return GenerationLog(self.home / GENERATIONS, self.cache, model, published, self.store.say)
 
     def make_generator(self) -> Generator:

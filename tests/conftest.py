@@ -16,9 +16,9 @@ import pytest
 
 from lib import runs
 from lib.cache import Cache
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
-from lib.frames import Frames
 from lib.profile import Settings, load_profile
 from lib.store import Store
 from lib.study import Study
@@ -153,10 +153,9 @@ class FakeStudy:
         self.scores, self.kept = scores, {}
         self.cache, self.chunking = Cache(root / "cache.sqlite"), ""
 
-    tokenizer = Frames.tokenizer
+    tokenizer = Corpus.tokenizer
 
-    @property
-    def original(self):
+    def over(self, chunking: str) -> "FakeStudy":
         return self
 
     def digest(self, name: str) -> str:
@@ -273,7 +272,7 @@ def make_study(tiny, tmp_path_factory):
         profile = load_profile("default").replaced(small)
         profile["name"] = "tiny"
         dataset = read_dataset(write_dataset(root / "data", spoil), "tiny")
-        return Study(dataset, profile, METHODS, CHUNKINGS, root / "artifacts")
+        return Study(Corpus(dataset, profile, CHUNKINGS, root / "artifacts"), METHODS)
 
     return make
 

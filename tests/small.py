@@ -11,6 +11,7 @@ import pytest
 
 from lib import methods
 from lib.book.manifest import write_exports, write_manifest, write_results
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.models.written import key_of
 from lib.profile import load_profile
@@ -134,7 +135,7 @@ def open_small(small_folder, tokenizer_folder):
         settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
         settings["name"] = "default"
         dataset = read_dataset(small_folder, "financebench")
-        found = Study(dataset, settings, methods.METHODS, {}, artifacts, published, chapter="book")
+        found = Study(Corpus(dataset, settings, {}, artifacts, published, chapter="book"), methods.METHODS)
         found.store.say = lambda line: None
         return found
 

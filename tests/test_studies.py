@@ -27,7 +27,7 @@ def opened(tmp_path, monkeypatch):
 def test_a_book_s_own_parameters_write_into_the_book_s_outputs(opened, tmp_path):
     study = opened(**OWN)
     assert study.outputs == study.home == tmp_path / "demo" / "default"
-    assert study.chapter == CHAPTER
+    assert study.corpus.chapter == CHAPTER
     assert opened(changes={"bm25.k1": None}).outputs == study.home
 
 

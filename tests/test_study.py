@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import frames, runs
-from lib.chunkings.table import CHUNKINGS, Chunking
+from lib import corpus, runs
+from lib.chunkings.table import CHUNKINGS
+from lib.corpus import Corpus, settings_of
 from lib.data.chunks import chunk_key
 from lib.data.dataset import read_dataset, read_questions
 from lib.evaluation import evaluate
 from lib.files import ROOT, digest_of, digest_of_file
+from lib.method import Chunking
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
 from lib.models.prompts import Generation, Prompt, Sampling
@@ -54,7 +56,7 @@ def open_study(root, artifacts):
 
     def open_again(changes: dict | None = None, **arguments) -> Study:
         profile = load_profile("smoke").replaced(changes or {})
-        study = Study(read_dataset(root, "tiny"), profile, METHODS, CHUNKINGS, artifacts, **arguments)
+        study = Study(Corpus(read_dataset(root, "tiny"), profile, CHUNKINGS, artifacts, **arguments), METHODS)
         study.store.say = lambda line: None
         return study
 
@@ -100,7 +102,7 @@ def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_f
     n_read, stored = len(read), sorted(first.store.log)
     root = question_folder(tmp_path / "second", {"financebench_id": "s1", "doc_name": "fir_2020", "pages": [2]})
     dataset = read_questions(root, "second", first.dataset)
-    second = Study(dataset, first.profile, METHODS, CHUNKINGS, first.home.parents[1])
+    second = Study(Corpus(dataset, first.profile, CHUNKINGS, first.home.parents[1]), METHODS)
     found = evaluate(second, "dense")
     assert read[n_read:] == ["What of s1?"]
     for name in ("pages", "chunks", "filings"):
@@ -252,7 +254,8 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
         rows[name] = dataclasses.replace(row, name=name, **changes)
 
     def open_again() -> Study:
-        found = Study(read_dataset(root, "tiny"), settings, rows, {"lines": Chunking(lines_of)}, tmp_path / "artifacts")
+        tables, dataset = {"lines": Chunking(lines_of)}, read_dataset(root, "tiny")
+        found = Study(Corpus(dataset, settings, tables, tmp_path / "artifacts"), rows)
         found.store.say = lambda line: None
         return found
 
@@ -262,7 +265,7 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
 def test_a_row_searches_its_own_chunk_table(lined):
     study = lined()
     run = study.run("lines")
-    lines = study.with_chunks("lines").chunks.set_index("chunk_id")["text"]
+    lines = study.over("lines").chunks.set_index("chunk_id")["text"]
     assert lines[run["chunk_id"].iloc[0]] == "Cash flow was 45"
     assert len(lines) == 8 > len(study.chunks) == 4
     assert (study.outputs / "chunkings" / "lines.parquet").is_file()
@@ -270,12 +273,12 @@ def test_a_row_searches_its_own_chunk_table(lined):
 
 def test_the_study_s_own_chunks_stay_as_they_are(lined):
     study = lined()
-    before, over = study.digest("chunks"), study.with_chunks("lines")
+    before, over = study.digest("chunks"), study.over("lines")
     assert over.digest("chunks") != before == study.digest("chunks")
-    assert over.original.digest("chunks") == before
-    assert study.with_chunks("") is study
+    assert over.over("").digest("chunks") == before
+    assert study.over("") is study
     assert len(over.chunks) == 8
-    assert len(over.original.chunks) == len(study.chunks) == 4
+    assert len(over.over("").chunks) == len(study.chunks) == 4
 
 
 def test_the_overlap_is_measured_on_the_texts_that_were_searched(lined):
@@ -295,7 +298,7 @@ def test_options_reach_the_function_and_tell_runs_apart(lined):
 
 def test_an_unknown_chunk_table_lists_the_known(lined):
     with pytest.raises(StudyError, match="no chunk table 'words': say one of lines"):
-        lined().with_chunks("words")
+        lined().over("words")
 
 
 @pytest.mark.parametrize(("name", "section"), [("undeclared", "hyde"), ("unread", "rerank")])
@@ -311,12 +314,12 @@ def test_inputs_may_read_the_chunks_whatever_the_method_declares(lined):
 
 def test_what_a_run_depends_on_names_no_code(monkeypatch):
     """All that is hashed into keys is settings, digests and versions: moving a function changes no key."""
-    monkeypatch.setattr(Study, "_digest", lambda self, name: digest_of([self.chunking, name]))
+    monkeypatch.setattr(Corpus, "digest", lambda self, *names: digest_of(names))
     monkeypatch.setattr(Study, "inputs_digest", lambda self, name: digest_of(name))
     dataset = type("Data", (), {"name": "any", "filings_digest": "00"})()
-    study = Study(dataset, load_profile("default"), METHODS, CHUNKINGS)
+    study = Study(Corpus(dataset, load_profile("default"), CHUNKINGS), METHODS)
     params = [study.run_params(name, condition) for name, row in METHODS.items() for condition in row.conditions]
-    params += [study.with_chunks(name)._chunks_params() for name in CHUNKINGS]
+    params += [study.corpus.chunks_params(name) for name in CHUNKINGS]
     text = json.dumps(params)
     assert json.loads(text) == params
     assert "lib." not in text
@@ -324,33 +327,33 @@ def test_what_a_run_depends_on_names_no_code(monkeypatch):
 
 
 def test_an_edited_file_of_data_is_part_of_the_keys_of_what_reads_it(monkeypatch):
-    study, path = object.__new__(Study), "retrievers/stop_words.txt"
-    study.profile = load_profile("default").updated({"bm25": {"k1": 1.5}})
-    assert study.settings_of(("bm25", "run")) == {"bm25": {"k1": 1.5}, "run": {"depth": 50}}
-    monkeypatch.setattr(frames, "edited", frames.edited.__wrapped__)
-    monkeypatch.setitem(frames.READ, "bm25", {path: "0" * 20})
+    profile, path = load_profile("default").updated({"bm25": {"k1": 1.5}}), "retrievers/stop_words.txt"
+    assert settings_of(profile, ("bm25", "run")) == {"bm25": {"k1": 1.5}, "run": {"depth": 50}}
+    monkeypatch.setattr(corpus, "edited", corpus.edited.__wrapped__)
+    monkeypatch.setitem(corpus.READ, "bm25", {path: "0" * 20})
     digest = digest_of_file(ROOT / "lib" / path)[:20]
-    assert study.settings_of(("bm25", "run")) == {"bm25": {"k1": 1.5, "files": {path: digest}}, "run": {"depth": 50}}
+    assert settings_of(profile, ("bm25", "run")) == {"bm25": {"k1": 1.5, "files": {path: digest}}, "run": {"depth": 50}}
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
 
 
-def test_a_setting_that_is_none_is_part_of_a_key_and_a_published_engine_is_not():
-    study = object.__new__(Study)
-    study.profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None, "engine": "torch"}})
-    assert study.settings_of(("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}
+def test_a_setting_that_is_none_is_part_of_a_key():
+    profile = load_profile("default").updated({"bm25": {"k1": 1.5, "b": None}})
+    assert settings_of(profile, ("bm25",)) == {"bm25": {"k1": 1.5, "b": None}}
 
 
 def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
     about = {"name": "any", "collection": "any", "has_text": True}
     dataset = type("Data", (), about)()
-    smoke, default = (Study(dataset, load_profile(name), METHODS, CHUNKINGS, tmp_path) for name in ("smoke", "default"))
+    smoke, default = (
+        Study(Corpus(dataset, load_profile(name), CHUNKINGS, tmp_path), METHODS) for name in ("smoke", "default")
+    )
     item = Item("q1", "q1", Prompt("?"), Sampling(max_tokens=5))
     log = default.generation_log()
     record = log._record("hyde", item, Generation("words", 1, 1, "stop", 0.1)) | {"origin": "published"}
     default.home.mkdir(parents=True)
     (default.home / "generations.jsonl").write_text(json.dumps(record) + "\n")
     assert not smoke.generation_log().uses_published
-    smoke.uses_published = True
+    smoke.corpus.uses_published = True
     assert smoke._for("hyde").generation_log().uses_published
     found = smoke.generation_log().fill("hyde", [item], None)
     assert (found.texts, found.origins) == ({"q1": "words"}, {"published": 1})

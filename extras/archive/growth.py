@@ -25,8 +25,8 @@ from lib.analysis.frontier import known_table
 from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, METRICS, MIXED
 from lib.archive.ask import NEAREST, Archive
 from lib.archive.index import Shards, shards_of
+from lib.corpus import edited
 from lib.files import digest_of, write_atomically
-from lib.frames import edited
 from lib.metrics.retrieval import retrieval_metrics
 from lib.models.index import window_vectors
 from lib.page_scorer import light

@@ -18,11 +18,11 @@ import pandas as pd
 from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
+from lib.corpus import ARTIFACTS
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.files import digest_of_file
-from lib.frames import ARTIFACTS
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.metrics.retrieval import retrieval_metrics

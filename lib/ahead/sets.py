@@ -13,7 +13,7 @@ from lib.ahead.views import study_pool
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.locate import questions_root
 from lib.folds import LeakError, assign_folds
-from lib.frames import remembered
+from lib.method import remembered
 from lib.page_scorer.pages import page_rows
 from lib.study import Study
 

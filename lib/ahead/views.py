@@ -19,7 +19,7 @@ from lib.ahead.kinds import TITLE_WEIGHT, PageKinds
 from lib.ahead.pool import FilingGroups, Pool, Statements, share_of
 from lib.ahead.terms import core, pairs, terms, topic
 from lib.data.rows import accounting, item_of, kind_of, kinds, plain, rows_of
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import Settings

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lib.method import stored
 from lib.methods import METHODS, TRAINED
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
@@ -56,19 +57,14 @@ def seen_runs(best_baseline: str, methods: Sequence[str]) -> list[Seen]:
     return [*seen, Seen("oracle_document", oracle, "oracle-document")]
 
 
-def named(study: Study) -> pd.Series:
-    """Whether each question names its company and a year (one of NAMED), indexed by question_id; stored."""
-
-    def make() -> pd.DataFrame:
-        asked = study.questions
-        has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
-        has_year = asked["question"].map(years_in).to_numpy(bool)
-        label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
-        return pd.DataFrame({"question_id": asked["question_id"], "named": label})
-
-    params = {"questions": study.digest("questions")}
-    found = study.store.frame("analysis/named", params, make, version=2, public=True)
-    return found.set_index("question_id")["named"]
+@stored("analysis/named", on=["questions"], version=2, public=True)
+def named(study: Study) -> pd.DataFrame:
+    """Whether each question names its company and a year: question_id, named (one of NAMED)."""
+    asked = study.questions
+    has_company = np.array([*map(names_company, asked["question"], asked["company"])], bool)
+    has_year = asked["question"].map(years_in).to_numpy(bool)
+    label = np.select([has_company & has_year, has_company, has_year], NAMED[:3], NAMED[3])
+    return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
 
 def labels(study: Study) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from difflib import SequenceMatcher
 import pandas as pd
 
 from lib.evaluation import METRIC_COLUMNS
+from lib.method import remembered, stored
 from lib.metrics.retrieval import gold_pages
 from lib.study import Study
 from lib.words import Condition
@@ -122,13 +123,16 @@ def decomposition(study: Study, methods: Iterable[str], conditions: Iterable[Con
     return table.assign(k=pd.array([k] * len(table), "Int64"))[METRIC_COLUMNS]
 
 
+@stored(
+    "analysis/decomposition/{condition}/{method}",
+    on=["run={condition}/{method}", "questions", "evidence", "pages", "chunks"],
+    public=True,
+)
 def _decomposed(study: Study, method: str, condition: Condition, k: int) -> pd.DataFrame:
-    def make() -> pd.DataFrame:
-        find = lambda: evidence_words(study.dataset.evidence, study.pages, study.chunks)  # noqa: E731
-        words = study.memo("evidence_words", find)
-        split = decompose(study.run(method, condition), study.questions, words, k)
-        return split.rename(columns=METRIC_OF).reset_index()
+    split = decompose(study.run(method, condition), study.questions, _evidence_words(study), k)
+    return split.rename(columns=METRIC_OF).reset_index()
 
-    digests = {part: study.digest(part) for part in ("questions", "evidence", "pages", "chunks")}
-    params = {"run": study.run_digest(method, condition), "k": k} | digests
-    return study.store.frame(f"analysis/decomposition/{condition}/{method}", params, make, public=True)
+
+@remembered
+def _evidence_words(study: Study):
+    return evidence_words(study.dataset.evidence, study.pages, study.chunks)

@@ -1,5 +1,6 @@
 """The sizes of pages and chunks, and small experiments that test the likely reasons behind the baselines' table."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -9,11 +10,11 @@ import pandas as pd
 from lib import runs
 from lib.ahead.kinds import expanded
 from lib.ahead.terms import core
-from lib.data.chunks import count_tokens, load_tokenizer
-from lib.frames import edited
+from lib.corpus import edited
+from lib.data.chunks import count_tokens
+from lib.method import stored
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
-from lib.models.weights import fetch, weights_hash
 from lib.retrievers import bm25
 from lib.retrievers.hyde import written_passages
 from lib.retrievers.identity import search_words, years_in
@@ -77,23 +78,19 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
     return pd.concat(stored, ignore_index=True)
 
 
-def word_weights(study: Study) -> pd.DataFrame:
-    """What each of WORDS weighs in BM25: word, share (of the chunks that contain it), rank_bm25, lucene; stored."""
-
-    def make() -> pd.DataFrame:
-        tokens = [set(tokenize(text)) for text in study.chunks["text"]]
-        share = [np.mean([word in found for found in tokens]) for word in WORDS]
-        table = pd.DataFrame({"word": WORDS, "share": share})
-        for name, form in (("rank_bm25", "rank_bm25"), ("lucene", "all words")):
-            model = bm25.index(study, form=form)
-            rows = [model.vocabulary.get(word) for word in WORDS]
-            table[name] = [np.nan if row is None else model.idf[row] for row in rows]
-        return table
-
-    params = {"chunks": study.digest("chunks"), "words": WORDS}
-    return study.store.frame("experiments/word-weights", params, make, public=True)
+@stored("experiments/word-weights", on=["chunks"], public=True)
+def word_weights(study: Study, words: Sequence[str] = WORDS) -> pd.DataFrame:
+    """What words weigh in BM25: word, share (of the chunks that contain it), rank_bm25, lucene."""
+    tokens = [set(tokenize(text)) for text in study.chunks["text"]]
+    table = pd.DataFrame({"word": words, "share": [np.mean([word in found for found in tokens]) for word in words]})
+    for name, form in (("rank_bm25", "rank_bm25"), ("lucene", "all words")):
+        model = bm25.index(study, form=form)
+        rows = [model.vocabulary.get(word) for word in words]
+        table[name] = [np.nan if row is None else model.idf[row] for row in rows]
+    return table
 
 
+@stored("experiments/hyde-years", on=["questions", "run=standard/hyde"], version=2, public=True)
 def invented_years(study: Study) -> pd.DataFrame:
     """Whether the passages that HyDE wrote name years that the question did not ask about; stored.
 
@@ -102,18 +99,13 @@ def invented_years(study: Study) -> pd.DataFrame:
         where the passage names a year, and none of those asked, else 0.0; missing where the question or the passage
         names no year.
     """
-
-    def make() -> pd.DataFrame:
-        rows = []
-        for question, texts in zip(study.questions.itertuples(), written_passages(study), strict=True):
-            asked, written = set(years_in(question.question)), set(years_in(texts[0]) if texts else ())
-            invented = float(not asked & written) if asked and written else np.nan
-            years = (" ".join(map(str, sorted(part))) for part in (asked, written))
-            rows.append((question.question_id, *years, invented))
-        return pd.DataFrame(rows, columns=["question_id", "asked", "written", "is_invented"])
-
-    params = {"questions": study.digest("questions"), "run": study.run_digest("hyde", "standard")}
-    return study.store.frame("experiments/hyde-years", params, make, version=2, public=True)
+    rows = []
+    for question, texts in zip(study.questions.itertuples(), written_passages(study), strict=True):
+        asked, written = set(years_in(question.question)), set(years_in(texts[0]) if texts else ())
+        invented = float(not asked & written) if asked and written else np.nan
+        years = (" ".join(map(str, sorted(part))) for part in (asked, written))
+        rows.append((question.question_id, *years, invented))
+    return pd.DataFrame(rows, columns=["question_id", "asked", "written", "is_invented"])
 
 
 def hyde_table(metrics: Metrics, years: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -127,48 +119,37 @@ def hyde_table(metrics: Metrics, years: pd.DataFrame, k: int) -> pd.DataFrame:
     return of.mean().round(3).assign(n=of.size()).reset_index()
 
 
+@stored("experiments/rerank-windows", on=["run=standard/dense", "questions"], settings=["rerank"], public=True)
 def rerank_windows(study: Study, k: int = 5) -> pd.DataFrame:
     """Reranking by each chunk's best window, and by its first 256 tokens alone: means over all questions; stored."""
-
-    def make() -> pd.DataFrame:
-        pool = study.rank_method("dense", study.candidates("standard"), study.profile.rerank.n)
-        rows = []
-        for name, head in (("best window", None), (f"first {HEAD_TOKENS} tokens", HEAD_TOKENS)):
-            order = pool.assign(score=pool_scores(study, pool, head))
-            order = order.sort_values(["question_id", "score", "chunk_id"], ascending=[True, False, True])
-            order["rank"] = order.groupby("question_id").cumcount() + 1
-            recalls = (metric(order, study.questions, k).mean() for metric in (doc_recall, page_recall))
-            rows.append((name, *recalls, len(study.questions)))
-        return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])
-
-    params = {"run": study.run_digest("dense", "standard"), "questions": study.digest("questions")}
-    params |= {"settings": study.settings_of(("rerank",)), "k": k}
-    return study.store.frame("experiments/rerank-windows", params, make, public=True)
+    pool = study.rank_method("dense", study.candidates("standard"), study.profile.rerank.n)
+    rows = []
+    for name, head in (("best window", None), (f"first {HEAD_TOKENS} tokens", HEAD_TOKENS)):
+        order = pool.assign(score=pool_scores(study, pool, head))
+        order = order.sort_values(["question_id", "score", "chunk_id"], ascending=[True, False, True])
+        order["rank"] = order.groupby("question_id").cumcount() + 1
+        recalls = (metric(order, study.questions, k).mean() for metric in (doc_recall, page_recall))
+        rows.append((name, *recalls, len(study.questions)))
+    return pd.DataFrame(rows, columns=["What the reranker reads", "Document recall", "Page recall", "n"])
 
 
+@stored("analysis/shape", ["pages", "chunks"], ["embedder"], public=True)
 def shape(study: Study) -> dict:
-    """How many pages, chunks and tokens a study has, by the embedder's tokenizer; stored.
+    """How many pages, chunks and tokens a study has, by the embedder's tokenizer.
 
     Returns:
         pages, blank_pages, tokens (of all pages), chunks, median (tokens of a chunk), longer (share of the chunks
         that do not fit into the encoder's window), chunks_of_page (how many pages have 1, 2, … chunks).
     """
-    weights, window = study.profile.embedder.weights, study.profile.embedder.window
-
-    def make() -> dict:
-        tokenizer, pages, chunks = load_tokenizer(fetch(weights)), study.pages["text"], study.chunks
-        of_chunk = pd.Series(count_tokens(chunks["text"].tolist(), tokenizer))
-        of_page = chunks.groupby(["doc_name", "page"]).size()
-        return {
-            "pages": len(pages),
-            "blank_pages": int((pages.str.strip() == "").sum()),
-            "tokens": sum(count_tokens(pages.tolist(), tokenizer)),
-            "chunks": len(chunks),
-            "median": float(of_chunk.median()),
-            "longer": float((of_chunk > window - 2).mean()),
-            "chunks_of_page": [int((of_page == n).sum()) for n in range(1, of_page.max() + 1)],
-        }
-
-    params = {name: study.digest(name) for name in ("pages", "chunks")}
-    params |= {"tokenizer": weights_hash(weights), "window": window}
-    return study.store.value("analysis/shape", params, make, public=True)
+    pages, chunks, window = study.pages["text"], study.chunks, study.profile.embedder.window
+    of_chunk = pd.Series(count_tokens(chunks["text"].tolist(), study.tokenizer))
+    of_page = chunks.groupby(["doc_name", "page"]).size()
+    return {
+        "pages": len(pages),
+        "blank_pages": int((pages.str.strip() == "").sum()),
+        "tokens": sum(count_tokens(pages.tolist(), study.tokenizer)),
+        "chunks": len(chunks),
+        "median": float(of_chunk.median()),
+        "longer": float((of_chunk > window - 2).mean()),
+        "chunks_of_page": [int((of_page == n).sum()) for n in range(1, of_page.max() + 1)],
+    }

@@ -11,7 +11,7 @@ The kinds and their rules in words are in ``failures.yaml``.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ import pandas as pd
 from lib.ahead.terms import terms, topic
 from lib.answers.pages_read import texts_of_pages
 from lib.files import read_yaml
+from lib.method import stored
 from lib.metrics.answers import quantities
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
@@ -57,6 +58,7 @@ class Rule(NamedTuple):
     says: str
 
 
+READ = ("run=standard/{name}", "pages", "dataset")  # what is stored depends on
 _FILE = read_yaml(Path(__file__).with_suffix(".yaml"))
 STATEMENTS, SUMMARY = _FILE["statements"], "|".join(_FILE["summary"])
 OF_PAGES = {kind: Rule(*rule) for kind, rule in _FILE["of_pages"].items()}
@@ -89,14 +91,6 @@ def _places(run: pd.DataFrame, k: int) -> dict[str, list[tuple[str, int]]]:
     return {name: list(zip(part["doc_name"], part["page"], strict=True)) for name, part in parts}
 
 
-def _stored(study: Study, stage: str, name: str, k: int, make: Callable, **more) -> pd.DataFrame:
-    """``make`` of a study, a method's standard run and ``k``."""
-    params = {"run": study.run_digest(name, "standard"), "pages": study.digest("pages")}
-    params |= {"dataset": study.dataset.fingerprint, "k": k} | more
-    stage, compute = f"analysis/{stage}/{name}", lambda: make(study, study.run(name), k)
-    return study.store.frame(stage, params, compute, public=True)
-
-
 def _kind_of(
     gold: pd.Series, shown: pd.Series | None, has_other: bool, has_neighbour: bool, kinds: tuple[str, str]
 ) -> str:
@@ -122,6 +116,7 @@ def _kind_of(
     return next(kind for kind, holds in held.items() if holds)
 
 
+@stored("analysis/missed-pages/{name}", on=READ, public=True)
 def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
     """The gold pages that are not among the top k of a method's standard run, and what came instead; stored.
 
@@ -129,7 +124,7 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
         question_id, doc_name, page (the gold page), shown_doc, shown_page (missing where nothing was retrieved),
         has_other (another gold page is there), has_neighbour, gold_kind, shown_kind (of the two pages), kind, step.
     """
-    return _stored(study, "missed-pages", name, k, classify).astype({"shown_page": "Int64"})
+    return classify(study, study.run(name), k)
 
 
 def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -226,22 +221,27 @@ def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
     """
     found = known["is_found"]
     usual = known.loc[found if found.any() else slice(None), "term_share"].median()
-    held = (
-        known["figure_share"] >= FIGURE_SHARE,
-        ~known["stands_in"].astype(bool),
-        known["term_share"] < usual,
-        known["has_twin"].astype(bool) & ~found,
-        known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
-    )
-    table = pd.DataFrame(dict(zip(OF_QUESTIONS, held, strict=False)))
+    held = {
+        "table structure": known["figure_share"] >= FIGURE_SHARE,
+        "numerical reasoning": ~known["stands_in"].astype(bool),
+        "vocabulary": known["term_share"] < usual,
+        "ambiguous": known["has_twin"].astype(bool) & ~found,
+        "long document": known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
+    }
+    table = pd.DataFrame(held)
     table["none of these"] = ~table.any(axis=1)
     return table.assign(primary=table.idxmax(axis=1))
+
+
+@stored("analysis/failed-questions/{name}", on=READ, public=True)
+def _facts(study: Study, name: str, k: int) -> pd.DataFrame:
+    return facts(study, study.run(name), k)
 
 
 def kinds_by_question(study: Study, name: str, k: int = 5) -> pd.DataFrame:
     """:func:`kinds_of` every question of a method's standard run, with question_id and is_found; what the rules look at
     is stored."""
-    known = _stored(study, "failed-questions", name, k, facts)
+    known = _facts(study, name, k)
     return known[["question_id", "is_found"]].join(kinds_of(known, study.filings))
 
 
@@ -275,8 +275,12 @@ def missed(study: Study, name: str, k: int = 5) -> pd.DataFrame:
         question_id, question_type, doc_type, n_gold, n_found, best_rank (of a missed page, missing if not in the run),
         sort (the first of SORTS that holds).
     """
-    more = {"questions": study.digest("questions"), "next_k": NEXT_K}
-    return _stored(study, "missed", name, k, sort_missed, **more)
+    return _missed(study, name, k, NEXT_K)
+
+
+@stored("analysis/missed/{name}", on=[*READ, "questions"], public=True)
+def _missed(study: Study, name: str, k: int, next_k: int) -> pd.DataFrame:
+    return sort_missed(study, study.run(name), k)
 
 
 def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import pandas as pd
 from lib.answers.answers import Answers, kept, score
 from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance, hand_labels, labelled_pairs
+from lib.method import stored
 from lib.methods import METHODS
 from lib.metrics.retrieval import is_gold
 from lib.retrievers.judged import FIRST_STAGE, chosen, first_ranks, judged_pairs, judgements, verdicts
@@ -25,48 +26,44 @@ COLUMNS = ["question_id", "rank", "chunk_id", "doc_name", "page", "label"]
 READINGS = {"useful": ["useful"], "useful or partly": ["useful", "partly"]}
 
 
-def _stored(study: Study, stage: str, run: str, make: Callable[[], pd.DataFrame], **more) -> pd.DataFrame:
-    params = {name: study.digest(name) for name in ("questions", "chunks")}
-    params |= {"run": study.run_digest(run, "standard"), "settings": study.settings_of(SECTIONS)}
-    return study.store.frame(f"analysis/{stage}", params | more, make, public=True)
+def _judged(stage: str, run: str = FIRST_STAGE) -> Callable[[Callable], Callable]:
+    return stored(stage, ["questions", "chunks", f"run=standard/{run}"], SECTIONS, public=True)
 
 
+@_judged("analysis/judge-labels")
 def labels_of_first(study: Study) -> pd.DataFrame:
     """The judge's labels of hybrid retrieval's first chunks: question_id, rank, chunk_id, doc_name, page, label."""
-    return _stored(study, "judge-labels", FIRST_STAGE, lambda: judged_pairs(study)[COLUMNS])
+    return judged_pairs(study)[COLUMNS]
 
 
+@_judged("analysis/selection-labels")
 def labels_of_selection(study: Study) -> pd.DataFrame:
     """What the selection agent listed (USEFUL) of hybrid retrieval's first chunks, and what not; columns as above."""
-
-    def make() -> pd.DataFrame:
-        top = first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.selection.top)
-        kept = {(question_id, rank) for question_id, ranks in chosen(study).items() for rank in ranks}
-        pairs = zip(top["question_id"], top["rank"], strict=True)
-        return top.assign(label=[USEFUL if pair in kept else BEHIND for pair in pairs])[COLUMNS]
-
-    return _stored(study, "selection-labels", FIRST_STAGE, make)
+    top = first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.selection.top)
+    kept = {(question_id, rank) for question_id, ranks in chosen(study).items() for rank in ranks}
+    pairs = zip(top["question_id"], top["rank"], strict=True)
+    return top.assign(label=[USEFUL if pair in kept else BEHIND for pair in pairs])[COLUMNS]
 
 
 #: Rows that follow the small model's judgement, and the labels that they follow.
 FOLLOWING = {"crag": labels_of_first, "selection_agent": labels_of_selection}
 
 
+@_judged("analysis/corrections", "crag")
 def corrections(study: Study) -> pd.DataFrame:
     """What corrective RAG did with each question: is_rewritten, is_second (the second round won), counts of labels."""
-
-    def make() -> pd.DataFrame:
-        table = verdicts(study)
-        return table.assign(is_rewritten=table["query"] != "").drop(columns="query")
-
-    return _stored(study, "corrections", "crag", make)
+    table = verdicts(study)
+    return table.assign(is_rewritten=table["query"] != "").drop(columns="query")
 
 
 def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
     """The judge's labels of the pairs that were labelled by hand: question_id, chunk_id, doc_name, page, label."""
-    pairs = labelled_pairs()
-    make = lambda: judgements(study, pairs)  # noqa: E731
-    return _stored(study, "judge-labels/hand", FIRST_STAGE, make, pairs=pairs["chunk_id"].tolist())
+    return _hand_labels(study, labelled_pairs()["chunk_id"].tolist())
+
+
+@_judged("analysis/judge-labels/hand")
+def _hand_labels(study: Study, pairs: list[str]) -> pd.DataFrame:
+    return judgements(study, labelled_pairs())
 
 
 def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
@@ -134,17 +131,7 @@ def context_precision(study: Study, top: pd.DataFrame, is_useful: pd.Series) -> 
 
 def precisions(study: Study, methods: Sequence[str], k: int) -> pd.DataFrame:
     """Context precision of the first ``k`` chunks, stored: question_id, name (of the method), judged, gold (pages)."""
-
-    def make(method: str) -> pd.DataFrame:
-        top = first_ranks(study.run(method), k)
-        judged = context_precision(study, top, judgements(study, top)["label"] == USEFUL)
-        gold = context_precision(study, top, is_gold(top, study.questions))
-        return pd.DataFrame({"judged": judged, "gold": gold}).rename_axis("question_id").reset_index()
-
-    parts = []
-    for method in methods:
-        found = _stored(study, f"context-precision/{method}", method, lambda name=method: make(name), k=k)
-        parts.append(found.assign(name=METHODS[method].title))
+    parts = [_precision(study, method, k).assign(name=METHODS[method].title) for method in methods]
     return pd.concat(parts, ignore_index=True)[["question_id", "name", "judged", "gold"]]
 
 
@@ -174,3 +161,11 @@ def compared(study: Study, values: pd.DataFrame) -> pd.DataFrame:
         found["correlation"] = draws.rank_correlation(part["judged"], part["gold"])
         rows += [(name, measure, *interval[:4]) for measure, interval in found.items()]
     return pd.DataFrame(rows, columns=["name", "measure", "mean", "low", "high", "n"])
+
+
+@_judged("analysis/context-precision/{method}", "{method}")
+def _precision(study: Study, method: str, k: int) -> pd.DataFrame:
+    top = first_ranks(study.run(method), k)
+    judged = context_precision(study, top, judgements(study, top)["label"] == USEFUL)
+    gold = context_precision(study, top, is_gold(top, study.questions))
+    return pd.DataFrame({"judged": judged, "gold": gold}).rename_axis("question_id").reset_index()

@@ -11,6 +11,7 @@ import pandas as pd
 from lib import runs
 from lib.analysis import mistakes
 from lib.folds import By
+from lib.method import stored
 from lib.metrics.frame import HEADLINE
 from lib.metrics.overlap import overlap_metrics
 from lib.metrics.retrieval import doc_recall, page_ranking, page_recall, retrieval_metrics
@@ -35,6 +36,7 @@ TRAINED = [key for key in SCORERS if key[1]]
 BEST = [("best", "company"), ("best", "filing")]  # trained by the profile's page_scorer_best; set-ups alone
 #: How a set-up knows the filing, as tables name it.
 IDENTITIES = {"none": "Not matched", "covers": "Covers", "records": "Records", "given": "Filing given"}
+SECTIONS = ("embedder", "page_scorer", "page_scorer_light")  # of the profile, that the measurements read
 CHOSEN = "page_scorer_light_order_records"  # the row whose pages :func:`choices` takes
 CHOICES = {
     "base": "the base encoder's best chunk",
@@ -78,23 +80,20 @@ def measured_mistakes(
     return _stored(study, stage, params, rows) if measure or study.store.find(stage, params) else None
 
 
+@stored("page_scorer/ablation/{k}", ["pages", "chunks", "questions", "evidence"], SECTIONS, public=True)
 def ablation(study: Study, k: int = 5) -> pd.DataFrame:
     """The metrics of HEADLINE at k chunks of the fine-tuned scorer, folds by filing as in the source, for each of PAGES
     that stage two searches: question_id, metric, k, value, n_pages."""
 
-    def make() -> pd.DataFrame:
-        scores, everything, parts = scorer_scores(study, "full", "filing"), study.candidates("standard"), []
-        texts = study.chunks.set_index("chunk_id")["text"].to_dict()
-        for n_pages in PAGES:
-            found = search(study, scores, everything, n_pages)
-            ranked = runs.rank(found, study.questions, study.chunks, k), study.questions
-            read = overlap_metrics(ranked[0], texts, ranked[1], [k], study.cache.rows)
-            parts.append(pd.concat([retrieval_metrics(*ranked, [k]), read]).assign(n_pages=n_pages))
-        table = pd.concat(parts, ignore_index=True)
-        return table[table["metric"].isin(HEADLINE)]
-
-    params = _params(study, k) | {"evidence": study.digest("evidence")}
-    return study.store.frame(f"page_scorer/ablation/{k}", params, make, public=True)
+    scores, everything, parts = scorer_scores(study, "full", "filing"), study.candidates("standard"), []
+    texts = study.chunks.set_index("chunk_id")["text"].to_dict()
+    for n_pages in PAGES:
+        found = search(study, scores, everything, n_pages)
+        ranked = runs.rank(found, study.questions, study.chunks, k), study.questions
+        read = overlap_metrics(ranked[0], texts, ranked[1], [k], study.cache.rows)
+        parts.append(pd.concat([retrieval_metrics(*ranked, [k]), read]).assign(n_pages=n_pages))
+    table = pd.concat(parts, ignore_index=True)
+    return table[table["metric"].isin(HEADLINE)]
 
 
 def setups(study: Study, k: int = 5) -> pd.DataFrame:
@@ -131,6 +130,7 @@ def _setups(study: Study, k: int, scorers: Sequence[tuple[str, By]]) -> pd.DataF
     return pd.DataFrame(values).rename_axis(["metric", "question_id"]).reset_index()
 
 
+@stored("page_scorer/choices/{k}", [f"run=standard/{CHOSEN}", "evidence"], ["embedder", "parent_child"], public=True)
 def choices(study: Study, k: int = 5) -> pd.DataFrame:
     """What one chunk from each of a question's first k pages (of CHOSEN) contains, by who chooses it.
 
@@ -139,35 +139,27 @@ def choices(study: Study, k: int = 5) -> pd.DataFrame:
         the choice ``all`` the metric ``several``: the share of the k pages that have more than one chunk.
     """
 
-    def make() -> pd.DataFrame:
-        chunks, asked, keys = study.chunks, study.questions, ["question_id", "doc_name", "page"]
-        pages = page_ranking(study.run(CHOSEN))[[*keys, "rank"]]
-        columns = chunks[["chunk_id", "doc_name", "page"]].assign(column=range(len(chunks)))
-        on = pages[pages["rank"] <= k].merge(columns, on=keys[1:])
-        row = pd.Index(asked["question_id"]).get_indexer(on["question_id"])
-        scores = {
-            "base": base_chunk_scores(study),
-            "children": dense.score_children(study, study.candidates("standard")),
-        }
-        scores = {name: part[row, on["column"]] for name, part in scores.items()}
-        scores |= {"first": -on["column"], "all": np.zeros(len(on))}
-        texts, parts = chunks.set_index("chunk_id")["text"].to_dict(), []
-        for name, values in scores.items():
-            read = on.assign(score=values).sort_values("score", ascending=False, kind="stable")
-            read = read if name == "all" else read.drop_duplicates(keys)
-            parts.append(overlap_metrics(read, texts, asked, sorted({1, k}), study.cache.rows).assign(choice=name))
-        several = on.groupby(keys, sort=False).size().gt(1).groupby("question_id").mean().rename("value").reset_index()
-        table = pd.concat([*parts, several.assign(choice="all", metric="several", k=k)], ignore_index=True)
-        return table[["choice", "question_id", "metric", "k", "value"]].astype({"k": int})
-
-    params = {"k": k, "run": study.run_digest(CHOSEN), "evidence": study.digest("evidence")}
-    params |= {"settings": study.settings_of(("embedder", "parent_child"))}
-    return study.store.frame(f"page_scorer/choices/{k}", params, make, public=True)
+    chunks, asked, keys = study.chunks, study.questions, ["question_id", "doc_name", "page"]
+    pages = page_ranking(study.run(CHOSEN))[[*keys, "rank"]]
+    columns = chunks[["chunk_id", "doc_name", "page"]].assign(column=range(len(chunks)))
+    on = pages[pages["rank"] <= k].merge(columns, on=keys[1:])
+    row = pd.Index(asked["question_id"]).get_indexer(on["question_id"])
+    scores = {"base": base_chunk_scores(study), "children": dense.score_children(study, study.candidates("standard"))}
+    scores = {name: part[row, on["column"]] for name, part in scores.items()}
+    scores |= {"first": -on["column"], "all": np.zeros(len(on))}
+    texts, parts = chunks.set_index("chunk_id")["text"].to_dict(), []
+    for name, values in scores.items():
+        read = on.assign(score=values).sort_values("score", ascending=False, kind="stable")
+        read = read if name == "all" else read.drop_duplicates(keys)
+        parts.append(overlap_metrics(read, texts, asked, sorted({1, k}), study.cache.rows).assign(choice=name))
+    several = on.groupby(keys, sort=False).size().gt(1).groupby("question_id").mean().rename("value").reset_index()
+    table = pd.concat([*parts, several.assign(choice="all", metric="several", k=k)], ignore_index=True)
+    return table[["choice", "question_id", "metric", "k", "value"]].astype({"k": int})
 
 
 def _params(study: Study, k: int) -> dict:
     inputs = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
-    return {"k": k, **inputs, "settings": study.settings_of(("embedder", "page_scorer", "page_scorer_light"))}
+    return {"k": k, **inputs, "settings": study.settings_of(SECTIONS)}
 
 
 def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[tuple]]) -> pd.DataFrame:

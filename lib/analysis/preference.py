@@ -23,6 +23,7 @@ from lib.answers.answers import answers, asked, best_baseline, prompt
 from lib.answers.prompt_context import BEST_BASELINE, ORACLES, Context, context, contexts, segments_read
 from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
+from lib.method import remembered, stored
 from lib.methods import METHODS, baselines
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
 from lib.models.encoders import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
@@ -86,12 +87,9 @@ def rejected_context(study: Study) -> Context:
     return context(name, best)
 
 
+@remembered
 def pairs(study: Study) -> Pairs:
     """The pairs of all questions that are answered; answers that are not in the log are written now."""
-    return study.memo("preference_pairs", lambda: _pairs(study))
-
-
-def _pairs(study: Study) -> Pairs:
     right_from = study.profile.preference.right_from
     written = answers(study, rejected_context(study)).texts
     shown = contexts(study, prompt_context(study))
@@ -115,6 +113,11 @@ def folds(study: Study) -> list[Fold]:
     return make_folds(study.questions, study.filings, "company", settings.n_folds, settings.seed)
 
 
+@remembered
+def _read(study: Study) -> pd.DataFrame:
+    return segments_read(study, prompt_context(study))
+
+
 def fold_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
     """A fold's training pairs, and the record of the check that they hold nothing of its test questions.
 
@@ -133,7 +136,7 @@ def fold_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
             f"fold {fold.number} by company: no training question gives a pair ({dict(found.counts)} of all questions)"
         )
     rows = [row for row, name in enumerate(ids) if name in set(table["question_id"])]
-    shown = study.memo("preference_read", lambda: segments_read(study, prompt_context(study)))
+    shown = _read(study)
     shown = shown[shown["question_id"].isin(table["question_id"])]
     shown = shown.merge(study.questions[["question_id", "question"]])
     shown = shown.assign(text=[*map(text_of, zip(shown["doc_name"], shown["page"], strict=True))])
@@ -215,16 +218,16 @@ def counts(study: Study) -> dict[str, int]:
     """What became of the questions (``pair``, ``right``, ``missing``), and the characters that an epoch of every fold
     reads (``n_characters``): a pair is trained on in all folds but one. Stored, and published without text.
     """
-    params = {name: study.digest(name) for name in ("chunks", "questions")}
-    params |= {"settings": study.settings_of(("preference", "answers", "generator"))}
-    params |= {"runs": [study.run_digest(name, "standard") for name in baselines()]}
+    return _counts(study, [study.run_digest(name, "standard") for name in baselines()])
 
-    def make() -> dict[str, int]:
-        found = pairs(study)
-        known = {name: found.counts[name] for name in ("pair", "right", "missing")}
-        return known | {"n_characters": characters(found.table) * (len(folds(study)) - 1)}
 
-    return study.store.value("preference/counts", params, make, VERSION, public=True)
+@stored(
+    "preference/counts", ["chunks", "questions"], ["preference", "answers", "generator"], version=VERSION, public=True
+)
+def _counts(study: Study, runs: list[str]) -> dict[str, int]:
+    found = pairs(study)
+    known = {name: found.counts[name] for name in ("pair", "right", "missing")}
+    return known | {"n_characters": characters(found.table) * (len(folds(study)) - 1)}
 
 
 def paragraph(study: Study, profile: dict) -> str:

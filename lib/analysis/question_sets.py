@@ -23,6 +23,7 @@ from lib.analysis.frontier import known_file
 from lib.analysis.statistic import correlation_of
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
+from lib.method import stored
 from lib.methods import METHODS, measured
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
@@ -102,15 +103,10 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).astype(float)
 
 
+@stored(STAGE, ["questions", "chunks", "pages"], ["bm25"], VERSION, public=True)
 def features(study: Study) -> pd.DataFrame:
-    """:func:`described` of the study's questions, indexed by question_id; stored, without text."""
-
-    def make() -> pd.DataFrame:
-        return described(study, study.questions).assign(question_id=study.questions["question_id"].to_numpy())
-
-    params = {name: study.digest(name) for name in ("questions", "chunks", "pages")}
-    params |= {"settings": study.settings_of(("bm25",))}
-    return study.store.frame(STAGE, params, make, VERSION, public=True).set_index("question_id")
+    """:func:`described` of the study's questions, and their question_id; without text."""
+    return described(study, study.questions).assign(question_id=study.questions["question_id"].to_numpy())
 
 
 def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[str, Study]:

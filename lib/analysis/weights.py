@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from lib.folds import Fold
+from lib.method import stored
 from lib.metrics import METRICS
 from lib.retrievers import convex
 from lib.retrievers.convex import Normalisation, best_alpha, chosen_alphas
@@ -24,11 +25,12 @@ CHOOSING: dict[Normalisation, str] = {"min_max": "convex_folds", "softmax": "con
 
 def sweep(study: Study, normalisation: Normalisation = "min_max") -> pd.DataFrame:
     """What every ``alpha`` gives each question under the standard condition, as :mod:`lib.retrievers.convex` has it."""
-    params = {name: study.digest(name) for name in ("chunks", "questions")}
-    params |= {"settings": study.settings_of(("embedder", "bm25")), "depth": study.profile.run.depth}
-    params |= {"alphas": list(convex.ALPHAS), "normalisation": normalisation, "n_dense": convex.N_DENSE}
-    make = lambda: convex.alpha_values(study, study.candidates("standard"), normalisation)  # noqa: E731
-    return study.store.frame("siblings/alpha", params, make, version=2, public=True)
+    return _sweep(study, normalisation, study.profile.run.depth, list(convex.ALPHAS), convex.N_DENSE)
+
+
+@stored("siblings/alpha", ["chunks", "questions"], ["embedder", "bm25"], version=2, public=True)
+def _sweep(study: Study, normalisation: Normalisation, depth: int, alphas: list[float], n_dense: int) -> pd.DataFrame:
+    return convex.alpha_values(study, study.candidates("standard"), normalisation)
 
 
 def by_weight(values: pd.DataFrame) -> pd.DataFrame:

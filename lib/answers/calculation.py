@@ -18,9 +18,10 @@ from lib.answers.asked import asked_for
 from lib.answers.pages_read import identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
+from lib.corpus import edited
 from lib.evaluation import METRIC_COLUMNS
 from lib.files import digest_of_file
-from lib.frames import edited, remembered
+from lib.method import remembered
 from lib.metrics.right import right_metrics
 from lib.retrievers.identity import company_match
 from lib.retrievers.names import core_words

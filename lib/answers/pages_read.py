@@ -4,7 +4,7 @@ import pandas as pd
 
 from lib.answers.prompt_context import Context
 from lib.data.rows import Sheet, kind_of, lines_of
-from lib.frames import remembered
+from lib.method import remembered
 from lib.retrievers.identity import Identity, filing_identities
 from lib.study import Study
 

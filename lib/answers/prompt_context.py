@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from lib.data.chunks import split_chunks
-from lib.frames import remembered
+from lib.method import remembered
 from lib.methods import METHODS
 from lib.study import Study
 from lib.tokens import tokenize

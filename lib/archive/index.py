@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
+from lib.corpus import ARTIFACTS
 from lib.data.chunks import load_tokenizer, split_chunks, split_pages
 from lib.data.locate import DEMO, financebench_root, name_of
 from lib.data.pages import read_filing
 from lib.files import digest_of_file, write_atomically
-from lib.frames import ARTIFACTS
 from lib.models.encoders import load_encoder
 from lib.models.index import SPECIAL_TOKENS
 from lib.models.weights import fetch, weights_hash

@@ -84,7 +84,7 @@ def sentences(summary: pd.DataFrame, n_filings: int) -> list[str]:
 
 def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     """How far the finding can be relied on: what is known of questions, models and folds."""
-    label = named(study)
+    label = named(study).set_index("question_id")["named"]
     models = models_of(study.profile)
     roles = ("embedder", "rerank", "generator")
     right = summary[(summary["metric"] == "answer_right") & (summary["condition"] == "oracle-page")]

@@ -12,7 +12,7 @@ from docutils.nodes import make_id
 
 from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
-from lib.methods import METHODS, OWN, Method
+from lib.methods import METHODS, NEEDS, OWN
 from lib.published import MANIFEST, PUBLISHED_COLUMNS, RESULTS, Published, exported_metrics, exported_run
 from lib.show.display import number, with_interval
 from lib.show.tables import seconds
@@ -20,27 +20,8 @@ from lib.study import Study
 
 K = 5
 SHOWN = ("doc_recall", "page_recall")
-#: What a row may need beside an index; the filters of the page.
-NEEDS = ("training", "language model", "metadata", "cross-encoder")
 COSTS = ["question_s", "tokens_written", "tokens_read", "pairs_scored", "index_s"]
 ZIP, RUNS, EXPORTED_METRICS = "all-results.zip", "runs", "metrics.csv.gz"
-
-
-def needs_of(method: Method) -> list[str]:
-    """Which of NEEDS a method has, by itself or through the methods whose runs it reads."""
-    of_used = {need for name in method.uses for need in needs_of(METHODS[name])}
-    module, context = method.score.__module__, method.options.get("context")
-    is_matched = module == "lib.retrievers.matched" and not method.options.get("covers")
-    has = {
-        "training": method.is_trained,
-        "language model": bool(method.writes),
-        "metadata": is_matched
-        or module.startswith("lib.ahead.")
-        or context == "header"
-        or method.options.get("scorer") == "best",  # its pages' header is from the records
-        "cross-encoder": module == "lib.retrievers.rerank",
-    }
-    return [need for need in NEEDS if has[need] or need in of_used]
 
 
 def others(study: Study) -> dict[str, Published]:
@@ -77,7 +58,7 @@ def board(study: Study) -> pd.DataFrame:
         rows = of["standard", "page_recall"].sort_values("mean", ascending=False, kind="stable")
         part = pd.DataFrame({"set": name, "method": rows.index}, rows.index)
         part["title"] = [METHODS[one].title for one in rows.index]
-        part["needs"] = ["; ".join(needs_of(METHODS[one])) for one in rows.index]
+        part["needs"] = ["; ".join(METHODS[one].needs) for one in rows.index]
         for metric in SHOWN:
             values = of["standard", metric].reindex(rows.index)
             part[[metric, f"{metric}_low", f"{metric}_high"]] = values[["mean", "low", "high"]]

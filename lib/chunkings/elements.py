@@ -24,7 +24,7 @@ from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
 from lib.data.chunks import as_chunks
 from lib.files import end_with_parent
-from lib.frames import remembered
+from lib.method import remembered
 from lib.study import Study
 
 VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lib.data.chunks import as_chunks, split_chunks, split_pages
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.index import encode_texts
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS
@@ -29,7 +29,7 @@ def table(study: Study, name: str) -> pd.DataFrame:
 
 def sizes_together(study: Study) -> tuple[pd.DataFrame, np.ndarray]:
     """The chunks of all :data:`SIZES`, size after size, and which of them are the first of a page with their text."""
-    chunks = pd.concat([study.with_chunks(name).chunks for name in SIZES], ignore_index=True)
+    chunks = pd.concat([study.over(name).chunks for name in SIZES], ignore_index=True)
     return chunks, ~chunks["key"].duplicated().to_numpy()
 
 

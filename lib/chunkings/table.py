@@ -5,24 +5,9 @@ retriever and every page measure works on them as on the study's own chunks. ``s
 chunk's text is no span of its page.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-
-import pandas as pd
-
 from lib.chunkings import restructured, sizes
 from lib.chunkings.elements import elements, merge
-
-
-@dataclass(frozen=True)
-class Chunking:
-    """A way to cut the filings into chunks."""
-
-    make: Callable[..., pd.DataFrame]  # of a study over its own chunks and options; gives CHUNK_COLUMNS
-    options: Mapping[str, object] = field(default_factory=dict)
-    settings: tuple[str, ...] = ("chunks", "embedder")  # sections of the profile that the function reads
-    version: int = 1  # raised when the table has other chunks than before
-
+from lib.method import Chunking
 
 CHUNKINGS: dict[str, Chunking] = {
     "elements": Chunking(lambda study: merge(elements(study))),

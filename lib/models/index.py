@@ -9,7 +9,7 @@ import pandas as pd
 
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.encoders import VERSION, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
 from lib.study import Study
@@ -63,7 +63,7 @@ def encode_with(
     @cache
     def encoder() -> object:
         make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
-        return study.original.memo(("encoder", digest, window), make)
+        return study.over("").memo(("encoder", digest, window), make)
 
     def encode(items: list) -> np.ndarray:
         return encoder().encode([item if isinstance(item, str) else item[1] for item in items], role)
@@ -106,7 +106,7 @@ def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | N
     """
     if study.chunking and window in (None, study.profile.embedder.window):
         with study.store.unasked():
-            window_vectors(study.original)
+            window_vectors(study.over(""))
     rows, different = pd.factorize(np.asarray(texts, object))
     return encode_texts(study, stage, different.tolist(), window=window)[rows]
 

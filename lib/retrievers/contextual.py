@@ -19,7 +19,7 @@ import pandas as pd
 import yaml
 
 from lib.data.chunks import split_chunks
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.index import SPECIAL_TOKENS, encode_texts
 from lib.models.written import Filled
 from lib.retrievers.bm25 import BM25, text_scores

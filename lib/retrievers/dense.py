@@ -71,7 +71,7 @@ def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
 
 def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
-    scores = [score_whole(study.with_chunks(name), candidates) for name in SIZES]
+    scores = [score_whole(study.over(name), candidates) for name in SIZES]
     is_first = study.memo("is_first", lambda: sizes_together(study)[1])
     return np.concatenate(scores, axis=1)[:, is_first]
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from lib.chunkings.elements import elements, is_furniture
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.index import text_vectors
 from lib.retrievers.dense import cosines, question_vectors
 from lib.study import Study
@@ -79,7 +79,7 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
 def represent(study: Study) -> pd.DataFrame:
     """The three :data:`KINDS` of text of each element chunk, which its own text replaces where one is empty."""
     texts = study.chunks["text"].tolist()
-    named = captions(study.chunks, elements(study.original))
+    named = captions(study.chunks, elements(study.over("")))
     first = [named.get(row) or " ".join(sentences_of(text)[:2]) for row, text in enumerate(texts)]
     found = metadata_of(texts).assign(prefix=first)
     return found.apply(lambda column: column.where(column != "", texts))

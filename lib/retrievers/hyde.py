@@ -7,7 +7,7 @@ with numbers, at temperature 0; the wording of that prompt is chosen here.
 
 import numpy as np
 
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.index import encode_texts
 from lib.models.written import Filled
 from lib.retrievers.dense import score_vectors

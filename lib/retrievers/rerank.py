@@ -32,7 +32,7 @@ def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None
     space |= {"window": window, "is_head": head_tokens is not None}
 
     def compute(pairs: list[tuple[str, str]]) -> np.ndarray:
-        weights, memo = fetch(settings.weights), study.original.memo
+        weights, memo = fetch(settings.weights), study.over("").memo
         model = memo(("cross_encoder", window), lambda: load_cross_encoder(weights, window))
         tokenizer = memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
         passages = [passages_of(*pair, tokenizer, window)[: 1 if head_tokens else None] for pair in pairs]

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.sparse import sparse_vectors
 from lib.study import Study
 

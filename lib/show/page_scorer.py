@@ -20,7 +20,7 @@ from lib.study import Study
 from lib.words import Condition
 
 UNTRAINED = "On the fine-tuned scorer they are measured by `python -m lib mistakes`, which trains for hours."
-NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned", "best": "Best recipe"}
+NAMES = {"untrained": "Untrained encoder", "light": "Light map", "full": "Fine-tuned", "best": "With header"}
 ASKED = "metrics-generated"  # the type of question of the published claim about the oracle
 ASKED_HEAD = ", metrics"
 #: Set-ups around which the differences between ours and the published one are measured: PARTS of each.
@@ -34,7 +34,7 @@ DIFFERENCES = {
     "Filings matched by records": ("identity", "none", "records"),
     "Filing given": ("identity", "none", "given"),
     "A small map in place of fine-tuning": ("scorer", "full", "light"),
-    "The best recipe in place of the published one": ("scorer", "full", "best"),
+    "A header before each page": ("scorer", "full", "best"),
     "Folds by filing: companies are known": ("by", "company", "filing"),
 }
 #: The dense search that knows as much of the filing as a set-up does: its method and condition.

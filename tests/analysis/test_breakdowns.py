@@ -73,7 +73,7 @@ def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company,
 def test_questions_are_sorted_by_what_they_name():
     texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
     asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
-    assert named(make_study(questions=asked)).tolist() == list(NAMED)
+    assert named(make_study(questions=asked))["named"].tolist() == list(NAMED)
 
 
 def test_labels_tell_gold_pages_and_depth():

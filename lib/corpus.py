@@ -1,4 +1,4 @@
-"""The frames of a dataset under a profile: filings, pages, chunks and questions, what identifies them, and the outputs.
+"""A corpus: the filings, pages, chunk tables and questions of a dataset under a profile, and what identifies them.
 
 Every frame is looked up in the store before it is computed; the files of the contract are written to ``outputs``.
 """
@@ -6,10 +6,10 @@ Every frame is looked up in the store before it is computed; the files of the co
 import copy
 import json
 import shutil
-from collections.abc import Callable, Mapping
-from functools import cache, partial, wraps
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pandas as pd
 from tokenizers import Tokenizer
@@ -19,20 +19,16 @@ from lib.data.chunks import load_tokenizer, split_pages
 from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages
 from lib.files import ROOT, aside, digest_of, digest_of_file, write_atomically
+from lib.method import Chunking, Search
 from lib.models.weights import fetch, weights_hash
 from lib.profile import Settings
 from lib.published import Published
 from lib.store import Store
-from lib.words import CHUNK_COLUMNS, NeedsFilings, StudyError
-
-if TYPE_CHECKING:
-    from lib.chunkings.table import Chunking
-    from lib.methods import Method
+from lib.words import CHUNK_COLUMNS, NeedsFilings
 
 ARTIFACTS = ROOT / "artifacts"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
-LATER = {"engine": "torch"}  # of published manifests: with these values no part of a key
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
 READ = {
     "bm25": {"retrievers/stop_words.txt": "e74feb668ca57f0910d4"},
@@ -52,30 +48,12 @@ def edited(*sections: str) -> dict[str, dict[str, str]]:
     return {"files": files} if files else {}
 
 
-def remembered(function: Callable) -> Callable:
-    """Keep what a function of a study and hashable arguments gives while the process lives, see :meth:`Frames.memo`.
-
-    ``key`` of the function gives the memo's key, by which a study that knows the value already can put it there.
-    """
-
-    def key(*given: object) -> tuple:
-        return (f"{function.__module__}.{function.__qualname__}", *given)
-
-    @wraps(function)
-    def recalled(study: "Frames", *given: object) -> object:
-        return study.memo(key(*given), partial(function, study, *given))
-
-    recalled.key = key
-    return recalled
-
-
-class Frames:
+class Corpus:
     """The frames of one dataset under one profile.
 
     Args:
         dataset: the records and where the filings are.
         profile: which models and sizes.
-        methods: the method table, by name.
         chunkings: the other chunk tables, by name.
         artifacts: directory for everything computed.
         published: results that are used where they have the wanted keys; None to compute everything.
@@ -86,24 +64,21 @@ class Frames:
         home: directory of this dataset and profile.
         store: stored results.
         cache: what models gave, item by item.
-        chunking: name of the chunk table that ``chunks`` is; empty for the study's own.
-        parameters: the chapter's own parameters, such as ``k``.
+        uses_published: whether texts that another profile's log has from its publication are used.
     """
 
     def __init__(
         self,
         dataset: Dataset,
         profile: Settings,
-        methods: "Mapping[str, Method]",
-        chunkings: "Mapping[str, Chunking]",
+        chunkings: Mapping[str, Chunking],
         artifacts: Path = ARTIFACTS,
         published: Published | None = None,
         outputs: Path | None = None,
         chapter: str = "",
     ):
-        self.dataset, self.profile, self.methods, self.chunkings = dataset, profile, methods, chunkings
-        self.published, self.chapter, self.chunking = published, chapter, ""
-        self.uses_published = published is not None  # or texts that another profile's log has from its publication
+        self.dataset, self.profile, self.chunkings = dataset, profile, chunkings
+        self.published, self.chapter, self.uses_published = published, chapter, published is not None
         self.home = Path(artifacts) / dataset.name / profile.name
         self.outputs = Path(outputs or self.home)
         # the demo shows everything at work: of its published results only the language model's texts are used
@@ -111,52 +86,21 @@ class Frames:
         self.store = Store(Path(artifacts) / "store", on_use=self._log_stage, published=layer)
         self.cache = Cache(Path(artifacts) / "cache.sqlite")
         self._memo: dict[object, tuple[object, set[str]]] = {}
-        self.parameters: dict[str, object] = {}
-        self._whole: Self | None = None  # the study with its whole profile, where a method sees a part
 
-    def _copy(self, **changes: object) -> Self:
+    def with_changes(self, changes: Mapping[str, object]) -> Self:
+        """This corpus with dotted settings of its profile replaced."""
         other = copy.copy(self)
-        other.__dict__.update(changes)
+        other.profile, other._memo = self.profile.replaced(changes), {}
         return other
 
-    def with_changes(self, changes: dict[str, object]) -> Self:
-        """This study with dotted settings of its profile replaced."""
-        return self._copy(profile=self.profile.replaced(changes), _memo={}, _whole=None)
-
-    def with_chunks(self, chunking: str) -> Self:
-        """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
-
-        Raises:
-            StudyError: there is no such table.
-        """
-        if chunking and chunking not in self.chunkings:
-            raise StudyError(f"no chunk table {chunking!r}: say one of {', '.join(self.chunkings)}")
-        return self if chunking == self.chunking else self._copy(chunking=chunking)
-
-    @property
-    def original(self) -> Self:
-        """This study over its own chunks."""
-        return self.with_chunks("")
-
-    @property
-    def whole(self) -> Self:
-        """This study with its whole profile, where a method sees a part of it."""
-        return (self._whole or self).with_chunks(self.chunking)
-
     def memo(self, key: object, compute: Callable[[], object]) -> object:
-        """A value that is kept while this process lives, by chunk table and key; the stages behind it are noted."""
-        place = (self.chunking, key)
-        if place not in self._memo:
+        """A value that is kept while this process lives, by its key; the stages behind it are noted."""
+        if key not in self._memo:
             with self.store.recording() as asked:
-                self._memo[place] = compute(), asked
-        value, asked = self._memo[place]
+                self._memo[key] = compute(), asked
+        value, asked = self._memo[key]
         self.store.note(asked)
         return value
-
-    @property
-    def has_text(self) -> bool:
-        """Whether the filings and the questions' text are on this machine."""
-        return self.dataset.has_text
 
     def need_filings(self, what: str) -> None:
         """Refuse what is impossible without the filings.
@@ -164,17 +108,8 @@ class Frames:
         Raises:
             NeedsFilings: they are not on this machine.
         """
-        if not self.has_text:
+        if not self.dataset.has_text:
             raise NeedsFilings(f"{what} needs the filings, which are not on this machine")
-
-    def need_answers(self, what: str) -> None:
-        """Refuse what is impossible without the questions' answers.
-
-        Raises:
-            StudyError: no question has one.
-        """
-        if "answer" in self.dataset.lacks:
-            raise StudyError(f"{what} needs answers, which the questions of {self.dataset.name} lack")
 
     @property
     def questions(self) -> pd.DataFrame:
@@ -192,45 +127,48 @@ class Frames:
     @property
     def pages(self) -> pd.DataFrame:
         """PAGE_COLUMNS of every filing; extracted once for all question sets, and the gold pages of each checked."""
-        return self.memo("pages", self._pages)
 
-    def _pages(self) -> pd.DataFrame:
-        params = self._pages_params()
-        pages = self._text("pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
-        params |= {"questions": self.dataset.fingerprint}
-        self.store.value("gold", params, lambda: check_gold(self.dataset, pages))
-        return pages
+        def make() -> pd.DataFrame:
+            params = self._pages_params()
+            pages = self._text("pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
+            params |= {"questions": self.dataset.fingerprint}
+            self.store.value("gold", params, lambda: check_gold(self.dataset, pages))
+            return pages
+
+        return self.memo("pages", make)
 
     def _pages_params(self) -> dict:
         import pymupdf
 
         return {"filings": self.dataset.filings_digest, "pymupdf": pymupdf.VersionBind}
 
-    @property
     def chunks(self) -> pd.DataFrame:
-        """CHUNK_COLUMNS of every page."""
-        return self.memo("chunks", self.whole._chunks)
+        """The study's own chunks of every page, CHUNK_COLUMNS."""
 
-    def _chunks(self) -> pd.DataFrame:
         def split() -> pd.DataFrame:
             settings = self.profile.chunks
             return split_pages(self.pages, self.tokenizer, settings.size, settings.overlap)
 
+        return self.memo("chunks", lambda: self._text("chunks", self.chunks_params(), split, CHUNKS_VERSION))
+
+    def table(self, name: str, search: Search) -> pd.DataFrame:
+        """Another chunk table, CHUNK_COLUMNS, made of what a search over the study's own chunks sees."""
+        table = self.chunkings[name]
+
         def make() -> pd.DataFrame:
-            made = table.make(self.original, **table.options)[list(CHUNK_COLUMNS)]
+            made = table.make(search, **table.options)[list(CHUNK_COLUMNS)]
             if made["chunk_id"].duplicated().any():
-                raise ValueError(f"{self.chunking}: chunk ids occur twice")
+                raise ValueError(f"{name}: chunk ids occur twice")
             return made
 
-        if not self.chunking:
-            return self._text("chunks", self._chunks_params(), split, CHUNKS_VERSION)
-        table = self.chunkings[self.chunking]
-        return self._text(f"chunkings/{self.chunking}", self._chunks_params(), make, table.version)
+        stage, params = f"chunkings/{name}", self.chunks_params(name)
+        return self.memo(("chunks", name), lambda: self._text(stage, params, make, table.version))
 
-    def _chunks_params(self) -> dict:
-        if self.chunking:
-            digests = {name: self.original.digest(name) for name in ("pages", "chunks", "filings")}
-            return digests | {"settings": self.settings_of(self.chunkings[self.chunking].settings)}
+    def chunks_params(self, table: str = "") -> dict:
+        """What the chunks of a table depend on, JSON-able."""
+        if table:
+            digests = {name: self.digest(name) for name in ("pages", "chunks", "filings")}
+            return digests | {"settings": settings_of(self.profile, self.chunkings[table].settings)}
         given = {"pages": self.digest("pages"), "tokenizer": weights_hash(self.profile.embedder.weights)}
         return given | {name: self.profile.chunks[name] for name in ("size", "overlap")}
 
@@ -250,40 +188,35 @@ class Frames:
         """The tokenizer of the encoder, without truncation or padding."""
         return load_tokenizer(fetch(self.profile.embedder.weights))
 
-    def settings_of(self, sections: tuple[str, ...]) -> dict:
-        """Sections of the profile as a part of a key, with each model's name replaced by its weights' hash, and with
-        their edited files of data."""
-        hashed = {name: _with_hashes(self.profile[name]) for name in sections}
-        return {name: value | more if (more := edited(name)) else value for name, value in hashed.items()}
-
-    def digest(self, name: str) -> str:
+    def digest(self, name: str, table: str = "") -> str:
         """What identifies the content of a frame, 20 hex digits.
 
         Args:
             name: ``pages``, ``chunks`` (ids and keys), ``questions`` (texts, gold pages and labels), ``evidence`` or
                 ``filings`` (the files).
+            table: of the chunks; one that is not the study's own is known by what it is made from.
         """
         if name == "filings":
             return self.dataset.filings_digest
-        return self.memo(("digest", name), lambda: self.whole._digest(name))
-
-    def _digest(self, name: str) -> str:
+        if name == "chunks" and table:
+            made = lambda: [table, self.chunkings[table].version, self.chunks_params(table)]  # noqa: E731
+            return self.memo(("digest", table), lambda: digest_of(made())[:20])
         params, version = {"dataset": self.dataset.fingerprint}, 1
         if name == "pages":
             params, version = self._pages_params(), PAGES_VERSION
         elif name == "chunks":
-            params, version = self._chunks_params(), CHUNKS_VERSION
-            if self.chunking:  # known by what it is made from: building a table can take long
-                return digest_of([self.chunking, self.chunkings[self.chunking].version, params])[:20]
+            params, version = self.chunks_params(), CHUNKS_VERSION
         make = lambda: digest_of(self._content(name))[:20]  # noqa: E731
-        return self.store.value(f"digests/{name}", params, make, version, public=True)
+        stage = f"digests/{name}"
+        return self.memo(("digest", name), lambda: self.store.value(stage, params, make, version, public=True))
 
     def _content(self, name: str) -> object:
         """What a digest is made of, JSON-able."""
         if name == "pages":
             return self.pages.astype({"page": int}).to_dict("list")
         if name == "chunks":
-            return [self.chunks["chunk_id"].tolist(), self.chunks["key"].tolist()]
+            chunks = self.chunks()
+            return [chunks["chunk_id"].tolist(), chunks["key"].tolist()]
         self.need_filings("the questions' text")
         _ = self.pages  # gold pages are checked before anything is measured against them
         columns = ["evidence"] if name == "evidence" else [*QUESTION_IDENTITY, *QUESTION_LABELS]
@@ -314,9 +247,15 @@ class Frames:
             file.write(json.dumps(record) + "\n")
 
 
+def settings_of(profile: Settings, sections: Sequence[str]) -> dict:
+    """Sections of a profile as a part of a key, with each model's name replaced by its weights' hash, and with their
+    edited files of data."""
+    hashed = {name: _with_hashes(profile[name]) for name in sections}
+    return {name: value | more if (more := edited(name)) else value for name, value in hashed.items()}
+
+
 def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
     hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    kept = {key: value for key, value in settings.items() if key not in LATER or LATER[key] != value}
-    return {key: hashed.get(key) or _with_hashes(value) for key, value in kept.items()}
+    return {key: hashed.get(key) or _with_hashes(value) for key, value in settings.items()}

@@ -1,0 +1,171 @@
+"""What a retriever is, what it may see, and how what it computes is kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from inspect import signature
+from typing import Protocol, Self
+
+import numpy as np
+import pandas as pd
+from tokenizers import Tokenizer
+
+from lib.cache import Cache
+from lib.profile import Settings
+from lib.store import Store
+from lib.words import CONDITIONS, Condition
+
+MAIN, MATCHED, ORDERED, GENERAL = "main", "matched", "ordered", "general"
+OWN = (MAIN, MATCHED, ORDERED, GENERAL)  # families of this study
+
+
+class Search(Protocol):
+    """What a retriever may see: the frames of a study, the settings that its row declares, and where results are kept.
+
+    Attributes:
+        questions, pages, filings: see :mod:`lib.words` for their columns.
+        chunks: those that are searched, CHUNK_COLUMNS.
+        chunking: name of their table; empty for the study's own.
+        profile: the declared sections alone; any other is an UndeclaredSetting.
+        tokenizer: of the encoder.
+        store, cache: results by what they depend on, and what models gave item by item.
+    """
+
+    questions: pd.DataFrame
+    pages: pd.DataFrame
+    filings: pd.DataFrame
+    chunks: pd.DataFrame
+    chunking: str
+    profile: Settings
+    tokenizer: Tokenizer
+    store: Store
+    cache: Cache
+
+    def over(self, chunking: str) -> Self:
+        """The same over another chunk table."""
+
+    def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
+        """The ranking of another method among the allowed chunks."""
+
+    def digest(self, name: str) -> str:
+        """What identifies the content of a frame."""
+
+    def settings_of(self, sections: Sequence[str]) -> dict:
+        """Sections of the profile as a part of a key."""
+
+    def memo(self, key: object, compute: Callable[[], object]) -> object:
+        """A value that is kept while the process lives."""
+
+
+@dataclass(frozen=True)
+class Chunking:
+    """A way to cut the filings into chunks."""
+
+    make: Callable[..., pd.DataFrame]  # of a Search over the study's own chunks, and options; gives CHUNK_COLUMNS
+    options: Mapping[str, object] = field(default_factory=dict)
+    settings: tuple[str, ...] = ("chunks", "embedder")  # sections of the profile that the function reads
+    version: int = 1  # raised when the table has other chunks than before
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named retrieval pipeline.
+
+    Attributes:
+        name: as in file names and tables.
+        title: as a reader sees it.
+        pipeline: what happens to a question, step by step.
+        source: keys of the bibliography.
+        score: the retriever, see :mod:`lib.methods`.
+        settings: sections of the profile that the scores depend on.
+        uses: methods whose runs this one reads.
+        options: keyword arguments of ``score``, JSON-able: they distinguish the rows of one function.
+        chunking: name of another chunk table that is searched (:mod:`lib.chunkings.table`); empty for the study's own.
+        inputs: gives what else the scores depend on, JSON-able, such as texts that a language model wrote.
+        writes: kind of text that a language model writes for the row → share of that kind's texts that it reads.
+        changes: the method that the row is compared with, of which it changes one thing.
+        version: raised when the scores change although nothing above does.
+        needs: what it needs beside the filings: ``training`` (labelled questions), ``metadata`` (records of filings),
+            ``language model``, ``cross-encoder``.
+        family: ``main``; ``matched`` for filings matched first; ``ordered`` for the page scorer with another stage two;
+            or the key of the sibling study that the row is from.
+        conditions: those that it is measured under.
+    """
+
+    name: str
+    title: str
+    pipeline: str
+    source: str
+    score: Callable[..., np.ndarray]
+    settings: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
+    chunking: str = ""
+    inputs: Callable[..., object] | None = None
+    writes: Mapping[str, float] = field(default_factory=dict)
+    changes: str = ""
+    version: int = 1
+    needs: tuple[str, ...] = ()
+    family: str = MAIN
+    conditions: tuple[Condition, ...] = CONDITIONS
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether it learns from questions (in folds)."""
+        return "training" in self.needs
+
+    def citation(self) -> str:
+        """The sources as the book cites them."""
+        return f"{{cite}}`{self.source}`" if self.source else "this study"
+
+
+def remembered(make: Callable) -> Callable:
+    """Keep what a function of a Search and hashable arguments gives while the process lives.
+
+    ``key`` of the function gives the key, by which a study that knows the value already can put it there.
+    """
+
+    def key(*given: object) -> tuple:
+        return (f"{make.__module__}.{make.__qualname__}", *given)
+
+    @wraps(make)
+    def recalled(search: Search, *given: object) -> object:
+        return search.memo(key(*given), partial(make, search, *given))
+
+    recalled.key = key
+    return recalled
+
+
+def stored(
+    stage: str, on: Sequence[str] = (), settings: Sequence[str] = (), version: int = 1, public: bool = False
+) -> Callable[[Callable], Callable]:
+    """Keep what a function of a Search gives in its store: a frame or a JSON-able value, computed where it is missing.
+
+    The key is made of the arguments, which are JSON-able, the digests of the frames and runs that it reads, sections
+    of the profile, and the version.
+
+    Args:
+        stage: its name; ``{argument}`` stands for the value of an argument, which is then no other part of the key.
+        on: names of what is read, see :meth:`lib.study.Study.digest`; a run is ``run=CONDITION/METHOD``.
+        settings: sections of the profile that are read.
+        version, public: see :meth:`lib.store.Store.get`.
+    """
+
+    def declare(make: Callable) -> Callable:
+        form = signature(make)
+
+        @wraps(make)
+        def looked_up(search: Search, *given: object, **by_name: object) -> object:
+            bound = form.bind(search, *given, **by_name)
+            bound.apply_defaults()
+            named = dict([*bound.arguments.items()][1:])
+            params = {name: value for name, value in named.items() if f"{{{name}}}" not in stage}
+            for name in on:
+                params[name.partition("=")[0]] = search.digest(name.format(**named))
+            if settings:
+                params["settings"] = search.settings_of(settings)
+            return search.store.kept(stage.format(**named), params, partial(make, search, **named), version, public)
+
+        return looked_up
+
+    return declare
