@@ -16,21 +16,20 @@ from filelock import FileLock, Timeout
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_S = 10
-_RIGHTS = "give yourself the right to it, as with chmod u+rwX, or take another folder"
-_PLACE = "a file stands where a folder is needed, or the other way round; rename it"
 MENDS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room on the disk; all that was computed is kept"),
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _RIGHTS),
-    **dict.fromkeys((errno.ENOTDIR, errno.EISDIR, errno.EEXIST), _PLACE),
-    errno.EIO: "the disk has a fault; take another one",
-    errno.EMFILE: "too many files are open; raise ulimit -n",
-    errno.ENOMEM: "memory was exhausted; end other programs, or say JOBS=1",
+    "ENOSPC EDQUOT EFBIG": "make room on the disk; all that was computed is kept",
+    "EACCES EPERM EROFS": "give yourself the right to it, as with chmod u+rwX, or take another folder",
+    "ENOTDIR EISDIR EEXIST": "a file stands where a folder is needed, or the other way round; rename it",
+    "EIO": "the disk has a fault; take another one",
+    "EMFILE": "too many files are open; raise ulimit -n",
+    "ENOMEM": "memory was exhausted; end other programs, or say JOBS=1",
 }
 
 
 def mend_of(number: int | None) -> str:
     """What mends an error of the operating system with this number; empty where nothing that a person does would."""
-    return MENDS.get(number, "")
+    name = errno.errorcode.get(number, "")
+    return next((mend for names, mend in MENDS.items() if name in names.split()), "")
 
 
 def digest_of(value: object) -> str:
@@ -84,11 +83,9 @@ def exclusively(path: Path, say: Callable[[str], None] = print) -> Iterator[None
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path.with_name(f"{path.name}.lock"))
     try:
-        lock.acquire(timeout=PATIENCE_S)
+        held = lock.acquire(timeout=PATIENCE_S)
     except Timeout:
         say(f"{path.name}: another process holds it; waiting until that one ends")
-        lock.acquire()
-    try:
+        held = lock.acquire()
+    with held:
         yield
-    finally:
-        lock.release()

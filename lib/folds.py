@@ -1,8 +1,7 @@
 """Folds by filing and by company, and the checks that nothing leaks from training into a test fold.
 
-Five filings of one company share templates, page layouts and whole sentences, so folds by company are the stricter
-ones (grouped cross-validation; Roberts et al., Ecography 2017). A check reads the very texts that training reads, just
-before it, and refuses to go on.
+Filings of one company share templates, layouts and whole sentences, so folds by company are the stricter ones (grouped
+cross-validation; Roberts et al., Ecography 2017). A check reads the very texts that training reads, just before it.
 """
 
 import math
@@ -42,12 +41,9 @@ def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
     """A fold number from 0 for each item: no group in two folds, and folds about equal in items (greedily).
 
     Args:
-        groups: the group of each item.
+        groups: the group of each item; a StudyError where there are not two, as nothing can be held out.
         n_folds: folds; fewer when there are fewer groups.
         seed: of the order in which groups of equal size are placed.
-
-    Raises:
-        StudyError: there are not two groups, so nothing can be held out.
     """
     sizes = Counter(groups)
     if len(sizes) < 2:
@@ -61,21 +57,16 @@ def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
 
 
 def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: int, seed: int) -> list[Fold]:
-    """Folds of the questions by their gold filing or its company.
+    """Folds of the questions by their gold filing or its company, see :func:`assign_folds`.
 
-    Args:
-        questions, filings: a filing without a question may be read by every fold, unless its company is being tested
-            and the folds are by company.
-        by: ``filing`` or ``company``.
-        n_folds, seed: see :func:`assign_folds`.
+    A filing without a question may be read by every fold, unless its company is tested and the folds are by company.
 
     Raises:
         StudyError: an unknown ``by``, or only one group.
     """
-    if by not in ("filing", "company"):
+    if by not in (columns := {"filing": "doc_name", "company": "company"}):
         raise StudyError(f"folds by {by!r}: choose filing or company")
-    column = "doc_name" if by == "filing" else "company"
-    group_of = dict(zip(filings["doc_name"], filings[column], strict=True))
+    group_of = dict(zip(filings["doc_name"], filings[columns[by]], strict=True))
     groups = questions["doc_name"].map(group_of)
     assigned, folds = assign_folds(groups.tolist(), n_folds, seed), []
     for number in range(assigned.max() + 1):
@@ -105,15 +96,12 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
 
 
 def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict) -> dict:
-    """Check a fold's training data against its test questions.
+    """Check a fold's training data against its test questions; a record for the manifest of what was compared.
 
     Args:
         pairs: what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
         questions, filings: the study's.
         pages: from (doc_name, page) to a page's normalised text; the test questions' gold pages are looked up.
-
-    Returns:
-        A record for the manifest: counts, what was compared and the nearest question found.
 
     Raises:
         LeakError: a filing (or company) on both sides, a test question that is nearly a training question, or a

@@ -1,6 +1,6 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from pathlib import Path
 
@@ -68,8 +68,7 @@ class Settings(dict):
 
     def for_sets(self, *names: str) -> "Settings":
         """A copy with what its section ``sets`` changes for some datasets, the later first; without that section."""
-        changes = reduce(dict.__or__, [self.sets.get(name, {}) for name in names], {})
-        copy = self.replaced(changes)
+        copy = self.replaced(reduce(dict.__or__, [self.sets.get(name, {}) for name in names], {}))
         del copy["sets"]
         return copy
 
@@ -87,56 +86,53 @@ class Settings(dict):
 
     def changed(self, changes: dict[str, object]) -> "tuple[Settings, dict[str, str]]":
         """A copy with those of the dotted settings changed that can be, and what is wrong with the others."""
-        copy, wrong = _settings(self), {}
+        known, settings, wrong = dict(_items(self)), _settings(self), {}
         for dotted, value in changes.items():
-            *sections, name = dotted.split(".")
-            place = copy
-            for section in sections:
-                place = place.get(section, {}) if isinstance(place, dict) else {}
-            if value == {} and isinstance(place, dict) and isinstance(place.get(name), dict):
+            is_section = known.get(dotted) == {} or any(one.startswith(f"{dotted}.") for one in known)
+            if is_section and value == {}:
                 continue
-            if not isinstance(place, dict) or name not in place or isinstance(place[name], dict):
-                section = self.get(dotted.split(".")[0])
-                known = _dotted({dotted.split(".")[0]: section}) if isinstance(section, dict) else [*self]
-                wrong[dotted] = f"the profile has no setting {dotted!r:.80}; it has {', '.join(known)}"
-            elif needed := _needed(name, value, place[name]):
-                wrong[dotted] = f"{dotted} is {value!r:.80}; give {needed}"
+            if is_section or dotted not in known:
+                beside = [one for one in known if one.split(".")[0] == dotted.split(".")[0]] or self
+                wrong[dotted] = f"the profile has no setting {dotted!r:.80}; it has {', '.join(beside)}"
+                continue
+            *sections, name = dotted.split(".")
+            needed, is_right = _rule(name, known[dotted])
+            if is_right(value):
+                known[dotted] = reduce(dict.__getitem__, sections, settings)[name] = value
             else:
-                place[name] = value
+                wrong[dotted] = f"{dotted} is {value!r:.80}; give {needed}"
         for small, large in BELOW:
-            values = [reduce(lambda part, name: part.get(name, {}), one.split("."), copy) for one in (small, large)]
-            if all(isinstance(value, int) for value in values) and values[0] >= values[1]:
-                wrong[small] = f"{small} is {values[0]}; give less than {large}, which is {values[1]}"
-        return copy, wrong
+            if {small, large} <= {*known} and known[small] >= known[large]:
+                wrong[small] = f"{small} is {known[small]}; give less than {large}, which is {known[large]}"
+        return settings, wrong
 
 
-def _needed(name: str, value: object, like: object) -> str:
-    """What a setting needs in place of a value; empty where the value is right.
-
-    Args:
-        name: of the setting, without its sections.
-        value: that it is to have.
-        like: its value in the extended profile, of the same type.
-    """
+def _rule(name: str, like: object) -> tuple[str, Callable[[object], bool]]:
+    """What a setting needs, in words, and whether a value is that; by its name without sections, and by the type of its
+    value in the extended profile (``like``)."""
     if name in NAMES:
-        is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
-        return "" if is_list or value == "all" else "all or a list of names"
+        return (
+            "all or a list of names",
+            lambda value: value == "all" or _is_list(value, lambda one: isinstance(one, str)),
+        )
     if isinstance(like, list):
-        is_list = isinstance(value, list) and value
-        needed = [_needed(name, one, (like or value)[0]) for one in value] if is_list else ["values"]
-        return f"a list, each of it {max(needed)}" if any(needed) else ""
+        needed, is_one = _rule(name, like[0])
+        return f"a list, each of it {needed}", lambda value: value != [] and _is_list(value, is_one)
     if name in CHOICES:
-        return "" if value in CHOICES[name] else f"one of {', '.join(CHOICES[name])}"
+        return f"one of {', '.join(CHOICES[name])}", CHOICES[name].__contains__
     if isinstance(like, bool):
-        return "" if isinstance(value, bool) else "true or false"
+        return "true or false", lambda value: isinstance(value, bool)
     if isinstance(like, int):
         least = 0 if name in MAY_BE_0 or like == 0 else 1
-        return "" if type(value) is int and least <= value <= MOST else f"a whole number from {least}"
+        return f"a whole number from {least}", lambda value: type(value) is int and least <= value <= MOST
     if isinstance(like, float):
-        most = 1 if name in SHARES else LARGEST
-        is_right = type(value) in (int, float) and 0 <= value <= most
-        return "" if is_right else "a number from 0" + (" to 1" if most == 1 else ", such as 1.0e-3")
-    return "" if isinstance(value, str) and value.strip() else "a text"
+        needed, most = ("a number from 0 to 1", 1) if name in SHARES else ("a number from 0, such as 1.0e-3", LARGEST)
+        return needed, lambda value: type(value) in (int, float) and 0 <= value <= most
+    return "a text", lambda value: isinstance(value, str) and bool(value.strip())
+
+
+def _is_list(value: object, is_one: Callable[[object], bool]) -> bool:
+    return isinstance(value, list) and all(map(is_one, value))
 
 
 def _settings(value: object) -> object:
@@ -146,16 +142,12 @@ def _settings(value: object) -> object:
 
 
 def _items(settings: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Every setting by its dotted name, with its value; an empty section is one too."""
+    """Every setting by its dotted name, with its value; an empty section is one too, what ``sets`` contains is none."""
     for name, value in settings.items():
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict) and value and name != "sets":
             yield from _items(value, f"{prefix}{name}.")
-        else:
+        elif name != "sets":
             yield prefix + name, value
-
-
-def _dotted(settings: dict) -> list[str]:
-    return [name for name, _ in _items(settings)]
 
 
 def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
@@ -184,21 +176,19 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     given = dict(_items(read))
     is_first = path.resolve() == (PROFILES / "default.yaml").resolve()
     below = _settings(read) if is_first else load_profile(base or "default", (*above, path.resolve()))
-    if not base and (lacking := [one for one in _dotted(below) if one not in (*given, "name") and one[:5] != "sets."]):
+    lacking = [one for one, _ in _items(below) if one not in (*given, "name")]
+    if lacking and not base:
         problems[""] = f"the profile lacks {lacking[0]} and {len(lacking) - 1} others; say extends: default"
     settings, wrong = below.changed(given)
     for part, changes in sets.items() if isinstance(sets, dict) else [("", sets)]:
         found = {"": f"{changes!r:.80} are no settings; write a name and a value each"}
         found = settings.changed(changes)[1] if isinstance(changes, dict) else found
         wrong |= {f"sets.{part}.{dotted}": text for dotted, text in found.items()}
-    problems |= {dotted: text for dotted, text in wrong.items() if dotted not in problems}
-    if problems:
+    if problems := wrong | problems:
         told = [f"line {lines[dotted]}: {text}" if dotted in lines else text for dotted, text in problems.items()]
         raise StudyError("\n  ".join([f"{path}: {len(told)} problem" + ("s" if len(told) > 1 else ""), *told]))
     settings["name"], settings["sets"] = path.stem, settings.get("sets", {}) | sets
-    if base:
-        settings["extends"] = base
-    return settings
+    return Settings(settings | {"extends": base}) if base else settings
 
 
 def _read(path: Path) -> tuple[dict, dict[str, int], dict[str, str]]:
@@ -219,19 +209,19 @@ def _read(path: Path) -> tuple[dict, dict[str, int], dict[str, str]]:
     if not isinstance(read, dict):
         raise StudyError(f"{path}: no settings; write lines such as 'extends: default' and 'bm25: {{k1: 0.9, b: 0.4}}'")
     lines, problems = {}, {}
-    for dotted, line, is_text in _named(node):
+    for dotted, key in _keys(node):
+        line = key.start_mark.line + 1
+        if key.tag != "tag:yaml.org,2002:str":
+            raise StudyError(f"{path}: line {line}: {dotted} is no name of a setting; write a text")
         if dotted in lines:
             problems[dotted] = f"{dotted} stands there twice, first in line {lines[dotted]}; remove one"
-        elif not is_text:
-            raise StudyError(f"{path}: line {line}: {dotted} is no name of a setting; write a text")
         lines[dotted] = line
     return read, lines, problems
 
 
-def _named(node: yaml.MappingNode, prefix: str = "") -> Iterator[tuple[str, int, bool]]:
-    """Every dotted name of a YAML file with its line, and whether it is a text."""
+def _keys(node: yaml.MappingNode, prefix: str = "") -> Iterator[tuple[str, yaml.Node]]:
+    """Every dotted name of a YAML file, with the node that it ends in."""
     for key, value in node.value:
-        dotted = f"{prefix}{key.value}"
-        yield dotted, key.start_mark.line + 1, key.tag == "tag:yaml.org,2002:str"
+        yield (dotted := f"{prefix}{key.value}"), key
         if isinstance(value, yaml.MappingNode):
-            yield from _named(value, f"{dotted}.")
+            yield from _keys(value, f"{dotted}.")

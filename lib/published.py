@@ -38,21 +38,15 @@ LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
 
-class Hashed(BaseModel):
-    """What a manifest has to state of a run."""
-
-    sha256: str
-
-
-class Keyed(BaseModel):
-    """What a manifest has to state of a stage."""
-
-    stage: str
-    key: str
-
-
 class Stated(BaseModel):
-    """What a manifest has to state; without ``files`` it was published before these were hashed."""
+    """What a manifest has to state."""
+
+    class Run(BaseModel):
+        sha256: str
+
+    class Stage(BaseModel):
+        stage: str
+        key: str
 
     dataset: str
     fingerprint: str
@@ -61,9 +55,9 @@ class Stated(BaseModel):
     date: str
     settings: dict
     inputs: dict[str, str]
-    runs: dict[str, Hashed]
+    runs: dict[str, Run]
     files: dict[str, str]
-    stages: list[Keyed]
+    stages: list[Stage]
 
 
 @dataclass(frozen=True)
@@ -77,11 +71,7 @@ class PublishedDataset(Dataset):
 
 
 class Published:
-    """The published results of one dataset under one profile.
-
-    Args:
-        root: ``book/results/<dataset>/<profile>``.
-    """
+    """The published results of one dataset under one profile, ``book/results/<dataset>/<profile>``."""
 
     def __init__(self, root: Path):
         self.root = Path(root)
@@ -89,16 +79,12 @@ class Published:
     @classmethod
     def of(cls, dataset: str, profile: str) -> "Published | None":
         """The results of a dataset and profile, or None when nothing was published."""
-        root = RESULTS / dataset / profile
-        return cls(root) if (root / MANIFEST).is_file() else None
+        found = cls(RESULTS / dataset / profile)
+        return found if (found.root / MANIFEST).is_file() else None
 
     @cached_property
     def manifest(self) -> dict:
-        """What the results were made from.
-
-        Raises:
-            StudyError: the file is broken, or lacks what it has to state.
-        """
+        """What the results were made from; a StudyError where the file is broken or lacks what it has to state."""
         path = self.root / MANIFEST
         try:
             found = json.loads(path.read_text())
@@ -117,11 +103,7 @@ class Published:
         return digest_of_file(self.root / MANIFEST)
 
     def file(self, name: str) -> Path:
-        """A published file, once its bytes are known to be those of the manifest.
-
-        Raises:
-            StudyError: it is missing or another one.
-        """
+        """A published file whose bytes are those of the manifest; a StudyError where it is missing or another one."""
         path = self.root / name
         if not path.is_file() or digest_of_file(path) != self.manifest["files"].get(name):
             wrong = "is not the published one" if path.is_file() else "is missing"
@@ -184,13 +166,13 @@ class Published:
         table = pd.read_csv(self.file("questions.csv"), dtype={"question_id": str, "gold_pages": str})
         pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
-        given = self.manifest
+        given, evidence = self.manifest, pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"])
         return PublishedDataset(
             name=given["dataset"],
             root=self.root,
             questions=table.assign(gold_pages=pages, doc_period=period),
             filings=self.filings,
-            evidence=pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"]),
+            evidence=evidence,
             question_file=self.root / "questions.csv",
             collection=given.get("collection", given["dataset"]),
             lacks=tuple(given.get("lacks", ())),
@@ -201,39 +183,32 @@ class Published:
     def generations(self, questions: pd.DataFrame) -> list[dict]:
         """The published generations as records.
 
-        Args:
-            questions: question_id, and ``question`` where the dataset is here: then the echoes of the questions, which
-                are gaps in the published texts, are put back.
+        Where the ``questions`` have texts, the echoes of these, which are gaps in what is published, are put back.
         """
-        is_there = GENERATIONS_FILE in self.manifest["files"]
-        lines = gzip.decompress(self.file(GENERATIONS_FILE).read_bytes()) if is_there else b""
-        records = [json.loads(line) for line in lines.decode().splitlines()]
-        has_text = "question" in questions
-        asked = dict(zip(questions["question_id"], questions["question"], strict=True)) if has_text else {}
+        if GENERATIONS_FILE not in self.manifest["files"]:
+            return []
+        lines = gzip.decompress(self.file(GENERATIONS_FILE).read_bytes()).decode().splitlines()
+        text_of = questions.set_index("question_id").get("question")
+        records = [json.loads(line) for line in lines]
         for record in records:
             pieces = record.pop("pieces", None)
-            if pieces and asked:
-                record["text"] = from_pieces(pieces, asked[record["question_id"]])
+            if pieces and text_of is not None:
+                record["text"] = from_pieces(pieces, text_of[record["question_id"]])
         return records
 
 
 class Runs(Mapping[tuple[str, str], pd.DataFrame]):
-    """Published runs (RUN_COLUMNS) by condition and method, each made when it is asked for.
-
-    Args:
-        table: RUNS_STORED, sorted by condition and method; texts as categories.
-    """
+    """Runs (RUN_COLUMNS) of a table of RUNS_STORED by condition and method, each made when it is asked for."""
 
     def __init__(self, table: pd.DataFrame):
-        self._table, self._places = table, placed(table["chunk_id"].cat.categories.to_series())
-        self._rows = rows_of_runs(table)
+        self._table, self._rows = table, rows_of_runs(table)
+        self._chunks = placed(table["chunk_id"].cat.categories.to_series())
 
     def __getitem__(self, place: tuple[str, str]) -> pd.DataFrame:
-        part = self._table.iloc[self._rows[place]]
-        chunks = self._places.iloc[part["chunk_id"].cat.codes].reset_index(drop=True)
-        columns = {"question_id": part["question_id"].astype(str), "rank": part["rank"].astype(np.int64)}
-        columns |= {"score": part["score"]}
-        return chunks.assign(**{name: column.to_numpy() for name, column in columns.items()})[list(RUN_COLUMNS)]
+        part = self._table.iloc[self._rows[place]].reset_index(drop=True)
+        chunks = self._chunks.iloc[part["chunk_id"].cat.codes].reset_index(drop=True)
+        typed = part[["question_id", "rank", "score"]].astype({"question_id": str, "rank": np.int64})
+        return chunks.assign(**typed)[list(RUN_COLUMNS)]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._rows)
@@ -284,16 +259,12 @@ def metrics_csv(table: pd.DataFrame) -> bytes:
     texts = table.select_dtypes("category").columns  # whose order is that of their categories
     table = table.astype(dict.fromkeys(texts, str))
     ordered = table.sort_values(list(table.columns[:5]), kind="stable")
-    packed = io.BytesIO()
-    ordered.to_csv(packed, index=False, float_format="%.10g")
-    return packed.getvalue()
+    return ordered.to_csv(index=False, float_format="%.10g").encode()
 
 
 def from_pieces(pieces: list[str | list], question: str) -> str:
-    """The text that was published as pieces: strings, and references into the question.
-
-    A reference is ``[start, end]`` in characters, with a third item where the letters are ``upper`` or ``lower``.
-    """
+    """The text that was published as pieces: strings, and references into the question, ``[start, end]`` in characters,
+    with a third item where the letters are ``upper`` or ``lower``."""
 
     def referenced(start: int, end: int, letters: str = "") -> str:
         return "".join(map(LETTERS[letters], question[start:end]))

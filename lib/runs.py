@@ -27,15 +27,12 @@ def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, dept
     if scores.shape != (len(questions), len(chunks)):
         raise ValueError(f"scores have shape {scores.shape}, not {(len(questions), len(chunks))}")
     by_id = np.argsort(chunks["chunk_id"].to_numpy(), kind="stable")
-    parts = []
+    chunks, parts = chunks[["chunk_id", "doc_name", "page"]].iloc[by_id], []
     for question_id, row in zip(questions["question_id"], np.asarray(scores, np.float32)[:, by_id], strict=True):
         order = np.argsort(-np.where(np.isnan(row), -np.inf, row), kind="stable")[:depth]
         order = order[np.isfinite(row[order])]
-        part = chunks.iloc[by_id[order]][["chunk_id", "doc_name", "page"]].reset_index(drop=True)
-        part.insert(0, "question_id", question_id)
-        part.insert(1, "rank", np.arange(1, len(part) + 1))
-        part["score"] = strictly_decreasing(row[order])
-        parts.append(part)
+        ranks, falling = np.arange(1, len(order) + 1), strictly_decreasing(row[order])
+        parts.append(chunks.iloc[order].assign(question_id=question_id, rank=ranks, score=falling))
     return pd.concat(parts, ignore_index=True)[list(RUN_COLUMNS)]
 
 
@@ -54,30 +51,19 @@ def trec_lines(run: pd.DataFrame, tag: str) -> bytes:
 
 
 def to_trec(run: pd.DataFrame, tag: str) -> bytes:
-    """:func:`trec_lines`, gzipped."""
+    """:func:`trec_lines`, gzipped; keys depend on these bytes, which are others than those of gzip.compress."""
     packed = io.BytesIO()
-    # keys depend on these bytes, which are others than those of gzip.compress
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
         file.write(trec_lines(run, tag))
     return packed.getvalue()
 
 
 def read_trec(path: Path) -> pd.DataFrame:
-    """The run of a file of :func:`to_trec`.
-
-    Raises:
-        StudyError: the file is no TREC run.
-    """
+    """The run of a file of :func:`to_trec`; a StudyError where the file is none."""
+    types = {"question_id": str, "q0": str, "chunk_id": str, "rank": np.int64, "score": np.float32, "tag": str}
+    options = {"compression": "gzip", "keep_default_na": False, "quoting": csv.QUOTE_NONE}
     try:
-        table = pd.read_csv(
-            path,
-            sep=" ",
-            names=["question_id", "q0", "chunk_id", "rank", "score", "tag"],
-            dtype={"question_id": str, "chunk_id": str, "score": np.float32, "rank": np.int64},
-            compression="gzip",
-            keep_default_na=False,
-            quoting=csv.QUOTE_NONE,
-        )
+        table = pd.read_csv(path, sep=" ", names=list(types), dtype=types, **options)
         place = placed(table["chunk_id"])
         return table.assign(doc_name=place["doc_name"], page=place["page"])[list(RUN_COLUMNS)]
     except (ValueError, EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -91,12 +77,7 @@ def placed(chunk_ids: pd.Series) -> pd.DataFrame:
 
 
 def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, values=None) -> np.ndarray:
-    """A run's scores as a matrix.
-
-    Args:
-        run: RUN_COLUMNS.
-        questions, chunks: give the matrix's rows and columns.
-        values: taken in place of the run's own scores, one per row of the run.
+    """A run's scores, or other ``values`` of its rows, as a matrix.
 
     Returns:
         float32, shape (n_questions, n_chunks), ``-inf`` where nothing was retrieved.
@@ -119,24 +100,18 @@ def candidates(condition: Condition, questions: pd.DataFrame, chunks: pd.DataFra
 
     Args:
         condition: ``standard`` (every chunk), ``oracle-document`` (the gold filing's chunks) or ``oracle-page``
-            (the gold pages' chunks).
+            (the gold pages' chunks); another one is a ValueError.
         questions: with ``doc_name`` and ``gold_pages`` (page indices from 0).
         chunks: with ``doc_name`` and ``page``.
 
     Returns:
         Boolean, shape (n_questions, n_chunks).
-
-    Raises:
-        ValueError: an unknown condition.
     """
     if condition not in CONDITIONS:
         raise ValueError(f"unknown condition {condition!r}: say one of {', '.join(CONDITIONS)}")
-    allowed = np.ones((len(questions), len(chunks)), bool)
     if condition == "standard":
-        return allowed
-    doc_names, pages = chunks["doc_name"].to_numpy(), chunks["page"].to_numpy()
-    for row, question in zip(allowed, questions.itertuples(), strict=True):
-        row &= doc_names == question.doc_name
-        if condition == "oracle-page":
-            row &= np.isin(pages, question.gold_pages)
+        return np.ones((len(questions), len(chunks)), bool)
+    allowed = questions["doc_name"].to_numpy()[:, None] == chunks["doc_name"].to_numpy()
+    if condition == "oracle-page":
+        allowed &= [np.isin(chunks["page"], pages) for pages in questions["gold_pages"]]
     return allowed

@@ -6,8 +6,7 @@ over questions, so a draw needs only the sums of each cluster (:func:`resampled_
 test (Smucker, Allan & Carterette, CIKM 2007). Where no draw differs from another, as for a share of 0 or 1, the
 interval is Wilson's (1927).
 
-Values are one number per question, as Series by question_id; :class:`Resampling` holds the companies, the number of
-draws and the seed of a study, so that they are given once.
+Values are one number per question, as Series by question_id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,23 +44,16 @@ def columns_of(name: str, found: Sequence[float]) -> dict[str, float]:
 
 @lru_cache(maxsize=16)
 def cluster_draws(n_clusters: int, n_draws: int, seed: int, times: int = 1) -> np.ndarray:
-    """How often each draw contains each cluster, float64, shape (n_draws, n_clusters); read-only, as it is cached.
-
-    A draw has ``times`` as many clusters as there are, as if further ones were like these.
-    """
+    """How often each draw contains each cluster, float64, shape (n_draws, n_clusters); read-only, as it is cached. A
+    draw has ``times`` as many clusters as there are, as if further ones were like these."""
     shares = np.full(n_clusters, 1 / n_clusters)
     counts = np.random.default_rng(seed).multinomial(times * n_clusters, shares, size=n_draws).astype(float)
     counts.flags.writeable = False
     return counts
 
 
-def resampled_sums(
-    columns: np.ndarray, clusters: Sequence | np.ndarray, n_draws: int, seed: int, times: int = 1
-) -> np.ndarray:
-    """Column sums of draws of whole clusters, shape (n_draws, n_columns), of columns of shape (n_values, n_columns).
-
-    A column of ones counts the values of a draw, which vary, as clusters differ in size.
-    """
+def resampled_sums(columns: np.ndarray, clusters: Sequence, n_draws: int, seed: int, times: int = 1) -> np.ndarray:
+    """Column sums of draws of whole clusters, shape (n_draws, n_columns), of columns of shape (n_values, n_columns)."""
     codes, names = pd.factorize(np.asarray(clusters))
     members = np.zeros((len(names), len(codes)))
     members[codes, np.arange(len(codes))] = 1.0
@@ -71,10 +63,7 @@ def resampled_sums(
 def percentiles(draws: np.ndarray, edges: tuple[float, float] = EDGES) -> tuple[float, float]:
     """The percentile interval of draws; those without a value are left out, and without any it is NaN."""
     defined = draws[~np.isnan(draws)]
-    if not len(defined):
-        return np.nan, np.nan
-    low, high = np.quantile(defined, edges)
-    return float(low), float(high)
+    return tuple(np.quantile(defined, edges).tolist()) if len(defined) else (np.nan, np.nan)
 
 
 def _pearson(sums: np.ndarray) -> np.ndarray:
@@ -91,7 +80,7 @@ def wilson(mean: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
-def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
+def holm(p_values: Sequence[float]) -> np.ndarray:
     """Holm's adjusted p-values (1979): the i-th smallest of m times (m - i + 1), never falling, at most 1."""
     p = np.asarray(p_values, dtype=float)
     if not ((p >= 0) & (p <= 1)).all():
@@ -102,19 +91,11 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def corrected(table: pd.DataFrame) -> pd.DataFrame:
-    """The tests of a table (``p``) as one family: with p_holm, and distinguishable (p_holm < 1 - LEVEL)."""
-    p_holm = holm(table["p"].astype(float))
-    # 1 - 0.95 is 0.050000000000000044 in floating point, and a p of exactly 0.05 is not below the threshold.
-    return table.assign(p_holm=p_holm, distinguishable=p_holm < round(1 - LEVEL, 12))
-
-
 @dataclass(frozen=True)
 class Resampling:
     """Draws of whole companies, for the intervals and paired tests of a study.
 
-    Values are Series by question_id; a question may occur several times, as in several contexts. A second Series is
-    matched by index, never by position.
+    A question may occur several times, as in several contexts. A second Series is matched by index, not by position.
     """
 
     company: pd.Series  # of each question, or what else clusters them, indexed by question_id
@@ -167,11 +148,10 @@ class Resampling:
         return self.interval(a - b.reindex(a.index), span=(-1.0, 1.0))
 
     def p(self, a: pd.Series, b: pd.Series, one_sided: bool = False) -> float:
-        """P of ``mean(a) = mean(b)``: how often random signs give as large a difference, in either direction.
+        """P of ``mean(a) = mean(b)``: how often random signs, one a company, give as large a difference either way.
 
-        ``one_sided`` is against ``mean(a) <= mean(b)``: how often they give one as large in favour of ``a``. One sign
-        is drawn for all questions of a company, which keeps their dependence. The p-value is (1 + hits) / (1 +
-        n_draws) (Phipson & Smyth, 2010), so it is never 0; equal inputs give 1.
+        ``one_sided`` is against ``mean(a) <= mean(b)``: how often they give one as large in favour of ``a``. The
+        p-value is (1 + hits) / (1 + n_draws) (Phipson & Smyth, 2010), so it is never 0; equal inputs give 1.
         """
         sums, _ = self._cluster_sums(a - b.reindex(a.index))
         sums = sums[sums != 0]  # a zero stays zero under either sign
@@ -179,9 +159,9 @@ class Resampling:
         signs = random.integers(0, 2, size=(self.n_draws, len(sums)), dtype=np.int8) * 2 - 1
         slack = 1e-9 * np.abs(sums).sum()  # differences of scores tie often, and only up to rounding
         drawn, observed = signs @ sums, sums.sum()
-        drawn, observed = (drawn, observed) if one_sided else (np.abs(drawn), abs(observed))
-        n_hits = np.count_nonzero(drawn >= observed - slack)
-        return (1 + n_hits) / (1 + self.n_draws)
+        if not one_sided:
+            drawn, observed = np.abs(drawn), abs(observed)
+        return (1 + np.count_nonzero(drawn >= observed - slack)) / (1 + self.n_draws)
 
     def compare(self, reference: pd.Series | Mapping[str, pd.Series], others: Mapping[str, pd.Series]) -> pd.DataFrame:
         """Each of the others against the reference, or against its own one of several by name, over the reference's
@@ -189,8 +169,8 @@ class Resampling:
 
         Returns:
             Indexed by ``method`` in the order given: n, n_clusters, mean, mean_low, mean_high, reference_mean,
-            difference (other minus reference), low, high, p (randomisation test), p_holm, distinguishable (see
-            :func:`corrected`).
+            difference (other minus reference), low, high, p (randomisation test), p_holm and distinguishable
+            (p_holm < 1 - LEVEL).
         """
         rows = []
         for name, values in others.items():
@@ -199,9 +179,11 @@ class Resampling:
             level, apart = self.interval(values), self.difference(values, base)
             means = *level[:3], float(np.mean(base.to_numpy(float)))
             rows.append((apart.n, apart.n_clusters, *means, *apart[:3], self.p(values, base)))
-        columns = ["n", "n_clusters", "mean", "mean_low", "mean_high", "reference_mean", "difference", "low"]
-        index = pd.Index(list(others), name="method", tupleize_cols=False)
-        return corrected(pd.DataFrame(rows, index, [*columns, "high", "p"]))
+        columns = "n n_clusters mean mean_low mean_high reference_mean difference low high p".split()
+        table = pd.DataFrame(rows, pd.Index(list(others), name="method", tupleize_cols=False), columns)
+        p_holm = holm(table["p"].astype(float))
+        # 1 - 0.95 is 0.050000000000000044 in floating point, and a p of exactly 0.05 is not below the threshold.
+        return table.assign(p_holm=p_holm, distinguishable=p_holm < round(1 - LEVEL, 12))
 
     def rank_correlation(self, a: pd.Series, b: pd.Series) -> Interval:
         """Spearman's correlation of two Series with the same index, and its percentile interval.
@@ -210,11 +192,9 @@ class Resampling:
         correlation and is left out; where the whole has none, all three numbers are NaN.
         """
         x, y = (values.rank().to_numpy(float) for values in (a, b))
-        columns = [np.ones(len(x)), x, y, x * x, y * y, x * y]
-        table = pd.DataFrame(np.stack(columns, axis=1), a.index)
-        low, high = percentiles(_pearson(self.sums(table)))
-        n_clusters = self.company.reindex(a.index).nunique()
-        return Interval(float(_pearson(table.sum().to_numpy())), low, high, len(x), n_clusters)
+        table = pd.DataFrame(np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1), a.index)
+        found = float(_pearson(table.sum().to_numpy())), *percentiles(_pearson(self.sums(table)))
+        return Interval(*found, len(x), self.company.reindex(a.index).nunique())
 
     def sums(self, columns: pd.DataFrame, times: int = 1) -> np.ndarray:
         """Column sums of draws of companies, shape (n_draws, n_columns); see :func:`resampled_sums`."""

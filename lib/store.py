@@ -20,47 +20,39 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 from lib.typed import read_frame, write_frame
 
+if TYPE_CHECKING:
+    from lib.published import Published
+
 RECORD = "entry.json"
 FRAME, PRIVATE_FRAME, VALUE = "frame.csv", "frame.parquet", "value.json"
-OPTIONAL = {"asked": (), "public": False, "at": ""}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One stored result.
-
-    Attributes:
-        stage: the stage's name.
-        key: hash of the stage, its version and its parameters, 20 hex digits.
-        path: directory that contains the result's files; where it was published, compressed (see ``file``).
-        digest: hash of the files' contents, 20 hex digits; what later stages depend on.
-        origin: ``computed`` now, ``reused`` from an earlier time, or ``published``.
-        wall_s: seconds that the computation took, whenever that was, without the stages that it asked for.
-        peak_mib: peak memory of the process that computed it, in MiB.
-        asked: the stages that the computation used, directly or through others, as ``stage/key``.
-        public: whether the result may be published: small, and without text of filings or questions.
-        at: when it was computed.
-        names: of its files.
-    """
+    """One stored result."""
 
     stage: str
-    key: str
-    path: Path
-    digest: str
-    origin: str
-    wall_s: float
-    peak_mib: float
-    asked: tuple[str, ...] = ()
-    public: bool = False
-    at: str = ""
-    names: tuple[str, ...] = ()
+    key: str  # 20 hex digits
+    digest: str  # of the files' contents, 20 hex digits: what later stages depend on
+    wall_s: float  # of the computation, whenever that was, without the stages that it asked for
+    asked: tuple[str, ...]  # the stages that it used, directly or through others, as ``stage/key``
+    names: tuple[str, ...]  # of its files
+    path: Path  # the directory of its files, which are compressed where they are published
+    origin: str  # ``computed`` now, ``reused`` from an earlier time, or ``published``
+
+    @classmethod
+    def of(cls, path: Path, record: dict, origin: str) -> "Entry":
+        """The entry of a directory and its record."""
+        given = {name: record[name] for name in ("stage", "key", "digest", "wall_s")}
+        asked, names = (tuple(record.get(name, ())) for name in ("asked", "files"))
+        return cls(**given, asked=asked, names=names, path=path, origin=origin)
 
     def file(self, name: str) -> Path:
         """Where one of its files lies: published ones are compressed, their names end in ``.gz``."""
@@ -71,15 +63,6 @@ class Entry:
         """The bytes of one of its files, uncompressed."""
         path = self.file(name)
         return path.read_bytes() if path.name == name else gzip.decompress(path.read_bytes())
-
-
-class PublishedLayer(Protocol):
-    """Published results as the store sees them; see :class:`lib.published.Published`."""
-
-    stages: dict[tuple[str, str], dict]
-
-    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        """The folder of an entry's files, which are known to be sound, and its record; None where there is none."""
 
 
 class Store:
@@ -98,12 +81,12 @@ class Store:
         root: Path,
         say: Callable[[str], None] = print,
         on_use: Callable[[str, str, str], None] = lambda stage, key, origin: None,
-        published: PublishedLayer | None = None,
+        published: "Published | None" = None,
     ):
         self.root, self.say, self.on_use, self.published = Path(root), say, on_use, published
         self.log: dict[tuple[str, str], Entry] = {}
         self._asked: list[set[str]] = [set()]
-        self._inner_s = [0.0]
+        self._inner_s = [0.0]  # of each stage that is being computed: what others took meanwhile
 
     def key(self, stage: str, params: dict, version: int = 1) -> str:
         """The key of a stage's result: 20 hex digits of the hash of all it depends on."""
@@ -118,7 +101,10 @@ class Store:
 
     def entry(self, stage: str, key: str) -> Entry | None:
         """The stored or published entry of a key, without noting a use; None when there is none."""
-        return self.log.get((stage, key)) or self._local(stage, key) or self._published(stage, key)
+        if entry := self.log.get((stage, key)) or self._local(stage, key):
+            return entry
+        found = self.published and self.published.find(stage, key)
+        return found and Entry.of(*found, "published")
 
     def get(
         self, stage: str, params: dict, compute: Callable[[Path], None], version: int = 1, public: bool = False
@@ -133,15 +119,18 @@ class Store:
             public: whether the result is published with the others: small, without text of the dataset.
         """
         key = self.key(stage, params, version)
-        entry = self.entry(stage, key)
-        if entry is None:
-            with self._turn(stage, key):
-                if (entry := self._local(stage, key)) is None:
-                    try:
-                        entry = self._compute(stage, key, params, version, compute, public)
-                    except Exception:
-                        self.on_use(stage, key, "absent")
-                        raise
+        if entry := self.entry(stage, key):
+            return self._used(entry)
+        started = time.perf_counter()
+        with exclusively(self.root / "locks" / f"{stage.replace('/', '-')}-{key}", self.say):
+            self._inner_s[-1] += time.perf_counter() - started  # waiting is no part of what the asking stage costs
+            if (entry := self._local(stage, key)) is None:
+                about = {"stage": stage, "key": key, "params": params, "version": version}
+                try:
+                    entry = self._compute(about | {"origin": "computed", "public": public}, compute)
+                except Exception:
+                    self.on_use(stage, key, "absent")
+                    raise
         return self._used(entry)
 
     def kept(self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False) -> object:
@@ -214,91 +203,46 @@ class Store:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
             return None
-        if record.get("origin") == "published":
-            return None  # a copy that an earlier version made; it is no result of this machine
-        return _entry(path, record, "reused")
+        # a copy of what was published, made by an earlier version, is no result of this machine
+        return None if record["origin"] == "published" else Entry.of(path, record, "reused")
 
-    def _published(self, stage: str, key: str) -> Entry | None:
-        found = self.published and self.published.find(stage, key)
-        return found and _entry(*found, "published")
-
-    @contextmanager
-    def _turn(self, stage: str, key: str) -> Iterator[None]:
-        """One process at a time; waiting for another is no part of what the waiting stage costs."""
-        started = time.perf_counter()
-        with exclusively(self.root / "locks" / f"{stage.replace('/', '-')}-{key}", self.say):
-            self._inner_s[-1] += time.perf_counter() - started
-            yield
-
-    @contextmanager
-    def _written(self, stage: str, key: str) -> Iterator[Path]:
-        """A folder that becomes the entry if a record was written into it, and goes otherwise."""
-        folder = self.root / stage / f".{key}.{uuid.uuid4().hex[:8]}"
+    def _compute(self, about: dict, compute: Callable[[Path], None]) -> Entry:
+        """Write the files and the record of an entry into a folder beside its place, and rename it."""
+        target, started = self.root / about["stage"] / about["key"], time.perf_counter()
+        folder, old = (target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}{end}") for end in ("", ".old"))
         folder.mkdir(parents=True)
+        self._inner_s.append(0.0)
         try:
-            yield folder
-            target = self.root / stage / key
-            if (folder / RECORD).is_file():
-                if target.exists():  # a copy of what was published, or what another process has just written
-                    target.replace(folder.with_name(f"{folder.name}.old"))
-                folder.replace(target)
-        finally:
-            for path in (folder, folder.with_name(f"{folder.name}.old")):
-                shutil.rmtree(path, ignore_errors=True)
-
-    def _compute(self, stage, key, params, version, compute, public) -> Entry:
-        with self._written(stage, key) as folder:
-            started = time.perf_counter()
-            self._inner_s.append(0.0)
-            try:
-                with self.recording() as asked:
-                    compute(folder)
-            finally:
-                whole_s, inner_s = time.perf_counter() - started, self._inner_s.pop()
-                self._inner_s[-1] += whole_s
-            peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            record = {
-                "stage": stage,
-                "key": key,
-                "params": params,
-                "version": version,
-                "origin": "computed",
-                "public": public,
-                "asked": sorted(asked),
-                "wall_s": round(whole_s - inner_s, 3),
-                "peak_mib": round(peak_mib, 1),
-                "at": time.strftime("%Y-%m-%dT%H:%M:%S"),
+            with self.recording() as asked:
+                compute(folder)
+            cost = {
+                "wall_s": round(time.perf_counter() - started - self._inner_s[-1], 3),
+                "peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
             }
-            record = self._record(folder, record)
-        return _entry(self.root / stage / key, record, "computed")
-
-    def _record(self, folder: Path, record: dict) -> dict:
-        """Complete an entry's record with its files' checksums, and write it."""
-        names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-        files = {name: digest_of_file(folder / name) for name in names}
-        record = record | {"files": files, "digest": digest_of(files)[:20]}
-        write_atomically(folder / RECORD, json.dumps(record, indent=1))
-        return record
-
-
-def _entry(path: Path, record: dict, origin: str) -> Entry:
-    given = {name: record[name] for name in ("stage", "key", "digest", "wall_s", "peak_mib")}
-    asked, public, at = (record.get(name, default) for name, default in OPTIONAL.items())
-    optional = {"asked": tuple(asked), "public": public, "at": at, "names": tuple(record.get("files", ()))}
-    return Entry(path=path, origin=origin, **optional, **given)
+            names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+            files = {name: digest_of_file(folder / name) for name in names}
+            record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
+            record |= {"files": files, "digest": digest_of(files)[:20]}
+            write_atomically(folder / RECORD, json.dumps(record, indent=1))
+            if target.exists():  # a copy of what was published
+                target.replace(old)
+            folder.replace(target)
+        finally:
+            self._inner_s.pop()
+            self._inner_s[-1] += time.perf_counter() - started
+            for path in (folder, old):
+                shutil.rmtree(path, ignore_errors=True)
+        return Entry.of(target, record, "computed")
 
 
 def sound_record(path: Path) -> dict | None:
     """An entry's record; None when it is missing or broken, or when a file does not match its checksum."""
     try:
         record = json.loads((path / RECORD).read_text())
-        files = record["files"]
-        is_sound = record["digest"] == digest_of(files)[:20]
-        is_sound &= {"stage", "key", "wall_s", "peak_mib"} <= set(record)
-        if "params" in record:
-            identity = {name: record[name] for name in ("stage", "version", "params")}
-            is_sound &= digest_of(identity)[:20] == record["key"]
-        is_sound &= all(digest_of_file(path / name) == sha for name, sha in files.items())
+        identity = {name: record[name] for name in ("stage", "version", "params")}
+        is_sound = digest_of(identity)[:20] == record["key"] and {"origin", "wall_s"} <= set(record)
+        is_sound &= record["digest"] == digest_of(record["files"])[:20]
+        is_sound &= all(digest_of_file(path / name) == sha for name, sha in record["files"].items())
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
         return None
     return record if is_sound else None

@@ -8,21 +8,18 @@ import pandas as pd
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame without its index; as CSV with the type in each column's name, or as Parquet, as ``path`` ends.
-
-    Numbers of a CSV are as long as it takes to read the same bits again.
+    """Write a frame without its index: as Parquet, or as CSV of exact numbers, with the type in each column's name.
 
     Raises:
         TypeError: a CSV's column contains something else than numbers, truth values or texts.
     """
     frame = frame.reset_index(drop=True)
-    if path.suffix == ".csv":
-        for name, column in frame.select_dtypes(object).items():
-            if not all(isinstance(value, str) for value in column):
-                raise TypeError(f"column {name!r} of a published frame contains a value that is no text")
-        frame.to_csv(path, index=False, header=[f"{name}:{dtype}" for name, dtype in frame.dtypes.items()])
-    else:
-        frame.to_parquet(path)
+    if path.suffix != ".csv":
+        return frame.to_parquet(path)
+    for name, column in frame.select_dtypes(object).items():
+        if not all(isinstance(value, str) for value in column):
+            raise TypeError(f"column {name!r} of a published frame contains a value that is no text")
+    frame.to_csv(path, index=False, header=[f"{name}:{dtype}" for name, dtype in frame.dtypes.items()])
 
 
 def read_frame(path: Path) -> pd.DataFrame:
@@ -36,8 +33,7 @@ def read_frame(path: Path) -> pd.DataFrame:
 
 
 def content_digest(*parts: pd.DataFrame) -> str:
-    """SHA-256 of the column names and values, whatever their types, of a frame, or of frames of equal columns one under
-    the other: without printing it."""
+    """SHA-256 of the column names and values, whatever their types, of a frame or of frames one under the other."""
     sums = hashlib.sha256()
     for name in parts[0]:
         sums.update(str(name).encode())

@@ -12,19 +12,10 @@ RUN_COLUMNS = ("question_id", "rank", "chunk_id", "doc_name", "page", "score")
 PAGE_COLUMNS = ("doc_name", "page", "text")
 CHUNK_COLUMNS = ("chunk_id", "key", "doc_name", "page", "text", "start", "end")
 QUESTION_COLUMNS = (
-    "question_id",
-    "question",
-    "answer",
-    "question_type",
-    "doc_name",
-    "doc_type",
-    "company",
-    "doc_period",
-    "gold_pages",
-    "evidence",
+    *("question_id", "question", "answer", "question_type", "doc_name"),
+    *("doc_type", "company", "doc_period", "gold_pages", "evidence"),
 )
 FILING_COLUMNS = ("doc_name", "company", "sector", "doc_type", "doc_period", "n_pages")
-
 DOC_TYPES = {"10k": "10-K", "10k_annualreport": "10-K", "10q": "10-Q", "8k": "8-K", "earnings": "earnings"}
 
 
@@ -46,11 +37,7 @@ def chunk_id(doc_name: str, page: int, number: int) -> str:
 
 
 def place_of(chunk_id: str) -> tuple[str, int]:
-    """The filing and the page that a chunk id names.
-
-    Raises:
-        ValueError: it is no chunk id.
-    """
+    """The filing and the page that a chunk id names; a ValueError where it is none."""
     found = re.fullmatch(r"(.+)#p(\d+)#c\d+", chunk_id)
     if not found:
         raise ValueError(f"{chunk_id!r} is no chunk id, such as 3M_2018_10K#p0049#c00")

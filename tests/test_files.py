@@ -13,13 +13,12 @@ import pytest
 from lib.files import ROOT, exclusively, mend_of
 
 PARENT = """
-import sys, time
+import os, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from lib.files import end_with_parent, exclusively
 
 def work(path):
-    import os
     Path(path).write_text(str(os.getpid()))
     time.sleep(300)
 
@@ -40,8 +39,7 @@ def until(is_so, seconds: float = 60) -> bool:
 def test_a_killed_process_leaves_no_worker_and_no_lock(tmp_path):
     script, worker = tmp_path / "parent.py", tmp_path / "worker"
     script.write_text(PARENT)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path)], env=environment)
+    parent = subprocess.Popen([sys.executable, script, tmp_path], env=os.environ | {"PYTHONPATH": str(ROOT)})
     try:
         assert until(lambda: worker.is_file() and worker.read_text())
         parent.send_signal(signal.SIGKILL)
@@ -55,12 +53,10 @@ def test_a_killed_process_leaves_no_worker_and_no_lock(tmp_path):
         parent.kill()
 
 
-@pytest.mark.parametrize(
-    ("number", "mend"), [(errno.ENOSPC, "room on the disk"), (errno.EROFS, "the right"), (errno.ENOTDIR, "rename")]
-)
+MENDED = {errno.ENOSPC: "room on the disk", errno.EROFS: "the right", errno.ENOTDIR: "rename"}
+
+
+@pytest.mark.parametrize(("number", "mend"), MENDED.items())
 def test_what_mends_an_error_of_the_system(number, mend):
     assert mend in mend_of(number)
-
-
-def test_an_error_that_nobody_can_mend_has_no_mend():
     assert mend_of(errno.ENOENT) == mend_of(None) == ""

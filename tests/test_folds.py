@@ -30,16 +30,18 @@ def folds_by(by, n_folds=2):
     return make_folds(QUESTIONS, FILINGS, by, n_folds, seed=1)
 
 
+def fold_with(row, by="company"):
+    """The fold that tests a question."""
+    return next(fold for fold in folds_by(by) if row in fold.test)
+
+
 def pairs_of(fold, questions=QUESTIONS):
     chosen = questions.iloc[list(fold.train)].explode("gold_pages").rename(columns={"gold_pages": "page"})
     return chosen.assign(text=[PAGES[key] for key in zip(chosen["doc_name"], chosen["page"], strict=True)])
 
 
-def test_folds_are_filled_largest_group_first():
+def test_folds_are_filled_largest_group_first_and_the_same_for_the_same_seed_only():
     assert sorted(np.bincount(assign_folds("aaabbccd", 2, seed=0))) == [4, 4]
-
-
-def test_folds_are_the_same_for_the_same_seed_only():
     groups = [f"g{n}" for n in range(20)]
     assert assign_folds(groups, 5, 1).tolist() == assign_folds(groups, 5, 1).tolist()
     assert assign_folds(groups, 5, 1).tolist() != assign_folds(groups, 5, 2).tolist()
@@ -56,9 +58,11 @@ def test_a_group_is_in_one_fold_and_no_fold_is_empty(groups, n_folds):
     assert load.max() - load.min() <= max(map(groups.count, groups))
 
 
-def test_one_group_cannot_be_held_out():
+def test_one_group_cannot_be_held_out_and_an_unknown_kind_of_fold_is_refused():
     with pytest.raises(StudyError, match="two groups or more, and there is only A"):
         assign_folds(["A", "A"], 5, seed=0)
+    with pytest.raises(StudyError, match="choose filing or company"):
+        make_folds(QUESTIONS, FILINGS, "sector", 2, 0)
 
 
 def test_every_question_is_tested_once():
@@ -68,16 +72,10 @@ def test_every_question_is_tested_once():
 
 
 def test_an_unasked_filing_of_a_tested_company_is_not_read():
-    by_company = next(fold for fold in folds_by("company") if 2 in fold.test)
-    by_filing = next(fold for fold in folds_by("filing") if 2 in fold.test)
+    by_company, by_filing = fold_with(2, "company"), fold_with(2, "filing")
     assert {"B_1", "B_2"} <= by_company.test_filings
     assert "B_2" not in by_company.train_filings
     assert "B_2" in by_filing.train_filings
-
-
-def test_unknown_kind_of_fold_is_refused():
-    with pytest.raises(StudyError, match="choose filing or company"):
-        make_folds(QUESTIONS, FILINGS, "sector", 2, 0)
 
 
 def test_similarity_is_a_weighted_jaccard_index():
@@ -99,44 +97,34 @@ def test_an_honest_fold_passes_and_says_what_was_compared(by):
         assert record["nearest_question_similarity"] < 0.95
 
 
-def test_a_test_filing_in_training_is_refused():
-    fold = folds_by("filing")[0]
-    planted = pd.concat([pairs_of(fold), pairs_of(fold).head(1).assign(doc_name=QUESTIONS["doc_name"][fold.test[0]])])
-    with pytest.raises(LeakError, match="filings in training and in test"):
-        check_fold(fold, planted, QUESTIONS, FILINGS, PAGES)
+def planted(fold, **changes):
+    """The fold's pairs, and the first of them changed once more."""
+    return pd.concat([pairs_of(fold), pairs_of(fold).head(1).assign(**changes)])
 
 
-def test_a_company_on_both_sides_is_refused_in_folds_by_company():
-    fold = next(fold for fold in folds_by("company") if 0 in fold.test)
-    planted = pairs_of(fold).head(1).assign(doc_name="A_3")
-    filings = pd.concat([FILINGS, pd.DataFrame({"doc_name": ["A_3"], "company": ["A"]})])
-    with pytest.raises(LeakError, match="companies in training and in test: A"):
-        check_fold(fold, planted, QUESTIONS, filings, PAGES)
+ASKED = "What was the capital expenditure of Acme in 2020?"
+A_3 = pd.concat([FILINGS, pd.DataFrame({"doc_name": ["A_3"], "company": ["A"]})])
+COPY = "near copy in training: q0; training was not started"
 
 
 @pytest.mark.parametrize(
-    "copy",
+    ("by", "changes", "message"),
     [
-        "What was the capital expenditure of Acme in 2020?",
-        "what was the capital expenditure of ACME, in 2020",
-        "What was the 2020 capital expenditure of Acme in 2020?",
+        ("filing", {"doc_name": "A_1"}, "filings in training and in test: A_1"),
+        ("company", {"doc_name": "A_3"}, "companies in training and in test: A"),
+        ("company", {"question": ASKED}, COPY),
+        ("company", {"question": "what was the capital expenditure of ACME, in 2020"}, COPY),
+        ("company", {"question": "What was the 2020 capital expenditure of Acme in 2020?"}, COPY),
+        ("company", {"text": PAGES["A_1", 0]}, "training pages with the text of a test gold page"),
     ],
 )
-def test_a_planted_copy_of_a_test_question_is_refused(copy):
-    fold = next(fold for fold in folds_by("company") if 0 in fold.test)
-    planted = pd.concat([pairs_of(fold), pairs_of(fold).head(1).assign(question=copy)])
-    with pytest.raises(LeakError, match=r"near copy in training: q0; training was not started"):
-        check_fold(fold, planted, QUESTIONS, FILINGS, PAGES)
+def test_what_leaks_from_a_test_fold_into_training_is_refused(by, changes, message):
+    fold = fold_with(0, by)
+    with pytest.raises(LeakError, match=message):
+        check_fold(fold, planted(fold, **changes), QUESTIONS, A_3, PAGES)
 
 
 def test_the_same_template_about_another_company_is_no_copy():
-    fold = next(fold for fold in folds_by("company") if 0 in fold.test)
-    other = pairs_of(fold).head(1).assign(question="What was the capital expenditure of Bolt in 2020?")
-    check_fold(fold, pd.concat([pairs_of(fold), other]), QUESTIONS, FILINGS, PAGES)
-
-
-def test_a_training_page_with_the_text_of_a_test_gold_page_is_refused():
-    fold = next(fold for fold in folds_by("company") if 0 in fold.test)
-    pages = PAGES | {("A_1", 0): pairs_of(fold)["text"].iloc[0]}
-    with pytest.raises(LeakError, match="training pages with the text of a test gold page"):
-        check_fold(fold, pairs_of(fold), QUESTIONS, FILINGS, pages)
+    fold = fold_with(0)
+    other = planted(fold, question=ASKED.replace("Acme", "Bolt"))
+    assert check_fold(fold, other, QUESTIONS, FILINGS, PAGES)["n_train_pairs"] == len(pairs_of(fold)) + 1

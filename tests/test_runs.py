@@ -27,50 +27,31 @@ def chunks_of(*names: str) -> pd.DataFrame:
     return pd.DataFrame({"chunk_id": ids, "doc_name": names, "page": range(len(names))})
 
 
-def rank_one(scores: list[float], *names: str, depth: int = 20) -> list[tuple[int, str, float]]:
+@pytest.mark.parametrize(
+    ("names", "scores", "depth", "expected"),
+    [
+        ("ABC", [0.25, 0.75, 0.5], 20, [(1, "B", 0.75), (2, "C", 0.5), (3, "A", 0.25)]),
+        ("DBCA", [1, 1, 2, 1], 20, [(1, "C", 2), (2, "A", 1), (3, "B", 1 - 2**-24), (4, "D", 1 - 2**-23)]),
+        ("CBA", [1, 1, 1], 2, [(1, "A", 1), (2, "B", 1 - 2**-24)]),
+        ("ABC", [-np.inf, 0.5, np.nan], 20, [(1, "B", 0.5)]),
+    ],
+    ids=["falling", "ties by chunk id, a smallest step apart", "cut to depth", "not retrieved"],
+)
+def test_rank_of_one_question(names, scores, depth, expected):
     run = runs.rank(np.array([scores]), questions_of(1), chunks_of(*names), depth)
-    return [(row.rank, row.doc_name, row.score) for row in run.itertuples()]
-
-
-def test_rank_orders_by_falling_score():
-    assert rank_one([0.25, 0.75, 0.5], "A", "B", "C") == [(1, "B", 0.75), (2, "C", 0.5), (3, "A", 0.25)]
-
-
-def test_rank_breaks_ties_by_chunk_id_whatever_the_order_of_columns():
-    assert [name for _, name, _ in rank_one([1, 1, 2, 1], "D", "B", "C", "A")] == ["C", "A", "B", "D"]
-
-
-def test_rank_cuts_to_depth_and_keeps_the_tied_with_the_smaller_id():
-    assert [name for _, name, _ in rank_one([1, 1, 1], "C", "B", "A", depth=2)] == ["A", "B"]
-
-
-def test_rank_leaves_out_what_was_not_retrieved():
-    assert rank_one([-np.inf, 0.5, np.nan], "A", "B", "C") == [(1, "B", 0.5)]
+    assert list(run[["rank", "doc_name", "score"]].itertuples(index=False, name=None)) == expected
 
 
 def test_rank_keeps_the_order_of_questions_and_those_without_results_have_no_rows():
     scores = np.array([[1.0, 2.0], [-np.inf, -np.inf], [2.0, 1.0]])
     run = runs.rank(scores, questions_of(3), chunks_of("A", "B"), 20)
-    assert list(zip(run["question_id"], run["doc_name"], strict=True)) == [
-        ("q0", "B"),
-        ("q0", "A"),
-        ("q2", "A"),
-        ("q2", "B"),
-    ]
+    assert (run["question_id"] + run["doc_name"]).tolist() == ["q0B", "q0A", "q2A", "q2B"]
     assert tuple(run.columns) == RUN_COLUMNS
-
-
-def test_rank_refuses_a_matrix_of_another_shape():
     with pytest.raises(ValueError, match=r"shape \(1, 2\), not \(1, 3\)"):
         runs.rank(np.zeros((1, 2)), questions_of(1), chunks_of("A", "B", "C"), 20)
 
 
-def test_ties_fall_by_the_smallest_step():
-    assert runs.strictly_decreasing([1.0, 1.0, 1.0, 0.25]).tolist() == [1, 1 - 2**-24, 1 - 2**-23, 0.25]
-    assert runs.strictly_decreasing([0.0, 0.0, -0.0])[2] < runs.strictly_decreasing([0.0, 0.0])[1] < 0
-
-
-@given(st.lists(FLOATS, max_size=40))
+@given(st.lists(FLOATS | st.sampled_from([0.0, -0.0]), max_size=40))
 def test_strictly_decreasing_falls_and_leaves_untied_scores_alone(values):
     scores = np.sort(np.array(values, np.float32))[::-1]
     strict = runs.strictly_decreasing(scores)
@@ -112,26 +93,14 @@ def test_trec_there_and_back(tmp_path_factory, matrix):
     assert runs.to_trec(back, "test") == path.read_bytes()
 
 
-def test_trec_lines_are_as_trec_wants_them():
-    run = runs.rank(np.array([[0.1, 0.75]]), questions_of(1), chunks_of("3M_2018_10K", "B"), 20)
-    assert gzip.decompress(runs.to_trec(run, "bm25")).decode().splitlines() == [
-        "q0 Q0 B#p0001#c00 1 0.75 bm25",
-        "q0 Q0 3M_2018_10K#p0000#c00 2 0.100000001 bm25",
-    ]
-
-
-def test_equal_runs_give_equal_bytes():
-    matrix = [[0.1, 0.2, 0.2], [3.0, 2.0, 1.0]]
-    assert runs.to_trec(ranked(matrix), "a") == runs.to_trec(ranked(matrix), "a")
-    assert runs.to_trec(ranked(matrix), "a") != runs.to_trec(ranked(matrix), "b")
-
-
-@pytest.mark.parametrize("name", ["NA", "null", "0012", '"quoted', "1e5"])
-def test_question_ids_stay_text(tmp_path, name):
-    run = runs.rank(np.array([[1.0]]), pd.DataFrame({"question_id": [name]}), chunks_of("nan"), 20)
-    (tmp_path / "run.trec.gz").write_bytes(runs.to_trec(run, "test"))
-    back = runs.read_trec(tmp_path / "run.trec.gz")
-    assert back[["question_id", "doc_name"]].to_numpy().tolist() == [[name, "nan"]]
+def test_trec_lines_are_as_trec_wants_them_and_ids_stay_text(tmp_path):
+    names = pd.DataFrame({"question_id": ["NA", "0012", '"quoted', "1e5"]})
+    run = runs.rank(np.array([[0.1, 0.75]] * 4), names, chunks_of("nan", "3M_2018_10K"), 20)
+    (tmp_path / "run.trec.gz").write_bytes(runs.to_trec(run, "bm25"))
+    first, second, *_ = gzip.decompress((tmp_path / "run.trec.gz").read_bytes()).decode().splitlines()
+    assert first == "NA Q0 3M_2018_10K#p0001#c00 1 0.75 bm25"
+    assert second == "NA Q0 nan#p0000#c00 2 0.100000001 bm25"
+    pd.testing.assert_frame_equal(runs.read_trec(tmp_path / "run.trec.gz"), run)
 
 
 @given(MATRICES)
@@ -161,19 +130,14 @@ def test_ir_measures_reads_the_file_and_sees_the_order_of_ties(tmp_path):
         assert ir_measures.calc_aggregate([ir_measures.RR], qrels, read)[ir_measures.RR] == pytest.approx(1 / row.rank)
 
 
-@pytest.mark.parametrize("spoil", ["no gzip", "cut off", "flipped", "no run"])
-def test_a_broken_run_file_is_named_with_its_mend(tmp_path, spoil):
+WHOLE = runs.to_trec(ranked([list(range(8))] * 4), "test")
+FLIPPED = WHOLE[:100] + bytes([WHOLE[100] ^ 255]) + WHOLE[101:]
+
+
+@pytest.mark.parametrize("content", [b"hello", WHOLE[:100], FLIPPED, gzip.compress(b"other\n")], ids=lambda _: "")
+def test_a_broken_run_file_is_named_with_its_mend(tmp_path, content):
     path = tmp_path / "run.trec.gz"
-    whole = runs.to_trec(ranked([list(range(8))] * 4), "test")
-    middle = len(whole) // 2
-    path.write_bytes(
-        {
-            "no gzip": b"hello",
-            "cut off": whole[:middle],
-            "flipped": whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :],
-            "no run": gzip.compress(b"some other text\n"),
-        }[spoil]
-    )
+    path.write_bytes(content)
     with pytest.raises(StudyError, match=r"run\.trec\.gz is no TREC run \(.+\); remove it and run again"):
         runs.read_trec(path)
 
@@ -183,43 +147,29 @@ def test_to_matrix_gives_back_what_was_ranked():
     chunks = chunks_of("C", "B", "A")
     run = runs.rank(scores, questions_of(2), chunks, 20)
     assert runs.to_matrix(run, questions_of(2), chunks).tolist() == scores.tolist()
-
-
-def test_to_matrix_refuses_a_question_and_a_chunk_that_it_does_not_know():
-    run = runs.rank(np.ones((2, 2)), questions_of(2), chunks_of("A", "B"), 20)
+    assert runs.to_matrix(run, questions_of(2), chunks, -run["rank"])[1].tolist() == [-3, -2, -1]
     with pytest.raises(ValueError, match="unknown question_id: q1"):
-        runs.to_matrix(run, questions_of(1), chunks_of("A", "B"))
-    with pytest.raises(ValueError, match="unknown chunk_id: B#p0001#c00"):
-        runs.to_matrix(run, questions_of(2), chunks_of("A"))
+        runs.to_matrix(run, questions_of(1), chunks)
+    with pytest.raises(ValueError, match="unknown chunk_id: A#p0002#c00"):
+        runs.to_matrix(run, questions_of(2), chunks[:2])
 
-
-# --- candidates: which chunks each condition admits ---
 
 CHUNKS = pd.DataFrame({"doc_name": ["A", "A", "A", "A", "B", "B"], "page": [0, 0, 1, 2, 0, 1]})
 QUESTIONS = pd.DataFrame({"doc_name": ["A", "A", "B"], "gold_pages": [[0], [0, 2], [7]]})
 
 
-def allowed(condition: str) -> list[str]:
+ALLOWED = (
+    ["111111", "111111", "111111"],
+    ["111100", "111100", "000011"],
+    ["110000", "110100", "000000"],  # page 0, too, and nothing where a gold page has no chunk
+)
+
+
+@pytest.mark.parametrize(("condition", "expected"), [*zip(CONDITIONS, ALLOWED, strict=True)])
+def test_a_condition_admits_every_chunk_or_the_gold_filing_s_or_the_gold_pages(condition, expected):
     matrix = runs.candidates(condition, QUESTIONS, CHUNKS)
-    return ["".join("01"[bit] for bit in row.astype(int)) for row in matrix]
-
-
-def test_standard_admits_every_chunk():
-    assert allowed("standard") == ["111111", "111111", "111111"]
-
-
-def test_oracle_document_admits_the_gold_filing():
-    assert allowed("oracle-document") == ["111100", "111100", "000011"]
-
-
-def test_oracle_page_admits_every_gold_page_page_0_too_and_nothing_where_it_has_no_chunk():
-    assert allowed("oracle-page") == ["110000", "110100", "000000"]
-
-
-def test_each_condition_admits_no_more_than_the_one_before():
-    wide, document, page = (runs.candidates(condition, QUESTIONS, CHUNKS) for condition in CONDITIONS)
-    assert (document <= wide).all()
-    assert (page <= document).all()
+    assert matrix.dtype == bool
+    assert ["".join("01"[bit] for bit in row.astype(int)) for row in matrix] == expected
 
 
 def test_an_unknown_condition_lists_the_known():

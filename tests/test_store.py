@@ -2,13 +2,13 @@
 
 import gzip
 import json
-import os
 import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -32,131 +32,124 @@ class Computation:
         (target / "result.txt").write_text(self.content)
 
 
+def fail(target: Path) -> None:
+    (target / "half.txt").write_text("half")
+    raise ValueError("no filings")
+
+
 @pytest.fixture
-def told() -> list[str]:
+def told() -> list:
+    """What a store says, and what it reports of uses."""
     return []
 
 
 @pytest.fixture
 def open_store(tmp_path, told):
     """A new Store over the same directory, as a new process would have it."""
-    return lambda: Store(tmp_path / "store", say=told.append)
+    return lambda **named: Store(tmp_path / "store", **{"say": told.append} | named)
 
 
 def test_second_store_reuses_what_the_first_computed(open_store):
     compute = Computation()
-    first = open_store().get("stage", {"a": 1}, compute)
-    second = open_store().get("stage", {"a": 1}, compute)
+    first, second = (open_store().get("stage", {"a": 1}, compute) for _ in range(2))
     assert (first.origin, second.origin, compute.n_calls) == ("computed", "reused", 1)
-    assert second.digest == first.digest
-    assert (second.path / "result.txt").read_text() == "42"
+    assert (second.digest, second.read("result.txt")) == (first.digest, b"42")
 
 
-@pytest.mark.parametrize(
-    ("stage", "params", "version"), [("other", {"a": 1}, 1), ("stage", {"a": 2}, 1), ("stage", {"a": 1}, 2)]
-)
-def test_key_changes_with_stage_params_and_version(open_store, stage, params, version):
-    store = open_store()
-    assert store.key(stage, params, version) != store.key("stage", {"a": 1}, 1)
-
-
-def test_key_does_not_depend_on_the_order_of_params(open_store):
-    assert open_store().key("stage", {"a": 1, "b": 2}) == open_store().key("stage", {"b": 2, "a": 1})
+def test_a_key_changes_with_stage_params_and_version_and_not_with_the_order_of_params(open_store):
+    key = open_store().key
+    assert len({key("stage", {"a": 1}), key("other", {"a": 1}), key("stage", {"a": 2}), key("stage", {"a": 1}, 2)}) == 4
+    assert key("stage", {"a": 1, "b": 2}) == key("stage", {"b": 2, "a": 1})
     assert digest_of({"a": "é"}) != digest_of({"a": "e"})
 
 
-def _flip_a_byte(entry):
-    (entry.path / "result.txt").write_text("43")
-
-
-def _cut_off(entry):
-    (entry.path / "result.txt").write_text("4")
-
-
-def _lose_the_file(entry):
-    (entry.path / "result.txt").unlink()
-
-
-def _lose_the_record(entry):
-    (entry.path / RECORD).unlink()
-
-
-def _cut_off_the_record(entry):
-    text = (entry.path / RECORD).read_bytes()
-    (entry.path / RECORD).write_bytes(text[: len(text) // 2])
-
-
-def _garble_the_record(entry):
-    (entry.path / RECORD).write_bytes(b"\xff\xfe\x00")
-
-
-def _empty_the_record(entry):
-    (entry.path / RECORD).write_text("[]")
-
-
-def _change_the_digest(entry):
-    record = json.loads((entry.path / RECORD).read_text())
-    (entry.path / RECORD).write_text(json.dumps(record | {"digest": "0" * 20}))
+def changed(**changes: object):
+    return lambda text: json.dumps(json.loads(text) | changes).encode()
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("name", "spoil"),
     [
-        _flip_a_byte,
-        _cut_off,
-        _lose_the_file,
-        _lose_the_record,
-        _cut_off_the_record,
-        _garble_the_record,
-        _empty_the_record,
-        _change_the_digest,
+        ("result.txt", lambda text: b"43"),
+        ("result.txt", lambda text: text[:1]),
+        ("result.txt", None),
+        (RECORD, None),
+        (RECORD, lambda text: text[: len(text) // 2]),
+        (RECORD, lambda text: b"\xff\xfe\x00"),
+        (RECORD, lambda text: b"[]"),
+        (RECORD, changed(digest="0" * 20)),
+        (RECORD, changed(params={"a": 2})),
     ],
 )
-def test_damaged_entry_is_noticed_set_aside_and_computed_again(open_store, told, damage):
+def test_damaged_entry_is_noticed_set_aside_and_computed_again(open_store, told, name, spoil):
     compute = Computation()
-    damage(open_store().get("stage", {}, compute))
+    path = open_store().get("stage", {}, compute).path / name
+    if spoil:
+        path.write_bytes(spoil(path.read_bytes()))
+    else:
+        path.unlink()
     mended = open_store().get("stage", {}, compute)
-    assert (mended.origin, compute.n_calls) == ("computed", 2)
-    assert (mended.path / "result.txt").read_text() == "42"
+    assert (mended.origin, compute.n_calls, mended.read("result.txt")) == ("computed", 2, b"42")
     assert told == [f"store: stage/{mended.key} is damaged; it is set aside and computed again"]
     assert len(list(mended.path.parent.glob(f"damaged-{mended.key}-*"))) == 1
     assert open_store().get("stage", {}, compute).origin == "reused"
 
 
-def test_failed_computation_leaves_nothing(open_store, tmp_path):
-    def fail(target: Path) -> None:
-        (target / "half.txt").write_text("half")
-        raise KeyboardInterrupt
+def test_two_entries_that_changed_places_are_noticed(open_store, tmp_path):
+    one, two = (open_store().get("stage", {"a": n}, Computation(str(n))).path for n in (1, 2))
+    one.rename(tmp_path / "aside")
+    two.rename(one)
+    (tmp_path / "aside").rename(two)
+    entry = open_store().get("stage", {"a": 1}, Computation("1"))
+    assert (entry.origin, entry.read("result.txt")) == ("computed", b"1")
 
-    with pytest.raises(KeyboardInterrupt):
-        open_store().get("stage", {}, fail)
-    left = [path for path in (tmp_path / "store").rglob("*") if path.is_file() and path.suffix != ".lock"]
-    assert not left
-    assert open_store().get("stage", {}, Computation()).origin == "computed"
+
+def test_what_could_not_be_computed_leaves_nothing_and_was_looked_for(open_store, tmp_path, told):
+    store = open_store(on_use=lambda *given: told.append(given))
+    with pytest.raises(ValueError, match="no filings"):
+        store.get("stage", {}, fail)
+    key = store.key("stage", {})
+    assert told == [("stage", key, "absent")]
+    assert not store.has(f"stage/{key}")
+    assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file() and path.suffix != ".lock"]
+    assert store.get("stage", {}, Computation()).origin == "computed"
+    assert store.has(f"stage/{key}")
 
 
 WORKER = """
-import sys, time
+import os, signal, sys, time
 from pathlib import Path
 from lib.store import Store
 
 def compute(target):
     with open(sys.argv[2], "a") as file:
         file.write("computed ")
+    (target / "result.txt").write_text("half")
+    if sys.argv[3:]:
+        os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(1)
     (target / "result.txt").write_text("once")
 
-entry = Store(Path(sys.argv[1])).get("stage", {"a": 1}, compute)
+entry = Store(Path(sys.argv[1])).get("stage", {}, compute)
 print(entry.origin, entry.wall_s < 2, (entry.path / "result.txt").read_text())
 """
 
 
+def start(folder: Path, *given: str) -> subprocess.Popen:
+    command = [sys.executable, "-c", WORKER, str(folder / "store"), str(folder / "count"), *given]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
 def test_two_processes_compute_an_entry_once(tmp_path):
-    command = [sys.executable, "-c", WORKER, str(tmp_path / "store"), str(tmp_path / "count")]
-    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = sorted(process.communicate(timeout=60)[0].strip() for process in both)
-    assert said == ["computed True once", "reused True once"]
+    both = [start(tmp_path) for _ in range(2)]
+    assert sorted(one.communicate(timeout=60)[0].strip() for one in both) == ["computed True once", "reused True once"]
     assert (tmp_path / "count").read_text() == "computed "
+
+
+def test_a_kill_while_computing_leaves_no_entry(open_store, tmp_path):
+    assert start(tmp_path, "killed").wait(60) == -signal.SIGKILL
+    entry = open_store().get("stage", {}, Computation())
+    assert (entry.origin, entry.read("result.txt")) == ("computed", b"42")
 
 
 def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):
@@ -170,26 +163,20 @@ def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):
     assert told == ["entry: another process holds it; waiting until that one ends"]
 
 
-def test_write_atomically_replaces_whole_files_and_leaves_no_other(tmp_path):
+def test_write_atomically_replaces_a_file_that_its_reader_keeps_whole(tmp_path):
     write_atomically(tmp_path / "deep" / "file", b"old")
-    write_atomically(tmp_path / "deep" / "file", b"new")
-    assert [(p.name, p.read_bytes()) for p in (tmp_path / "deep").iterdir()] == [("file", b"new")]
-
-
-def test_a_reader_has_the_old_file_whole_while_the_new_one_is_written(tmp_path):
-    write_atomically(tmp_path / "file", b"old")
-    with (tmp_path / "file").open("rb") as reader:
-        write_atomically(tmp_path / "file", b"newer and longer")
+    with (tmp_path / "deep" / "file").open("rb") as reader:
+        write_atomically(tmp_path / "deep" / "file", b"newer and longer")
         assert reader.read() == b"old"
+    assert [(p.name, p.read_bytes()) for p in (tmp_path / "deep").iterdir()] == [("file", b"newer and longer")]
 
 
-def test_use_is_reported_once_and_absence_is_reported(tmp_path):
-    seen = []
-    store = Store(tmp_path, on_use=lambda stage, key, origin: seen.append((stage, origin)))
+def test_use_is_reported_once_and_absence_is_reported(open_store, told):
+    store = open_store(on_use=lambda stage, key, origin: told.append(origin))
     assert store.find("stage", {}) is None
     for _ in range(2):
         store.get("stage", {}, Computation())
-    assert seen == [("stage", "absent"), ("stage", "computed")]
+    assert told == ["absent", "computed"]
 
 
 def test_frames_and_values_are_kept_with_their_types(open_store):
@@ -202,19 +189,17 @@ def test_frames_and_values_are_kept_with_their_types(open_store):
 
 
 def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
-    frame = pd.DataFrame(
-        {
-            "question:id": ["010", "", "NA", 'a "b", c\nd'],
-            "value": [0.1 + 0.2, float("nan"), -0.0, 1e-300],
-            "half": np.array([0.1, 0.2, 0.3, np.nan], np.float32),
-            "n": [1, 2, 3, -4],
-            "k": pd.array([1, None, 3, 4], "Int64"),
-            "is_small": [True, False, True, True],
-        }
-    )
+    columns = {
+        "question:id": ["010", "", "NA", 'a "b", c\nd'],
+        "value": [0.1 + 0.2, float("nan"), -0.0, 1e-300],
+        "half": np.array([0.1, 0.2, 0.3, np.nan], np.float32),
+        "n": [1, 2, 3, -4],
+        "k": pd.array([1, None, 3, 4], "Int64"),
+        "is_small": [True, False, True, True],
+    }
+    frame, store = pd.DataFrame(columns), open_store()
     for _ in range(2):
-        store = open_store()
-        kept = store.frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
+        kept = open_store().frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
         pd.testing.assert_frame_equal(kept, frame, check_exact=True)
         assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
     with pytest.raises(TypeError, match="column 'pages' of a published frame contains a value that is no text"):
@@ -226,112 +211,41 @@ def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_sto
 
     def middle(target: Path) -> None:
         store.get("first", {}, Computation())
-        Computation()(target)
 
     def last(target: Path) -> None:
         store.get("middle", {}, middle)
-        Computation()(target)
+        with store.unasked():
+            store.get("unasked", {}, Computation())
 
     entry = store.get("last", {}, last)
-    assert {one.rpartition("/")[0] for one in entry.asked} == {"first", "middle"}
     assert {store.record(one)["stage"] for one in entry.asked} == {"first", "middle"}
     assert open_store().get("last", {}, last).asked == entry.asked
 
 
-class Publication:
-    """A published layer with one entry of one file."""
-
-    def __init__(self, folder: Path, stage: str, key: str, text: str):
-        record = {"stage": stage, "key": key, "digest": "d", "wall_s": 7.0, "peak_mib": 9.0, "files": ["result.txt"]}
-        self.path, self.stages = folder, {(stage, key): record}
-        folder.mkdir()
-        (folder / "result.txt.gz").write_bytes(gzip.compress(text.encode()))
-
-    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        return (self.path, self.stages[stage, key]) if (stage, key) in self.stages else None
-
-
-def test_the_published_layer_answers_before_anything_is_computed_and_nothing_is_copied(tmp_path, told):
-    key = Store(tmp_path).key("stage", {"a": 1})
-    layer = Publication(tmp_path / "published", "stage", key, "theirs")
-    store, compute = Store(tmp_path / "store", told.append, published=layer), Computation()
+def test_the_published_layer_answers_before_anything_is_computed_and_nothing_is_copied(open_store, tmp_path):
+    (tmp_path / "result.txt.gz").write_bytes(gzip.compress(b"theirs"))
+    key = open_store().key("stage", {"a": 1})
+    record = {"stage": "stage", "key": key, "digest": "d", "wall_s": 7.0, "files": ["result.txt"]}
+    found = {("stage", key): (tmp_path, record)}
+    layer = SimpleNamespace(stages={}, find=lambda *place: found.get(place))
+    store, compute = open_store(published=layer), Computation()
     entry = store.get("stage", {"a": 1}, compute)
     assert (entry.origin, entry.wall_s, entry.read("result.txt")) == ("published", 7.0, b"theirs")
     assert store.get("stage", {"a": 2}, compute).origin == "computed"
-    assert compute.n_calls == 1
-    assert [path.name for path in (tmp_path / "store" / "stage").iterdir()] == [store.key("stage", {"a": 2})]
+    assert [path.name for path in (store.root / "stage").iterdir()] == [store.key("stage", {"a": 2})]
 
 
 def test_a_copy_of_a_published_entry_that_an_earlier_version_made_is_replaced(open_store):
-    path = open_store().get("stage", {"a": 1}, Computation("theirs")).path
-    record = json.loads((path / RECORD).read_text())
-    (path / RECORD).write_text(json.dumps(record | {"origin": "published"}))
+    path = open_store().get("stage", {"a": 1}, Computation("theirs")).path / RECORD
+    path.write_bytes(changed(origin="published")(path.read_bytes()))
     assert open_store().find("stage", {"a": 1}) is None
     assert open_store().get("stage", {"a": 1}, Computation("ours")).read("result.txt") == b"ours"
     assert open_store().get("stage", {"a": 1}, Computation()).origin == "reused"
 
 
-def test_what_could_not_be_computed_was_looked_for(tmp_path, told):
-    used = []
-    store = Store(tmp_path / "store", told.append, on_use=lambda *given: used.append(given))
-
-    def fail(target: Path) -> None:
-        raise ValueError("no filings")
-
-    with pytest.raises(ValueError, match="no filings"):
-        store.get("stage", {"a": 1}, fail)
-    key = store.key("stage", {"a": 1})
-    assert used == [("stage", key, "absent")]
-    assert not store.has(f"stage/{key}")
-    store.get("stage", {"a": 1}, Computation())
-    assert store.has(f"stage/{key}")
-
-
-def test_two_entries_that_changed_places_are_noticed(open_store, tmp_path):
-    one = open_store().get("stage", {"a": 1}, Computation("one")).path
-    two = open_store().get("stage", {"a": 2}, Computation("two")).path
-    one.rename(tmp_path / "aside")
-    two.rename(one)
-    (tmp_path / "aside").rename(two)
-    entry = open_store().get("stage", {"a": 1}, Computation("one"))
-    assert (entry.origin, (entry.path / "result.txt").read_text()) == ("computed", "one")
-
-
-def run_killed(script: str, store: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(store)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    return done.stdout
-
-
-KILLED_IN_THE_MIDDLE = """
-import os, signal, sys
-from lib.store import Store
-
-def compute(target):
-    (target / "result.txt").write_text("half")
-    os.kill(os.getpid(), signal.SIGKILL)
-
-Store(sys.argv[1]).get("stage", {}, compute)
-"""
-
-
-def test_a_kill_while_computing_leaves_no_entry(open_store, tmp_path):
-    run_killed(KILLED_IN_THE_MIDDLE, tmp_path / "store")
-    entry = open_store().get("stage", {}, Computation())
-    assert (entry.origin, (entry.path / "result.txt").read_text()) == ("computed", "42")
-
-
 def test_the_digest_of_a_frame_is_that_of_its_values_whatever_their_types_and_parts():
     frame = pd.DataFrame({"name": ["x", "y", None, "x"], "k": pd.array([1, None, 3, 4], "Int64")})
-    as_categories = frame.astype({"name": "category"})
-    found = {content_digest(one) for one in (frame, as_categories)}
-    found |= {content_digest(one[:2], one[2:]) for one in (frame, as_categories)}
+    both = frame, frame.astype({"name": "category"})
+    found = {content_digest(*parts) for one in both for parts in ((one,), (one[:2], one[2:]))}
     assert len(found) == 1
     assert content_digest(frame.assign(name=["x", "y", None, "y"])) not in found

@@ -1,6 +1,5 @@
 """The demo book is built by the command that a reader uses, holds the contract's files and opens in a browser."""
 
-import gzip
 import importlib.util
 import json
 import re
@@ -25,32 +24,35 @@ MEASURED = measured(PROFILE.for_sets("demo"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may be built, weights fetched
 
 
-@pytest.fixture(scope="module")
-def book() -> Path:
-    """The demo book's folder, built now."""
+def build() -> str:
     command = [sys.executable, "-m", "lib", "book", "--dataset", "demo"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def book() -> Path:
+    """The demo book's folder, built now."""
+    build()
     return ROOT / "book" / "_build" / "demo" / "html"
 
 
 def test_a_second_build_has_nothing_to_do(book):
-    command = [sys.executable, "-m", "lib", "book", "--dataset", "demo"]
     before = (book / "index.html").stat().st_mtime_ns
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "nothing has changed since this book was built" in done.stdout
+    assert "nothing has changed since this book was built" in build()
     assert (book / "index.html").stat().st_mtime_ns == before
 
 
-def test_every_chapter_is_there(book):
-    toc = (ROOT / "_toc.yml").read_text()
-    for page in re.findall(r"file: (\S+)", toc):
-        assert (book / f"{page}.html").is_file(), page
-    assert (book / "index.html").is_file()
+def pages_of(book: Path) -> list[Path]:
+    return sorted(path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
 
 
-def test_every_page_says_that_it_is_the_demo(book):
+def test_every_chapter_is_there_and_says_that_it_is_the_demo_and_nothing_names_this_machine(book):
+    pages = [*re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text()), "index"]
+    assert [page for page in pages if not (book / f"{page}.html").is_file()] == []
     assert "Synthetic demo" in (book / "notebooks" / "03_baselines.html").read_text()
+    assert [path.name for path in (OUTPUTS / "notebooks").glob("*.ipynb") if str(ROOT) in path.read_text()] == []
 
 
 def test_tables_and_figures_are_numbered_and_have_their_data(book):
@@ -61,9 +63,10 @@ def test_tables_and_figures_are_numbered_and_have_their_data(book):
         assert (book / "notebooks" / link).resolve().is_file()
 
 
-def test_no_path_of_this_machine_in_the_executed_notebooks(book):
-    for path in (OUTPUTS / "notebooks").glob("*.ipynb"):
-        assert str(ROOT) not in path.read_text(), path.name
+def read_run(name: str, condition: str = "standard") -> pd.DataFrame:
+    columns = {"question_id": str, "q0": str, "chunk_id": str, "rank": int, "score": np.float32, "tag": str}
+    path = OUTPUTS / "runs" / condition / f"{name}.trec.gz"
+    return pd.read_csv(path, sep=" ", names=[*columns], dtype=columns)
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
@@ -72,40 +75,25 @@ def test_runs_have_the_form_that_others_read(book, condition):
     for name in (name for name, measured_under in MEASURED if measured_under == condition):
         chunking = METHODS[name].chunking
         chunks = pd.read_parquet(OUTPUTS / (f"chunkings/{chunking}.parquet" if chunking else "chunks.parquet"))
-        with gzip.open(OUTPUTS / "runs" / condition / f"{name}.trec.gz", "rt") as file:
-            rows = [line.split() for line in file]
-        run = pd.DataFrame(rows, columns=["question_id", "q0", "chunk_id", "rank", "score", "tag"])
-        run["score"] = run["score"].astype(np.float32)
+        run = read_run(name, condition)
         assert set(run["question_id"]) == set(questions["question_id"]), name
         assert set(run["chunk_id"]) <= set(chunks["chunk_id"]), name
         for _, part in run.groupby("question_id"):
             assert (np.diff(part["score"]) < 0).all(), name
 
 
-def test_metrics_are_what_the_runs_say(book):
-    metrics = pd.read_csv(OUTPUTS / "metrics.csv.gz", dtype={"question_id": str})
+def test_metrics_are_what_the_runs_say_and_the_summary_is_their_mean(book):
+    chosen = "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
+    metrics = pd.read_csv(OUTPUTS / "metrics.csv.gz", dtype={"question_id": str}).query(chosen)
     questions = pd.read_parquet(OUTPUTS / "questions.parquet").set_index("question_id")
-    with gzip.open(OUTPUTS / "runs" / "standard" / "dense.trec.gz", "rt") as file:
-        rows = [line.split() for line in file]
-    found: dict[str, list[str]] = {}
-    for question_id, _, chunk_id, rank, *_ in rows:
-        if int(rank) <= 5:
-            found.setdefault(question_id, []).append(chunk_id)
-    for question_id, chunk_ids in found.items():
+    values = metrics.set_index("question_id")["value"]
+    for question_id, part in read_run("dense").query("rank <= 5").groupby("question_id"):
         doc_name, pages = questions.loc[question_id, ["doc_name", "gold_pages"]]
         gold = {f"{doc_name}#p{page:04d}" for page in pages}
-        expected = len(gold & {chunk_id.rsplit("#", 1)[0] for chunk_id in chunk_ids}) / len(gold)
-        row = metrics.query("method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5")
-        assert row.set_index("question_id")["value"][question_id] == pytest.approx(expected)
-
-
-def test_summary_is_the_mean_over_all_questions(book):
-    metrics = pd.read_csv(OUTPUTS / "metrics.csv.gz", dtype={"question_id": str})
-    summary = pd.read_csv(OUTPUTS / "summary.csv")
-    n_questions = len(pd.read_parquet(OUTPUTS / "questions.parquet"))
-    chosen = "method == 'dense' and condition == 'standard' and metric == 'page_recall' and k == 5"
-    dense, values = summary.query(chosen).iloc[0], metrics.query(chosen)["value"]
-    assert dense["n"] == n_questions == len(values)
+        found = gold & set(part["chunk_id"].str.rpartition("#")[0])
+        assert values[question_id] == pytest.approx(len(found) / len(gold))
+    dense = pd.read_csv(OUTPUTS / "summary.csv").query(chosen).iloc[0]
+    assert dense["n"] == len(questions) == len(values)
     assert dense["mean"] == pytest.approx(values.mean(), abs=1e-6)
     assert dense["low"] <= dense["mean"] <= dense["high"]
 
@@ -121,13 +109,11 @@ def test_the_manifest_says_what_the_results_were_made_from(book):
 STILL = "<style>* { transition: none !important; animation: none !important; }</style>"
 
 
-def look(browser, width: int, height: int, is_phone: bool = False) -> None:
+def look(browser, width: int, height: int, is_phone: bool = False, scheme: str = "light") -> None:
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
-def pages_of(book: Path) -> list[Path]:
-    return sorted(path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
 def test_pages_open_in_a_browser(book, browser):
@@ -151,9 +137,7 @@ def test_no_page_is_wider_than_a_phone(book, browser):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_index_says_in_one_screen_what_was_found(book, browser, scheme):
-    look(browser, 1440, 1000)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    look(browser, 1440, 1000, scheme=scheme)
     browser.get((book / "book" / "intro.html").as_uri())
     code = "return document.querySelector('#tab-actions').getBoundingClientRect().bottom"
     assert browser.execute_script(code) <= 1000
@@ -165,12 +149,6 @@ def test_what_was_published_is_shown(book):
     pages = "".join(path.read_text() for path in pages_of(book))
     wanted = {f"{'tab' if path.parent.name == 'tables' else 'fig'}-{path.stem}" for path in published.glob("*/*.csv")}
     assert {name for name in wanted if f'id="{name}"' not in pages} == set()
-
-
-def figures_of(book: Path) -> dict[str, dict[str, str]]:
-    """What the file of each figure says of it, by name; pictures of pages are left out."""
-    found = {path.stem: Image.open(path).info for path in (OUTPUTS / "figures").glob("*.png")}
-    return {name: about for name, about in found.items() if about.get("Comment") != PAGE_COMMENT}
 
 
 def test_every_page_is_light(book):
@@ -185,14 +163,11 @@ def test_every_page_is_light(book):
         assert '<meta content="Where retrieval loses' in text or 'name="description"' in text, page.name
 
 
-def test_the_type_of_figures_is_legible_in_the_books_column(book):
-    sizes = {name: float(about[TYPE]) for name, about in figures_of(book).items()}
-    assert {name: size for name, size in sizes.items() if size < 7.95} == {}
-
-
-def test_no_legend_names_what_is_not_drawn(book):
-    found = {name: about[NOT_DRAWN] for name, about in figures_of(book).items()}
-    assert {name: entries for name, entries in found.items() if entries} == {}
+def test_the_type_of_figures_is_legible_in_the_books_column_and_legends_name_what_is_drawn(book):
+    about = {path.stem: Image.open(path).info for path in (OUTPUTS / "figures").glob("*.png")}
+    about = {name: one for name, one in about.items() if one.get("Comment") != PAGE_COMMENT}
+    assert {name: one[TYPE] for name, one in about.items() if float(one[TYPE]) < 7.95} == {}
+    assert {name: one[NOT_DRAWN] for name, one in about.items() if one[NOT_DRAWN]} == {}
 
 
 def test_shares_of_the_finding_are_those_of_the_table_below_it(book):
@@ -219,9 +194,7 @@ def test_axe_finds_no_fault(book, browser, scheme):
     if package is None:
         pytest.skip("axe-core comes with the package axe-playwright-python, which is not installed")
     axe = Path(package.origin).with_name("axe.min.js").read_text()
-    look(browser, 1440, 900)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    look(browser, 1440, 900, scheme=scheme)
     browser.set_script_timeout(240)
     code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
     faults = {}

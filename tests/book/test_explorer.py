@@ -60,13 +60,10 @@ def test_a_calculated_answer_is_shown_with_its_formula_and_cells(study, monkeypa
     ]  # fmt: skip
 
 
-def test_the_data_is_a_script_without_markup():
+def test_the_data_is_a_script_without_markup_and_the_page_s_script_writes_none():
     text = as_script({"text": HOSTILE, "line": "\u2028"})
     assert not re.search(r"[<>&\u2028]", text)
     assert json.loads(text.removeprefix("window.EXPLORER = ").removesuffix(";\n"))["text"] == HOSTILE
-
-
-def test_the_script_never_writes_markup():
     code = (ROOT / "book" / "_static" / "explorer.js").read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
 
@@ -108,82 +105,103 @@ def page(study, tmp_path) -> str:
     return (site / "book" / "explorer.html").as_uri()
 
 
-def listed(browser) -> list[str]:
-    return browser.execute_script("return [...document.querySelectorAll('.questions a')].map(a => a.hash)")
+class Explorer:
+    """The page in a browser, and what is seen there."""
+
+    def __init__(self, browser, address: str):
+        self.browser, self.address, self.script = browser, address, browser.execute_script
+
+    def open(self, hash_: str = "") -> None:
+        self.browser.get("about:blank")
+        self.browser.get(self.address + hash_)
+
+    def one(self, selector: str):
+        return self.browser.find_element("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        return self.one(selector).text
+
+    def wait(self, is_so) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.browser, 20).until(lambda browser: is_so())
+
+    def listed(self) -> list[str]:
+        return self.script("return [...document.querySelectorAll('.questions a')].map(a => a.hash)")
+
+    def ids(self) -> list[str]:
+        return [re.match(r"#q=(\w+)", link)[1] for link in self.listed()]
+
+    def choose(self, label: str, value: str) -> None:
+        """Choose an option of the control that has this label."""
+        code = """
+            const labels = [...document.querySelectorAll('.filters label')];
+            const label = labels.find(l => l.firstChild.textContent === arguments[0]);
+            const box = document.getElementById(label.htmlFor);
+            box.value = arguments[1];
+            box.dispatchEvent(new Event(box.tagName === 'INPUT' ? 'input' : 'change'));
+        """
+        self.script(code, label, value)
+
+    def shows(self, hash_: str) -> bool:
+        """Whether the question of a hash is marked in the list and its detail is shown: pages draw it in an event."""
+        code = """
+            const marked = document.querySelector('.questions a[aria-current]');
+            return location.hash === arguments[0] && marked && marked.hash === arguments[0]
+                && !!document.querySelector('.steps button');
+        """
+        return self.script(code, hash_)
 
 
-def choose(browser, label: str, value: str) -> None:
-    """Choose an option of the control that has this label."""
-    code = """
-        const labels = [...document.querySelectorAll('.filters label')];
-        const label = labels.find(l => l.firstChild.textContent === arguments[0]);
-        const box = document.getElementById(label.htmlFor);
-        box.value = arguments[1];
-        box.dispatchEvent(new Event(box.tagName === 'INPUT' ? 'input' : 'change'));
-    """
-    browser.execute_script(code, label, value)
+@pytest.fixture
+def shown(browser, page) -> Explorer:
+    return Explorer(browser, page)
 
 
-def shown_question(browser, hash_: str) -> None:
-    """Wait until the question of a hash is marked in the list and its detail is shown: pages draw it in an event."""
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    code = """
-        const marked = document.querySelector('.questions a[aria-current]');
-        return location.hash === arguments[0] && marked && marked.hash === arguments[0]
-            && !!document.querySelector('.steps button');
-    """
-    WebDriverWait(browser, 20).until(lambda b: b.execute_script(code, hash_))
-
-
-def listed_ids(browser) -> list[str]:
-    return [re.match(r"#q=(\w+)", link)[1] for link in listed(browser)]
-
-
-def test_questions_are_filtered_and_counted(browser, page):
-    browser.get(page)
-    assert listed_ids(browser) == ["q1", "q2", "q3"]
-    choose(browser, "Company", "Acme")
-    assert listed_ids(browser) == ["q1", "q3"]
-    choose(browser, "Filing", "BOLT_2021_10K")
-    assert listed_ids(browser) == []
-    choose(browser, "Company", "")
-    assert listed_ids(browser) == ["q2"]
-    choose(browser, "Filing", "")
-    choose(browser, "Words or id", "net SALES")
-    assert listed_ids(browser) == ["q1"]
-    status = browser.find_element("css selector", "[role=status]")
-    assert status.get_attribute("aria-live") == "polite"
-    assert status.text.startswith("1 of 3 questions; BM25 hits every gold page of 1 (all filings")
-    choose(browser, "Outcome", "miss")
-    assert listed_ids(browser) == []
+def test_questions_are_filtered_and_counted(shown):
+    shown.open()
+    assert shown.ids() == ["q1", "q2", "q3"]
+    for label, value, ids in (
+        ("Company", "Acme", ["q1", "q3"]),
+        ("Filing", "BOLT_2021_10K", []),
+        ("Company", "", ["q2"]),
+        ("Filing", "", ["q1", "q2", "q3"]),
+        ("Words or id", "net SALES", ["q1"]),
+    ):
+        shown.choose(label, value)
+        assert shown.ids() == ids
+    assert shown.one("[role=status]").get_attribute("aria-live") == "polite"
+    assert shown.text("[role=status]").startswith("1 of 3 questions; BM25 hits every gold page of 1 (all filings")
+    shown.choose("Outcome", "miss")
+    assert shown.ids() == []
 
 
-def test_a_link_points_to_one_question(browser, page):
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q3")
-    assert browser.find_element("css selector", ".detail h2").text.startswith("Which year does the annual report")
-    assert browser.execute_script("return document.activeElement.tagName") == "H2"
-    assert browser.find_element("css selector", ".questions a[aria-current]").get_attribute("hash") == "#q=q3"
+def test_a_link_points_to_one_question_and_the_address_has_the_filters(shown):
+    shown.open("#q=q3")
+    assert shown.text(".detail h2").startswith("Which year does the annual report")
+    assert shown.script("return document.activeElement.tagName") == "H2"
+    assert shown.one(".questions a[aria-current]").get_attribute("hash") == "#q=q3"
+    shown.open("#q=q1&company=Acme&outcome=hit&method=nobody")
+    assert shown.listed() == [f"#q={one}&company=Acme&outcome=hit" for one in ("q1", "q3")]
+    shown.choose("Outcome", "")
+    assert shown.script("return location.hash") == "#q=q1&company=Acme"
 
 
-def test_the_address_has_the_filters(browser, page):
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q1&company=Acme&outcome=hit&method=nobody")
-    assert listed(browser) == [f"#q={one}&company=Acme&outcome=hit" for one in ("q1", "q3")]
-    choose(browser, "Outcome", "")
-    assert browser.execute_script("return location.hash") == "#q=q1&company=Acme"
+def test_the_detail_says_why(shown):
+    shown.open("#q=q1")
+    assert "Every gold page is found; the right filing has" in shown.text(".detail")
+    assert shown.text(".places .is-gold") == "ACME_2020_10K p. 2 gold page"
 
 
-def test_the_detail_says_why(browser, page):
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q1")
-    text = browser.find_element("css selector", ".detail").text
-    assert "Every gold page is found; the right filing has" in text
-    assert browser.find_element("css selector", ".places .is-gold").text == "ACME_2020_10K p. 2 gold page"
+def test_a_question_is_shown_without_its_file(shown, tmp_path):
+    for file in (tmp_path / "site" / "_static" / "explorer").glob("question-*.js"):
+        file.unlink()
+    shown.open("#q=q1")
+    assert "Gold pages" in shown.text(".detail")
+    assert shown.browser.find_elements("css selector", ".places") == []
 
 
-def test_the_readers_own_copy_is_read_in_the_browser(browser, page, study, tmp_path):
+def test_the_readers_own_copy_is_read_in_the_browser(shown, study, tmp_path):
     data = explorer_data(study)
     for question in data["questions"]:
         question["text"] = question["answer"] = None
@@ -191,81 +209,58 @@ def test_the_readers_own_copy_is_read_in_the_browser(browser, page, study, tmp_p
     lines = [{"financebench_id": "q1", "question": HOSTILE, "answer": "1"}, {"financebench_id": "q9"}]
     mine = tmp_path / "mine.jsonl"
     mine.write_text("\n".join([*map(json.dumps, lines), "no JSON"]))
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q1")
-    assert browser.find_element("css selector", ".detail h2").text == "q1"
-    browser.find_element("id", "explorer-file").send_keys(str(mine))
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(browser, 20).until(
-        lambda b: b.find_element("css selector", ".own [role=status]").text.startswith("1 question")
-    )
-    assert browser.find_element("css selector", ".detail h2").text == HOSTILE
-    assert browser.execute_script("return window.hacked") is None
+    shown.open("#q=q1")
+    assert shown.text(".detail h2") == "q1"
+    shown.one("#explorer-file").send_keys(str(mine))
+    shown.wait(lambda: shown.text(".own [role=status]").startswith("1 question"))
+    assert shown.text(".detail h2") == HOSTILE
+    assert shown.script("return window.hacked") is None
 
 
-def test_a_question_is_shown_without_its_file(browser, page, tmp_path):
-    for file in (tmp_path / "site" / "_static" / "explorer").glob("question-*.js"):
-        file.unlink()
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q1")
-    assert "Gold pages" in browser.find_element("css selector", ".detail").text
-    assert browser.find_elements("css selector", ".places") == []
+def test_hostile_text_stays_text(shown):
+    shown.open("#q=q2")
+    assert shown.text(".detail h2") == HOSTILE
+    shown.script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert HOSTILE in shown.text(".written")
+    assert shown.script("return window.hacked") is None
+    assert shown.script("return document.querySelectorAll('#explorer b, #explorer script').length") == 0
+    assert [entry for entry in shown.browser.get_log("browser") if entry["source"] == "javascript"] == []
 
 
-def test_hostile_text_stays_text(browser, page):
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q2")
-    assert browser.find_element("css selector", ".detail h2").text == HOSTILE
-    browser.execute_script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    assert HOSTILE in browser.find_element("css selector", ".written").text
-    assert browser.execute_script("return window.hacked") is None
-    assert browser.execute_script("return document.querySelectorAll('#explorer b, #explorer script').length") == 0
-    errors = [entry for entry in browser.get_log("browser") if entry["source"] == "javascript"]
-    assert errors == []
+@pytest.mark.parametrize("wrong", ["#q=%E0%A4%A", "#q=nobody", "#elsewhere"])
+def test_a_hash_that_is_none_of_ours_does_no_harm(shown, wrong):
+    shown.open(wrong)
+    assert len(shown.listed()) == 3
+    assert not shown.one(".detail").is_displayed()
 
 
-def test_a_hash_that_is_none_of_ours_does_no_harm(browser, page):
-    for wrong in ("#q=%E0%A4%A", "#q=nobody", "#elsewhere"):
-        browser.get("about:blank")
-        browser.get(page + wrong)
-        assert len(listed(browser)) == 3
-        assert not browser.find_element("css selector", ".detail").is_displayed()
-
-
-def test_the_keyboard_reaches_everything(browser, page):
+def test_the_keyboard_reaches_everything(shown):
     from selenium.webdriver.common.keys import Keys
 
-    browser.get("about:blank")
-    browser.get(page)
+    shown.open()
     seen = []
     for _ in range(13):
-        browser.switch_to.active_element.send_keys(Keys.TAB)
-        seen.append(browser.execute_script("const e = document.activeElement; return e.id || e.hash || e.tagName"))
+        shown.browser.switch_to.active_element.send_keys(Keys.TAB)
+        seen.append(shown.script("const e = document.activeElement; return e.id || e.hash || e.tagName"))
     names = ("words", "company", "type", "doc", "method", "condition", "outcome", "other")
     assert seen[:8] == [f"explorer-{name}" for name in names]
     assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)
-    browser.find_element("css selector", ".questions a").send_keys(Keys.ENTER)
-    shown_question(browser, "#q=q1")
-    browser.find_element("xpath", "//div[@class='steps']//button[contains(., 'Next')]").send_keys(Keys.ENTER)
-    shown_question(browser, "#q=q2")
+    shown.one(".questions a").send_keys(Keys.ENTER)
+    shown.wait(lambda: shown.shows("#q=q1"))
+    shown.browser.find_element("xpath", "//div[@class='steps']//button[contains(., 'Next')]").send_keys(Keys.ENTER)
+    shown.wait(lambda: shown.shows("#q=q2"))
 
 
-def test_every_control_and_picture_has_a_name(browser, page):
-    browser.get("about:blank")
-    browser.get(f"{page}#q=q2")
+def test_every_control_and_picture_has_a_name_and_nothing_is_wider_than_a_phone(shown):
+    shown.open("#q=q2")
     code = "return [...document.querySelectorAll('select, input')].filter(e => !e.labels.length).length"
-    assert browser.execute_script(code) == 0
-    assert browser.execute_script("return [...document.images].filter(i => !i.alt).length") == 0
-    assert browser.execute_script("return document.querySelectorAll('.detail table caption').length") == 1
-
-
-def test_nothing_is_wider_than_a_phone(browser, page):
+    assert shown.script(code) == 0
+    assert shown.script("return [...document.images].filter(i => !i.alt).length") == 0
+    assert shown.script("return document.querySelectorAll('.detail table caption').length") == 1
     size = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    shown.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
-        browser.get("about:blank")
-        browser.get(f"{page}#q=q1")
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+        shown.open("#q=q1")
+        assert shown.script("return document.documentElement.scrollWidth") <= 360
     finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        shown.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -72,15 +72,14 @@ def test_all_results_are_in_one_file_without_a_text(study, tmp_path, monkeypatch
     monkeypatch.setattr(leaderboard, "others", lambda study: {"second": second})
     write_downloads(study, tmp_path)
     with zipfile.ZipFile(tmp_path / ZIP) as archive:
-        names = archive.namelist()
-        assert archive.read("qrels.txt").decode().splitlines()[0] == "q1 0 ACME_2020_10K#p0002 1"
-        columns = list(pd.read_csv(io.BytesIO(archive.read("questions.csv"))))
-        described = set(re.findall(r"^\| `([\w.]+)`", archive.read("README.md").decode(), flags=re.M))
+        read = {name: archive.read(name) for name in archive.namelist()}
+    names, columns = [*read], list(pd.read_csv(io.BytesIO(read["questions.csv"])))
+    assert read["qrels.txt"].decode().splitlines()[0] == "q1 0 ACME_2020_10K#p0002 1"
+    described = set(re.findall(r"^\| `([\w.]+)`", read["README.md"].decode(), flags=re.M))
     assert {"metrics.csv.gz", "summary.csv", "manifest.json", "runs/standard/bm25.trec.gz"} <= set(names)
     own = ["runs/standard/bm25.trec.gz", "metrics.csv.gz", "qrels.txt", "questions.csv", "summary.csv"]
     assert {name.removeprefix("second/") for name in names if name.startswith("second/")} == set(own)
-    with zipfile.ZipFile(tmp_path / ZIP) as archive:
-        assert all(archive.read(f"second/{name}") == archive.read(name) for name in own[1:])
+    assert all(read[f"second/{name}"] == read[name] for name in own[1:])
     assert "question" not in columns
     assert {name for name in names if "/" not in name} - {"README.md"} <= described
     assert (tmp_path / "runs" / "standard" / "bm25.trec.gz").is_file()

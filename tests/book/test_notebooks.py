@@ -1,6 +1,7 @@
 """Running chapters: wrong parameters are refused, failed runs leave nothing, and what has to run again."""
 
 import json
+import shutil
 import time
 from types import SimpleNamespace
 
@@ -13,13 +14,16 @@ from lib.store import Store
 from lib.words import StudyError
 
 
-def test_there_are_chapters():
-    assert notebooks.chapters()[:3] == ["01_data", "02_oracles", "03_baselines"]
-
-
-def test_a_wrong_parameter_lists_the_right_ones():
-    with pytest.raises(StudyError, match=r"no parameter method; it has(.|\n)*methods: list\[str\]"):
-        notebooks.check_parameters("03_baselines", {"method": ["bm25"]})
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("03_baselines", {"method": ["bm25"]}, r"no parameter method; it has(.|\n)*methods: list\[str\]"),
+        ("99_none", {}, "no notebook '99_none': say one of 01_data"),
+    ],
+)
+def test_a_wrong_name_lists_the_right_ones(name, given, message):
+    with pytest.raises(StudyError, match=message):
+        notebooks.check_parameters(name, given)
 
 
 def test_a_chapter_on_answers_is_left_out_and_says_so_where_there_are_none():
@@ -31,18 +35,11 @@ def test_a_chapter_on_answers_is_left_out_and_says_so_where_there_are_none():
     assert "needs answers, which no question of \\<b\\> has" in reason
 
 
-def test_an_unknown_notebook_lists_the_chapters():
-    with pytest.raises(StudyError, match="no notebook '99_none': say one of 01_data"):
-        notebooks.check_parameters("99_none", {})
-
-
 def test_a_failed_run_leaves_no_notebook_behind(tmp_path, monkeypatch):
     kernel = {"name": "python3", "display_name": "", "language": "python"}
-    source = nbformat.v4.new_notebook(metadata={"kernelspec": kernel})
-    source.cells = [
-        nbformat.v4.new_code_cell("x = 1  # int: a number", metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell("1 / 0"),
-    ]
+    given = nbformat.v4.new_code_cell("x = 1  # int: a number", metadata={"tags": ["parameters"]})
+    cells = [given, nbformat.v4.new_code_cell("1 / 0")]
+    source = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
     nbformat.write(source, tmp_path / "01_broken.ipynb")
     with pytest.raises(StudyError, match="01_broken failed in cell 2: ZeroDivisionError"):
@@ -69,15 +66,17 @@ def test_a_chapter_begins_when_the_one_it_reads_has_ended(tmp_path, monkeypatch)
     assert {*notebooks.AFTER, *notebooks.AFTER.values()} <= {*notebooks.chapters()}
 
 
-def test_what_belongs_to_one_machine_is_removed():
-    notebook = nbformat.v4.new_notebook(metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
-    cell = nbformat.v4.new_code_cell("1", metadata={"tags": ["injected-parameters"], "papermill": {"duration": 1}})
-    cell.outputs = [nbformat.v4.new_output("stream", name="stderr", text="/home/someone")]
-    notebook.cells = [cell]
-    cleaned = notebooks.cleaned(notebook)
+def test_what_belongs_to_one_machine_and_progress_bars_are_removed():
+    bar = nbformat.v4.new_output("display_data", {notebooks.WIDGET: {"model_id": "1"}, "text/plain": "0%"})
+    shown = nbformat.v4.new_output("display_data", {"text/plain": "a table"})
+    outputs = [nbformat.v4.new_output("stream", name="stderr", text="/home/someone"), bar, shown]
+    about = {"tags": ["injected-parameters"], "papermill": {"duration": 1}}
+    cell = nbformat.v4.new_code_cell("1", metadata=about, outputs=outputs)
+    made = nbformat.v4.new_notebook(cells=[cell], metadata={"papermill": {"input_path": "/home/someone/x.ipynb"}})
+    cleaned = notebooks.cleaned(made)
     assert "papermill" not in cleaned.metadata
     assert cleaned.cells[0].metadata == {"tags": ["injected-parameters", "remove-input"]}
-    assert cleaned.cells[0].outputs == []
+    assert cleaned.cells[0].outputs == [shown]
 
 
 # --- which chapters something has changed for ---
@@ -127,76 +126,41 @@ def built(tmp_path, monkeypatch):
     return study
 
 
-def test_progress_bars_of_jupyter_are_no_part_of_a_chapter():
-    bar = nbformat.v4.new_output("display_data", {notebooks.WIDGET: {"model_id": "1"}, "text/plain": "0%"})
-    shown = nbformat.v4.new_output("display_data", {"text/plain": "a table"})
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=[bar, shown])])
-    assert notebooks.cleaned(notebook).cells[0].outputs == [shown]
+BOTH = ["01_data", "02_oracles"]
+SOURCES = ("lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml")
+NO_SOURCES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
 
 
-def test_nothing_has_changed(built):
-    assert notebooks.chapters() == ["01_data", "02_oracles"]
-    assert notebooks.changed_chapters(built, GIVEN) == []
+def publish(store: Store, **files: dict) -> None:
+    key = store.key("absent", {})
+    store.published = SimpleNamespace(stages={("absent", key): {"stage": "absent", "key": key, **files}})
 
 
-def test_a_changed_notebook_runs_again_alone(built, tmp_path):
-    (tmp_path / "notebooks" / "02_oracles.ipynb").write_text("changed")
-    assert notebooks.changed_chapters(built, GIVEN) == ["02_oracles"]
+CHANGES = {
+    "nothing": (lambda built: None, []),
+    "a notebook": (lambda built: built.outputs.parent.joinpath("notebooks/02_oracles.ipynb").write_text("x"), BOTH[1:]),
+    "a run that is gone": (lambda built: (built.outputs / "notebooks" / "01_data.ipynb").unlink(), BOTH[:1]),
+    "a result that nobody looked for": (lambda built: built.store.get("another", {}, computed), []),
+    "a result that was looked for": (lambda built: built.store.get("absent", {}, computed), BOTH[1:]),
+    "a published record": (lambda built: publish(built.store), []),
+    "a published result": (lambda built: publish(built.store, files={}), BOTH[1:]),
+    "a result that is gone": (lambda built: shutil.rmtree(built.store.root / "used"), BOTH[:1]),
+    **{name: (lambda built, name=name: write_atomically(built.outputs.parent / name, "x"), BOTH) for name in SOURCES},
+    **{name: (lambda built, name=name: write_atomically(built.outputs.parent / name, "x"), []) for name in NO_SOURCES},
+    "settings": (lambda built: built.profile.update(chunks=2), BOTH),
+    "filings that are not here": (lambda built: setattr(built, "has_text", False), BOTH),
+    "other filings": (lambda built: setattr(built.dataset, "fingerprint", "g"), BOTH),
+    "texts": (lambda built: (built.home / "generations.jsonl").write_text("{}\n"), BOTH),
+}
 
 
-def test_a_chapter_whose_run_is_gone_runs_again_alone(built):
-    (built.outputs / "notebooks" / "01_data.ipynb").unlink()
-    assert notebooks.changed_chapters(built, GIVEN) == ["01_data"]
-
-
-def test_a_result_that_appears_runs_the_chapters_that_looked_for_it(built):
-    built.store.get("another", {}, computed)
-    assert notebooks.changed_chapters(built, GIVEN) == []
-    built.store.get("absent", {}, computed)
-    assert notebooks.changed_chapters(built, GIVEN) == ["02_oracles"]
-
-
-def test_a_result_that_is_published_meanwhile_runs_the_chapters_that_looked_for_it(built):
-    key = built.store.key("absent", {})
-    built.store.published = SimpleNamespace(stages={("absent", key): {"stage": "absent", "key": key}})
-    assert notebooks.changed_chapters(built, GIVEN) == []
-    built.store.published.stages["absent", key]["files"] = {}
-    assert notebooks.changed_chapters(built, GIVEN) == ["02_oracles"]
-
-
-def test_a_result_that_is_gone_runs_the_chapters_that_used_it(built):
-    entry = built.store.get("used", {}, computed)
-    entry.path.rename(entry.path.with_name("aside"))
-    assert notebooks.changed_chapters(built, GIVEN) == ["01_data"]
-
-
-@pytest.mark.parametrize("name", ["lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml"])
-def test_a_changed_source_runs_every_chapter(built, tmp_path, name):
-    write_atomically(tmp_path / name, "changed")
-    assert notebooks.changed_chapters(built, GIVEN) == ["01_data", "02_oracles"]
-
-
-def test_published_results_and_built_books_are_no_source(built, tmp_path):
-    for name in ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc"):
-        write_atomically(tmp_path / name, "x")
-    assert notebooks.changed_chapters(built, GIVEN) == []
-
-
-def test_other_parameters_settings_filings_and_texts_run_every_chapter(built):
-    both = ["01_data", "02_oracles"]
-    assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == both
-    for place, name, value in (
-        (built, "profile", {"chunks": 2}),
-        (built, "has_text", False),
-        (built.dataset, "fingerprint", "g"),
-    ):
-        before = getattr(place, name)
-        setattr(place, name, value)
-        assert notebooks.changed_chapters(built, GIVEN) == both, name
-        setattr(place, name, before)
-    assert notebooks.changed_chapters(built, GIVEN) == []
-    (built.home / "generations.jsonl").write_text("{}\n")
-    assert notebooks.changed_chapters(built, GIVEN) == both
+@pytest.mark.parametrize("what", CHANGES)
+def test_the_chapters_that_something_has_changed_for_run_again(built, what):
+    assert notebooks.chapters() == BOTH
+    change, expected = CHANGES[what]
+    change(built)
+    assert notebooks.changed_chapters(built, GIVEN) == expected
+    assert notebooks.changed_chapters(built, GIVEN | {"profile": "paper"}) == BOTH
 
 
 def test_what_a_chapter_used_is_forgotten_before_it_runs_again(built):

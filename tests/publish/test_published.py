@@ -70,14 +70,11 @@ def test_runs_metrics_and_derived_frames_are_the_published_ones(without, study):
 
 
 def test_a_changed_setting_needs_the_filings(results, no_filings, tmp_path):
-    changed = open_study("", artifacts=tmp_path / "elsewhere", changes={"bm25.k1": 9.0}, say=lambda line: None)
+    opened = {"artifacts": tmp_path / "elsewhere", "say": lambda line: None}
     with pytest.raises(NeedsFilings, match="needs the filings, which are not on this machine"):
-        evaluate(changed, "bm25")
-    resized = open_study(
-        "", artifacts=tmp_path / "elsewhere", changes={"chunks.size": 64, "chunks.overlap": 0}, say=lambda line: None
-    )
+        evaluate(open_study("", changes={"bm25.k1": 9.0}, **opened), "bm25")
     with pytest.raises(NeedsFilings, match="needs the filings"):
-        resized.digest("chunks")
+        open_study("", changes={"chunks.size": 64, "chunks.overlap": 0}, **opened).digest("chunks")
 
 
 def test_questions_have_ids_types_and_gold_pages_but_no_text(without):
@@ -91,30 +88,26 @@ def test_questions_have_ids_types_and_gold_pages_but_no_text(without):
 
 
 def test_every_caption_says_where_the_numbers_come_from(without, study, results):
-    assert without.provenance == ""
+    assert without.provenance == study.provenance == ""
     without.run("bm25")
-    commit = results.manifest["commit"][:10]
-    assert without.provenance.startswith(" Published run of ")
-    assert without.provenance.endswith(f", commit {commit}, not recomputed here.")
-    assert study.provenance == ""
+    made = results.manifest
+    said = f" Published run of {made['date']}, commit {made['commit'][:10]}, not recomputed here."
+    assert without.provenance == said
 
 
-def test_the_outputs_get_the_contract_s_files(without, study):
+def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_filings_come(
+    without, study, results, open_small, tmp_path
+):
     for one in (without, study):
         write_results(one)
         write_manifest(one)
         write_exports(one)
     for name in ("summary.csv", "metrics.csv.gz"):
         assert (without.outputs / name).read_bytes() == (study.outputs / name).read_bytes()
-    found = [read_trec(one.outputs / "runs/standard/bm25.trec.gz") for one in (without, study)]
-    pd.testing.assert_frame_equal(*found)
+    pd.testing.assert_frame_equal(*(read_trec(one.outputs / "runs/standard/bm25.trec.gz") for one in (without, study)))
     assert write_manifest(without)["runs"] == write_manifest(study)["runs"]
     written = explorer_data(without)["questions"][0]["written"]
     assert [item["text"] for item in written] == ["The answer to “[…]?” is 1,577."]
-
-
-def test_texts_with_gaps_do_not_stay_when_the_filings_come(without, results, open_small, tmp_path):
-    write_results(without)
     whole = open_small(tmp_path / "elsewhere", results)
     write_results(whole)
     lines = (whole.home / "generations.jsonl").read_text().splitlines()
@@ -141,51 +134,46 @@ def test_with_filings_published_results_save_computing(study, results, open_smal
     assert again.provenance.startswith(" Published run of ")
 
 
-def test_fresh_uses_nothing_published(results, small_folder, tmp_path, monkeypatch):
+@pytest.fixture
+def open_small_filings(results, small_folder, tmp_path, monkeypatch):
+    """Open the small study by its name, with its filings, beside what is published of it."""
     monkeypatch.setattr(studies, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))
     weights = {"embedder.weights": results.manifest["settings"]["embedder"]["weights"]}
-    opened = {"changes": weights, "artifacts": tmp_path / "elsewhere", "say": lambda line: None}
-    used = open_study("financebench", **opened)
+    given = {"changes": weights, "artifacts": tmp_path / "elsewhere", "say": lambda line: None}
+    return lambda **named: open_study("financebench", **given | named)
+
+
+def test_fresh_uses_nothing_published(open_small_filings):
+    used = open_small_filings()
     assert used.run_entry("bm25").origin == "published"
     assert used.generation_log().published
     used.generation_log().list_all()
-    fresh = open_study("financebench", results="fresh", **opened)
-    assert fresh.published is None
+    fresh = open_small_filings(results="fresh")
     evaluate(fresh, "bm25")
     assert {entry.origin for entry in fresh.store.log.values()} <= {"computed", "reused"}
-    assert fresh.run_entry("bm25").origin == "computed"
+    assert (fresh.published, fresh.run_entry("bm25").origin) == (None, "computed")
     assert not fresh.generation_log().published
     assert not fresh.generation_log().uses_published
 
 
-def test_other_filings_under_the_same_name_use_nothing_published(results, small_folder, tmp_path, monkeypatch):
-    made = json.loads((results.root / "manifest.json").read_text())
-    (results.root / "manifest.json").write_text(json.dumps(made | {"fingerprint": "0123"}))
-    monkeypatch.setattr(studies, "open_dataset", lambda *names: read_dataset(small_folder, "financebench"))
+def test_other_filings_use_nothing_published_and_a_broken_manifest_is_named(results, open_small_filings):
+    (results.root / "manifest.json").write_text(json.dumps(results.manifest | {"fingerprint": "0123"}))
     reports = []
-    found = open_study("financebench", artifacts=tmp_path / "elsewhere", say=reports.append)
-    assert found.published is None
+    assert open_small_filings(say=reports.append).published is None
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
-
-
-def test_a_broken_manifest_is_named_with_its_mend(results):
     (results.root / "manifest.json").write_text("{")
     with pytest.raises(StudyError, match=r"manifest\.json is broken .*; restore it with git"):
         _ = Published(results.root).manifest
 
 
-def chapter(folder, *sources: str) -> None:
-    """Write a chapter of code cells, the first of which holds its parameters."""
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    cells[0].metadata["tags"] = ["parameters"]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "99_chapter.ipynb")
-
-
 @pytest.mark.slow
 def test_a_chapter_runs_without_filings_on_what_was_published(results, tmp_path, monkeypatch):
     setting = HAS_NO_FILINGS.format(results=str(results.root.parents[1]), artifacts=str(tmp_path / "kernel"))
-    chapter(tmp_path, 'dataset = ""  # str: a name', setting, "print(len(study.run('bm25')))", "study.chunks")
+    sources = 'dataset = ""  # str: a name', setting, "print(len(study.run('bm25')))", "study.chunks"
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    cells[0].metadata["tags"] = ["parameters"]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), tmp_path / "99_chapter.ipynb")
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
     with pytest.raises(StudyError, match="99_chapter: the chunks' text needs the filings"):
         notebooks.run("99_chapter", {"dataset": ""}, tmp_path / "done", say=lambda line: None)

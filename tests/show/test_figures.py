@@ -46,13 +46,10 @@ def test_the_best_method_is_on_top_and_the_type_legible():
         assert float(smallest_type(drawn)) >= 8
 
 
-def test_the_parts_of_a_bar_differ_in_lightness():
+def test_the_parts_of_a_bar_differ_in_lightness_and_are_told_in_words():
     light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in groups.STEP_COLOURS.values()]
     assert light == sorted(light)
     assert min(np.diff(light)) > 0.02
-
-
-def test_the_bar_is_told_in_words():
     said = groups.in_words(summary(), "dense")
     assert (said["best"], said["found"], said["page"], said["document"]) == ("Dense", "20%", "50%", "30%")
 
@@ -66,13 +63,10 @@ def test_steps_of_the_ladder_stand_on_each_other():
 
 
 def test_curves_name_a_few_methods():
+    assert finding([]).startswith("Of 0 strategies, 0 find measurably more")
     rows = [(m, metric, k, 0.5, 0.4, 0.6) for m in METHODS for metric in ("doc_recall", "page_recall") for k in (1, 5)]
     recalls = pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high"])
     drawn = figures.recall_curves(recalls, ["dense"])
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["Dense"]
     assert [len(axes.lines) for axes in drawn.axes] == [3, 3]
     assert float(smallest_type(drawn)) >= 8
-
-
-def test_no_strategy_is_no_finding():
-    assert finding([]).startswith("Of 0 strategies, 0 find measurably more")

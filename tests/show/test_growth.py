@@ -18,30 +18,22 @@ def points():
     return pd.DataFrame(rows, columns=[*columns, "doc_low", "doc_high"])
 
 
-def test_the_finding_names_rows_that_were_measured_over_both_ends():
+def test_the_finding_names_rows_that_were_measured_over_both_ends_and_others_have_a_dash():
     assert show.finding(points(), 5) == "From 1,000 to 2,000 pages, page recall@5: Dense 0.50 → 0.30."
     assert "Nothing was measured" in show.finding(None, 5)
-
-
-def test_a_row_that_was_not_measured_over_a_size_has_a_dash():
     shown = show.sizes_table(points()).set_index("Method")
     assert shown.loc["Dense"].tolist() == ["0.50 [0.40, 0.60]", "0.30 [0.20, 0.40]"]
     assert shown.loc["BM25", "150 filings"] == "–"
 
 
-def test_dots_are_drawn_for_all_and_lines_for_those_with_a_law():
+def test_dots_are_drawn_for_all_and_lines_for_those_with_a_law_and_costs_stage_by_stage():
     law = growth.Law(np.array([3.0, -1.0]), np.tile([3.0, -1.0], (5, 1)), 0.0, None, (1000, 2000))
     drawn = show.curves(points(), {"page_recall": {"dense": law}}, ["dense", "bm25"])
     (axes,) = drawn.axes
-    lines = {line.get_linestyle() for line in axes.lines}
-    assert {"-", "--"} <= lines
+    assert {"-", "--"} <= {line.get_linestyle() for line in axes.lines}
     assert axes.get_xscale() == "log"
-    plt.close(drawn)
-
-
-def test_costs_are_drawn_stage_by_stage():
     stages, sizes = ("embed", "words"), (1000, 2000)
     rows = [(stage, n, n / 100, 50.0, 1.0, np.nan) for stage in stages for n in sizes]
     drawn = show.cost_curve(pd.DataFrame(rows, columns=growth.COST_COLUMNS))
     np.testing.assert_allclose(drawn.axes[0].lines[0].get_ydata(), [10, 10])
-    plt.close(drawn)
+    plt.close("all")

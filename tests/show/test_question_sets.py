@@ -12,7 +12,7 @@ from lib.stats import Resampling
 IDS = ["q1", "q2", "q3", "q4"]
 
 
-def test_leaderboards_have_the_first_sets_best_row_first():
+def test_leaderboards_have_the_first_sets_best_row_first_and_the_finding_what_bm25_finds_more():
     tables = {
         "one": pd.DataFrame({"bm25": [0.0, 0, 0, 1], "dense": [1.0, 1, 0, 0]}, IDS),
         "two": pd.DataFrame({"bm25": [1.0, 1, 1, 1], "dense": [0.0, 0, 0, 0]}, IDS),
@@ -22,25 +22,17 @@ def test_leaderboards_have_the_first_sets_best_row_first():
     assert shown["Method"].tolist() == ["Dense", "BM25"]
     assert [cell[:4] for cell in shown["one, by company"]] == ["0.50", "0.25"]
     assert [cell[:4] for cell in shown["two, by company"]] == ["0.00", "1.00"]
-
-
-def test_the_finding_is_what_bm25_finds_more_on_each_set():
-    tables = {"one": pd.DataFrame({"bm25": [0.0, 0, 0, 1], "dense": [1.0, 1, 0, 0]}, IDS)}
-    draws = {"one": {"company": Resampling(pd.Series(list("aabb"), IDS), 100)}}
     said = show.finding(tables, draws)
     assert said.startswith("BM25 minus dense search, in page recall: -0.25 [-1.00, +0.50] on one")
     assert show.finding({}, {}).endswith("not measured.")
 
 
-def test_a_feature_that_was_left_out_has_a_dash():
+def test_a_feature_that_was_left_out_has_a_dash_and_shares_are_in_percent():
     whole = pd.DataFrame({"feature": WITH_GOLD, "mean": 0.5, "low": 0.4, "high": 0.6})
     shown = show.coefficients_table({"one": whole, "two": whole[whole["feature"] != "names_company"]})
     row = shown.set_index("Feature").loc["names its company"]
     assert row.tolist() == ["0.50 [0.40, 0.60]", "–"]
     assert len(shown) == len(WITH_GOLD)
-
-
-def test_shares_of_features_are_in_percent():
     means = pd.DataFrame(dict.fromkeys(WITH_GOLD, 0.254) | {"n": 150}, ["one"])
     row = show.described_table(means).iloc[0]
     assert row["Share of its rare words on a gold page (%)"] == "25"

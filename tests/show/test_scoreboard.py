@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from lib.analysis.claims import claims, sources
 from lib.analysis.failures import OF_QUESTIONS
@@ -43,18 +42,12 @@ def board_of(**verdicts: str) -> pd.DataFrame:
 BOARD_SHOWN = board_of(gap_baseline=HOLDS, scorer_gap=UNDECIDED, scorer_best=SMALLER, follow=HOLDS)
 
 
-def test_the_verdict_gives_the_reason_where_nothing_was_tested():
+def test_the_verdict_gives_the_reason_where_nothing_was_tested_and_what_would_decide_it():
     assert verdict_text(pd.Series({"verdict": HOLDS, "missing": ""})) == "**holds**"
     row = pd.Series({"verdict": NOT_TESTED, "missing": "the first ranks of 1% of the questions differ"})
     assert verdict_text(row) == "**not tested**: the first ranks of 1% of the questions differ"
-
-
-@pytest.mark.parametrize(
-    ("needed", "text"),
-    [(1148.0, "about 1,200"), (98.0, "about 98"), (math.inf, "no number, if this is all"), (math.nan, "–")],
-)
-def test_the_number_that_would_decide_has_two_figures(needed, text):
-    assert needed_text(needed) == text
+    needed = {1148.0: "about 1,200", 98.0: "about 98", math.inf: "no number, if this is all", math.nan: "–"}
+    assert [*map(needed_text, needed)] == [*needed.values()]
 
 
 def test_what_is_compared_in_words():
@@ -89,12 +82,9 @@ def test_a_row_has_the_papers_place_and_numbers_and_both_p():
     assert row[["p", "p (Holm)", "Verdict", "n"]].tolist() == ["0.004", "0.040", "**holds**", "150"]
 
 
-def test_the_picture_has_a_row_for_each_difference():
-    assert len(forest(BOARD_SHOWN).axes[0].get_yticklabels()) == 3  # a correlation is none
-
-
-def test_the_legend_has_no_verdict_without_a_point():
+def test_the_picture_has_a_row_for_each_difference_and_no_verdict_without_a_point():
     axes = forest(BOARD_SHOWN).axes[0]
+    assert len(axes.get_yticklabels()) == 3  # a correlation is none
     named = [text.get_text() for text in axes.get_legend().get_texts()]
     drawn = {line.get_color() for line in axes.lines if line.get_marker() == "o"}
     with_points = [verdict for verdict, colour in VERDICT_COLOURS.items() if colour in drawn]
@@ -108,8 +98,8 @@ def test_failures_stand_beside_those_reported():
     assert shown["Theirs (%)"].tolist() == ["73", "20", "5", "1", "1"]
     assert shown["Ours, first kind (%)"].tolist() == ["50", "25", "25", "0", "0"]
     assert shown["Of found questions (%)"].tolist() == ["25", "25", "25", "–", "–"]
-    pairs = dict(zip(shown["Kind here"], shown["Kind there"], strict=True))
-    assert all(pairs[kind].startswith(kind.split()[0]) for kind in pairs)
+    pairs = zip(shown["Kind here"], shown["Kind there"], strict=True)
+    assert all(there.startswith(kind.split()[0]) for kind, there in pairs)
 
 
 def test_every_family_of_methods_has_a_name_and_a_colour():

@@ -2,12 +2,14 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis.breakdowns import DIFFERENCES
 from lib.metrics.frame import HEADLINE, Metrics, best
-from lib.show.tables import FORMS, TABLES, as_table, given_table, pool_table, reported_runs, results_table
+from lib.profile import load_profile
+from lib.show.tables import FORMS, TABLES, as_table, given_table, pool_table, reported_runs, results_table, steps
 from lib.words import StudyError
 
 RUNS = (("dense", "standard", 0.5), ("page_scorer", "standard", 0.7), ("dense", "oracle-page", 1.0))
@@ -35,9 +37,6 @@ def test_reported_figures_stand_beside_ours_for_their_dataset_alone():
     assert table[REPORTED].tolist() == ["0.88 / 0.34 / 0.26 / 0.35", "–"]
     assert REPORTED not in results_table(study("demo"), SUMMARY, "standard", ["dense"])
     assert reported_runs("page-questions") == {}
-
-
-def test_the_reported_page_scorer_stands_beside_folds_by_filing_and_the_oracles_beside_dense():
     known = reported_runs("financebench")
     assert known["page_scorer_filing", "standard"]["page_recall"] == 0.55
     assert ("page_scorer", "standard") not in known
@@ -53,12 +52,9 @@ def test_page_recall_is_shown_under_the_conditions_that_were_summarised():
     assert "Page recall, filing given" not in table
 
 
-def test_agreement_names_the_method_that_is_farthest():
+def test_agreement_names_the_method_that_is_farthest_and_every_table_known_forms():
     found = pd.DataFrame([("page_recall", 11, 0.664, -0.086, "parent_child", 0.927)], columns=AGREEMENT)
     assert as_table(found, "agreement").iloc[0].tolist() == ["Page recall", "0.66", "-0.09", "Parent-child", "0.93", 11]
-
-
-def test_every_table_names_known_forms():
     cells = [given for columns in TABLES.values() for given in columns.values()]
     assert {given[0] for given in cells if isinstance(given, list)} == set(FORMS)
 
@@ -90,3 +86,16 @@ def test_the_best_needs_something_to_choose_from_and_ties_go_to_the_first_name()
     assert best(tied)["method"] == "dense"
     with pytest.raises(StudyError, match="no method has page_recall under oracle-document"):
         best(tied, condition="oracle-document")
+
+
+def test_each_step_is_compared_with_the_one_it_names():
+    questions = pd.DataFrame({"question_id": ["q1", "q2"], "company": ["a", "b"]})
+    study = SimpleNamespace(questions=questions, profile=load_profile("default"))
+    first = pd.Series([0.0, 0.5], ["q1", "q2"])
+    frame = steps(study, {"a": first, "b": first + 0.5}, {"a": first, "b": first}, [None, "a"])
+    assert frame["page_recall"].tolist() == [0.25, 0.75]
+    assert np.isnan(frame["difference"].iloc[0])
+    assert frame["difference"].iloc[1] == 0.5
+    table = as_table(frame, "steps", compared="Difference")
+    assert table["Difference"].tolist() == ["–", "0.50 [-0.16, 1.00]"]  # no spread: Wilson's interval
+    assert table["Step"].tolist() == ["a", "b"]
