@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -30,16 +29,23 @@ def wall_times(run: Callable[[], object], repeats: int = 3) -> list[float]:
     return times
 
 
+def ms_each(variants: dict[str, Callable[[], object]], n: int) -> Iterator[tuple[str, float]]:
+    """Milliseconds of one of ``n``, by variant: the median of three runs."""
+    for name, run in variants.items():
+        yield name, 1000 * float(np.median(wall_times(run))) / n
+
+
 def bm25_ms(study: Study) -> Iterator[tuple[str, float]]:
     """Milliseconds per question over the same chunks."""
     from rank_bm25 import BM25Okapi
 
-    texts = [tokenize(text) for text in study.chunks["text"]]
-    queries = [tokenize(question) for question in study.questions["question"][:N_QUESTIONS]]
-    variants = {"sparse matrix (ours)": bm25.BM25(texts).scores, "rank_bm25": BM25Okapi(texts).get_scores}
-    for name, score in variants.items():
-        times = wall_times(lambda score=score: [score(query) for query in queries])
-        yield name, 1000 * float(np.median(times)) / len(queries)
+    texts, asked = ([tokenize(text) for text in part] for part in (study.chunks["text"], study.questions["question"]))
+    asked, ours, theirs = asked[:N_QUESTIONS], bm25.BM25(texts), BM25Okapi(texts)
+    variants = {
+        "sparse matrix (ours)": lambda: list(map(ours.scores, asked)),
+        "rank_bm25": lambda: list(map(theirs.get_scores, asked)),
+    }
+    return ms_each(variants, len(asked))
 
 
 def sparse_ms(study: Study) -> Iterator[tuple[str, float]]:
@@ -56,8 +62,7 @@ def sparse_ms(study: Study) -> Iterator[tuple[str, float]]:
         "sparse product (ours)": lambda: (queries @ documents.T).toarray(),
         "dense scan": lambda: asked @ laid_out.T,
     }
-    for name, search in variants.items():
-        yield name, 1000 * float(np.median(wall_times(search))) / len(asked)
+    return ms_each(variants, len(asked))
 
 
 def pairs_a_second(study: Study) -> Iterator[tuple[str, float]]:
@@ -79,16 +84,12 @@ def pairs_a_second(study: Study) -> Iterator[tuple[str, float]]:
     about = {"pad_token": "[PAD]", "model_max_length": 256}
     with TemporaryDirectory() as folder:
         BertForSequenceClassification(BertConfig(num_labels=1, **size)).save_pretrained(folder)
-        tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(weights / "tokenizer.json"), **about)
-        tokenizer.save_pretrained(folder)
+        PreTrainedTokenizerFast(tokenizer_file=str(weights / "tokenizer.json"), **about).save_pretrained(folder)
         reference = CrossEncoder(folder, max_length=256)
     ours = OnnxCrossEncoder(weights, window=256)
-    variants = {
-        "int8 ONNX, one pair a thread (ours)": lambda: ours.scores(pairs),
-        "sentence-transformers CrossEncoder, float32": lambda: reference.predict(pairs, show_progress_bar=False),
-    }
-    for name, score in variants.items():
-        yield name, len(pairs) / wall_times(score, 1)[0]
+    yield "int8 ONNX, one pair a thread (ours)", len(pairs) / wall_times(lambda: ours.scores(pairs), 1)[0]
+    scored = wall_times(lambda: reference.predict(pairs, show_progress_bar=False), 1)[0]
+    yield "sentence-transformers CrossEncoder, float32", len(pairs) / scored
 
 
 def tokens_a_second(study: Study) -> Iterator[tuple[str, float]]:
@@ -97,10 +98,9 @@ def tokens_a_second(study: Study) -> Iterator[tuple[str, float]]:
     from lib.models.prompts import Request, Sampling
     from lib.retrievers.prompts import prompt
 
-    sampling = Sampling(max_tokens=64, temperature=0.7, seed=1)
+    sampling, settings = Sampling(max_tokens=64, temperature=0.7, seed=1), study.profile.generator
     for n_slots in (1, 2, 4):
-        settings = study.profile.generator | {"n_slots": n_slots}
-        generator = open_generator(settings, fetch(settings["weights"]))
+        generator = open_generator(settings | {"n_slots": n_slots}, fetch(settings["weights"]))
         questions = study.questions["question"][: N_PROMPTS * n_slots]
         requests, written = ([Request(prompt("hyde", {"question": question}), sampling) for question in questions], [])
         started = time.perf_counter()
@@ -120,5 +120,5 @@ def run_and_keep(study: Study) -> pd.DataFrame:
     """Run the benchmarks and keep them as ``benchmarks.csv`` of the study's outputs: part, variant, value, unit."""
     rows = [(part, *row, unit) for (part, unit), measure in PARTS.items() for row in measure(study)]
     table = pd.DataFrame(rows, columns=["part", "variant", "value", "unit"])
-    write_atomically(Path(study.home) / BENCHMARKS, table.to_csv(index=False).encode())
+    write_atomically(study.home / BENCHMARKS, table.to_csv(index=False).encode())
     return table

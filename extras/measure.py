@@ -20,18 +20,14 @@ from lib.study import Study
 
 
 def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
-    """Compute runs and metrics method by method, and write the contract's files, as a book does, without its chapters.
+    """Compute runs and metrics method by method, and write the contract's files, as a book does; gives the outputs.
 
     Args:
         study: opened with the chapter ``measure``.
         names: of methods; None for all that the profile measures, which is what may be published.
         say: called with each method's name and seconds.
-
-    Returns:
-        The outputs.
     """
-    rows = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions]
-    wanted = rows if names else None
+    wanted = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions] if names else None
     if not names:
         forget_stages(study, ["measure"])
     found = []

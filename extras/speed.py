@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def rows_of(name: str, window: int, texts: list[str], questions: list[str]) -> p
     for engine, precision in [("onnx", "int8")] if (weights / "model.onnx").is_file() else pairs:
         encoder = load_encoder(weights, window, precision, BATCH_SIZE)
         scores = encoder.encode(questions, "query") @ encoder.encode(texts).T
-        texts_s = N_TIMED / best_seconds(partial(encoder.encode, texts[:N_TIMED]))
+        texts_s = N_TIMED / min(wall_times(partial(encoder.encode, texts[:N_TIMED]), REPEATS))
         share = texts_s * operations(weights, window) / rate
         changed = changes(scores, exact) if exact is not None else (np.nan,) * 4
         exact = scores if precision == "float32" and exact is None else exact
@@ -55,7 +54,7 @@ def rows_of(name: str, window: int, texts: list[str], questions: list[str]) -> p
 
 
 def changes(scores: np.ndarray, exact: np.ndarray) -> tuple[float, float, float, float]:
-    """What differs between two score matrices (n_questions, n_texts): the four columns of COLUMNS on changes."""
+    """Of two score matrices (n_questions, n_texts) the four columns of COLUMNS on changes."""
     change = np.abs(scores - exact)
     first, wanted = (np.argsort(-one, axis=1, kind="stable")[:, :DEPTH] for one in (scores, exact))
     kept = [len(set(a) & set(b)) / len(b) for a, b in zip(first, wanted, strict=True)]
@@ -78,9 +77,4 @@ def matrix_rate() -> float:
     import torch
 
     squares = [torch.randn(2048, 2048).to(kind) for kind in (torch.float32, torch.bfloat16)]
-    return 2 * 2048**3 / min(best_seconds(lambda one=one: one @ one, 4 * REPEATS) for one in squares)
-
-
-def best_seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
-    """The shortest of :func:`extras.benchmarks.wall_times`."""
-    return min(wall_times(run, repeats))
+    return 2 * 2048**3 / min(min(wall_times(lambda one=one: one @ one, 4 * REPEATS)) for one in squares)

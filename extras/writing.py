@@ -21,10 +21,9 @@ from lib.study import Study
 
 
 def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
-    """Write the answers of one context; a sentence that says how many there are.
+    """Write the answers of one context, or its first; a sentence that says how many there are.
 
-    ``k`` is the depth at which the best baseline is chosen; the others are those of
-    :func:`lib.answers.answers.answers`.
+    ``k`` is the depth at which the best baseline is chosen.
     """
     best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
     wanted = context(name, best, "dense" if "dense" in METHODS else best)

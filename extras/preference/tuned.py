@@ -33,10 +33,8 @@ def open_tuned(study: Study, entry: Entry | None) -> Generator:
 def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry | None]) -> Answers:
     """The answers under one context, each by the model of the fold that the question's company was held out of.
 
-    Args:
-        study: gives questions, runs and settings; what is written is kept beside its own log.
-        wanted: the context.
-        models: fold number to the fold's model, None for the untrained one; questions of other folds are not asked.
+    ``models`` are by the fold's number, None for the untrained one; questions of other folds are not asked. What is
+    written is kept beside the study's own log.
     """
     settings, given = study.profile.answers, contexts(study, wanted)
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
@@ -65,15 +63,13 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
         metric, context, n, untuned and tuned (means), difference, low, high (95 %, clustered by company), p_holm.
     """
     tested = {row for fold in folds(study) if fold.number in models for row in fold.test}
-    ids = study.questions["question_id"].iloc[sorted(tested)]
-    both = (score(study, tuned_answers(study, wanted, by)) for by in (dict.fromkeys(models), models))
-    before, after = (
-        table[table["question_id"].isin(ids)].set_index(["metric", "question_id"])["value"] for table in both
-    )
-    parts = []
+    ids, values, parts = study.questions["question_id"].iloc[sorted(tested)], [], []
+    for by in (dict.fromkeys(models), models):
+        table = score(study, tuned_answers(study, wanted, by))
+        values.append(table[table["question_id"].isin(ids)].set_index(["metric", "question_id"])["value"])
+    before, after = values
     for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):
-        base, tuned = before[metric], after[metric]
-        found = Resampling.of(study).compare(base, {"tuned": tuned})
+        found = Resampling.of(study).compare(before[metric], {"tuned": after[metric]})
         parts.append(found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric))
     columns = ["metric", "context", "n", "untuned", "tuned", "difference", "low", "high", "p_holm"]
     return pd.concat(parts, ignore_index=True).assign(context=wanted.name)[columns]
