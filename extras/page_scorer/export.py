@@ -22,16 +22,12 @@ FINANCEBENCH = (
 )
 
 
-def export_scorer(study: Study, scores: str, target: Path) -> Path:
+def export_scorer(study: Study, target: Path) -> Path:
     """Write the model trained on every question to ``target``, with its card as ``README.md``; returns ``target``.
 
-    ``scores`` are the folds' means as a table in Markdown, see :func:`scores_of_folds`.
-
-    Raises:
-        ValueError: no scores, as a card without them would invite measuring the model on its own training data.
+    The card has the folds' scores, as without them it would invite measuring the model on its own training data.
     """
-    if not scores:
-        raise ValueError("the card needs the folds' scores; run the folds first")
+    scores = scores_of_folds(study)
     questions, pairs = study.questions, training_pairs(study, range(len(study.questions)))
     name, is_financebench = study.profile.embedder.weights, study.dataset.name == "financebench"
     base = lock().get(name, {"title": Path(name).name, "licence": "unknown"})

@@ -67,29 +67,15 @@ def train(
     is_fast = precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16())
     shape = {"r": settings["rank"], "lora_alpha": settings["alpha"]}
     adapters = LoraConfig(target_modules="all-linear", task_type="CAUSAL_LM", **shape)
-    arguments = DPOConfig(
-        output_dir=str(checkpoints),
-        beta=settings["beta"],
-        learning_rate=settings["learning_rate"],
-        num_train_epochs=settings["epochs"],
-        per_device_train_batch_size=at_once,
-        gradient_accumulation_steps=size // at_once,
-        warmup_steps=settings["warmup"],
-        bf16=is_fast,
-        use_cpu=not n_gpus,
-        seed=settings["seed"],
-        max_length=None,
-        precompute_ref_log_probs=True,  # so that no second model is held
-        save_strategy="steps",
-        save_steps=settings["checkpoint_every"],
-        save_total_limit=1,
-        logging_steps=1,
-        report_to="none",
-        disable_tqdm=True,
-    )
+    given = {name: settings[name] for name in ("beta", "learning_rate", "seed")}
+    given |= {"num_train_epochs": settings["epochs"], "warmup_steps": settings["warmup"], "bf16": is_fast}
+    given |= {"per_device_train_batch_size": at_once, "gradient_accumulation_steps": size // at_once}
+    given |= {"save_strategy": "steps", "save_steps": settings["checkpoint_every"], "save_total_limit": 1}
+    given |= {"logging_steps": 1, "report_to": "none", "disable_tqdm": True, "use_cpu": not n_gpus}
+    given |= {"max_length": None, "precompute_ref_log_probs": True}  # so that no second model is held
     trainer = PreferenceTrainer(
         model=load_model(directory, torch.bfloat16 if is_fast and with_adapters else torch.float32),
-        args=arguments,
+        args=DPOConfig(output_dir=str(checkpoints), **given),
         train_dataset=Dataset.from_list(examples),
         processing_class=tokenizer,
         peft_config=adapters if with_adapters else None,

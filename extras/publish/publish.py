@@ -19,6 +19,7 @@ from PIL import Image
 
 from extras.publish.quotes import FILING_WORDS, Quotations, as_pieces, with_gaps
 from extras.publish.readme import fill_headline
+from lib import published
 from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit, run_sha256
@@ -26,17 +27,6 @@ from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.written import read_records
-from lib.published import (
-    ANSWERS_FILE,
-    GENERATIONS_FILE,
-    MANIFEST,
-    METRICS_FILE,
-    PUBLISHED_COLUMNS,
-    RESULTS,
-    RUNS_FILE,
-    RUNS_STORED,
-    table_bytes,
-)
 from lib.show.display import PAGE_COMMENT
 from lib.study import GENERATIONS, Study
 from lib.words import StudyError
@@ -46,7 +36,7 @@ OF_RUNS = {"runs": "key", "metrics": "metrics"}  # stages to what the manifest's
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
 
 
-def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
+def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
     """Publish a study's results; gives their directory.
 
     Args:
@@ -64,17 +54,19 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     shutil.copyfile(study.outputs / SUMMARY_FILE, aside / SUMMARY_FILE)
-    metrics = read_metrics(study.outputs / METRICS_FILE)
+    metrics = read_metrics(study.outputs / published.METRICS_FILE)
     parts = [in_order(part, study.questions) for _, part in metrics.groupby(["condition", "method"])]
-    (aside / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
+    (aside / published.METRICS_FILE).write_bytes(published.table_bytes(pd.concat(parts)))
     places = [place.split("/") for place in sorted(manifest["runs"])]
     runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
-    (aside / RUNS_FILE).write_bytes(table_bytes(runs[RUNS_STORED].astype({"rank": "int16"})))
-    beside = (ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
+    (aside / published.RUNS_FILE).write_bytes(
+        published.table_bytes(runs[published.RUNS_STORED].astype({"rank": "int16"}))
+    )
+    beside = (published.ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
     for path in filter(None, (known_file(study, name) for name in beside)):
         shutil.copyfile(path, aside / path.name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
+    study.questions.assign(gold_pages=pages)[published.PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
     stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
     quotes = quotations_of(study)
@@ -82,7 +74,7 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     write_shown(study, aside, quotes, say)
     files = {name: digest_of_file(path) for name, path in files_of(aside).items()}
     content = json.dumps(manifest | {"stages": stages, "files": files}, indent=1, ensure_ascii=False)
-    (aside / MANIFEST).write_text(content + "\n")
+    (aside / published.MANIFEST).write_text(content + "\n")
     check_texts(aside, quotes)
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
@@ -103,9 +95,9 @@ def check_whole(study: Study) -> dict:
     target = "measure" if named != of and not (study.outputs / "notebooks").is_dir() else "book"
     of += f" QUESTIONS={named}" if named != of else ""
     again = f"run make {target} DATASET={of} PROFILE={study.profile.name} first"
-    if not (study.outputs / MANIFEST).is_file():
+    if not (study.outputs / published.MANIFEST).is_file():
         raise StudyError(f"there is nothing to publish; {again}")
-    commit, manifest = git_commit(), json.loads((study.outputs / MANIFEST).read_text())
+    commit, manifest = git_commit(), json.loads((study.outputs / published.MANIFEST).read_text())
     if commit.endswith("-dirty"):
         mend = f"(git status lists them); commit or remove them, {again}"
         raise StudyError(f"uncommitted changes of the code {mend}")
@@ -113,7 +105,7 @@ def check_whole(study: Study) -> dict:
         raise StudyError(f"the results were made by commit {manifest['commit']}, the code is of {commit}; {again}")
     if manifest["fingerprint"] != study.dataset.fingerprint:
         raise StudyError(f"the results were made from other files of {named}; {again}")
-    metrics = read_metrics(study.outputs / METRICS_FILE)
+    metrics = read_metrics(study.outputs / published.METRICS_FILE)
     counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
     for name, condition in measured(study.profile):
         record = manifest["runs"].get(f"{condition}/{name}")
@@ -130,30 +122,27 @@ def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> d
     A measured run and its metrics have no files of their own.
     """
     stage, key = record["stage"], record["key"]
-    published = {name: value for name, value in record.items() if name != "public"}
-    published["origin"] = "published" if record["origin"] == "published" else "computed"
-    entry = study.store.entry(stage, key) if record.get("public") else None
-    if entry is None:
-        return published
+    about = {name: value for name, value in record.items() if name != "public"}
+    about["origin"] = "published" if record["origin"] == "published" else "computed"
     kind, _, place = stage.partition("/")
-    if kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key:
-        return published | {"public": True, "files": {}}
-    if kind == "metrics":
-        return published
+    is_row = kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key
+    entry = study.store.entry(stage, key) if record.get("public") else None
+    if entry is None or (kind == "metrics" and not is_row):
+        return about
+    if is_row:
+        return about | {"public": True, "files": {}}
     if stage == SUMMARY:
         file = {"path": SUMMARY_FILE, "sha256": digest_of_file(target / SUMMARY_FILE)}
-        return published | {"public": True, "files": {SUMMARY_FILE: file}}
-    folder = target / "stored" / stage
+        return about | {"public": True, "files": {SUMMARY_FILE: file}}
+    folder, files = target / "stored" / stage, {}
     folder = folder if not folder.exists() else folder.with_name(f"{folder.name}-{key}")
     folder.mkdir(parents=True)
-    files = {}
     for name in entry.names:
-        content = entry.read(name)
-        is_packed = name.endswith((".gz", ".npz"))
+        content, is_packed = entry.read(name), name.endswith((".gz", ".npz"))
         path = folder / (name if is_packed else f"{name}.gz")
         path.write_bytes(content if is_packed else gzip.compress(content, mtime=0))
         files[name] = {"path": str(path.relative_to(target)), "sha256": hashlib.sha256(content).hexdigest()}
-    return published | {"public": True, "files": files}
+    return about | {"public": True, "files": files}
 
 
 def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
@@ -182,7 +171,7 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
         which = "that quote a filing at length or another question, or are of no question or filing"
         say(f"publish: {n_left} texts {which}, stay here")
     if lines:
-        (target / GENERATIONS_FILE).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+        (target / published.GENERATIONS_FILE).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
 
 
 def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:

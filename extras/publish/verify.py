@@ -58,20 +58,20 @@ class TrainedOnly(Published):
         return super().find(stage, key) if stage.startswith(TRAINED) else None
 
 
-def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
+def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
     """Whether a fresh computation gives the published rows, and the published means are those of the metrics.
 
     Args:
         named: the study. Without its texts here, recall and ranked measures of every published run are computed again.
             ``results`` is ``fresh`` to compute also the vectors and pair scores that this machine's models gave before.
-        names: methods to compute again; None for all.
+        names: methods to compute again, or ``all``.
         say: called with the table and the largest differences.
 
     Raises:
         StudyError: nothing was published, also of the methods; files are not the published ones, or the dataset here is
             another one.
     """
-    published, names = published_of(named), chosen(names, otherwise=METHODS)
+    published, names = published_of(named), chosen(None if names == "all" else names, otherwise=METHODS)
     n_files, runs = len(published.manifest["files"]), published.manifest["runs"]
     signed = f"The manifest has the hashes of all {n_files} files; its own SHA-256 is {published.digest}."
     ran = dict.fromkeys(place.split("/")[1] for place in runs)
