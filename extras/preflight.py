@@ -1,7 +1,7 @@
 """Before a long run: what would be downloaded, whether disk and GPU suffice, and roughly how long it takes.
 
-The time is an estimate from the models' sizes and the texts' lengths, good to a factor of about three: a forward pass
-takes two operations per parameter and token (Kaplan et al., 2020, 2.1), writing is bound by reading the weights.
+Time is estimated from sizes of models and texts, good to a factor of about three: a forward pass takes two operations
+per parameter and token (Kaplan et al., 2020, 2.1), writing is bound by reading the weights.
 """
 
 import shutil
@@ -57,8 +57,8 @@ def preflight(study: Study, say=print) -> None:
         if not found or found[1] < needed:
             problems.append(f"{about}; take PROFILE=default")
     seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)
-    hours = f"{seconds / 3600:.1f} hours for {n_filings} filings and {n_questions} questions"
-    say(f"preflight: time: roughly {hours} on one GPU")
+    of = f"{n_filings} filings and {n_questions} questions"
+    say(f"preflight: time: roughly {seconds / 3600:.1f} hours for {of} on one GPU")
     if problems:
         raise StudyError("; ".join(problems))
 

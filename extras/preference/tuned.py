@@ -19,14 +19,13 @@ LOG = "generations.preference.jsonl"
 def open_tuned(study: Study, entry: Entry | None) -> Generator:
     """The profile's generator with the weights of a fold's model; without one, as it was before training."""
     settings = study.profile.generator
-    if entry is None:
-        return open_generator(settings, fetch(settings.weights))
-    if not (entry.path / "adapter_config.json").is_file():
-        return open_generator(settings, entry.path)
-    from peft import PeftModel
+    has_adapters = entry is not None and (entry.path / "adapter_config.json").is_file()
+    is_whole = entry is not None and not has_adapters
+    generator = open_generator(settings, entry.path if is_whole else fetch(settings.weights))
+    if has_adapters:
+        from peft import PeftModel
 
-    generator = open_generator(settings, fetch(settings.weights))
-    generator.model = PeftModel.from_pretrained(generator.model, str(entry.path)).merge_and_unload().eval()
+        generator.model = PeftModel.from_pretrained(generator.model, str(entry.path)).merge_and_unload().eval()
     return generator
 
 
@@ -40,8 +39,7 @@ def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry | None]
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
     all_asked, whole = set(asked(study)["question_id"]), Filled()
     weights = study.profile.generator.weights
-    for fold in (fold for fold in folds(study) if fold.number in models):
-        entry = models[fold.number]
+    for fold, entry in ((fold, models[fold.number]) for fold in folds(study) if fold.number in models):
         model = Model(f"{weights}-dpo", entry.digest) if entry else Model(weights, weights_hash(weights))
         log = GenerationLog(study.home / LOG, study.cache, model, say=study.store.say)
         items = [

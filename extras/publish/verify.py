@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from extras.publish.publish import files_of
 from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
@@ -140,7 +141,7 @@ def same_dataset(named: Names, published: Published) -> Dataset:
 def check_files(published: Published) -> None:
     """Refuse published files that are not the manifest's, and runs that it does not list: a StudyError names all."""
     root, known = published.root, published.manifest["files"]
-    here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
+    here = files_of(root)
     del here[MANIFEST]
     changed = [name for name in known.keys() & here if digest_of_file(here[name]) != known[name]]
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
@@ -201,8 +202,7 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
     then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
     gap = (now - then).abs() / then.abs().clip(lower=EXACT)
-    is_swapped = ~is_same & (gap <= SWAP_TOLERANCE)
-    difference = gap.where(is_same, float("inf")).mask(is_swapped, SCORE_TOLERANCE)
+    difference = gap.where(is_same, gap.map(lambda one: SCORE_TOLERANCE if one <= SWAP_TOLERANCE else float("inf")))
     about = {"method": method, "condition": condition, "tolerance": SCORE_TOLERANCE}
     return judged(both.assign(what="rank " + both["rank"].astype(str), **about), "chunk_id", difference, 1e-6)
 
