@@ -168,12 +168,6 @@ def test_other_filings_under_the_same_name_use_nothing_published(results, small_
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
 
 
-def test_a_broken_manifest_is_named_with_its_mend(results):
-    (results.root / "manifest.json").write_text("{")
-    with pytest.raises(StudyError, match=r"manifest\.json is broken .*; restore it with git"):
-        _ = Published(results.root).manifest
-
-
 def chapter(folder, *sources: str) -> None:
     """Write a chapter of code cells, the first of which holds its parameters."""
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
