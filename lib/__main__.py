@@ -91,13 +91,13 @@ CALLING = {
 def calls(name: str, called: str, *options: Callable, chapter: str = "", said: str = "", **changed: str) -> None:
     """Declare a command of CALLING: ``module:function``, the chapter that the study is opened for, what is printed."""
 
-    def run(names: Names, **given: object) -> object:
+    def run(names: Names, /, **given: object) -> object:
         module, function = called.split(":")
         study = names._replace(**changed).open(chapter)
         found = getattr(import_module(module), function)(study, **given)
         return said.format(found) if said else found
 
-    run.__doc__ = CALLING[name]
+    run.__doc__, run.called = CALLING[name], called
     command(*options, name=name)(run)
 
 

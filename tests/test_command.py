@@ -1,9 +1,11 @@
 """The command line: every command explains itself; an error that a person can correct is one sentence and status 1."""
 
 import errno
+import inspect
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 
 import pytest
 from click.testing import CliRunner
@@ -50,6 +52,13 @@ def test_every_command_has_help(name):
     result = run(name, "--help")
     assert result.exit_code == 0
     assert " ".join(COMMANDS[name].help.split()) in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("name", command_line.CALLING)
+def test_what_a_command_calls_takes_the_study_and_the_options(name):
+    module, function = COMMANDS[name].callback.called.split(":")
+    options = {param.name: None for param in COMMANDS[name].params if param.name not in OPTIONS}
+    inspect.signature(getattr(import_module(module), function)).bind(None, **options)
 
 
 @pytest.mark.parametrize("name", OPENING)
