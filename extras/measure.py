@@ -19,20 +19,18 @@ from lib.metrics.frame import Metrics
 from lib.study import Study
 
 
-def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -> Path:
-    """Compute runs and metrics method by method, and write the contract's files, as a book does, without its chapters.
+def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path:
+    """Compute runs and metrics method by method, and write the contract's files, as a book does; gives the outputs.
 
     Args:
         study: opened with the chapter ``measure``.
-        names: of methods; None for all that the profile measures, which is what may be published.
+        names: of methods; ``all`` that the profile measures, which is what may be published.
         say: called with each method's name and seconds.
-
-    Returns:
-        The outputs.
     """
-    rows = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions]
-    wanted = rows if names else None
-    if not names:
+    wanted = None
+    if names != "all":
+        wanted = [(name, condition) for name in chosen(names) for condition in METHODS[name].conditions]
+    else:
         forget_stages(study, ["measure"])
     found = []
     for name, pairs in groupby(wanted or measured(study.profile), key=itemgetter(0)):
@@ -40,7 +38,7 @@ def measure(study: Study, names: Sequence[str] | str | None = None, say=print) -
         found += [evaluate(study, *pair) for pair in pairs]
         say(f"{name}: {time.perf_counter() - started:.0f} s")
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
-    if not names:
+    if not wanted:
         metrics = Metrics(pd.concat(found, ignore_index=True))
         boards_of(study, metrics, by=("company", "filing"))
         if "answer" not in study.dataset.lacks and RANKER in metrics:

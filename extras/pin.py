@@ -22,8 +22,7 @@ def pin(say=print) -> None:
     text = LOCK.read_text()
     for name, record in yaml.safe_load(text).items():
         if not record["files"] and not record["hub"].get("sha256"):
-            hashes = stated(record["hub"])
-            line = f"    revision: {record['hub']['revision']}\n"
+            hashes, line = stated(record["hub"]), f"    revision: {record['hub']['revision']}\n"
             listed = "".join(f"      {file}: {sha256}\n" for file, sha256 in hashes.items())
             text = text.replace(line, f"{line}    sha256:\n{listed}")
             say(f"{name}: {', '.join(hashes)}")

@@ -1,7 +1,7 @@
 """Before a long run: what would be downloaded, whether disk and GPU suffice, and roughly how long it takes.
 
-The time is an estimate from the models' sizes and the texts' lengths, good to a factor of about three: a forward pass
-takes two operations per parameter and token (Kaplan et al., 2020, 2.1), writing is bound by reading the weights.
+Time is estimated from sizes of models and texts, good to a factor of about three: a forward pass takes two operations
+per parameter and token (Kaplan et al., 2020, 2.1), writing is bound by reading the weights.
 """
 
 import shutil
@@ -32,6 +32,7 @@ def preflight(study: Study, say=print) -> None:
     n_filings, n_questions = len(study.dataset.filings), len(study.questions)
     models, problems = hub_models(study.profile), []
     missing = [record for record in models.values() if local_snapshot(record) is None]
+    download_gib = sum(record["gib"] for record in missing)
     for role, record in models.items():
         if not record["hub"].get("sha256"):
             problems.append(f"{record['title']} has no SHA-256 in the lock file: python -m lib pin writes it")
@@ -42,9 +43,7 @@ def preflight(study: Study, say=print) -> None:
     if missing and not is_reachable(missing[0]["hub"]["id"]):
         names = ", ".join(record["title"] for record in missing)
         problems.append(f"the hub cannot be reached, and {names} would have to be downloaded")
-    download_gib = sum(record["gib"] for record in missing)
-    wanted = {Path(HF_HUB_CACHE): download_gib, study.home: DISK_GIB_A_FILING * n_filings}
-    for place, needed in wanted.items():
+    for place, needed in ((Path(HF_HUB_CACHE), download_gib), (study.home, DISK_GIB_A_FILING * n_filings)):
         free = free_gib(place)
         say(f"preflight: disk: {needed:.1f} GiB in {place.name}, {free:.0f} GiB free")
         if free < needed:
@@ -52,14 +51,14 @@ def preflight(study: Study, say=print) -> None:
     needed, title = max(((record["gib"], record["title"]) for record in models.values()), default=(0, ""))
     if needed >= NEEDS_GPU_GIB:
         needed, found = ROOM * needed, gpu()
-        about = f"GPU: {found[0]} with {found[1]:.0f} GiB" if found else "GPU: none"
-        about += f", and {title} needs {needed:.0f} GiB"
+        graphics = f"{found[0]} with {found[1]:.0f} GiB" if found else "none"
+        about = f"GPU: {graphics}, and {title} needs {needed:.0f} GiB"
         say(f"preflight: {about}")
         if not found or found[1] < needed:
             problems.append(f"{about}; take PROFILE=default")
     seconds = download_gib * GIB / DOWNLOAD_BYTES_A_SECOND + estimate_s(study.profile, n_filings, n_questions)
-    hours = f"{seconds / 3600:.1f} hours for {n_filings} filings and {n_questions} questions"
-    say(f"preflight: time: roughly {hours} on one GPU")
+    of = f"{n_filings} filings and {n_questions} questions"
+    say(f"preflight: time: roughly {seconds / 3600:.1f} hours for {of} on one GPU")
     if problems:
         raise StudyError("; ".join(problems))
 

@@ -10,8 +10,10 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
@@ -33,7 +35,6 @@ from lib.words import StudyError
 
 SEED = 13
 SAMPLE = 128  # texts of an index that are encoded again, for their seconds
-FRAMES = ("pages", "chunks")
 #: Stages that prepare questions, or are another method's run; all others that a run asked for index the filings.
 OF_QUESTIONS = ("digests/", "embeddings/page_questions/", "embeddings/passages/", "embeddings/queries/", "gold/")
 OF_QUESTIONS += ("page_scorer/questions/", "rerank/", "runs/", "siblings/", "sparse/queries/")
@@ -50,20 +51,19 @@ class KeptSlots:
     """llama.cpp's processes, as many as the profile has, kept between calls; they are started at once."""
 
     def __init__(self, generator: LlamaCppGenerator):
-        self.slots = [Slot(generator) for _ in range(generator.n_slots)]
+        self.slots, self.idle = [Slot(generator) for _ in range(generator.n_slots)], SimpleQueue()
+        for slot in self.slots:
+            self.idle.put(slot)
         word = Request(Prompt("One word."), Sampling(1))
         self.generate([word] * len(self.slots), lambda number, outcome: None)
 
     def generate(self, requests: list[Request], on_done: OnDone) -> None:
         """As :meth:`lib.models.prompts.Generator.generate`."""
-        idle = SimpleQueue()
-        for slot in self.slots:
-            idle.put(slot)
 
         def answer(request: Request) -> object:
-            slot = idle.get()
+            slot = self.idle.get()
             outcome = slot.outcome(request)
-            idle.put(slot)
+            self.idle.put(slot)
             return outcome
 
         with ThreadPool(len(self.slots)) as threads:
@@ -78,57 +78,34 @@ class Built:
     seconds: float = 0.0
     inner_s: float = 0.0
     is_of_question: bool = False
-    inside: set = field(default_factory=set)  # the places of all values that it was made from
+    is_of_filings: bool = False  # of their pages or chunks
 
 
 @dataclass
-class Warm:
-    """What stays from one question to the next."""
-
-    real: Study  # whose methods are timed
-    clock: Callable[[], float]
-    values: dict = field(default_factory=dict)  # in a study's memory, by chunk table and key: their place
-    built: dict[object, Built] = field(default_factory=dict)  # by place
-    index_s: dict[str, float] = field(default_factory=dict)  # to compute all rows of a stage, by its label
-    n_pairs: int = 0  # that a cross-encoder has scored
-    generators: list[Generator] = field(default_factory=list)  # the language model, once it was started
-
-
-class CountedPairs:
-    """A cross-encoder whose pairs are counted."""
-
-    def __init__(self, model: object, warm: Warm):
-        self.model, self.warm = model, warm
-
-    def scores(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        """The model's scores."""
-        self.warm.n_pairs += len(pairs)
-        return self.model.scores(pairs)
-
-
 class OwnRows(Cache):
     """A cache that takes the index's rows from the real one."""
 
-    def __init__(self, path: Path, warm: Warm):
-        super().__init__(path)
-        self.warm = warm
+    path: Path
+    real: Cache
+    index_s: dict[str, float]  # by label, filled: seconds to encode all texts of the index, from a sample of them
+    clock: Callable[[], float]
 
     def rows(self, space, items, compute, batch_size=512, dtype=np.float32, label="") -> np.ndarray:
-        """As :meth:`lib.cache.Cache.rows`; seconds to encode all texts of the index are those of a sample of them."""
+        """As :meth:`lib.cache.Cache.rows`."""
         if f"{label}/".startswith(OF_QUESTIONS):
             return super().rows(space, items, compute, batch_size, dtype, label)
 
         def refuse(missing: list) -> np.ndarray:
             raise StudyError(f"{label}: rows of the index are missing; run the method first")
 
-        found = self.warm.real.cache.rows(space, items, refuse, batch_size, dtype, label)
-        if len(items) and label not in self.warm.index_s:
+        found = self.real.rows(space, items, refuse, batch_size, dtype, label)
+        if len(items) and label not in self.index_s:
             texts = list(dict.fromkeys(items))
             sample = texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE]
             compute(sample[:1])  # loads the model
-            started = self.warm.clock()
+            started = self.clock()
             compute(sample)
-            self.warm.index_s[label] = (self.warm.clock() - started) * len(texts) / len(sample)
+            self.index_s[label] = (self.clock() - started) * len(texts) / len(sample)
         return found
 
 
@@ -143,20 +120,34 @@ def stored_index(store: Store) -> SimpleNamespace:
 
 
 class AskedAlone(Study):
-    """A study with one question, an empty cache, store and log, over the index that is in memory."""
+    """A study whose method is asked one question at a time, each with an empty cache and log, over an index in memory.
 
-    def __init__(self, warm: Warm, name: str, question: pd.DataFrame, folder: Path, store: Store, is_first: bool):
-        real = warm.real
+    ``real`` is the study that has been run, ``folder`` for what is written meanwhile; ``index_s`` as of OwnRows.
+    """
+
+    def __init__(self, real: Study, name: str, folder: Path, index_s: dict, clock: Callable, make_generator: Callable):
         profile = real.profile.replaced(CHANGES.get(name, {}))
         super().__init__(real.dataset, profile, real.methods, real.chunkings, folder)
-        self.store = store
-        self.cache = OwnRows(self.cache.path, warm)
-        self.asked = question.assign(question_id="asked/" + question["question_id"])
-        self.warm, self.is_first, self.building = warm, is_first, [Built()]
-        chunkings = ("", real.method(name).chunking)  # no more of the index than one chunk table in memory
-        kept = {place for place in warm.values if place[0] in chunkings}
-        kept -= {place for place in kept if warm.built[place].is_of_question}
-        warm.values = self._memo = {place: warm.values[place] for place in kept}
+        self.store = Store(folder / "store", say=lambda line: None, published=stored_index(real.store))
+        self.real, self.name, self.folder, self.make_generator = real, name, folder, make_generator
+        self.index_s, self.clock = index_s, clock
+        self.building, self.built, self.counts = [Built()], {}, Counter()
+
+    def ask(self, question: pd.DataFrame) -> tuple[float, int, int, int]:
+        """Ask a question (one row): its seconds, tokens written and read, and pairs scored."""
+        for place in [place for place in self._memo if self.built[place].is_of_question]:
+            del self._memo[place]  # of the question before
+        self.asked, self.is_first = question.assign(question_id="asked/" + question["question_id"]), not self.built
+        self.home = self.folder / question["question_id"].item()
+        self.cache = OwnRows(self.home / "cache.sqlite", self.real.cache, self.index_s, self.clock)
+        name, before = self.name, self.counts["pairs"]
+        for pattern, same in SAME_WORK.items():
+            name = re.sub(f"^{pattern}$", same, name)
+        started = self.clock()
+        searched = self.with_chunks(self.method(name).chunking)
+        searched.rank_method(name, searched.candidates("standard"), self.profile.run.depth)
+        seconds, texts = self.clock() - started, texts_of(self.home)
+        return seconds, texts["n_tokens"].sum(), texts["n_prompt_tokens"].sum(), self.counts["pairs"] - before
 
     @property
     def questions(self) -> pd.DataFrame:
@@ -170,64 +161,50 @@ class AskedAlone(Study):
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
         """As :meth:`lib.frames.Frames.memo`; notes what the value was made from."""
-        place, known, clock = (self.chunking, key), self.warm.built, self.warm.clock
+        place = (self.chunking, key)
         if place not in self._memo:
-            built, started = Built(), clock()
+            built, started = Built(is_of_filings=key in ("pages", "chunks")), self.clock()
             self.building.append(built)
             try:
                 value = super().memo(key, compute)
             finally:
                 self.building.pop()
             if key[0] == "cross_encoder":
-                self._memo[place] = CountedPairs(value, self.warm), set()
-            whole_s = clock() - started
+                self._memo[place] = SimpleNamespace(scores=partial(self._counted, value.scores)), set()
+            whole_s = self.clock() - started
             built.seconds = whole_s - built.inner_s
             self.building[-1].inner_s += whole_s
-            known[place] = built
-        around = self.building[-1]
-        around.inside |= {place, *known[place].inside}
-        around.is_of_question |= known[place].is_of_question
+            self.built[place] = built
+        around, built = self.building[-1], self.built[place]
+        around.is_of_question |= built.is_of_question
+        around.is_of_filings |= built.is_of_filings
         return super().memo(key, compute)
+
+    def _counted(self, scores: Callable, pairs: list[tuple[str, str]]) -> np.ndarray:
+        self.counts["pairs"] += len(pairs)
+        return scores(pairs)
 
     def generation_log(self) -> object:
         """The real study's log for the first question, afterwards an empty one."""
-        self.make_generator()
-        return self.warm.real.generation_log() if self.is_first else super().generation_log()
+        self.make_generator()  # started with the first question
+        return self.real.generation_log() if self.is_first else super().generation_log()
 
-    def make_generator(self) -> Generator:
-        """The profile's language model, started once."""
-        if not self.warm.generators:
-            generator = self.warm.real.make_generator()
-            is_llama = isinstance(generator, LlamaCppGenerator)
-            self.warm.generators.append(KeptSlots(generator) if is_llama else generator)
-        return self.warm.generators[0]
+    def index_seconds(self, asked: Iterable[str]) -> float:
+        """Seconds to index the filings for the method; NaN where the time of a stage was not stored.
 
-    def seconds(self, name: str) -> float:
-        """Seconds in which a method ranks the chunks for the question."""
-        for pattern, same in SAME_WORK.items():
-            name = re.sub(f"^{pattern}$", same, name)
-        started = self.warm.clock()
-        searched = self.with_chunks(self.method(name).chunking)
-        searched.rank_method(name, searched.candidates("standard"), self.profile.run.depth)
-        return self.warm.clock() - started
-
-    def index_seconds(self, name: str, asked: Iterable[str]) -> float:
-        """Seconds to index the filings for a method; NaN where the time of a stage was not stored.
-
-        They are those of the stages that its run asked for, given as ``stage/key``, of the texts that a language model
-        wrote of the filings, and of what is built in memory from chunks or pages, such as BM25. Stages of vectors are
-        measured by a sample of their texts, as many vectors may have been known; others took what is stored.
+        They are those of the stages that its run ``asked`` for, of the texts that a language model wrote of the
+        filings, and of what is built in memory from chunks or pages, such as BM25. Stages of vectors are measured by a
+        sample of their texts, as many vectors may have been known; others took what is stored.
         """
-        real, built, index_s = self.warm.real, self.warm.built, self.warm.index_s
+        real = self.real
         stages = {one: real.store.record(one) for one in asked if not one.startswith(OF_QUESTIONS)}
         walls = {one: record["wall_s"] if record else np.nan for one, record in stages.items()}
-        stored = [index_s.get(one.rpartition("/")[0], wall_s) for one, wall_s in walls.items()]
-        of_index = (place for place in self.building[0].inside if not built[place].is_of_question)
-        of_frames = [one for one in of_index if any(key in FRAMES for _, key in (one, *built[one].inside))]
+        stored = [self.index_s.get(one.rpartition("/")[0], wall_s) for one, wall_s in walls.items()]
+        in_memory = [one.seconds for one in self.built.values() if one.is_of_filings and not one.is_of_question]
         texts = texts_of(real.home)
         is_of_filing = ~texts["question_id"].isin(real.questions["question_id"])
-        written = texts.loc[is_of_filing & texts["kind"].isin(real.method(name).writes), "seconds"]
-        return float(np.sum([*stored, *(built[place].seconds for place in of_frames), *written]))
+        written = texts.loc[is_of_filing & texts["kind"].isin(real.method(self.name).writes), "seconds"]
+        return float(np.sum([*stored, *in_memory, *written]))
 
 
 def texts_of(home: Path) -> pd.DataFrame:
@@ -237,58 +214,46 @@ def texts_of(home: Path) -> pd.DataFrame:
     return pd.DataFrame(map(json.loads, lines), columns=columns)
 
 
-def time_method(warm: Warm, name: str, questions: pd.DataFrame, folder: Path) -> dict:
+def time_method(alone: AskedAlone, questions: pd.DataFrame) -> dict:
     """Time a method: TIME_COLUMNS. The first of the questions loads the index, and is not counted."""
-    run = warm.real.store.find(f"runs/standard/{name}", warm.real.run_params(name, "standard"))
+    real, name = alone.real, alone.name
+    run = real.store.find(f"runs/standard/{name}", real.run_params(name, "standard"))
     if run is None:
         raise StudyError("its run is not stored; run the book first")
-    store = Store(folder / "store", say=lambda line: None, published=stored_index(warm.real.store))
-    seconds, counts, asked = [], [], []
-    for row in range(len(questions)):
-        asked.append(AskedAlone(warm, name, questions.iloc[[row]], folder / str(row), store, row == 0))
-        before = warm.n_pairs
-        seconds.append(asked[-1].seconds(name))
-        texts = texts_of(asked[-1].home)
-        n_pairs = warm.n_pairs - before
-        counts.append((texts["n_tokens"].sum(), texts["n_prompt_tokens"].sum(), n_pairs))
-    low, middle, high = np.quantile(seconds[1:], [0.25, 0.5, 0.75])
-    counted = np.mean(counts[1:], axis=0)
-    index_s = asked[0].index_seconds(name, run.asked)
+    seconds, *counts = np.array([alone.ask(questions.iloc[[row]]) for row in range(len(questions))], float)[1:].T
+    low, middle, high = np.quantile(seconds, [0.25, 0.5, 0.75])
     machine = f"{os.cpu_count()} cores, {automatic_precision()}"
-    row = (name, len(seconds) - 1, middle, low, high, *counted, index_s, machine)
+    row = (name, len(seconds), middle, low, high, *np.mean(counts, axis=1), alone.index_seconds(run.asked), machine)
     return dict(zip(TIME_COLUMNS, row, strict=True))
 
 
 def write_times(
-    study: Study,
-    names: Iterable[str],
-    n_questions: int = 20,
-    again: bool = False,
-    clock: Callable[[], float] = time.perf_counter,
+    study: Study, names: Iterable[str], n_questions: int = 20, again: bool = False, clock=time.perf_counter
 ) -> Iterator[str]:
     """Time methods and keep the result of each at once in ``times.csv`` of the study's folder; gives a line for each.
 
-    Args:
-        study: its filings are here, and the methods' runs are stored.
-        names: methods; those that are in the file are left out unless ``again``.
-        n_questions: drawn with SEED, the same for all methods; one more loads the index.
-        clock: gives seconds.
+    Their runs are stored; those that are in the file are left out unless ``again``. The questions are drawn with SEED,
+    the same for all methods; one more loads the index. ``clock`` gives seconds.
     """
     study.need_filings("timing")
-    path, asked = Path(study.home) / TIMES, study.questions
+    path, asked = study.home / TIMES, study.questions
     if len(asked) < 2:
         raise StudyError("timing takes two questions or more: the first loads the index")
     questions = asked.sample(min(n_questions + 1, len(asked)), random_state=SEED)
     known = known_table(study, TIMES)
     rows = {} if known is None else {row["method"]: row for row in known.to_dict("records")}
-    wanted = [name for name in names if again or name not in rows]
-    warm = Warm(study, clock)
+
+    @cache
+    def make_generator() -> Generator:
+        generator = study.make_generator()
+        return KeptSlots(generator) if isinstance(generator, LlamaCppGenerator) else generator
+
+    open_alone = partial(AskedAlone, study, index_s={}, clock=clock, make_generator=make_generator)
     try:
-        # the methods of one chunk table follow each other, so that its index is loaded once
-        for name in sorted(wanted, key=lambda name: study.method(name).chunking):
+        for name in [name for name in names if again or name not in rows]:
             try:
                 with TemporaryDirectory() as folder:
-                    rows[name] = time_method(warm, name, questions, Path(folder))
+                    rows[name] = time_method(open_alone(name, Path(folder)), questions)
             except StudyError as error:
                 yield f"{name}: not timed: {error}"
                 continue
@@ -296,5 +261,5 @@ def write_times(
             write_atomically(path, table.to_csv(index=False, float_format="%.6g").encode())
             yield "{method}: {question_s:.3f} s per question, {index_s:.0f} s to index".format(**rows[name])
     finally:
-        for slot in (slot for one in warm.generators for slot in getattr(one, "slots", ())):
+        for slot in getattr(make_generator(), "slots", ()) if make_generator.cache_info().currsize else ():
             slot.end(is_closed=True)

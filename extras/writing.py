@@ -21,10 +21,9 @@ from lib.study import Study
 
 
 def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None) -> str:
-    """Write the answers of one context; a sentence that says how many there are.
+    """Write the answers of one context, or its first; a sentence that says how many there are.
 
-    ``k`` is the depth at which the best baseline is chosen; the others are those of
-    :func:`lib.answers.answers.answers`.
+    ``k`` is the depth at which the best baseline is chosen.
     """
     best = best_baseline(evaluate_all(study, baselines(), ["standard"]), k) if name == BEST_BASELINE else ""
     wanted = context(name, best, "dense" if "dense" in METHODS else best)
@@ -32,45 +31,40 @@ def write_answers(study: Study, name: str, k: int = 5, limit: int | None = None)
     return f"{name} ({wanted.method}): {len(written.texts)} answers, {dict(written.filled.origins)}"
 
 
-def write_kind(kind: str, study: Study) -> str:
-    """Write the texts of one kind for every question."""
+def _of_questions(kind: str, study: Study) -> str:
     return f"{len(write(study, kind, asked(study)).texts)} of {len(study.questions)} questions"
 
 
-def write_judgements(study: Study) -> str:
-    """Judge the first chunks of hybrid retrieval, and the pairs that were labelled by hand."""
+def _judgements(study: Study) -> str:
+    """Judges the first chunks of hybrid retrieval, and the pairs that were labelled by hand."""
     pairs = labelled_pairs()
     if len(pairs := pairs[pairs["question_id"].isin(study.questions["question_id"])]):
         judgements(study, pairs.reset_index(drop=True))
     return str(judged.judged_pairs(study)["label"].value_counts().to_dict())
 
 
-def write_corrections(study: Study) -> str:
-    """Rewrite, search again and judge again where corrective RAG does."""
+def _corrections(study: Study) -> str:
     table = judged.verdicts(study)
     return f"{(table['query'] != '').sum()} questions rewritten, {table['is_second'].sum()} won by it"
 
 
-def write_selections(study: Study) -> str:
-    """Have the selection agent choose among the first chunks of hybrid retrieval."""
+def _selections(study: Study) -> str:
     found = judged.chosen(study)
     return f"{sum(map(len, found.values()))} chunks selected for {len(found)} questions"
 
 
-def write_answer_questions(study: Study) -> str:
-    """Write the question of every answer of the best baseline and of ``ahead``."""
+def _answer_questions(study: Study) -> str:
+    """Has the question of every answer of the best baseline and of ``ahead`` written."""
     top, metrics = study.profile.sibling_texts.judge.top, evaluate_all(study, baselines(), ["standard"])
     best = best_baseline(metrics, top)
     named = [context(name, best) for name in (BEST_BASELINE, "ahead") if name in (BEST_BASELINE, *METHODS)]
     return str({one.method: len(questions_from(study, answers(study, one)).texts) for one in named})
 
 
+#: What writes the texts of each kind, and gives how many there are.
 KINDS: dict[str, Callable[[Study], str]] = {
-    **{kind: partial(write_kind, kind) for kind in ("rewrites", "keywords", "expansion", "hyde_akarsu")},
-    "judge": write_judgements,
-    "crag": write_corrections,
-    "selection": write_selections,
-    "answer_question": write_answer_questions,
+    **{kind: partial(_of_questions, kind) for kind in ("rewrites", "keywords", "expansion", "hyde_akarsu")},
+    **{"judge": _judgements, "crag": _corrections, "selection": _selections, "answer_question": _answer_questions},
 }
 
 
@@ -80,14 +74,12 @@ def write_texts(study: Study, only: str = "") -> Iterator[str]:
         yield f"{kind}: {KINDS[kind](study)}"
 
 
-def write_contexts(study: Study) -> str:
-    """Write every filing's context for contextual retrieval; a sentence that says how many there are."""
+def write_contexts(study: Study, embed: contextual.Context | None = None) -> str:
+    """Write every filing's context for contextual retrieval, or encode the windows behind their ``header`` or
+    ``written`` context; a sentence that says how many there are."""
+    if embed:
+        owners, vectors = window_vectors(study, embed)
+        return f"embeddings/contextual-{embed}: {len(vectors)} windows of {len(set(owners))} chunks"
     filled = contextual.written(study)
     origins = ", ".join(f"{count} {origin}" for origin, count in sorted(filled.origins.items()))
     return f"contexts: {origins or 'none'}; {len(filled.missing)} missing"
-
-
-def embed_contexts(study: Study, context: contextual.Context) -> str:
-    """Encode the windows behind their ``header`` or ``written`` context; a sentence that says how many there are."""
-    owners, vectors = window_vectors(study, context)
-    return f"embeddings/contextual-{context}: {len(vectors)} windows of {len(set(owners))} chunks"

@@ -1,12 +1,14 @@
 """The command line: ``python -m lib book`` and the others; ``python -m lib --help`` lists them.
 
-A command is one declaration: its options, its help, what it calls; what that gives is printed.
+A command is one declaration: its options, its help, what it calls; what that gives is printed. What is called is
+imported only then, as some of it loads models' libraries, which takes seconds.
 """
 
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -17,7 +19,7 @@ from lib.files import exclusively, mend_of
 from lib.options import RESULTS, Names
 from lib.words import StudyError
 
-PATH = click.Path(path_type=Path)
+PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
 COUNT = IntRange(min=1)
 STUDY = (
     option("--dataset", default="", help="financebench, demo or a folder; else what is available"),
@@ -25,15 +27,7 @@ STUDY = (
     option("--results", type=Choice(RESULTS), default=RESULTS[0], show_default=True),
     option("--questions", default="", help="another set over the dataset: a folder or a published one"),
 )
-LARGER = option(
-    "--larger", type=click.Path(path_type=Path, exists=True), help="a folder of collect, indexed by make index"
-)
-FOLD = option("--fold", type=IntRange(min=0), help="only the fold with this number")
-
-
-def words(text: str) -> list[str]:
-    """The type of an option that takes several words."""
-    return text.split()
+LARGER = option("--larger", type=FOLDER, help="a folder of collect, indexed by make index")
 
 
 class OneSentence(click.Group):
@@ -75,6 +69,36 @@ def command(*options: Callable, name: str | None = None) -> Callable:
         return commands.command(name)(run)
 
     return declare
+
+
+#: The commands that do no more than call a function with the study, and their help.
+CALLING = {
+    "answers": "Have the answers of one context written.",
+    "benchmark": "Measure how fast the parts are, each beside its reference.",
+    "collect": "Write a dataset with the same questions over these and other filings.",
+    "contexts": "Have the filings' contexts written, or windows encoded with them.",
+    "export-scorer": "Train the page scorer on every question and write it with its card.",
+    "measure": "Compute runs and metrics without a book, one method after another; a killed run resumes.",
+    "mistakes": "Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped.",
+    "page-scorer": "Train and score the folds of the page scorer.",
+    "preflight": "Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes.",
+    "publish": "Copy the results of a whole run to book/results/, where they are used in place of computing.",
+    "speed": "Measure encoders on each engine, and what a lower precision changes.",
+    "texts": "Have the texts written that the rows of related studies search with.",
+}
+
+
+def calls(name: str, called: str, *options: Callable, chapter: str = "", said: str = "", **changed: str) -> None:
+    """Declare a command of CALLING: ``module:function``, the chapter that the study is opened for, what is printed."""
+
+    def run(names: Names, /, **given: object) -> object:
+        module, function = called.split(":")
+        study = names._replace(**changed).open(chapter)
+        found = getattr(import_module(module), function)(study, **given)
+        return said.format(found) if said else found
+
+    run.__doc__, run.called = CALLING[name], called
+    command(*options, name=name)(run)
 
 
 @command(option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 decides"))
@@ -153,17 +177,8 @@ def ask(names: Names, question: str, k: int) -> Iterator[str]:
 
 
 @command(
-    option("--pages", type=PATH, required=True, help="page text of other filings, as parquet"),
-    option("--to", "target", type=PATH, required=True, help="folder of the new dataset"),
+    LARGER, option("--methods", type=str.split, metavar="WORDS", default="", help="rows of the method table, or ask")
 )
-def collect(names: Names, pages: Path, target: Path) -> str:
-    """Write a dataset with the same questions over these and other filings."""
-    from extras.archive.collection import write_collection
-
-    return write_collection(names.open(), pages, target)
-
-
-@command(LARGER, option("--methods", type=words, default="", help="rows of the method table, or ask"))
 def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[str]:
     """Measure methods over growing parts of a collection, by default chapter 11's; resumed where it stopped."""
     from extras.archive.growth import ROWS, measure, opened
@@ -186,9 +201,7 @@ def stores(names: Names, larger: Path | None, wanted: str) -> object:
     return write_stores(home, *opened(home, larger), tuple(filter(None, wanted.split(","))))
 
 
-@command(
-    LARGER, option("--beside", type=click.Path(path_type=Path, exists=True), help="compare an index in this folder")
-)
+@command(LARGER, option("--beside", type=FOLDER, help="compare an index in this folder"))
 def costs(names: Names, larger: Path | None, beside: Path | None) -> object:
     """Measure what each stage takes at growing sizes: seconds, memory, disk; or compare what two engines made."""
     from extras.archive.costs import write_costs, write_engines
@@ -202,22 +215,6 @@ def costs(names: Names, larger: Path | None, beside: Path | None) -> object:
     return write_costs(home, collection, indexed)
 
 
-@command(option("--methods", default="all", show_default=True, help="names with spaces between"))
-def measure(names: Names, methods: str) -> str:
-    """Compute runs and metrics without a book, one method after another; a killed run resumes."""
-    from extras.measure import measure
-
-    return f"measured: {measure(names.open('measure'), None if methods == 'all' else methods)}"
-
-
-@command()
-def publish(names: Names) -> str:
-    """Copy the results of a whole run to book/results/, where they are used in place of computing."""
-    from extras.publish.publish import publish
-
-    return f"published: {publish(names.open())}"
-
-
 @command(
     option("--methods", default="bm25", show_default=True, help="names with spaces between, or all"),
     option("--chapter", default="", help="compare a chapter's tables instead"),
@@ -226,17 +223,8 @@ def verify(names: Names, methods: str, chapter: str) -> None:
     """Compute results again and compare them row by row with the published ones."""
     from extras.publish.verify import verify, verify_chapter
 
-    wanted = None if methods == "all" else methods.split()
-    if not (verify_chapter(names, chapter) if chapter else verify(names, wanted)):
+    if not (verify_chapter(names, chapter) if chapter else verify(names, methods)):
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
-
-
-@command()
-def preflight(names: Names) -> None:
-    """Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes."""
-    from extras.preflight import preflight
-
-    preflight(names.open())
 
 
 @commands.command()
@@ -247,35 +235,6 @@ def pin() -> None:
     pin(click.echo)
 
 
-@command(
-    option("--context", "name", required=True, help="none, best-baseline, oracle-page, oracle-document, a method"),
-    option("--k", type=COUNT, default=5, show_default=True, help="depth that decides which baseline is best"),
-    option("--limit", type=COUNT, help="only the first questions"),
-)
-def answers(names: Names, **options: object) -> str:
-    """Have the answers of one context written."""
-    from extras.writing import write_answers
-
-    return write_answers(names.open("06_generation"), **options)
-
-
-@command(option("--only", help="one kind of text; all by default"))
-def texts(names: Names, only: str | None) -> Iterator[str]:
-    """Have the texts written that the rows of related studies search with."""
-    from extras.writing import write_texts
-
-    return write_texts(names.open("08_siblings"), only)
-
-
-@command(option("--embed", type=Choice(["header", "written"]), help="encode the windows behind this context"))
-def contexts(names: Names, embed: str | None) -> str:
-    """Have the filings' contexts written, or windows encoded with them."""
-    from extras.writing import embed_contexts, write_contexts
-
-    study = names.open("08_siblings")
-    return embed_contexts(study, embed) if embed else write_contexts(study)
-
-
 @command()
 def train_ahead(names: Names) -> str:
     """Train and save the page rankers that other filings are searched with."""
@@ -284,47 +243,6 @@ def train_ahead(names: Names) -> str:
 
     about = train(names.open("07_ahead"))
     return f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
-
-
-@command(option("--by", type=Choice(["company", "filing"]), multiple=True, default=("company", "filing")), FOLD)
-def page_scorer(names: Names, by: tuple[str, ...], fold: int | None) -> None:
-    """Train and score the folds of the page scorer."""
-    from extras.page_scorer.train import train_folds
-
-    train_folds(names.open("04_page_scorer"), by, fold)
-
-
-@command(option("-k", "--k", type=COUNT, default=5, show_default=True, help="depth of the metrics"))
-def mistakes(names: Names, k: int) -> object:
-    """Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped."""
-    from extras.page_scorer.mistakes import train_mistakes
-
-    return train_mistakes(names.open("04_page_scorer"), k)
-
-
-@command(option("--target", type=PATH, required=True, help="directory of the model"))
-def export_scorer(names: Names, target: Path) -> str:
-    """Train the page scorer on every question and write it with its card."""
-    from extras.page_scorer.export import export_scorer, scores_of_folds
-
-    study = names.open("04_page_scorer")
-    return f"exported: {export_scorer(study, scores_of_folds(study), target)}"
-
-
-@command()
-def benchmark(names: Names) -> object:
-    """Measure how fast the parts are, each beside its reference."""
-    from extras.benchmarks import run_and_keep
-
-    return run_and_keep(names.open("benchmarks"))
-
-
-@command()
-def speed(names: Names) -> object:
-    """Measure encoders on each engine, and what a lower precision changes."""
-    from extras.speed import measure_again
-
-    return measure_again(names._replace(results="fresh").open("benchmarks"))
 
 
 @command(
@@ -341,6 +259,48 @@ def time_methods(names: Names, methods: str | None, n_questions: int, again: boo
     study = names.open("09_claims")
     rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")
     return write_times(study, chosen(methods, list(rows)), n_questions, again=again)
+
+
+calls(
+    "collect",
+    "extras.archive.collection:write_collection",
+    option("--pages", "source", type=PATH, required=True, help="page text of other filings, as parquet"),
+    option("--to", "target", type=PATH, required=True, help="folder of the new dataset"),
+)
+calls(
+    "measure",
+    "extras.measure:measure",
+    option("--methods", "names", default="all", show_default=True, help="names with spaces between"),
+    chapter="measure",
+    said="measured: {}",
+)
+calls("publish", "extras.publish.publish:publish", said="published: {}")
+calls("preflight", "extras.preflight:preflight")
+calls(
+    "answers",
+    "extras.writing:write_answers",
+    option("--context", "name", required=True, help="none, best-baseline, oracle-page, oracle-document, a method"),
+    option("--k", type=COUNT, default=5, show_default=True, help="depth that decides which baseline is best"),
+    option("--limit", type=COUNT, help="only the first questions"),
+    chapter="06_generation",
+)
+ONE_KIND = option("--only", help="one kind of text; all by default")
+EMBED = option("--embed", type=Choice(["header", "written"]), help="encode the windows behind this context")
+calls("contexts", "extras.writing:write_contexts", EMBED, chapter="08_siblings")
+calls("texts", "extras.writing:write_texts", ONE_KIND, chapter="08_siblings")
+calls(
+    "page-scorer",
+    "extras.page_scorer.train:train_folds",
+    option("--by", type=Choice(["company", "filing"]), multiple=True, default=("company", "filing")),
+    option("--fold", "number", type=IntRange(min=0), help="only the fold with this number"),
+    chapter="04_page_scorer",
+)
+DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="depth of the metrics")
+calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
+TARGET = option("--target", type=PATH, required=True, help="directory of the model")
+calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
+calls("benchmark", "extras.benchmarks:run_and_keep", chapter="benchmarks")
+calls("speed", "extras.benchmarks:measure_again", chapter="benchmarks", results="fresh")
 
 
 if __name__ == "__main__":

@@ -12,16 +12,10 @@ SAVED_VARIANTS = {"kinds": ranker.WITH_KINDS, "plain": ranker.WHOLE, "index": ra
 
 
 def train(study: Study, target: Path = SAVED) -> dict:
-    """Train the rankers that other datasets use on all questions over a study's filings, and save them.
+    """Train the rankers that other datasets use, SAVED_VARIANTS, on all questions over a study's filings; save them.
 
-    The share of the learnt order is chosen by folds by company, so three companies or more are needed.
-
-    Args:
-        study: with filings.
-        target: directory of the rankers, SAVED_VARIANTS.
-
-    Returns:
-        What the file of the last says of its training data.
+    The share of the learnt order is chosen by folds by company, so three companies or more are needed. Gives what the
+    file of the last says of its training data.
     """
     union, companies = union_of(study), set(study.filings["company"])
     sets = tuple(dict.fromkeys(union.questions["set"]))

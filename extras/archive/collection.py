@@ -34,26 +34,23 @@ def write_collection(study: Study, source: Path, target: Path) -> str:
     if not source.is_file():
         columns = ", ".join(PAGE_COLUMNS)
         raise StudyError(f"{source} is missing: give page text of filings as parquet, columns {columns}")
-    others, seen, kept = pd.read_parquet(source), set(), []
+    others, kept = pd.read_parquet(source), {}
     for pages in (study.pages, others):
         for doc_name, of_filing in pages.sort_values("page").groupby("doc_name"):
             texts = of_filing["text"].tolist()
-            if (digest := digest_of(texts)) not in seen:
-                seen.add(digest)
-                kept.append(doc_name)
+            if kept.setdefault(digest_of(texts), doc_name) == doc_name:
                 records = [{"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)]
                 _write(target / "pages" / f"{doc_name}.jsonl", records)
-    path = next(study.dataset.root.joinpath("data").glob(DOCUMENTS))
+    path, questions = next(study.dataset.root.joinpath("data").glob(DOCUMENTS)), study.dataset.question_file
     known = {record["doc_name"]: record for record in map(json.loads, path.read_text().splitlines())}
-    company = {
-        END_OF_STEM.split(name)[0]: company for name, company in study.filings[["doc_name", "company"]].to_numpy()
-    }
-    for name in kept:
+    stems = study.filings["doc_name"].map(lambda name: END_OF_STEM.split(name)[0])
+    company = dict(zip(stems, study.filings["company"], strict=True))
+    for name in kept.values():
         stem = END_OF_STEM.split(name)[0]
         near = get_close_matches(stem, [*company], 1, ALIKE)
         known.setdefault(name, {"doc_name": name, "company": company[near[0]] if near else stem})
-    _write(target / "data" / path.name, [known[name] for name in kept])
-    shutil.copyfile(study.dataset.question_file, target / "data" / study.dataset.question_file.name)
+    _write(target / "data" / path.name, [known[name] for name in kept.values()])
+    shutil.copyfile(questions, target / "data" / questions.name)
     added, n_others = len(kept) - study.pages["doc_name"].nunique(), others["doc_name"].nunique()
     return f"{target}: {added} filings added, {n_others - added} left out as copies of others"
 

@@ -8,6 +8,7 @@ measured at each size in a process of its own.
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -28,37 +29,37 @@ N_QUESTIONS = 20
 
 
 def write_costs(home: Study, larger: Study, index: Index | None) -> pd.DataFrame:
-    """COST_COLUMNS of every stage at SIZES and over all there is, kept in the study's folder.
+    """COST_COLUMNS of every stage at SIZES and over all there is, kept in the folder of ``home``.
 
-    Args:
-        home: whose table it is.
-        larger: the collection whose words are counted.
-        index: says what indexing took, and gives the vectors.
+    Words are counted in ``larger``; the index says what indexing took, and gives the vectors.
 
     Raises:
         StudyError: no collection was indexed.
     """
     if index is None:
         raise StudyError(NO_INDEX)
-    rows = []
+    questions, rows = larger.questions["question"].tolist()[:N_QUESTIONS], []
     for n_pages, part in _parts(noted_costs(index.shards)):
         for step in STEPS:
             kind = {"write": "pages", "embed": "windows"}.get(step)
             paths = [index.shards.path(kind, name) for name in part["source"]] if kind else []
             disk = sum(path.stat().st_size for path in paths) / MIB
             rows.append((step, n_pages, part[f"{step}_s"].sum(), part["peak_mib"].max(), disk, np.nan))
-    questions = larger.questions["question"].tolist()[:N_QUESTIONS]
     counts = larger.pages.groupby("doc_name", sort=False).size().rename("n_pages").reset_index()
     for n_pages, part in _parts(counts):
         texts = larger.pages["text"][larger.pages["doc_name"].isin(part["doc_name"])].tolist()
-        seconds, memory, asked_s = alone(_words, texts, questions)
+        seconds, memory, asked_s = alone(_measured, partial(BM25.of_texts, texts, 1.5, 0.75), _score, questions)
         rows.append(("words", n_pages, seconds, memory, 0.0, asked_s))
     for n_pages, part in _parts(counts[counts["doc_name"].isin(index.names)]):
         vectors = index.of(larger.chunks[larger.chunks["doc_name"].isin(part["doc_name"])])[1]
-        seconds, memory, asked_s = alone(_vectors, vectors)
+        seconds, memory, asked_s = alone(_measured, vectors.copy, _nearest, vectors[:N_QUESTIONS])
         rows.append(("vectors", n_pages, seconds, memory, 0.0, asked_s))
-    found = pd.DataFrame(rows, columns=COST_COLUMNS)
-    write_atomically(home.home / COSTS, found.to_csv(index=False))
+    return _kept(home, COSTS, rows, COST_COLUMNS)
+
+
+def _kept(home: Study, name: str, rows: list[tuple], columns: list[str]) -> pd.DataFrame:
+    found = pd.DataFrame(rows, columns=columns)
+    write_atomically(home.home / name, found.to_csv(index=False))
     return found
 
 
@@ -69,23 +70,19 @@ def write_engines(home: Study, first: Shards, second: Shards) -> pd.DataFrame:
         StudyError: they have no filing in common, or were made by different plans.
     """
     both = sorted({*first.names()} & {*second.names()})
+    pair = (first, second)
     if not both or first.plan != second.plan:
         raise StudyError(f"{second.folder} is not another index of the filings of {first.folder}")
-    read = [[[one.path(kind, name) for kind in ("pages", "windows")] for name in both] for one in (first, second)]
-    n_equal = sum(
-        all(a.read_bytes() == b.read_bytes() for a, b in zip(*pair, strict=True)) for pair in zip(*read, strict=True)
-    )
-    rows = []
-    for shards in (first, second):
+    made = [[[one.path(kind, name).read_bytes() for kind in ("pages", "windows")] for one in pair] for name in both]
+    n_equal, rows = sum(mine == theirs for mine, theirs in made), []
+    for shards in pair:
         noted = noted_costs(shards)
         noted = noted[noted["source"].isin(both)]
         engines = "+".join(sorted(noted["engine"].unique()))
         seconds = noted[[f"{step}_s" for step in STEPS]].sum().sum()
         counts = noted[["n_pages", "n_windows"]].sum()
         rows.append((engines, len(both), *counts, n_equal, seconds, noted["peak_mib"].max()))
-    found = pd.DataFrame(rows, columns=ENGINE_COLUMNS)
-    write_atomically(home.home / ENGINES, found.to_csv(index=False))
-    return found
+    return _kept(home, ENGINES, rows, ENGINE_COLUMNS)
 
 
 def noted_costs(shards: Shards) -> pd.DataFrame:
@@ -110,16 +107,16 @@ def _grown(make: Callable[[], object]) -> tuple[object, float, float]:
     return made, time.process_time() - started, (psutil.Process().memory_info().rss - before) / MIB
 
 
-def _words(texts: list[str], questions: list[str]) -> tuple[float, float, float]:
-    """BM25's statistics of all pages: seconds to make them, memory, and seconds to score a question."""
-    words, seconds, memory = _grown(lambda: BM25.of_texts(texts, 1.5, 0.75))
-    _, asked_s, _ = _grown(lambda: [words.scores(words.tokens(question)) for question in questions])
+def _measured(make: Callable[[], object], search: Callable, questions: list) -> tuple[float, float, float]:
+    """Of what is searched in memory: seconds to make it, memory, and seconds of a question."""
+    made, seconds, memory = _grown(make)
+    _, asked_s, _ = _grown(lambda: [search(made, question) for question in questions])
     return seconds, memory, asked_s / len(questions)
 
 
-def _vectors(given: np.ndarray) -> tuple[float, float, float]:
-    """All vectors in memory: seconds to copy them, memory, and seconds to compare a question with all."""
-    vectors, seconds, memory = _grown(given.copy)
-    asked = vectors[:N_QUESTIONS]
-    _, asked_s, _ = _grown(lambda: [np.argpartition(-(vectors @ one), 10)[:10] for one in asked])
-    return seconds, memory, asked_s / N_QUESTIONS
+def _score(words: BM25, question: str) -> np.ndarray:
+    return words.scores(words.tokens(question))
+
+
+def _nearest(vectors: np.ndarray, one: np.ndarray) -> np.ndarray:
+    return np.argpartition(-(vectors @ one), 10)[:10]

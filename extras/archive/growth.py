@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.ahead.ranker import IN_INDEX, Ranker, fold_rankers, inputs
+from lib.ahead.ranker import IN_INDEX, fold_rankers, inputs
 from lib.ahead.search import BLANK_COSINE, pool_scores, spread_pages
 from lib.ahead.views import study_pool
 from lib.analysis.frontier import known_table
@@ -42,10 +42,8 @@ STAGE, VERSION = "growth", 2
 NO_INDEX = "this is measured over an index: make index DATASET=path, then --larger path"
 SIZES, DRAWS, SEED = (84, 150, 250), 3, 13
 DEPTHS = (1, 5, 20)
-#: Rows whose score of a chunk depends on the question and the chunk alone.
-ALONE = ("parent_child",)
-#: Trained rows, with what is trained as it is over the study's own filings.
-TRAINED = ("page_scorer_light_sum", "page_scorer_light_sum_records", "ahead")
+ALONE = ("parent_child",)  # rows whose score of a chunk depends on the question and the chunk alone
+TRAINED = ("page_scorer_light_sum", "page_scorer_light_sum_records", "ahead")  # over the study's own filings
 ROWS = ("bm25", "bm25_records", "bm25_covers", "ahead_untrained", "dense", "dense_records", "hybrid_rrf")
 ROWS += (*TRAINED, "rerank_head_20")
 
@@ -76,26 +74,14 @@ class Part(Study):
     def _kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["doc_name"].isin(self.doc_names)].reset_index(drop=True)
 
-    @property
-    def filings(self) -> pd.DataFrame:
-        """Those of the part."""
-        return self._kept(self.of.filings)
-
-    @property
-    def pages(self) -> pd.DataFrame:
-        """Those of the part."""
-        return self.memo("pages", lambda: self._kept(self.of.pages))
-
-    @property
-    def chunks(self) -> pd.DataFrame:
-        """Those of the part."""
-        return self.memo("chunks", lambda: self._kept(self.of.chunks))
+    filings = property(lambda self: self._kept(self.of.filings))
+    pages = property(lambda self: self.memo("pages", lambda: self._kept(self.of.pages)))
+    chunks = property(lambda self: self.memo("chunks", lambda: self._kept(self.of.chunks)))
 
     def digest(self, name: str) -> str:
         """As :meth:`lib.frames.Frames.digest`; of what depends on the filings, with their names."""
         digest = self.of.digest(name)
-        is_whole = name in ("questions", "evidence")
-        return digest if is_whole else digest_of([digest, sorted(self.doc_names)])[:20]
+        return digest if name in ("questions", "evidence") else digest_of([digest, sorted(self.doc_names)])[:20]
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
         """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts."""
@@ -139,13 +125,8 @@ def drawn_parts(
 ) -> list[Drawn]:
     """The parts of a collection: the asked filings alone, nested samples of each kind, and all filings.
 
-    The parts of one kind alone have as many filings as there are of the kind with the fewest.
-
-    Args:
-        filings: doc_name and company.
-        questions: doc_name and company.
-        sizes: of the mixed parts, in filings.
-        draws: random orders of each kind.
+    Mixed parts have so many filings; those of one kind alone as many as there are of the kind with the fewest. Filings
+    and questions have doc_name and company.
     """
     asked = frozenset(questions["doc_name"])
     others = filings[~filings["doc_name"].isin(asked)]
@@ -184,17 +165,16 @@ def measure(
     parts = drawn_parts(larger.filings, larger.questions)
     for part in sorted(parts, key=lambda part: (part.draw, len(part.doc_names))):
         is_indexed = index is None or part.doc_names <= index.names
-        searched = Part(larger, part.doc_names, index if is_indexed else None)
+        searched, is_first = Part(larger, part.doc_names, index if is_indexed else None), part[:2] == (MIXED, 0)
         for name in methods:
-            if name == "ask":
-                is_wanted = part.kind == MIXED and not part.draw and part.doc_names <= {*index.shards.names()}
-                found = _asked(home, index.shards, part) if is_wanted else None
+            if name == "ask" and is_first and part.doc_names <= {*index.shards.names()}:
+                found = _asked(home, index.shards, part)
+            elif name != "ask" and (is_indexed or not needs_vectors(larger, name)):
+                found = _measured(home, searched, part, name)
             else:
-                is_wanted = is_indexed or not needs_vectors(larger, name)
-                found = _measured(home, searched, part, name) if is_wanted else None
-            if found is not None:
-                write_table(home, found)
-                yield found
+                continue
+            write_table(home, found)
+            yield found
 
 
 def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
@@ -205,10 +185,12 @@ def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
     """
 
     def make() -> pd.DataFrame:
-        archive, rankers = (Archive(shards, load_profile("default"), sorted(part.doc_names)), _home_rankers(home))
-        rows = []
+        archive = Archive(shards, load_profile("default"), sorted(part.doc_names))
+        rankers = fold_rankers(home, IN_INDEX, home.profile.ahead.fold_seeds[0])
+        of_company = {company: one for one in rankers for company in one.tested}
+        companies, rows = home.filings.set_index("doc_name")["company"], []
         for asked in home.questions.itertuples():
-            best = archive.ask(asked.question, max(DEPTHS), rankers[asked.question_id])
+            best = archive.ask(asked.question, max(DEPTHS), of_company[companies[asked.doc_name]])
             rows.append(best.assign(question_id=asked.question_id, rank=range(1, len(best) + 1)))
         run = pd.concat(rows, ignore_index=True)
         return _recalls(run, home.questions, part, len(archive.pages), ASKED)
@@ -219,20 +201,10 @@ def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
     return home.store.frame(f"{STAGE}/{ASKED}", params, make, VERSION)
 
 
-def _home_rankers(home: Study) -> dict[str, Ranker]:
-    """By question_id, the ranker of the fold by company that tests it."""
-    rankers = fold_rankers(home, IN_INDEX, home.profile.ahead.fold_seeds[0])
-    of_company = {company: one for one in rankers for company in one.tested}
-    companies = home.questions["doc_name"].map(home.filings.set_index("doc_name")["company"])
-    return dict(zip(home.questions["question_id"], companies.map(of_company), strict=True))
-
-
 def needs_vectors(study: Study, name: str) -> bool:
     """Whether a row of the method table, or one that it uses, searches with the encoder."""
-    method = study.method(name)
-    if name == "ahead_untrained":
-        return False
-    return "embedder" in method.settings or any(needs_vectors(study, used) for used in method.uses)
+    method, is_exempt = study.method(name), name == "ahead_untrained"
+    return not is_exempt and ("embedder" in method.settings or any(needs_vectors(study, one) for one in method.uses))
 
 
 def write_table(home: Study, found: pd.DataFrame) -> None:
@@ -245,9 +217,7 @@ def write_table(home: Study, found: pd.DataFrame) -> None:
 
 def _measured(home: Study, study: Part, part: Drawn, name: str) -> pd.DataFrame:
     def make() -> pd.DataFrame:
-        allowed = np.ones((len(study.questions), len(study.chunks)), bool)
-        run = ranked(home, study, name, allowed)
-        return _recalls(run, study.questions, part, len(study.pages), name)
+        return _recalls(ranked(home, study, name), study.questions, part, len(study.pages), name)
 
     params = {"method": study.run_params(name, "standard"), "kind": part.kind, "draw": part.draw}
     params |= {"depths": list(DEPTHS), "trained": home.digest("chunks") if name in TRAINED else ""}
@@ -262,22 +232,18 @@ def _recalls(run: pd.DataFrame, questions: pd.DataFrame, part: Drawn, n_pages: i
     return wide.reset_index().assign(**about, n_pages=n_pages, method=method)[GROWTH_COLUMNS]
 
 
-def ranked(home: Study, study: Study, name: str, allowed: np.ndarray) -> pd.DataFrame:
+def ranked(home: Study, study: Study, name: str) -> pd.DataFrame:
     """The run of a method over a part; what is trained was trained over the filings of ``home``."""
     depth = study.profile.run.depth
-    if name == "ahead":
-        return runs.rank(ahead_scores(home, study), study.questions, study.chunks, depth)
+    if name == "ahead":  # as of lib.ahead.search.score
+        pool = study_pool(study, study.questions["question"].tolist(), has_kinds=True)
+        cosines = dense.score(study, np.empty(0))
+        cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
+        scores = spread_pages(pool, pool_scores(home, pool, kinds=True), cosines, pages_of_chunks(study))
+        return runs.rank(scores, study.questions, study.chunks, depth)
     if name.startswith("page_scorer_light"):
         study.memo(("page_scores", "light", "company"), partial(light_scores, home, study))
-    return study.rank_method(name, allowed, depth)
-
-
-def ahead_scores(home: Study, study: Study) -> np.ndarray:
-    """As :func:`lib.ahead.search.score` of a part, by the rankers of ``home``."""
-    pool = study_pool(study, study.questions["question"].tolist(), has_kinds=True)
-    cosines = dense.score(study, np.empty(0))
-    cosines = np.where(np.isfinite(cosines), cosines, BLANK_COSINE)
-    return spread_pages(pool, pool_scores(home, pool, kinds=True), cosines, pages_of_chunks(study))
+    return study.rank_method(name, np.ones((len(study.questions), len(study.chunks)), bool), depth)
 
 
 def light_scores(home: Study, study: Study) -> np.ndarray:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -64,32 +64,27 @@ class Chroma:
         import chromadb
 
         settings = chromadb.Settings(anonymized_telemetry=False)
-        opened = partial(chromadb.HttpClient, "localhost", port) if port else partial(chromadb.PersistentClient, folder)
-        self.client = opened(settings=settings)
+        client = chromadb.HttpClient if port else chromadb.PersistentClient
+        self.client = client(*(("localhost", port) if port else (folder,)), settings=settings)
         self.collection = self.client.get_or_create_collection("windows", configuration={"hnsw": HNSW})
 
     def fill(self, vectors: np.ndarray, about: pd.DataFrame) -> None:
         """As of :class:`Exact`; what the folder has already is not added again."""
-        records, batch = about[FIELDS].to_dict("records"), self.client.get_max_batch_size()
+        ids, records = [str(row) for row in range(len(vectors))], about[FIELDS].to_dict("records")
+        batch = self.client.get_max_batch_size()
         for start in range(self.collection.count(), len(vectors), batch):
             part = slice(start, start + batch)
-            ids = [str(row) for row in range(len(vectors))[part]]
-            self.collection.add(ids=ids, embeddings=vectors[part], metadatas=records[part])
+            self.collection.add(ids=ids[part], embeddings=vectors[part], metadatas=records[part])
 
     def search(self, vector: np.ndarray, k: int, where: Mapping[str, object]) -> np.ndarray:
         """As of :class:`Exact`."""
-        parts = [{name: value} for name, value in where.items()]
-        wanted = {"$and": parts} if len(parts) > 1 else parts[0] if parts else None
+        wanted = {"$and": [{name: value} for name, value in where.items()]} if len(where) > 1 else dict(where) or None
         found = self.collection.query(query_embeddings=[vector], n_results=k, include=[], where=wanted)
         return np.array(found["ids"][0], int)
 
 
 class Lance:
-    """A LanceDB table in a folder, read from disk: inverted lists of product-quantised vectors, refined exactly.
-
-    Raises:
-        StudyError: LanceDB is not installed.
-    """
+    """A LanceDB table in a folder, read from disk: inverted lists of product-quantised vectors, refined exactly."""
 
     def __init__(self, folder: Path):
         try:
@@ -153,11 +148,9 @@ def opened(name: str, folder: Path) -> Iterator[tuple[Store, int]]:
 def _wait_for(port: int, process: subprocess.Popen) -> None:
     end = time.monotonic() + START_S
     while time.monotonic() < end and process.poll() is None:
-        try:
-            socket.create_connection(("localhost", port), 1).close()
+        with suppress(OSError), socket.create_connection(("localhost", port), 1):
             return
-        except OSError:
-            time.sleep(0.2)
+        time.sleep(0.2)
     raise StudyError(f"the Chroma server did not start on port {port}; try it: chroma run --path FOLDER")
 
 
@@ -168,16 +161,11 @@ def alone(function: Callable, *given: object) -> object:
 
 
 def write_stores(home: Study, larger: Study, index: Index | None, names: tuple[str, ...] = ()) -> pd.DataFrame:
-    """STORE_COLUMNS for each store and filter, also put into STORES_FILE of the folder of ``home``.
+    """STORE_COLUMNS for each store (of STORES, by default all) and filter, also put into STORES_FILE of ``home``.
 
-    A store is built in one process and searched in another, which opens what the first left: memory is by how much that
-    process, with its server's, grew until all was searched.
-
-    Args:
-        home: whose table it is.
-        larger: the study whose windows are searched.
-        index: where their vectors are; by default they are the study's.
-        names: of STORES, by default all.
+    The windows of ``larger`` are searched, whose vectors the index has, or else the study. A store is built in one
+    process and searched in another, which opens what the first left: memory is by how much that process, with its
+    server's, grew until all was searched.
 
     Raises:
         StudyError: there is no such store.
@@ -193,10 +181,10 @@ def write_stores(home: Study, larger: Study, index: Index | None, names: tuple[s
     wanted = {label: [search() for search in _searches(exact, *asked, label)] for label in FILTERS}
     for name in names or STORES:
         with TemporaryDirectory(prefix="stores-") as folder:
-            build_s = alone(_built, name, Path(folder), given)
-            part = pd.DataFrame(alone(_measured, name, Path(folder), given, asked, wanted))
-        part = part.assign(store=name, n_pages=len(study.pages), n_windows=len(vectors), build_s=build_s)
-        parts.append(part.assign(load=os.getloadavg()[0] / os.cpu_count())[STORE_COLUMNS])
+            about = {"store": name, "build_s": alone(_built, name, Path(folder), given)}
+            rows = alone(_measured, name, Path(folder), given, asked, wanted)
+        about |= {"n_pages": len(study.pages), "n_windows": len(vectors), "load": os.getloadavg()[0] / os.cpu_count()}
+        parts.append(pd.DataFrame(rows).assign(**about)[STORE_COLUMNS])
         both = pd.concat([known_table(home, STORES_FILE), parts[-1]])
         both = both.drop_duplicates(["store", "filter", "n_windows"], keep="last")
         write_atomically(home.home / STORES_FILE, both.to_csv(index=False))

@@ -22,6 +22,8 @@ from lib.page_scorer.search import scorer_scores
 from lib.store import Entry
 from lib.study import Study
 
+SLIPS = ("page-zero", "repeats", "epoch")  # that train every fold again
+
 
 def train_mistakes(study: Study, k: int = 5) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer, see :func:`lib.analysis.page_scorer.measured_mistakes`."""
@@ -31,23 +33,27 @@ def train_mistakes(study: Study, k: int = 5) -> pd.DataFrame:
 def measure(study: Study, k: int) -> pd.DataFrame:
     """Every mistake on the fine-tuned scorer: mistake, question_id, metric, value. Trains what is not stored."""
     scores = {HONEST: scorer_scores(study, "full")}
-    for mistake, model in MODELS.items():
+    for mistake in SLIPS:
         params = recipe_params(study, SECTION) | {"mistake": mistake}
-        score = partial(score_fold, model=model)
+        score = partial(score_fold, model=partial(train_with, mistake=mistake))
         entry = scores_in_folds(study, "page_scorer/slips/scores", "company", score, params)
         scores[mistake] = load_scores(study, entry)
     return mistake_values(study, scores, {}, _encoded, k)
 
 
-def _trained(study: Study, fold: Fold, mistake: str, pairs: pd.DataFrame, params: dict, **changes) -> Entry:
-    _, record = checked_pairs(study, fold)
+def train_with(study: Study, fold: Fold, mistake: str) -> Entry:
+    """The model of a fold, trained with one of SLIPS."""
+    settings, (pairs, record) = study.profile.page_scorer, checked_pairs(study, fold)
+    params, changes = {}, {}
+    if mistake == "page-zero":
+        pairs = pairs[pairs["page"] != 0].reset_index(drop=True)
+    elif mistake == "repeats":
+        params["slip"] = "repeats"
+        changes["batches"] = RepeatedBatches(len(pairs), settings.batch_size, settings.seed)
+    else:
+        params, changes["after_epoch"] = _keep_best(study, fold)
     title = f"{mistake}, fold {fold.number}"
     return trained(study, "page_scorer/slips/model", pairs, record, title, params, **changes)
-
-
-def _without_page_zero(study: Study, fold: Fold) -> Entry:
-    pairs, _ = checked_pairs(study, fold)
-    return _trained(study, fold, "page-zero", pairs[pairs["page"] != 0].reset_index(drop=True), {})
 
 
 class RepeatedBatches:
@@ -66,24 +72,12 @@ class RepeatedBatches:
         return [torch.randint(self.n_pairs, size, generator=generator).tolist() for _ in range(len(self))]
 
 
-def _with_repeats(study: Study, fold: Fold) -> Entry:
-    pairs, _ = checked_pairs(study, fold)
-    settings = study.profile.page_scorer
-    batches = RepeatedBatches(len(pairs), settings.batch_size, settings.seed)
-    return _trained(study, fold, "repeats", pairs, {"slip": "repeats"}, batches=batches)
-
-
 class KeepBest:
     """Keeps the epoch with the best mean reciprocal rank of test questions, and ends with that model.
 
     To be affordable the gold pages are ranked among every question's gold pages, as an evaluator over the pairs does;
     the chosen model is then scored on all pages as any other. The epochs before a training was resumed do not count.
-
-    Args:
-        questions: the test questions.
-        pages: texts of the pages to rank.
-        gold: which page is gold, boolean, shape (n_questions, n_pages).
-        n_epochs: after which the training ends.
+    ``gold`` says which page is gold, boolean, shape (n_questions, n_pages); the training ends after ``n_epochs``.
     """
 
     def __init__(self, questions: list[str], pages: list[str], gold: np.ndarray, n_epochs: int):
@@ -92,8 +86,7 @@ class KeepBest:
 
     def __call__(self, model: SentenceTransformer, epoch: int) -> None:
         """Measure the model after an epoch."""
-        texts = self.questions, self.pages
-        questions, pages = (model.encode(part, normalize_embeddings=True) for part in texts)
+        questions, pages = (model.encode(part, normalize_embeddings=True) for part in (self.questions, self.pages))
         cosines = questions @ pages.T
         best_gold = np.where(self.gold, cosines, -np.inf).max(axis=1, keepdims=True)
         mrr = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())
@@ -103,18 +96,15 @@ class KeepBest:
             model.load_state_dict(self.best[-1])
 
 
-def _with_the_best_epoch(study: Study, fold: Fold) -> Entry:
+def _keep_best(study: Study, fold: Fold) -> tuple[dict, KeepBest]:
+    """What chooses the epoch by a fold's test questions, and what the trained model depends on for that."""
     text_of = text_by_page(study)
     gold_texts = [[text_of[row.doc_name, page] for page in row.gold_pages] for row in study.questions.itertuples()]
     pages = list(dict.fromkeys(text for texts in gold_texts for text in texts))
     gold = np.array([[page in gold_texts[row] for page in pages] for row in fold.test])
     questions = study.questions["question"].iloc[list(fold.test)].tolist()
     params = {"slip": "epoch", "test": digest_of(questions)}
-    keep_best = KeepBest(questions, pages, gold, study.profile.page_scorer.epochs)
-    return _trained(study, fold, "epoch", checked_pairs(study, fold)[0], params, after_epoch=keep_best)
-
-
-MODELS = {"page-zero": _without_page_zero, "repeats": _with_repeats, "epoch": _with_the_best_epoch}
+    return params, KeepBest(questions, pages, gold, study.profile.page_scorer.epochs)
 
 
 def _encoded(study: Study, fold: Fold, is_kept: np.ndarray) -> Vectors:

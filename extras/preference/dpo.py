@@ -18,15 +18,9 @@ from lib.models.generator_transformers import from_files, load_model
 from lib.page_scorer.trainer import Progress, last_checkpoint
 from lib.words import StudyError
 
-CURVE = {
-    "step": "step",
-    "epoch": "epoch",
-    "loss": "loss",
-    "learning_rate": "learning_rate",
-    "grad_norm": "grad_norm",
-    "rewards/margins": "margin",
-    "rewards/accuracies": "accuracy",
-}
+#: What a step logs, as the curve has it.
+CURVE = {name: name for name in ("step", "epoch", "loss", "learning_rate", "grad_norm")}
+CURVE |= {"rewards/margins": "margin", "rewards/accuracies": "accuracy"}
 
 
 class PreferenceTrainer(DPOTrainer):
@@ -52,9 +46,8 @@ def train(
         title: shown beside the progress.
 
     Returns:
-        The model (with adapters, where the method is ``lora``), its tokenizer, and the curve: of each step its step,
-        epoch, loss, learning_rate, grad_norm, margin (beta times the difference of the log-ratios) and accuracy (the
-        share of pairs whose margin is positive).
+        The model (with adapters, where the method is ``lora``), its tokenizer, and the curve: CURVE of each step, where
+        margin is beta times the difference of the log-ratios, and accuracy the share of pairs that have a positive one.
 
     Raises:
         StudyError: a pair is longer than ``max_tokens``, the batch cannot be cut as the settings say, or there are
@@ -62,45 +55,27 @@ def train(
     """
     size, at_once, n_gpus = settings["batch_size"], settings["pairs_at_once"], torch.cuda.device_count()
     if size % at_once:
-        wrong = f"preference.batch_size {size} is no multiple of preference.pairs_at_once {at_once}"
-        raise StudyError(wrong)
+        raise StudyError(f"preference.batch_size {size} is no multiple of preference.pairs_at_once {at_once}")
     if n_gpus > 1:
         raise StudyError(f"{n_gpus} GPUs are visible and one is used: set CUDA_VISIBLE_DEVICES=0")
-    tokenizer = AutoTokenizer.from_pretrained(directory, **from_files(directory))
-    answers = [
-        {name: [{"role": "assistant", "content": row[name]}] for name in ("chosen", "rejected")}
-        for row in pairs.to_dict("records")
-    ]
-    examples = [{"prompt": asked} | said for asked, said in zip(pairs["messages"], answers, strict=True)]
+    tokenizer, data = AutoTokenizer.from_pretrained(directory, **from_files(directory)), {"prompt": pairs["messages"]}
+    for name in ("chosen", "rejected"):
+        data[name] = [[{"role": "assistant", "content": text}] for text in pairs[name]]
+    examples = pd.DataFrame(data).to_dict("records")
     _check_lengths(tokenizer, examples, settings["max_tokens"])
     precision, with_adapters = settings["train_precision"], settings["method"] == "lora"
     is_fast = precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16())
-    adapters = LoraConfig(
-        r=settings["rank"], lora_alpha=settings["alpha"], target_modules="all-linear", task_type="CAUSAL_LM"
-    )
-    arguments = DPOConfig(
-        output_dir=str(checkpoints),
-        beta=settings["beta"],
-        learning_rate=settings["learning_rate"],
-        num_train_epochs=settings["epochs"],
-        per_device_train_batch_size=at_once,
-        gradient_accumulation_steps=size // at_once,
-        warmup_steps=settings["warmup"],
-        bf16=is_fast,
-        use_cpu=not n_gpus,
-        seed=settings["seed"],
-        max_length=None,
-        precompute_ref_log_probs=True,  # so that no second model is held
-        save_strategy="steps",
-        save_steps=settings["checkpoint_every"],
-        save_total_limit=1,
-        logging_steps=1,
-        report_to="none",
-        disable_tqdm=True,
-    )
+    shape = {"r": settings["rank"], "lora_alpha": settings["alpha"]}
+    adapters = LoraConfig(target_modules="all-linear", task_type="CAUSAL_LM", **shape)
+    given = {name: settings[name] for name in ("beta", "learning_rate", "seed")}
+    given |= {"num_train_epochs": settings["epochs"], "warmup_steps": settings["warmup"], "bf16": is_fast}
+    given |= {"per_device_train_batch_size": at_once, "gradient_accumulation_steps": size // at_once}
+    given |= {"save_strategy": "steps", "save_steps": settings["checkpoint_every"], "save_total_limit": 1}
+    given |= {"logging_steps": 1, "report_to": "none", "disable_tqdm": True, "use_cpu": not n_gpus}
+    given |= {"max_length": None, "precompute_ref_log_probs": True}  # so that no second model is held
     trainer = PreferenceTrainer(
         model=load_model(directory, torch.bfloat16 if is_fast and with_adapters else torch.float32),
-        args=arguments,
+        args=DPOConfig(output_dir=str(checkpoints), **given),
         train_dataset=Dataset.from_list(examples),
         processing_class=tokenizer,
         peft_config=adapters if with_adapters else None,
@@ -121,10 +96,8 @@ def _check_lengths(tokenizer, examples: list[dict], most: int) -> None:
         encoded = [tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats]
         lengths.append(max(len(chat["input_ids"]) for chat in encoded))
     if n_long := sum(length > most for length in lengths):
-        raise StudyError(
-            f"{n_long} of {len(examples)} pairs are longer than preference.max_tokens = {most}; the longest has "
-            f"{max(lengths)} tokens: raise it in the profile"
-        )
+        are = f"{n_long} of {len(examples)} pairs are longer than preference.max_tokens = {most}"
+        raise StudyError(f"{are}; the longest has {max(lengths)} tokens: raise it in the profile")
 
 
 def save(model, tokenizer, name: str, target: Path) -> None:
@@ -132,11 +105,9 @@ def save(model, tokenizer, name: str, target: Path) -> None:
 
     ``name`` is the untrained model's in the lock file, kept with the adapters in place of this machine's path.
     """
-    has_adapters = isinstance(model, PeftModel)
-    if has_adapters:
+    if isinstance(model, PeftModel):
         model.peft_config["default"].base_model_name_or_path = name
-    model.save_pretrained(str(target))
-    if has_adapters:
-        (target / "README.md").unlink()  # a card without content
     else:
         tokenizer.save_pretrained(str(target))
+    model.save_pretrained(str(target))
+    (target / "README.md").unlink(missing_ok=True)  # a card without content

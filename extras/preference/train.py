@@ -4,12 +4,12 @@
 questions that it never saw, and goes on where it was killed; ``--pairs`` only counts the pairs, with any profile.
 """
 
-import argparse
 import json
 import shutil
 import sys
 from pathlib import Path
 
+import click
 import pandas as pd
 
 from extras.preflight import preflight
@@ -28,6 +28,7 @@ from lib.analysis.preference import (
 from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash
+from lib.options import RESULTS
 from lib.profile import load_profile
 from lib.store import Entry
 from lib.studies import open_study
@@ -43,12 +44,9 @@ ADAPTERS = ("rank", "alpha")
 def model_params(study: Study, table: pd.DataFrame) -> dict:
     """All that a trained model depends on."""
     settings = study.profile.preference
-    names = TRAINING + (ADAPTERS if settings.method == "lora" else ())
-    return {
-        "weights": weights_hash(study.profile.generator.weights),
-        "pairs": digest_of(table[["messages", "chosen", "rejected"]].values.tolist()),
-        **{name: settings[name] for name in names},
-    }
+    pairs = digest_of(table[["messages", "chosen", "rejected"]].values.tolist())
+    given = {"weights": weights_hash(study.profile.generator.weights), "pairs": pairs}
+    return given | {name: settings[name] for name in TRAINING + (ADAPTERS if settings.method == "lora" else ())}
 
 
 def fold_model(study: Study, fold: Fold) -> Entry:
@@ -83,55 +81,50 @@ def train_all(study: Study, say=print, only: int | None = None) -> dict[int, Ent
     for fold in (fold for fold in folds(study) if only in (None, fold.number)):
         entry = models[fold.number] = fold_model(study, fold)
         curve = json.loads((entry.path / "curves.json").read_text())
-        n_pairs = json.loads((entry.path / "fold.json").read_text())["n_train_pairs"]
-        say(
-            f"fold {fold.number}: {n_pairs} pairs, {len(curve)} steps, loss {curve[0]['loss']:.3f} to "
-            f"{curve[-1]['loss']:.3f}, {entry.origin}"
-        )
+        losses = f"{len(curve)} steps, loss {curve[0]['loss']:.3f} to {curve[-1]['loss']:.3f}, {entry.origin}"
+        say(f"fold {fold.number}: {n_pairs(entry)} pairs, {losses}")
     return models
 
 
-def main() -> int:
+def n_pairs(entry: Entry) -> int:
+    """How many pairs a fold's model was trained on."""
+    return json.loads((entry.path / "fold.json").read_text())["n_train_pairs"]
+
+
+@click.command()
+@click.option("--dataset", default="", help="financebench, demo or a folder")
+@click.option("--profile", default="paper", show_default=True)
+@click.option("--results", type=click.Choice(RESULTS), default=RESULTS[0], show_default=True)
+@click.option("--fold", type=int, help="only this fold, from 0")
+@click.option("--pairs", is_flag=True, help="count the pairs and stop; any profile will do")
+def main(dataset: str, profile: str, results: str, fold: int | None, pairs: bool) -> None:
     """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
-    parser = argparse.ArgumentParser(prog="python -m extras.preference.train", description=main.__doc__)
-    parser.add_argument("--dataset", default="", help="financebench, demo or a folder")
-    parser.add_argument("--profile", default="paper")
-    parser.add_argument("--results", default="published", choices=["published", "fresh"])
-    parser.add_argument("--fold", type=int, help="only this fold, from 0")
-    parser.add_argument("--pairs", action="store_true", help="count the pairs and stop; any profile will do")
-    given = parser.parse_args()
     try:
-        run(open_study(given.dataset, given.profile, given.results, "preference"), given.pairs, given.fold)
+        study = open_study(dataset, profile, results, "preference")
+        found = paragraph(study, load_profile("paper")) if pairs else run(study, fold).round(3).to_string(index=False)
     except StudyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+        sys.exit(f"error: {error}")
+    click.echo(found)
 
 
-def run(study: Study, is_count: bool, only: int | None = None) -> None:
-    """Train and compare, or only count the pairs; the comparison is stored without text, and shown in chapter 08."""
+def run(study: Study, only: int | None = None) -> pd.DataFrame:
+    """Train and compare; the comparison is stored without text, and shown in chapter 08."""
     from extras.preference.tuned import compared
 
-    if is_count:
-        print(paragraph(study, load_profile("paper")))
-        return
     needed = check_machine(study.profile)
     if hub_models(study.profile):
         preflight(study)
-    n_characters = counts(study)["n_characters"]
-    hours = estimate(needed.n_parameters, study.profile.preference, n_characters).hours
-    print(f"training takes {needed.memory_gib:.1f} GiB and, on one GPU, roughly {hours:.1f} hours")
-    models = train_all(study, only=only)
+    hours = estimate(needed.n_parameters, study.profile.preference, counts(study)["n_characters"]).hours
+    click.echo(f"training takes {needed.memory_gib:.1f} GiB and, on one GPU, roughly {hours:.1f} hours")
+    models = train_all(study, click.echo, only)
 
     def make() -> pd.DataFrame:
         wanted = (prompt_context(study), rejected_context(study))
         found = pd.concat([compared(study, one, models) for one in wanted], ignore_index=True)
-        fold = next(iter(models.values())).path / "fold.json"
-        return found.assign(n_train_pairs=json.loads(fold.read_text())["n_train_pairs"])
+        return found.assign(n_train_pairs=n_pairs(next(iter(models.values()))))
 
-    found = study.store.frame(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
-    print(found.round(3).to_string(index=False))
+    return study.store.frame(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

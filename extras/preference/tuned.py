@@ -19,31 +19,27 @@ LOG = "generations.preference.jsonl"
 def open_tuned(study: Study, entry: Entry | None) -> Generator:
     """The profile's generator with the weights of a fold's model; without one, as it was before training."""
     settings = study.profile.generator
-    if entry is None:
-        return open_generator(settings, fetch(settings.weights))
-    if not (entry.path / "adapter_config.json").is_file():
-        return open_generator(settings, entry.path)
-    from peft import PeftModel
+    has_adapters = entry is not None and (entry.path / "adapter_config.json").is_file()
+    is_whole = entry is not None and not has_adapters
+    generator = open_generator(settings, entry.path if is_whole else fetch(settings.weights))
+    if has_adapters:
+        from peft import PeftModel
 
-    generator = open_generator(settings, fetch(settings.weights))
-    generator.model = PeftModel.from_pretrained(generator.model, str(entry.path)).merge_and_unload().eval()
+        generator.model = PeftModel.from_pretrained(generator.model, str(entry.path)).merge_and_unload().eval()
     return generator
 
 
 def tuned_answers(study: Study, wanted: Context, models: dict[int, Entry | None]) -> Answers:
     """The answers under one context, each by the model of the fold that the question's company was held out of.
 
-    Args:
-        study: gives questions, runs and settings; what is written is kept beside its own log.
-        wanted: the context.
-        models: fold number to the fold's model, None for the untrained one; questions of other folds are not asked.
+    ``models`` are by the fold's number, None for the untrained one; questions of other folds are not asked. What is
+    written is kept beside the study's own log.
     """
     settings, given = study.profile.answers, contexts(study, wanted)
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
     all_asked, whole = set(asked(study)["question_id"]), Filled()
     weights = study.profile.generator.weights
-    for fold in (fold for fold in folds(study) if fold.number in models):
-        entry = models[fold.number]
+    for fold, entry in ((fold, models[fold.number]) for fold in folds(study) if fold.number in models):
         model = Model(f"{weights}-dpo", entry.digest) if entry else Model(weights, weights_hash(weights))
         log = GenerationLog(study.home / LOG, study.cache, model, say=study.store.say)
         items = [
@@ -65,15 +61,13 @@ def compared(study: Study, wanted: Context, models: dict[int, Entry]) -> pd.Data
         metric, context, n, untuned and tuned (means), difference, low, high (95 %, clustered by company), p_holm.
     """
     tested = {row for fold in folds(study) if fold.number in models for row in fold.test}
-    ids = study.questions["question_id"].iloc[sorted(tested)]
-    both = (score(study, tuned_answers(study, wanted, by)) for by in (dict.fromkeys(models), models))
-    before, after = (
-        table[table["question_id"].isin(ids)].set_index(["metric", "question_id"])["value"] for table in both
-    )
-    parts = []
+    ids, values, parts = study.questions["question_id"].iloc[sorted(tested)], [], []
+    for by in (dict.fromkeys(models), models):
+        table = score(study, tuned_answers(study, wanted, by))
+        values.append(table[table["question_id"].isin(ids)].set_index(["metric", "question_id"])["value"])
+    before, after = values
     for metric in (name for name in ANSWER_METRICS if name in before.index.get_level_values("metric")):
-        base, tuned = before[metric], after[metric]
-        found = Resampling.of(study).compare(base, {"tuned": tuned})
+        found = Resampling.of(study).compare(before[metric], {"tuned": after[metric]})
         parts.append(found.rename(columns={"reference_mean": "untuned", "mean": "tuned"}).assign(metric=metric))
     columns = ["metric", "context", "n", "untuned", "tuned", "difference", "low", "high", "p_holm"]
     return pd.concat(parts, ignore_index=True).assign(context=wanted.name)[columns]

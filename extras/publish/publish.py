@@ -17,8 +17,9 @@ import nbformat
 import pandas as pd
 from PIL import Image
 
-from extras.publish.quotes import FILING_WORDS, QUESTION_WORDS, Quotations, as_pieces, with_gaps
+from extras.publish.quotes import FILING_WORDS, Quotations, as_pieces, with_gaps
 from extras.publish.readme import fill_headline
+from lib import published
 from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit, run_sha256
@@ -26,18 +27,8 @@ from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.written import read_records
-from lib.published import (
-    ANSWERS_FILE,
-    GENERATIONS_FILE,
-    METRICS_FILE,
-    PUBLISHED_COLUMNS,
-    RESULTS,
-    RUNS_FILE,
-    RUNS_STORED,
-    table_bytes,
-)
 from lib.show.display import PAGE_COMMENT
-from lib.study import Study
+from lib.study import GENERATIONS, Study
 from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
@@ -45,17 +36,14 @@ OF_RUNS = {"runs": "key", "metrics": "metrics"}  # stages to what the manifest's
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
 
 
-def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
-    """Publish a study's results.
+def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
+    """Publish a study's results; gives their directory.
 
     Args:
         study: opened with the filings; ``make book`` or ``make measure`` has been run on it.
         results: where published results are kept.
         readme: gets the headline table.
         say: called with one line on what was left out.
-
-    Returns:
-        The directory of the published results.
 
     Raises:
         StudyError: uncommitted changes, results that are missing or not of this commit, or text of the dataset.
@@ -66,29 +54,27 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
     shutil.copyfile(study.outputs / SUMMARY_FILE, aside / SUMMARY_FILE)
-    metrics = read_metrics(study.outputs / METRICS_FILE)
+    metrics = read_metrics(study.outputs / published.METRICS_FILE)
     parts = [in_order(part, study.questions) for _, part in metrics.groupby(["condition", "method"])]
-    (aside / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
-    parts = []
-    for place in sorted(manifest["runs"]):
-        condition, method = place.split("/")
-        parts.append(study.run(method, condition).assign(condition=condition, method=method))
-    table = pd.concat(parts)[RUNS_STORED].astype({"rank": "int16"})
-    (aside / RUNS_FILE).write_bytes(table_bytes(table))
-    beside = (ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
+    (aside / published.METRICS_FILE).write_bytes(published.table_bytes(pd.concat(parts)))
+    places = [place.split("/") for place in sorted(manifest["runs"])]
+    runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
+    (aside / published.RUNS_FILE).write_bytes(
+        published.table_bytes(runs[published.RUNS_STORED].astype({"rank": "int16"}))
+    )
+    beside = (published.ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
     for path in filter(None, (known_file(study, name) for name in beside)):
         shutil.copyfile(path, aside / path.name)
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    study.questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
+    study.questions.assign(gold_pages=pages)[published.PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
     stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)
     write_shown(study, aside, quotes, say)
-    found = [path for path in sorted(aside.rglob("*")) if path.is_file()]
-    files = {str(path.relative_to(aside)): digest_of_file(path) for path in found}
+    files = {name: digest_of_file(path) for name, path in files_of(aside).items()}
     content = json.dumps(manifest | {"stages": stages, "files": files}, indent=1, ensure_ascii=False)
-    (aside / "manifest.json").write_text(content + "\n")
+    (aside / published.MANIFEST).write_text(content + "\n")
     check_texts(aside, quotes)
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
@@ -97,26 +83,29 @@ def publish(study: Study, results: Path = RESULTS, readme: Path = ROOT / "README
     return target
 
 
+def files_of(root: Path) -> dict[str, Path]:
+    """Every file below a folder by its path there, in the order of paths."""
+    return {str(path.relative_to(root)): path for path in sorted(root.rglob("*")) if path.is_file()}
+
+
 def check_whole(study: Study) -> dict:
     """The manifest of the outputs, of a run that may be published; errors as of :func:`publish`."""
     study.need_filings("publishing")
     named, of = study.dataset.name, study.dataset.collection
-    is_measured = named != of and not (study.outputs / "notebooks").is_dir()
+    target = "measure" if named != of and not (study.outputs / "notebooks").is_dir() else "book"
     of += f" QUESTIONS={named}" if named != of else ""
-    again = f"run make {'measure' if is_measured else 'book'} DATASET={of} PROFILE={study.profile.name} first"
-    if not (study.outputs / "manifest.json").is_file():
+    again = f"run make {target} DATASET={of} PROFILE={study.profile.name} first"
+    if not (study.outputs / published.MANIFEST).is_file():
         raise StudyError(f"there is nothing to publish; {again}")
-    commit = git_commit()
+    commit, manifest = git_commit(), json.loads((study.outputs / published.MANIFEST).read_text())
     if commit.endswith("-dirty"):
-        remedy = f"(git status lists them); commit or remove them, {again}"
-        raise StudyError(f"uncommitted changes of the code {remedy}")
-    manifest = json.loads((study.outputs / "manifest.json").read_text())
+        mend = f"(git status lists them); commit or remove them, {again}"
+        raise StudyError(f"uncommitted changes of the code {mend}")
     if manifest["commit"] != commit:
-        made = f"made by commit {manifest['commit']}"
-        raise StudyError(f"the results were {made}, the code is of {commit}; {again}")
+        raise StudyError(f"the results were made by commit {manifest['commit']}, the code is of {commit}; {again}")
     if manifest["fingerprint"] != study.dataset.fingerprint:
-        raise StudyError(f"the results were made from other files of {study.dataset.name}; {again}")
-    metrics = read_metrics(study.outputs / METRICS_FILE)
+        raise StudyError(f"the results were made from other files of {named}; {again}")
+    metrics = read_metrics(study.outputs / published.METRICS_FILE)
     counts = metrics.groupby(["condition", "method"])["question_id"].nunique()
     for name, condition in measured(study.profile):
         record = manifest["runs"].get(f"{condition}/{name}")
@@ -133,30 +122,27 @@ def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> d
     A measured run and its metrics have no files of their own.
     """
     stage, key = record["stage"], record["key"]
-    origin = "published" if record["origin"] == "published" else "computed"
-    published = {name: value for name, value in record.items() if name != "public"} | {"origin": origin}
-    entry = study.store.entry(stage, key) if record.get("public") else None
-    if entry is None:
-        return published
+    about = {name: value for name, value in record.items() if name != "public"}
+    about["origin"] = "published" if record["origin"] == "published" else "computed"
     kind, _, place = stage.partition("/")
-    if kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key:
-        return published | {"public": True, "files": {}}
-    if kind == "metrics":
-        return published
+    is_row = kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key
+    entry = study.store.entry(stage, key) if record.get("public") else None
+    if entry is None or (kind == "metrics" and not is_row):
+        return about
+    if is_row:
+        return about | {"public": True, "files": {}}
     if stage == SUMMARY:
         file = {"path": SUMMARY_FILE, "sha256": digest_of_file(target / SUMMARY_FILE)}
-        return published | {"public": True, "files": {SUMMARY_FILE: file}}
-    folder = target / "stored" / stage
+        return about | {"public": True, "files": {SUMMARY_FILE: file}}
+    folder, files = target / "stored" / stage, {}
     folder = folder if not folder.exists() else folder.with_name(f"{folder.name}-{key}")
     folder.mkdir(parents=True)
-    files = {}
     for name in entry.names:
-        content = entry.read(name)
-        is_packed = name.endswith((".gz", ".npz"))
+        content, is_packed = entry.read(name), name.endswith((".gz", ".npz"))
         path = folder / (name if is_packed else f"{name}.gz")
         path.write_bytes(content if is_packed else gzip.compress(content, mtime=0))
         files[name] = {"path": str(path.relative_to(target)), "sha256": hashlib.sha256(content).hexdigest()}
-    return published | {"public": True, "files": files}
+    return about | {"public": True, "files": files}
 
 
 def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
@@ -170,29 +156,27 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
     or a filing at length."""
     question_of = study.questions.set_index("question_id")["question"].to_dict()
     known, lines = {*question_of, *study.filings["doc_name"]}, []
-    records = read_records(study.home / "generations.jsonl").values()
+    records = read_records(study.home / GENERATIONS).values()
     for record in sorted(records, key=itemgetter("kind", "question_id", "key")):
         about = record["question_id"]
         if about not in known or len(quotes[1].longest(record["text"]).split()) > LONG_QUOTE:
             continue
-        pieces = as_pieces(record["text"], question_of[about], QUESTION_WORDS) if about in question_of else []
+        pieces = as_pieces(record["text"], question_of[about]) if about in question_of else []
         if any(not isinstance(piece, str) for piece in pieces):
             record |= {"text": with_gaps(pieces), "pieces": pieces}
         record.pop("origin", None)
         line = json.dumps(record, ensure_ascii=False) + "\n"
         lines += [line] if not quotes[0].longest(line) else []
     if n_left := len(records) - len(lines):
-        say(
-            f"publish: {n_left} texts that quote a filing at length or another question, "
-            "or are of no question or filing, stay here"
-        )
+        which = "that quote a filing at length or another question, or are of no question or filing"
+        say(f"publish: {n_left} texts {which}, stay here")
     if lines:
-        (target / GENERATIONS_FILE).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
+        (target / published.GENERATIONS_FILE).write_bytes(gzip.compress("".join(lines).encode(), mtime=0))
 
 
 def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
     """Write ``shown/``: the tables and figures of the chapters, as far as they contain no text of the dataset."""
-    names, n_kept = set(), 0
+    names, n_left = set(), 0
     for path in sorted((study.outputs / "notebooks").glob("[0-9]*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             for output in cell.get("outputs", []):
@@ -200,25 +184,24 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
     for name in sorted(names):
         path, shown = study.outputs / name, target / "shown" / name
         if path.suffix == ".png":
-            is_free = Image.open(path).info.get("Comment") != PAGE_COMMENT
+            is_quoting = Image.open(path).info.get("Comment") == PAGE_COMMENT
         else:
-            is_free = not any(known.longest(path.read_text()) for known in quotes)
-        if is_free:
-            n_kept += 1
+            is_quoting = any(known.longest(path.read_text()) for known in quotes)
+        n_left += is_quoting
+        if not is_quoting:
             shown.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, shown)
-    say(f"publish: {n_kept} tables and figures, {len(names) - n_kept} left out: they show the dataset's text")
+    say(f"publish: {len(names) - n_left} tables and figures, {n_left} left out: they show the dataset's text")
 
 
 def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
     """Look once more at everything that contains words; a text of the dataset is a StudyError."""
-    for path in sorted(target.rglob("*")):
+    for where, path in files_of(target).items():
         name = path.name.removesuffix(".gz")
         if not name.endswith((".json", ".jsonl", ".csv")) or name == SUMMARY_FILE:
             continue
-        content, where = path.read_bytes(), path.relative_to(target)
+        content, known = path.read_bytes(), quotes[:1] if name.endswith(".jsonl") else quotes
         text = (content if name == path.name else gzip.decompress(content)).decode()
-        known = quotes[:1] if name.endswith(".jsonl") else quotes
         if str(ROOT) in text:
             raise StudyError(f"{where} contains a path of this machine; nothing is published")
         for found in (texts.longest(line) for line in text.splitlines() for texts in known):

@@ -8,7 +8,7 @@ restored where the dataset is present.
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 
@@ -71,26 +71,21 @@ def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[P
 
     Joining the pieces gives the text again, exactly, and shows what a reference is: :func:`lib.published.from_pieces`.
     """
-    texts = (text, question)
-    words, asked = ([(m.group().lower(), m.span()) for m in WORD.finditer(one)] for one in texts)
+    words, asked = ([(m.group().lower(), m.span()) for m in WORD.finditer(one)] for one in (text, question))
     n_words = min(n_words, max(len(asked), 4))
     matcher = SequenceMatcher(None, [word for word, _ in words], [word for word, _ in asked], autojunk=False)
     pieces: list[Piece] = []
     done = 0
     for first, second, size in matcher.get_matching_blocks():
-        if size < n_words:
-            continue
-        start, end = words[first][1][0], words[first + size - 1][1][1]
-        low, high = asked[second][1][0], asked[second + size - 1][1][1]
-        pieces.append(text[done:start])
-        pieces += _echo(text[start:end], question, low, high)
-        done = end
+        if size >= n_words:
+            start, end = words[first][1][0], words[first + size - 1][1][1]
+            low, high = asked[second][1][0], asked[second + size - 1][1][1]
+            pieces += [text[done:start], *_echo(text[start:end], question, low, high)]
+            done = end
     if not pieces:
         return [text] if text else []
-    again = [
-        as_pieces(piece, question, n_words) if isinstance(piece, str) else [piece] for piece in [*pieces, text[done:]]
-    ]
-    return [piece for part in again for piece in part]
+    parts = (as_pieces(one, question, n_words) if isinstance(one, str) else [one] for one in (*pieces, text[done:]))
+    return list(chain.from_iterable(parts))
 
 
 def _echo(text: str, question: str, low: int, high: int) -> list[Piece]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from extras.publish.publish import files_of
 from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
@@ -58,29 +59,23 @@ class TrainedOnly(Published):
         return super().find(stage, key) if stage.startswith(TRAINED) else None
 
 
-def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
-    """Compare a fresh computation with the published results.
+def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
+    """Whether a fresh computation gives the published rows, and the published means are those of the metrics.
 
     Args:
-        named: the study. Where no dataset is named and FinanceBench is not here, or the question set is not, only what
-            needs no text is computed again: recall and ranked measures of every published run. ``results`` is
-            ``published`` to use vectors and pair scores that this machine's models gave before; ``fresh`` to compute
-            these again, too.
-        names: methods to compute again; None for all.
+        named: the study. Without its texts here, recall and ranked measures of every published run are computed again.
+            ``results`` is ``fresh`` to compute also the vectors and pair scores that this machine's models gave before.
+        names: methods to compute again, or ``all``.
         say: called with the table and the largest differences.
-
-    Returns:
-        Whether no row differs, and the published means are those of the published metrics.
 
     Raises:
         StudyError: nothing was published, also of the methods; files are not the published ones, or the dataset here is
             another one.
     """
-    published, names = published_of(named), chosen(names, otherwise=METHODS)
-    check_files(published)
-    files = len(published.manifest["files"])
-    signed = f"The manifest has the hashes of all {files} files; its own SHA-256 is {published.digest}."
-    ran = dict.fromkeys(place.split("/")[1] for place in published.manifest["runs"])
+    published, names = published_of(named), chosen(None if names == "all" else names, otherwise=METHODS)
+    n_files, runs = len(published.manifest["files"]), published.manifest["runs"]
+    signed = f"The manifest has the hashes of all {n_files} files; its own SHA-256 is {published.digest}."
+    ran = dict.fromkeys(place.split("/")[1] for place in runs)
     if not ran.keys() & set(names):
         raise StudyError(f"no run of {', '.join(names)} is published here: say one of {', '.join(ran)}")
     if not is_here(named.dataset, named.questions):
@@ -95,8 +90,7 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signed)
-        every = [(name, condition) for name in names for condition in METHODS[name].conditions]
-        wanted = [(m, c) for m, c in every if f"{c}/{m}" in published.manifest["runs"]]
+        wanted = [(name, c) for name in names for c in METHODS[name].conditions if f"{c}/{name}" in runs]
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
         parts = [compare_runs(published.runs[c, m], study.run(m, c), m, c) for m, c in wanted]
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
@@ -106,13 +100,11 @@ def verify(named: Names, names: Sequence[str] | None, say=print) -> bool:
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:
     """Run one chapter without published results, and compare its tables with the published ones.
 
-    What this machine has computed before is used; on a fresh clone everything is computed. Arguments, result and errors
-    are those of :func:`verify`; ``chapter`` is a name such as ``02_oracles``.
+    What this machine has computed before is used. Arguments, result and errors are those of :func:`verify`.
     """
     if chapter not in notebooks.chapters():
         raise StudyError(f"no chapter {chapter!r}: say one of {', '.join(notebooks.chapters())}")
     published = published_of(named)
-    check_files(published)
     same_dataset(named, published)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
         os.environ[OUTPUTS_VARIABLE] = folder
@@ -126,12 +118,13 @@ def verify_chapter(named: Names, chapter: str, say=print) -> bool:
 
 
 def published_of(named: Names) -> Published:
-    """The published results to compare with; a StudyError where nothing was published."""
+    """The published results to compare with; a StudyError where nothing was, or files are not the published ones."""
     name = name_of(named.questions or named.dataset or "financebench")
     found = TrainedOnly.of(name, Path(named.profile).stem)
     if found is None:
         about = f"{name} under profile {named.profile}"
         raise StudyError(f"nothing is published of {about}; make publish does that")
+    check_files(found)
     return found
 
 
@@ -140,28 +133,25 @@ def same_dataset(named: Names, published: Published) -> Dataset:
     found = open_dataset(named.dataset or "financebench", named.questions)
     expected = published.manifest["fingerprint"]
     if found.fingerprint != expected:
-        raise StudyError(
-            f"{found.root} has the fingerprint {found.fingerprint}, the published dataset {expected}: "
-            "the results cannot be compared"
-        )
+        has = f"{found.root} has the fingerprint {found.fingerprint}, the published dataset {expected}"
+        raise StudyError(f"{has}: the results cannot be compared")
     return found
 
 
 def check_files(published: Published) -> None:
     """Refuse published files that are not the manifest's, and runs that it does not list: a StudyError names all."""
     root, known = published.root, published.manifest["files"]
-    here = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
+    here = files_of(root)
     del here[MANIFEST]
     changed = [name for name in known.keys() & here if digest_of_file(here[name]) != known[name]]
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
     wrong += [f"{name} is not in the manifest" for name in sorted(here.keys() - known)]
     wrong += [f"{name} is not the published one" for name in sorted(changed)]
     if not wrong:
-        runs = {"/".join(place): trec_lines(run, place[1]) for place, run in published.runs.items()}
-        here = {place: hashlib.sha256(lines).hexdigest() for place, lines in runs.items()}
-        listed = {place: run["sha256"] for place, run in published.manifest["runs"].items()}
-        others = dict(here.items() ^ listed.items())
-        wrong += [f"the run {place} is not the one of the manifest" for place in sorted(others)]
+        runs = {(place, hashlib.sha256(trec_lines(run, place[1])).hexdigest()) for place, run in published.runs.items()}
+        listed = {(tuple(place.split("/")), run["sha256"]) for place, run in published.manifest["runs"].items()}
+        others = sorted({"/".join(place) for place, _ in runs ^ listed})
+        wrong += [f"the run {place} is not the one of the manifest" for place in others]
     if wrong:
         listed = "\n".join(f"  {line}" for line in wrong[:50])
         raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
@@ -194,8 +184,8 @@ def not_of_metrics(published: Published) -> list[str]:
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
     """Compare two metrics frames on the metrics that the fresh one has, see :func:`judged`; ``what`` is metric@k."""
     kinds = ["method", "condition", "metric"]
-    wanted = published.merge(fresh[kinds].drop_duplicates(), on=kinds)
-    both = wanted.merge(fresh, on=METRIC_COLUMNS[:5], how="outer", suffixes=("_published", "_fresh"))
+    both = published.merge(fresh[kinds].drop_duplicates(), on=kinds)
+    both = both.merge(fresh, on=METRIC_COLUMNS[:5], how="outer", suffixes=("_published", "_fresh"))
     difference = (both["value_fresh"] - both["value_published"]).abs()
     depth = both["k"].map(lambda k: "" if pd.isna(k) else f"@{k}")
     both = both.assign(what=both["metric"] + depth, tolerance=both["metric"].map(TOLERANCES).fillna(0.0))
@@ -212,16 +202,17 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
     then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
     gap = (now - then).abs() / then.abs().clip(lower=EXACT)
-    is_swapped = ~is_same & (gap <= SWAP_TOLERANCE)
-    difference = gap.where(is_same, float("inf")).mask(is_swapped, SCORE_TOLERANCE)
+    difference = gap.where(is_same, gap.map(lambda one: SCORE_TOLERANCE if one <= SWAP_TOLERANCE else float("inf")))
     about = {"method": method, "condition": condition, "tolerance": SCORE_TOLERANCE}
     return judged(both.assign(what="rank " + both["rank"].astype(str), **about), "chunk_id", difference, 1e-6)
 
 
 def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.DataFrame:
-    """Compare every table of ``fresh`` with the one of that name in ``published``; tables of times, and those that
-    were not published, are only named. See :func:`judged`: the method is the chapter, the condition the table, the
-    question a row, ``what`` a column."""
+    """Compare every table of a folder with the published one of its name, see :func:`judged`.
+
+    Tables of times, and those not published, are only named. The method is the chapter, the condition the table, the
+    question a row, ``what`` a column.
+    """
     parts = []
     for path in sorted(fresh.glob("*.csv")):
         now = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -233,13 +224,11 @@ def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.
             then = pd.read_csv(published / path.name, dtype=str, keep_default_na=False)
             cells = pd.concat([then.stack(), now.stack()], axis=1, keys=["cell_published", "cell_fresh"])
             both = cells.rename_axis(["row", "what"]).reset_index()
-            tolerance = both["what"].map(TITLED)
-            if "metric" in now:
-                tolerance = tolerance.fillna(both["row"].map(now["metric"]).map(TITLED))
-            row = "row " + (both["row"] + 1).astype(str)
-            about = {"method": chapter, "condition": path.stem, "question_id": row}
+            of_row = both["row"].map(now["metric"]).map(TITLED) if "metric" in now else 0.0
+            about = {"method": chapter, "condition": path.stem, "tolerance": both["what"].map(TITLED).fillna(of_row)}
+            about |= {"question_id": "row " + (both["row"] + 1).astype(str)}
             gaps = list(map(difference, both["cell_published"], both["cell_fresh"]))
-            parts.append(judged(both.assign(**about, tolerance=tolerance.fillna(0.0)), "cell", gaps))
+            parts.append(judged(both.assign(**about).fillna({"tolerance": 0.0}), "cell", gaps))
     if not any(map(len, parts)):
         raise StudyError(f"{chapter} shows no table that can be compared")
     return pd.concat(parts, ignore_index=True)
@@ -256,13 +245,9 @@ def difference(published: str | None, fresh: str | None) -> float:
 
 
 def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: float = EXACT) -> pd.DataFrame:
-    """COMPARED of an outer merge: a row that only one side has differs.
+    """COMPARED of an outer merge, whose columns ``<value>_published`` and ``_fresh`` have a ``difference``.
 
-    Args:
-        both: method, condition, question_id, what, tolerance, and the values ``<value>_published`` and ``_fresh``.
-        value: name of the values' columns.
-        difference: of the two values; NaN where one is missing.
-        exact: up to which two values are equal.
+    A row that only one side has, where the difference is NaN, differs; values are equal up to ``exact``.
     """
     both = both.rename(columns={f"{value}_published": "published", f"{value}_fresh": "fresh"})
     both = both.assign(difference=pd.Series(difference, both.index, dtype=float).fillna(float("inf")))
@@ -271,8 +256,8 @@ def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: f
 
 
 def report(rows: pd.DataFrame, apart: Sequence[str], say=print) -> bool:
-    """Print how many rows (COMPARED) of each kind are equal, within tolerance, or differ, and the largest differences,
-    or else the first of other ones; whether there is none."""
+    """Print how many rows (COMPARED) of each kind have each verdict, and the largest differences, or else the first of
+    those ``apart``; whether there is none."""
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
     names = [rows["method"], rows["condition"], kind.rename("what")]
     table = pd.crosstab(names, rows["verdict"]).reindex(columns=["equal", "within", "differs"], fill_value=0)

@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -94,32 +94,28 @@ def test_one_more_file_is_named(root, told, name):
         (root / name).unlink()
 
 
-def manifests() -> dict[str, tuple[bytes, str]]:
-    """Manifests that are no JSON, lack something, or state it in another type, and the words that tell of each."""
-    run, runs, files = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
-    without_run = {name: record for name, record in runs.items() if name != run}
-    without_file = {name: sha256 for name, sha256 in files.items() if "summary" not in name}
-    broken = {"cut": (DEMO / MANIFEST).read_bytes()[:999], "UTF-16": "{}".encode("utf-16"), "deep": b"[" * 100_000}
-    broken |= {text.decode(): text for text in (b"", b"[]", b"null", b"1", b"{}", b"NaN")}
-    stated = {f"without {name}": {k: v for k, v in WHOLE.items() if k != name} for name in Stated.model_fields}
-    stated |= {f"{name} is {value}": WHOLE | {name: value} for name in Stated.model_fields for value in (None, 7)}
-    stated |= {
-        "a run is a text": WHOLE | {"runs": {run: "x"}},
-        "a run has no hash": WHOLE | {"runs": {run: {}}},
-        "a stage has no key": WHOLE | {"stages": [{"stage": "a"}]},
-        "a hash is a number": WHOLE | {"files": files | {"summary.csv": 1}},
-        "a file is not listed": WHOLE | {"files": without_file},
-    }
-    others = {
-        "a run is not listed": WHOLE | {"runs": without_run},
-        "a run has another hash": WHOLE | {"runs": runs | {run: {"sha256": "0" * 64}}},
-    }
-    made = {name: (json.dumps(one).encode(), "") for name, one in stated.items()}
-    made |= {name: (json.dumps(one).encode(), run) for name, one in others.items()}
-    return {name: (text, "") for name, text in broken.items()} | made
+RUN, OF_RUNS, FILES = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
+NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000]
+NO_JSON += [b"", b"{}", b"[]", b"null", b"1", b"NaN"]
+STATED = {f"without {name}": {k: v for k, v in WHOLE.items() if k != name} for name in Stated.model_fields}
+STATED |= {f"{name} is {value}": WHOLE | {name: value} for name in Stated.model_fields for value in (None, 7)}
+STATED |= {
+    "a run is a text": WHOLE | {"runs": {RUN: "x"}},
+    "a run has no hash": WHOLE | {"runs": {RUN: {}}},
+    "a stage has no key": WHOLE | {"stages": [{"stage": "a"}]},
+    "a hash is a number": WHOLE | {"files": FILES | {"summary.csv": 1}},
+    "a file is not listed": WHOLE | {"files": {k: v for k, v in FILES.items() if k != "summary.csv"}},
+}
+OTHER_RUNS = {
+    "a run is not listed": WHOLE | {"runs": {k: v for k, v in OF_RUNS.items() if k != RUN}},
+    "a run has another hash": WHOLE | {"runs": OF_RUNS | {RUN: {"sha256": "0" * 64}}},
+}
+MANIFESTS = {repr(text[:9]): (text, "") for text in NO_JSON}
+MANIFESTS |= {name: (json.dumps(one).encode(), "") for name, one in STATED.items()}
+MANIFESTS |= {name: (json.dumps(one).encode(), RUN) for name, one in OTHER_RUNS.items()}
 
 
-@cases(("content", "words"), manifests())
+@cases(("content", "words"), MANIFESTS)
 def test_a_wrong_manifest_is_told(root, told, content, words):
     with spoilt(root / MANIFEST, lambda path: path.write_bytes(content)), told(words):
         check_files(Published(root))
@@ -146,8 +142,7 @@ def of_bm25(tmp_path_factory) -> Path:
     for name in (RUNS_FILE, METRICS_FILE):
         table = read_table(root / name)
         republish(root, name, table_bytes(table[table["method"] == "bm25"]))
-    table = pd.read_csv(root / "summary.csv", dtype={"k": "Int64"})
-    republish(root, "summary.csv", table[table["method"] == "bm25"].to_csv(index=False).encode())
+    in_csv(root, "summary.csv", lambda table: table[table["method"] == "bm25"])
     return root
 
 
@@ -164,14 +159,9 @@ def in_run(root: Path) -> None:
     republish(root, RUNS_FILE, table_bytes(table.drop(first)))
 
 
-def in_summary(root: Path) -> None:
-    table = pd.read_csv(root / "summary.csv", dtype={"k": "Int64"})
-    republish(root, "summary.csv", table.assign(mean=table["mean"] + 0.01).to_csv(index=False).encode())
-
-
-def in_gold(root: Path) -> None:
-    table = pd.read_csv(root / "questions.csv", dtype=str)
-    republish(root, "questions.csv", table.assign(gold_pages="0").to_csv(index=False).encode())
+def in_csv(root: Path, name: str, change: Callable) -> None:
+    table = pd.read_csv(root / name, dtype={"k": "Int64", "gold_pages": str})
+    republish(root, name, change(table).to_csv(index=False).encode())
 
 
 NUMBERS = {
@@ -179,9 +169,9 @@ NUMBERS = {
     "page recall of a question": partial(in_metrics, metric="page_recall"),
     "a ranked measure of a question": partial(in_metrics, metric="ndcg"),
     "a BLEU of a question": partial(in_metrics, metric="ctx_bleu"),
-    "means of the summary": in_summary,
+    "means": partial(in_csv, name="summary.csv", change=lambda table: table.assign(mean=table["mean"] + 0.01)),
     "a run without its first ranks": in_run,
-    "other gold pages": in_gold,
+    "gold pages": partial(in_csv, name="questions.csv", change=lambda table: table.assign(gold_pages="0")),
 }
 
 

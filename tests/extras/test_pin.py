@@ -22,36 +22,39 @@ whole:
 """
 
 
-def hub(monkeypatch, *files: tuple[str, str | None]):
-    """A hub whose commit has files, each with the hash that it states of it."""
-    listed = [SimpleNamespace(rfilename=name, lfs=SimpleNamespace(sha256=sha) if sha else None) for name, sha in files]
+@pytest.fixture
+def hub(monkeypatch):
+    """Make a hub whose commit has files, each with the hash that it states of it."""
 
-    class Api:
-        def __init__(self, token):
-            assert token is False
+    def make(*files: tuple[str, str | None]) -> None:
+        class Api:
+            def __init__(self, token):
+                assert token is False
 
-        def model_info(self, name, revision, files_metadata):
-            assert (name, revision, files_metadata) == ("someone/bare", REVISION, True)
-            return SimpleNamespace(siblings=listed)
+            def model_info(self, name, revision, files_metadata):
+                assert (name, revision, files_metadata) == ("someone/bare", REVISION, True)
+                listed = [(name, SimpleNamespace(sha256=sha) if sha else None) for name, sha in files]
+                return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name, lfs=lfs) for name, lfs in listed])
 
-    monkeypatch.setattr("huggingface_hub.HfApi", Api)
+        monkeypatch.setattr("huggingface_hub.HfApi", Api)
+
+    return make
 
 
-def test_safetensors_come_before_pytorch_files_and_the_rest_of_the_lock_stays(tmp_path, monkeypatch):
+def test_safetensors_come_before_pytorch_files_and_the_rest_of_the_lock_stays(tmp_path, monkeypatch, hub):
     monkeypatch.setattr(pin, "LOCK", tmp_path / "lock.yaml")
     pin.LOCK.write_text(LOCK)
-    hub(monkeypatch, ("model.safetensors", "a" * 64), ("pytorch_model.bin", "b" * 64), ("config.json", None))
-    pin.pin(say=lambda line: None)
     wanted = LOCK.replace(REVISION, f"{REVISION}\n    sha256:\n      model.safetensors: {'a' * 64}")
-    assert pin.LOCK.read_text() == wanted
+    hub(("model.safetensors", "a" * 64), ("pytorch_model.bin", "b" * 64), ("config.json", None))
+    for _ in range(2):  # what has hashes is not asked for again
+        pin.pin(say=lambda line: None)
+        assert pin.LOCK.read_text() == wanted
+        hub()
     assert yaml.safe_load(wanted)["bare"]["hub"]["sha256"] == {"model.safetensors": "a" * 64}
-    hub(monkeypatch)
-    pin.pin(say=lambda line: None)  # what has hashes is not asked for again
-    assert pin.LOCK.read_text() == wanted
 
 
 @pytest.mark.parametrize("files", [[], [("model.safetensors", None)], [("onnx/model.safetensors", "a" * 64)]])
-def test_a_hub_that_states_no_hash_is_told(monkeypatch, files):
-    hub(monkeypatch, *files)
+def test_a_hub_that_states_no_hash_is_told(hub, files):
+    hub(*files)
     with pytest.raises(StudyError, match="states no SHA-256 of weights of someone/bare"):
         pin.stated({"id": "someone/bare", "revision": REVISION})

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.timing import AskedAlone, KeptSlots, OwnRows, Warm, write_times
+from extras.timing import AskedAlone, KeptSlots, OwnRows, write_times
 from lib.analysis.frontier import TIME_COLUMNS, TIMES
 from lib.data.dataset import read_dataset
 from lib.methods import Method
@@ -105,16 +105,28 @@ def study(folder, tokenizer_folder, tmp_path, work) -> Study:
     return found
 
 
-def timed(study: Study, work: Work, *names: str, **options) -> pd.DataFrame:
-    """``times.csv`` after these methods were timed, by method."""
-    work.said = list(write_times(study, names, clock=work.clock, **options))
-    table = pd.read_csv(study.home / TIMES)
-    assert list(table) == TIME_COLUMNS
-    return table.set_index("method")
+@pytest.fixture
+def timed(study, work):
+    """Time methods; gives ``times.csv`` by method."""
+
+    def times(*names: str, **options) -> pd.DataFrame:
+        work.said = list(write_times(study, names, clock=work.clock, **options))
+        table = pd.read_csv(study.home / TIMES)
+        assert list(table) == TIME_COLUMNS
+        return table.set_index("method")
+
+    return times
 
 
-def test_questions_are_asked_alone_and_the_first_of_them_loads_the_index(study, work):
-    row = timed(study, work, "indexed").loc["indexed"]
+def walls(study: Study, name: str) -> tuple[list[str], float]:
+    """The stages of pages and chunks that a run asked for, and the seconds that they took."""
+    stages = [one for one in study.run_entry(name).asked if one.startswith(("chunks/", "pages/"))]
+    assert len(stages) == 2
+    return stages, sum(study.store.record(one)["wall_s"] for one in stages)
+
+
+def test_questions_are_asked_alone_and_the_first_of_them_loads_the_index(timed, work):
+    row = timed("indexed").loc["indexed"]
     seconds = [SECONDS[text] for (text,) in work.asked]
     assert sorted(seconds) == [1, 2, 4, 9]
     assert row["question_s"] == sorted(seconds[1:])[1]
@@ -123,104 +135,84 @@ def test_questions_are_asked_alone_and_the_first_of_them_loads_the_index(study, 
     assert work.now == sum(seconds) + INDEX_S
 
 
-def test_indexing_is_what_its_stages_took_and_what_is_built_in_memory(study, work):
-    row = timed(study, work, "indexed").loc["indexed"]
-    asked = study.run_entry("indexed").asked
-    stages = [one for one in asked if not one.startswith(("digests/", "gold/"))]
-    assert [one.partition("/")[0] for one in stages] == ["chunks", "pages"], asked
-    walls = [study.store.record(one)["wall_s"] for one in stages]
-    assert row["index_s"] == pytest.approx(INDEX_S + sum(walls), abs=1e-3)  # the file has six digits
+def test_indexing_is_what_its_stages_took_and_what_is_built_in_memory(study, timed):
+    stages, wall_s = walls(study, "indexed")
+    assert timed("indexed").loc["indexed", "index_s"] == pytest.approx(INDEX_S + wall_s, abs=1e-3)  # of six digits
     for one in stages:
         (study.store.root / one / "entry.json").unlink()
-    assert np.isnan(timed(study, work, "indexed", again=True).loc["indexed", "index_s"])
+    assert np.isnan(timed("indexed", again=True).loc["indexed", "index_s"])
 
 
-def test_a_question_is_encoded_anew_and_the_index_is_not(study, work):
-    row = timed(study, work, "embedded").loc["embedded"]
+def test_a_question_is_encoded_anew_and_the_index_by_a_sample_of_its_texts(study, timed, work, monkeypatch):
+    monkeypatch.setattr("extras.timing.SAMPLE", 1)
+    row, texts = timed("embedded").loc["embedded"], study.chunks["text"].tolist()
     assert row["question_s"] == VECTOR_S
     asked = [text for text in work.encoded if text in SECONDS]
     assert len(asked) == len(set(asked)) == 4
-
-
-def test_vectors_of_an_index_are_timed_by_a_sample_of_their_texts(study, work, monkeypatch):
-    monkeypatch.setattr("extras.timing.SAMPLE", 1)
-    row = timed(study, work, "embedded").loc["embedded"]
-    stages = [one for one in study.run_entry("embedded").asked if one.startswith(("chunks/", "pages/"))]
-    walls = sum(study.store.record(one)["wall_s"] for one in stages)
-    texts = study.chunks["text"].tolist()
     assert len(texts) == 2
-    assert row["index_s"] == pytest.approx(VECTOR_S * len(texts) + walls, abs=1e-3)
+    assert row["index_s"] == pytest.approx(VECTOR_S * len(texts) + walls(study, "embedded")[1], abs=1e-3)
     assert [text for text in work.encoded if text not in SECONDS] == texts[:1] * 2  # once to load the model
 
 
-def test_texts_are_written_anew_for_every_method(study, work):
-    table = timed(study, work, "written", "again")
-    assert table["question_s"].tolist() == [WRITING_S] * 2
-    assert table["tokens_written"].tolist() == [7, 7]
-    assert table["tokens_read"].tolist() == [11, 11]
+def test_texts_are_written_anew_for_every_method_and_pairs_are_counted(timed, work):
+    table = timed("written", "again", "reranked", "indexed")
+    assert table.loc[["written", "again"], "question_s"].tolist() == [WRITING_S] * 2
+    assert table["tokens_written"].to_dict() == {"indexed": 0, "reranked": 0, "written": 7, "again": 7}
+    assert table["tokens_read"].to_dict() == {"indexed": 0, "reranked": 0, "written": 11, "again": 11}
+    assert table["pairs_scored"].to_dict() == {"indexed": 0, "reranked": 3, "written": 0, "again": 0}
     assert work.written == 6  # the first question's were known
 
 
-def test_pairs_are_counted(study, work):
-    assert timed(study, work, "reranked", "indexed")["pairs_scored"].to_dict() == {"indexed": 0, "reranked": 3}
-
-
-def test_nothing_but_the_table_is_left_behind(study, work):
+def test_nothing_but_the_table_is_left_behind(study, timed):
     def left() -> dict[Path, bytes]:
         paths = [path for path in study.home.parents[1].rglob("*") if path.is_file()]
         return {path: path.read_bytes() for path in paths if not path.name.startswith("cache.sqlite")}
 
     before = left()
-    timed(study, work, "written", "indexed", "embedded")
+    timed("written", "indexed", "embedded")
     after = left()
     assert set(after) - set(before) == {study.home / TIMES}
     assert all(after[path] == content for path, content in before.items() if path.name != "stages.jsonl")
 
 
-def test_what_was_timed_is_not_timed_again_unless_that_is_wanted(study, work):
-    timed(study, work, "indexed")
-    table = timed(study, work, "indexed", "reranked")
+def test_what_was_timed_is_not_timed_again_unless_that_is_wanted_and_a_method_without_a_run_is_named(
+    study, timed, work
+):
+    study.methods["absent"] = Method("absent", "", "", "", work.searched)
+    timed("absent", "indexed")
+    assert work.said[0] == "absent: not timed: its run is not stored; run the book first"
+    assert list(timed("indexed", "reranked").index) == ["indexed", "reranked"]
     assert [line.partition(":")[0] for line in work.said] == ["reranked"]
-    assert list(table.index) == ["indexed", "reranked"]
-    timed(study, work, "indexed", again=True)
+    timed("indexed", again=True)
     assert [line.partition(":")[0] for line in work.said] == ["indexed"]
 
 
-def test_a_method_without_a_run_is_named(study, work):
-    study.methods["absent"] = Method("absent", "", "", "", work.searched)
-    said = list(write_times(study, ["absent", "indexed"], clock=work.clock))
-    assert said[0] == "absent: not timed: its run is not stored; run the book first"
-    assert said[1].startswith("indexed: ")
-
-
 def test_an_index_that_is_missing_is_not_computed_for_hours(study, work, tmp_path):
-    rows = OwnRows(tmp_path / "cache.sqlite", Warm(study, work.clock))
+    rows = OwnRows(tmp_path / "cache.sqlite", study.cache, {}, work.clock)
     with pytest.raises(StudyError, match="windows: rows of the index are missing"):
         rows.rows({}, ["a text"], lambda texts: np.zeros((len(texts), 1)), label="windows")
 
 
 def test_a_question_has_another_digest_than_the_questions(study, tmp_path, work):
-    alone = AskedAlone(Warm(study, work.clock), "indexed", study.questions.iloc[[0]], tmp_path, study.store, True)
+    alone = AskedAlone(study, "indexed", tmp_path, {}, work.clock, None)
+    alone.ask(study.questions.iloc[[0]])
     assert alone.digest("questions") != study.digest("questions")
     assert alone.digest("chunks") == study.digest("chunks")
 
 
 def test_processes_are_kept_between_calls(monkeypatch):
-    class Slot:
-        made = 0
+    made = []
 
+    class Slot:
         def __init__(self, generator):
-            Slot.made += 1
+            made.append(self)
 
         def outcome(self, request: Request) -> object:
             return GenerationError(request.prompt.user)
-
-        def end(self, is_closed: bool) -> None:
-            Slot.made -= 1
 
     monkeypatch.setattr("extras.timing.Slot", Slot)
     kept, outcomes = KeptSlots(type("Two", (), {"n_slots": 2})), []
     for text in "abc":
         kept.generate([Request(Prompt(text), Sampling(1))] * 2, lambda number, one: outcomes.append(str(one)))
     assert outcomes == list("aabbcc")
-    assert Slot.made == 2
+    assert len(made) == 2

@@ -42,10 +42,7 @@ def faked(monkeypatch):
 
 def test_all_kinds_are_written_and_judgements_before_the_corrections_that_read_them(faked):
     assert list(written.write_texts(STUDY)) == [
-        "rewrites: 1 of 2 questions",
-        "keywords: 1 of 2 questions",
-        "expansion: 1 of 2 questions",
-        "hyde_akarsu: 1 of 2 questions",
+        *(f"{kind}: 1 of 2 questions" for kind in ("rewrites", "keywords", "expansion", "hyde_akarsu")),
         "judge: {'IRRELEVANT': 2, 'RELEVANT': 1}",
         "crag: 1 questions rewritten, 1 won by it",
         "selection: 3 chunks selected for 2 questions",
@@ -56,4 +53,4 @@ def test_all_kinds_are_written_and_judgements_before_the_corrections_that_read_t
 
 def test_contexts_and_windows_are_counted(faked):
     assert written.write_contexts(STUDY) == "contexts: 3 computed, 80 reused; 1 missing"
-    assert written.embed_contexts(STUDY, "header") == "embeddings/contextual-header: 4 windows of 3 chunks"
+    assert written.write_contexts(STUDY, "header") == "embeddings/contextual-header: 4 windows of 3 chunks"

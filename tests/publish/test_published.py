@@ -188,16 +188,16 @@ def test_a_chapter_runs_without_filings_on_what_was_published(results, tmp_path,
 def test_with_filings_and_an_empty_store_no_chapter_encodes_a_text_whose_results_are_published(
     name, tmp_path, monkeypatch
 ):
-    class UsesPublished(Study):
-        def __init__(self, dataset, profile, methods, chunkings, artifacts, *others, **named):
-            super().__init__(dataset, profile, methods, chunkings, tmp_path, *others, **named)
+    class UsesPublished(Corpus):
+        def __init__(self, dataset, profile, chunkings, artifacts, *others):
+            super().__init__(dataset, profile, chunkings, tmp_path, *others)
             self.store.published = self.published  # for the demo, too, which else shows everything at work
 
     def encode(items):
         raise AssertionError(f"{len(items)} texts are encoded")
 
     rows = Cache.rows
-    monkeypatch.setattr(studies, "Study", UsesPublished)
+    monkeypatch.setattr(studies, "Corpus", UsesPublished)
     monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
     monkeypatch.setattr(
         Cache, "rows", lambda self, space, items, compute, *given, **named: rows(self, space, items, encode)

@@ -1,5 +1,6 @@
 """Quotations of the dataset: found by words in a row, kept out reversibly."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,34 +11,28 @@ QUESTION = "What is the FY2018 capital expenditure amount (in USD millions) for 
 WORDS = st.sampled_from([*QUESTION.split(), "and", "the", "1,577", "so", "—", "\n", "What"])
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"You ask: {QUESTION} It is 1,577.", "You ask: […]? It is 1,577."),
+        (f"{QUESTION} {QUESTION}", "[…]?"),
+        ("the capital expenditure amount is high", "the capital expenditure amount is high"),  # few words are no echo
+    ],
+)
+def test_an_echo_leaves_no_word(text, shown):
+    assert with_gaps(as_pieces(text, QUESTION)) == shown
+
+
 def test_an_echo_becomes_references_into_the_question():
-    text = f"You ask: {QUESTION} It is 1,577."
-    pieces = as_pieces(text, QUESTION)
+    pieces = as_pieces(f"You ask: {QUESTION} It is 1,577.", QUESTION)
     assert pieces == ["You ask: ", [0, len(QUESTION) - 1], "? It is 1,577."]
-    assert with_gaps(pieces) == "You ask: […]? It is 1,577."
-
-
-def test_an_echo_in_capitals_keeps_its_letters_and_not_the_words():
     pieces = as_pieces(QUESTION.upper(), QUESTION)
     assert from_pieces(pieces, QUESTION) == QUESTION.upper()
     assert "capital" not in with_gaps(pieces).lower()
 
 
-def test_an_echo_twice_leaves_no_word():
-    assert with_gaps(as_pieces(f"{QUESTION} {QUESTION}", QUESTION)) == "[…]?"
-
-
-def test_few_words_in_a_row_are_no_echo():
-    assert as_pieces("the capital expenditure amount is high", QUESTION) == ["the capital expenditure amount is high"]
-
-
-@given(st.lists(WORDS, max_size=60).map(" ".join))
-def test_pieces_join_to_the_text(text):
-    assert from_pieces(as_pieces(text, QUESTION), QUESTION) == text
-
-
-@given(st.text(max_size=80), st.text(max_size=80))
-def test_pieces_join_to_any_text(text, question):
+@given(st.lists(WORDS, max_size=60).map(" ".join) | st.text(max_size=80), st.just(QUESTION) | st.text(max_size=80))
+def test_pieces_join_to_the_text(text, question):
     assert from_pieces(as_pieces(text, question), question) == text
 
 

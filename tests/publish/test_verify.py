@@ -13,8 +13,9 @@ from extras.publish.verify import compare_metrics, compare_runs, compare_tables,
 from lib import studies
 from lib.data.dataset import read_dataset
 from lib.evaluation import read_metrics
+from lib.files import digest_of_file
 from lib.options import Names
-from lib.published import METRICS_FILE, RUNS_FILE, Published, table_bytes
+from lib.published import MANIFEST, METRICS_FILE, RUNS_FILE, Published, table_bytes
 from lib.studies import OUTPUTS_VARIABLE
 from lib.words import DatasetError, StudyError
 
@@ -44,29 +45,23 @@ def test_each_metric_has_its_own_tolerance(metric, then, now, said):
     assert compare_metrics(metrics(metric, then), metrics(metric, now))["verdict"].tolist() == [said]
 
 
-def test_a_row_that_was_not_published_differs():
+def test_a_row_that_was_not_published_or_is_no_longer_computed_differs():
     assert compare_metrics(metrics("mrr", 1.0), metrics("ndcg", 1.0))["verdict"].tolist() == ["differs"]
-
-
-def test_a_row_that_is_no_longer_computed_differs():
     then = pd.concat([metrics("mrr", 1.0), metrics("mrr", 0.5).assign(question_id="q2"), metrics("ndcg", 1.0)])
     found = compare_metrics(then, metrics("mrr", 1.0))
     assert dict(zip(found["question_id"], found["verdict"], strict=True)) == {"q1": "equal", "q2": "differs"}
 
 
-@pytest.mark.parametrize(
-    ("then", "now", "gap"),
-    [
-        ("Dense", "Dense", 0.0),
-        ("0.46 [0.38, 0.54]", "0.46 [0.38, 0.55]", 0.01),
-        ("0.5", "−0.5", 1.0),
-        ("0.5", "0.50", 0.0),
-        ("Dense", "BM25", float("inf")),
-        ("0.5", None, float("inf")),
-    ],
-)
+CELLS = [("Dense", "Dense", 0.0), ("0.46 [0.38, 0.54]", "0.46 [0.38, 0.55]", 0.01), ("0.5", "−0.5", 1.0)]
+CELLS += [("0.5", "0.50", 0.0), ("Dense", "BM25", float("inf")), ("0.5", None, float("inf"))]
+
+
+@pytest.mark.parametrize(("then", "now", "gap"), CELLS)
 def test_cells_are_compared_by_their_numbers(then, now, gap):
     assert difference(then, now) == pytest.approx(gap)
+
+
+NOT_PUBLISHED = "examples: not published, as tables are that quote the dataset; not compared"
 
 
 def test_a_chapter_s_tables_are_compared_cell_by_cell(tmp_path):
@@ -74,30 +69,20 @@ def test_a_chapter_s_tables_are_compared_cell_by_cell(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.csv").write_text(f"Method,Page recall,BLEU\nDense,{recall},{bleu}\n")
         (tmp_path / name / "costs.csv").write_text(f"Method,Index (s)\nDense,{recall}\n")
+        (tmp_path / name / "b.csv").write_text("n\n3\n" + "4\n" * (name == "now"))
+    (tmp_path / "now" / "examples.csv").write_text("n\n3\n")
     said = []
     rows = compare_tables(tmp_path / "then", tmp_path / "now", "02_oracles", said.append)
-    assert dict(zip(rows["what"], rows["verdict"], strict=True)) == {
-        "Method": "equal",
-        "Page recall": "differs",
-        "BLEU": "within",
-    }
-    assert said == ["costs: holds times of one machine, not compared"]
-
-
-def test_a_table_that_was_not_published_is_named(tmp_path):
-    (tmp_path / "examples.csv").write_text("n\n3\n")
-    said = []
+    found = [(row.condition, row.question_id, row.what, row.verdict) for row in rows.itertuples()]
+    of_a = [
+        ("a", "row 1", "Method", "equal"),
+        ("a", "row 1", "Page recall", "differs"),
+        ("a", "row 1", "BLEU", "within"),
+    ]
+    assert found == [*of_a, ("b", "row 1", "n", "equal"), ("b", "row 2", "n", "differs")]
+    assert said == ["costs: holds times of one machine, not compared", NOT_PUBLISHED]
     with pytest.raises(StudyError, match="01_data shows no table that can be compared"):
-        compare_tables(tmp_path / "none", tmp_path, "01_data", said.append)
-    assert said == ["examples: not published, as tables are that quote the dataset; not compared"]
-
-
-def test_a_cell_that_only_one_table_has_differs(tmp_path):
-    for name, lines in (("then", "n\n3\n"), ("now", "n\n3\n4\n")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.csv").write_text(lines)
-    rows = compare_tables(tmp_path / "then", tmp_path / "now", "01_data")
-    assert rows["verdict"].tolist() == ["equal", "differs"]
+        compare_tables(tmp_path / "none", tmp_path / "now", "01_data", said.append)
 
 
 def test_another_chunk_at_a_rank_differs_unless_its_score_is_a_matter_of_rounding():
@@ -118,12 +103,17 @@ def reports(results, small_folder, study, tmp_path, monkeypatch):
     return []
 
 
+def change_manifest(results: Published, change) -> None:
+    """Change the manifest in place."""
+    manifest = json.loads((results.root / MANIFEST).read_text())
+    change(manifest)
+    (results.root / MANIFEST).write_text(json.dumps(manifest))
+
+
 def republish(results: Published, name: str, content: bytes) -> None:
     """Replace a published file and its checksum in the manifest."""
     (results.root / name).write_bytes(content)
-    manifest = json.loads((results.root / "manifest.json").read_text())
-    manifest["files"][name] = verify.digest_of_file(results.root / name)
-    (results.root / "manifest.json").write_text(json.dumps(manifest))
+    change_manifest(results, lambda made: made["files"].update({name: digest_of_file(results.root / name)}))
 
 
 def with_recall(results: Published, value: float) -> None:
@@ -169,43 +159,35 @@ def test_a_dataset_that_is_asked_for_is_downloaded_not_done_without(reports, mon
         verify.verify(Names("financebench"), ["bm25"], say=reports.append)
 
 
-def test_a_manifest_that_lists_other_runs_or_other_means_is_found(reports, results):
-    manifest = json.loads((results.root / "manifest.json").read_text())
-    of_run = manifest["runs"].pop("standard/bm25")
-    (results.root / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(StudyError, match="the run standard/bm25 is not the one of the manifest"):
-        verify.verify(Names(), ["bm25"], say=reports.append)
-    manifest["runs"]["standard/bm25"] = of_run
-    (results.root / "manifest.json").write_text(json.dumps(manifest))
+def test_other_means_are_found(reports, results):
     summary = (results.root / "summary.csv").read_text()
     republish(results, "summary.csv", summary.replace("1.000000", "0.900000").encode())
     assert not verify.verify(Names(), ["bm25"], say=reports.append)
-    said = "differs: summary.csv has 0.9, the metrics give 1.000000: oracle-document/bm25, doc_mrr@3"
-    assert said in reports
+    assert "differs: summary.csv has 0.9, the metrics give 1.000000: oracle-document/bm25, doc_mrr@3" in reports
     assert any(line.endswith(" equal, 0 within, 0 differs") for line in reports)
 
 
-def test_methods_and_chapters_that_do_not_exist_are_errors(reports, monkeypatch):
-    monkeypatch.setattr(studies, "financebench_root", lambda: None)
-    with pytest.raises(StudyError, match="no method 'bm52': say one of"):
-        verify.verify(Names(), ["bm52"], say=reports.append)
-    with pytest.raises(StudyError, match="no chapter 'nosuch': say one of 01_data, "):
-        verify.verify_chapter(Names(), "nosuch", reports.append)
+SPOILT = {
+    "not JSON": (
+        lambda results: (results.root / MANIFEST).write_bytes(b"\xff\xfe{}"),
+        r"is broken .*restore it with git",
+    ),
+    "empty": (lambda results: (results.root / MANIFEST).write_bytes(b"{}"), "does not state .*; restore it with git"),
+    "without hashes": (
+        lambda results: change_manifest(results, lambda made: made.pop("files")),
+        "does not state files; restore it with git, or publish again",
+    ),
+    "without a run": (
+        lambda results: change_manifest(results, lambda made: made["runs"].pop("standard/bm25")),
+        "the run standard/bm25 is not the one of the manifest",
+    ),
+}
 
 
-@pytest.mark.parametrize("content", [b"{}", b"[]", b"", b"\xff\xfe{}", b'{"runs": 1}'])
-def test_a_damaged_manifest_is_one_sentence(reports, results, content):
-    (results.root / "manifest.json").write_bytes(content)
-    with pytest.raises(StudyError, match=r"manifest\.json (is broken|does not state) .*restore it with git") as found:
-        verify.verify(Names(), ["bm25"], say=reports.append)
-    assert "\n" not in str(found.value)
-
-
-def test_a_manifest_without_hashes_has_to_be_published_again(reports, results):
-    manifest = json.loads((results.root / "manifest.json").read_text())
-    del manifest["files"]
-    (results.root / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(StudyError, match="does not state files; restore it with git, or publish again"):
+@pytest.mark.parametrize(("spoil", "told"), SPOILT.values(), ids=SPOILT)
+def test_a_manifest_that_is_not_the_results_is_told(reports, results, spoil, told):
+    spoil(results)
+    with pytest.raises(StudyError, match=told):
         verify.verify(Names(), ["bm25"], say=reports.append)
 
 
@@ -217,22 +199,20 @@ def test_every_file_that_is_changed_missing_or_extra_is_named(reports, results):
         verify.verify(Names(), ["bm25"], say=reports.append)
     first, *lines = str(caught.value).splitlines()
     assert first.endswith("3 files are not as published; restore them with git")
-    assert lines == [
-        "  summary.csv is missing",
-        "  shown/more.csv is not in the manifest",
-        "  runs.parquet is not the published one",
-    ]
+    wrong = ["summary.csv is missing", "shown/more.csv is not in the manifest", "runs.parquet is not the published one"]
+    assert lines == [f"  {line}" for line in wrong]
 
 
-def test_another_dataset_cannot_be_compared(reports, monkeypatch):
+def test_what_is_not_published_or_not_known_is_told(reports, monkeypatch):
+    with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
+        verify.verify(Names("demo"), "all")
+    with pytest.raises(StudyError, match="no method 'bm52': say one of"):
+        verify.verify(Names(), ["bm52"], say=reports.append)
+    with pytest.raises(StudyError, match="no chapter 'nosuch': say one of 01_data, "):
+        verify.verify_chapter(Names(), "nosuch", reports.append)
     monkeypatch.setattr(verify, "open_dataset", lambda *names: SimpleNamespace(root="x", fingerprint="0"))
     with pytest.raises(StudyError, match="x has the fingerprint 0, .* the results cannot be compared"):
         verify.verify(Names(), ["bm25"], say=reports.append)
-
-
-def test_what_was_never_published_says_what_does_it(repository):
-    with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
-        verify.verify(Names("demo"), None)
 
 
 def test_a_chapter_is_run_where_nothing_published_is_used(reports, results, study, monkeypatch):

@@ -12,13 +12,8 @@ from lib.profile import Settings, load_profile
 from lib.study import Study
 
 COMPANIES = "ash birch cedar dogwood".split()
-SETTINGS = {
-    "context": "oracle-page",
-    "rejected": "bm25",
-    "right_from": 0.5,
-    "n_folds": 2,
-    "seed": 13,
-    "method": "full",
+SETTINGS = {"context": "oracle-page", "rejected": "bm25", "right_from": 0.5, "n_folds": 2, "seed": 13, "method": "full"}
+SETTINGS |= {
     "rank": 4,
     "alpha": 8,
     "beta": 0.1,
@@ -26,11 +21,10 @@ SETTINGS = {
     "epochs": 2,
     "batch_size": 4,
     "pairs_at_once": 2,
-    "warmup": 0.0,
-    "max_tokens": 1024,
-    "train_precision": "float32",
-    "checkpoint_every": 2,
 }
+SETTINGS |= {"warmup": 0.0, "max_tokens": 1024, "train_precision": "float32", "checkpoint_every": 2}
+SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2}
+SHAPE |= {"intermediate_size": 64, "max_position_embeddings": 2048, "initializer_range": 0.2}
 CHAT = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -50,23 +44,11 @@ def tiny_qwen(tmp_path_factory) -> Path:
     pieces = Tokenizer(models.BPE(vocabulary, []))
     pieces.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     pieces.decoder = decoders.ByteLevel()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=pieces, pad_token=marks[0], eos_token=marks[2], additional_special_tokens=[marks[1]]
-    )
+    named = {"pad_token": marks[0], "eos_token": marks[2], "additional_special_tokens": [marks[1]]}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=pieces, **named)
     tokenizer.chat_template = CHAT
     torch.manual_seed(13)
-    config = Qwen2Config(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=2048,
-        pad_token_id=0,
-        eos_token_id=2,
-        initializer_range=0.2,
-    )
+    config = Qwen2Config(vocab_size=len(vocabulary), pad_token_id=0, eos_token_id=2, **SHAPE)
     path = tmp_path_factory.mktemp("tiny-qwen")
     Qwen2ForCausalLM(config).save_pretrained(path)
     tokenizer.save_pretrained(path)
@@ -81,14 +63,9 @@ def settings() -> Settings:
 @pytest.fixture(scope="session")
 def pairs() -> pd.DataFrame:
     """Eight pairs whose chosen answers are numbers and whose rejected ones are words."""
-    rows = [
-        (
-            [{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"Sales of {number}?"}],
-            f"${number * 7}.0",
-            f"I cannot say {number}",
-        )
-        for number in range(8)
-    ]
+    brief = {"role": "system", "content": "Be brief."}
+    chats = [[brief, {"role": "user", "content": f"Sales of {number}?"}] for number in range(8)]
+    rows = [(chat, f"${number * 7}.0", f"I cannot say {number}") for number, chat in enumerate(chats)]
     return pd.DataFrame(rows, columns=["messages", "chosen", "rejected"])
 
 

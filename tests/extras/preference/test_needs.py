@@ -11,10 +11,6 @@ from lib.words import StudyError
 GIB = 2**30
 
 
-def with_section(profile: str, settings: dict, **changes) -> dict:
-    return load_profile(profile).updated({"preference": settings | changes})
-
-
 def test_the_parameters_of_a_directory_are_counted_in_its_files(tiny_qwen):
     from transformers import AutoModelForCausalLM
 
@@ -23,19 +19,16 @@ def test_the_parameters_of_a_directory_are_counted_in_its_files(tiny_qwen):
     assert n_parameters("qwen2.5-7b-instruct") == 7_600_000_000
 
 
-def test_memory_is_parameters_times_bytes(settings):
-    full = estimate(10**9, settings | {"method": "full"})
-    assert full.memory_gib == pytest.approx(1.3 * 16 * 10**9 / GIB)
-    lora = estimate(10**9, settings | {"method": "lora", "rank": 10})
-    assert lora.memory_gib == pytest.approx(1.3 * (2 + 16 * 0.004) * 10**9 / GIB)
+@pytest.mark.parametrize(
+    ("changes", "n_bytes"), [({"method": "full"}, 16), ({"method": "lora", "rank": 10}, 2 + 16 * 0.004)]
+)
+def test_memory_is_parameters_times_bytes(settings, changes, n_bytes):
+    assert estimate(10**9, settings | changes).memory_gib == pytest.approx(1.3 * n_bytes * 10**9 / GIB)
 
 
 def test_time_is_operations_by_what_a_gpu_does(settings):
     read = estimate(10**9, settings | {"method": "lora", "epochs": 2}, n_characters=3_000_000)
     assert read.hours == pytest.approx(8 * 10**9 * 10**6 * 2 / 4e13 / 3600)
-
-
-def test_an_unknown_method_is_named(settings):
     with pytest.raises(StudyError, match="'some': say full or lora"):
         estimate(1, settings | {"method": "some"})
 
@@ -60,27 +53,29 @@ def test_the_adapters_of_a_7b_model_are_not_more_than_estimated():
     assert 0.5 < trained / (ADAPTER_SHARE * 16 * of_all) < 1
 
 
-def test_what_llama_cpp_runs_is_trained_by_transformers(settings, monkeypatch):
-    with pytest.raises(StudyError, match="qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"):
-        check_machine(with_section("default", settings))
-    monkeypatch.setattr(preference, "gpu", lambda: None)
-    assert check_machine(load_profile("preference")).memory_gib < 2
+MACHINES = [
+    ("default", None, {}, "qwen2.5-coder-0.5b is run by llama.cpp, .*say --profile preference"),
+    ("preference", None, {}, 2),
+    ("paper", None, {"method": "full"}, r"there is no GPU: qwen2.5-7b-instruct has 7.6 billion .* 147 GiB"),
+    ("paper", 24.0, {"method": "lora", "rank": 16}, 24),
+    ("paper", 24.0, {"method": "full"}, "Some GPU has 24 GiB: .*takes 147 GiB; say preference.method: lora"),
+]
 
 
-def test_billions_of_parameters_are_not_trained_without_a_gpu(settings, monkeypatch):
-    monkeypatch.setattr(preference, "gpu", lambda: None)
-    with pytest.raises(StudyError, match=r"there is no GPU: qwen2.5-7b-instruct has 7.6 billion .* 147 GiB"):
-        check_machine(with_section("paper", settings, method="full"))
-
-
-def test_a_gpu_must_be_large_enough(settings, monkeypatch):
-    monkeypatch.setattr(preference, "gpu", lambda: ("Some GPU", 24.0))
-    assert check_machine(with_section("paper", settings, method="lora", rank=16)).memory_gib < 24
-    with pytest.raises(StudyError, match="Some GPU has 24 GiB: .*takes 147 GiB; say preference.method: lora"):
-        check_machine(with_section("paper", settings, method="full"))
+@pytest.mark.parametrize(("profile", "gpu_gib", "changes", "told"), MACHINES)
+def test_a_machine_is_large_enough_or_it_is_told_why_not(settings, monkeypatch, profile, gpu_gib, changes, told):
+    """``told``: the reason, or the GiB that are not exceeded; a small model needs no GPU, nor what llama.cpp runs."""
+    monkeypatch.setattr(preference, "gpu", lambda: gpu_gib and ("Some GPU", gpu_gib))
+    given = load_profile(profile)
+    given = given if profile == "preference" else given.updated({"preference": settings | changes})
+    if isinstance(told, str):
+        with pytest.raises(StudyError, match=told):
+            check_machine(given)
+    else:
+        assert check_machine(given).memory_gib < told
 
 
 def test_a_small_model_is_trained_without_a_gpu(settings, monkeypatch, tiny_qwen):
     monkeypatch.setattr(preference, "gpu", lambda: None)
-    profile = with_section("paper", settings).replaced({"generator.weights": str(tiny_qwen)})
-    assert check_machine(profile).memory_gib < 0.01
+    small = load_profile("paper").updated({"preference": settings}).replaced({"generator.weights": str(tiny_qwen)})
+    assert check_machine(small).memory_gib < 0.01

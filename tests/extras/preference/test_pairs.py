@@ -46,13 +46,7 @@ def test_an_answer_is_right_by_its_number_or_by_its_words(question_type, answer,
 def test_a_wrong_answer_gives_a_pair_and_the_others_are_counted(study):
     found = pairs(study)
     assert dict(found.counts) == {"right": 2, "missing": 1, "pair": 5}
-    assert found.table["question_id"].tolist() == [
-        "birch_2021",
-        "cedar_2020",
-        "cedar_2021",
-        "dogwood_2020",
-        "dogwood_2021",
-    ]
+    assert found.table["question_id"].tolist() == "birch_2021 cedar_2020 cedar_2021 dogwood_2020 dogwood_2021".split()
     first = found.table.iloc[0]
     assert (first["chosen"], first["rejected"]) == ("$2121.50", "It was $1.00.")
     system, user = first["messages"]

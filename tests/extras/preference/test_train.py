@@ -1,9 +1,11 @@
 """From a study to its trained folds and their answers: stored, resumed, compared, and told from the command line."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from transformers import TrainerCallback
 
 from lib.analysis import preference
@@ -117,19 +119,28 @@ def test_the_tuned_generator_has_the_trained_weights(trained):
     assert moved.abs().max() > 0
 
 
-def test_the_command_trains_compares_and_writes(make_study, settings, no_gpu, monkeypatch, capsys):
+@pytest.fixture
+def command(make_study, settings, no_gpu, monkeypatch):
+    """Run the command over a study; gives what was said, and the status."""
+
+    def run(study: Study, *given: str) -> tuple[str, int]:
+        paper = load_profile("paper").updated({"preference": settings})
+        monkeypatch.setattr(training, "open_study", lambda *_: study)
+        monkeypatch.setattr(training, "load_profile", lambda name: paper)
+        result = CliRunner().invoke(training.main, given)
+        return result.output, result.exit_code
+
+    return run
+
+
+def test_the_command_trains_compares_and_writes(make_study, command):
     study = make_study()
-    paper = load_profile("paper").updated({"preference": settings})
-    monkeypatch.setattr(training, "open_study", lambda *_: study)
-    monkeypatch.setattr(training, "load_profile", lambda name: paper)
-    monkeypatch.setattr("sys.argv", ["train", "--pairs"])
-    assert training.main() == 0
-    said = capsys.readouterr().out
-    assert "Of 8 questions" in said
-    assert "7.6 billion parameters" in said
-    monkeypatch.setattr("sys.argv", ["train"])
-    assert training.main() == 0
-    assert "training takes 0.0 GiB" in capsys.readouterr().out
+    said, status = command(study, "--pairs")
+    assert status == 0
+    assert re.search("Of 8 questions .* 7.6 billion parameters", said)
+    said, status = command(study)
+    assert status == 0
+    assert "training takes 0.0 GiB" in said
     found = compared_before(study, study.profile, None)
     assert set(found["context"]) == {"oracle-page", "bm25"}
     assert (found["n_train_pairs"] > 0).all()
@@ -144,13 +155,12 @@ def test_one_fold_alone_is_trained_and_compared_on_its_questions(make_study, no_
     assert found["n"]["token_f1"] == len(folds(study)[1].test)
 
 
-def test_the_command_says_in_a_sentence_what_cannot_be_trained(make_study, monkeypatch, capsys):
+def test_the_command_says_in_a_sentence_what_cannot_be_trained(make_study, command):
     study = make_study()
     study.profile = study.profile.replaced({"generator.backend": "llama.cpp"})
-    monkeypatch.setattr(training, "open_study", lambda *_: study)
-    monkeypatch.setattr("sys.argv", ["train"])
-    assert training.main() == 1
-    assert "error: the generator" in capsys.readouterr().err
+    said, status = command(study)
+    assert status == 1
+    assert said.startswith("error: the generator")
 
 
 @pytest.mark.parametrize("trained", ["full"], indirect=True)
