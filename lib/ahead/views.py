@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from lib.ahead.kinds import TITLE_WEIGHT, PageKinds
 from lib.ahead.pool import FilingGroups, Pool, Statements, share_of
 from lib.ahead.terms import core, pairs, terms, topic
-from lib.data.rows import accounting, item_of, kind_of, kinds, plain, rows_of
+from lib.data.rows import accounting, item_of, kind_of, kinds, labels_of, plain
 from lib.method import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
@@ -98,7 +98,7 @@ class PageViews:
         self.filing = pd.Index(filings["doc_name"]).get_indexer(pages["doc_name"])
         self.groups = FilingGroups(self.filing)
         self.names = {term for one in self.identities for name in one.names for term in terms(name)}
-        labels = [[row.label for row in rows_of(text)] for text in texts]
+        labels = [labels_of(text) for text in texts]
         heads = [" ".join(text.split("\n")[: 2 * HEAD_LINES]) for text in texts]
         shown = [" . ".join([head, *rows]) for head, rows in zip(heads, labels, strict=True)]
         words = list(map(terms, texts))

@@ -22,40 +22,34 @@ def load_tokenizer(weights: Path) -> Tokenizer:
 
 
 def spans_of(
-    offsets: Sequence[tuple[int, int]], size: int, overlap: int, words: Sequence[int | None] | None = None
+    offsets: Sequence[tuple[int, int]], size: int, overlap: int, words: Sequence[int | None]
 ) -> list[tuple[int, int]]:
     """Character spans of ``size`` tokens at most, each sharing ``overlap`` tokens, or a few more, with the one before.
 
     Args:
-        offsets: character span of every token of a text.
+        offsets: character span of every token of a text; the spans together hold every token, none lies in another.
         size, overlap: counted in tokens; ``overlap`` is less than ``size``.
-        words: for every token the number of its word. When given, no span begins or ends inside a word (unless the
-            word alone is too long), so that a span's text has the same tokens again.
-
-    Returns:
-        Spans that together hold every token; none for a text without tokens. No span lies inside another.
+        words: for every token the number of its word, or None. No span begins or ends inside a word, unless the word
+            alone is too long, so that a span's text has the same tokens again.
     """
     if not 0 <= overlap < size:
         raise ValueError(f"overlap {overlap} must be from 0 to less than the size {size}")
-    n_tokens, spans, begin, end = len(offsets), [], 0, 0
-    while begin < n_tokens:
-        lowest = max(begin + overlap, end) + 1
-        end = min(begin + size, n_tokens)
-        if end < n_tokens:
-            end = _word_start(words, end, lowest)
+
+    def word_start(position: int, lowest: int) -> int:
+        """The start of the word that a token is in; the token itself where that is below ``lowest``."""
+        start = position
+        while start > 0 and words[start] is not None and words[start] == words[start - 1]:
+            start -= 1
+        return start if start >= lowest else position
+
+    spans, begin, end = [], 0, 0
+    while end < len(offsets):
+        lowest, end = max(begin + overlap, end) + 1, min(begin + size, len(offsets))
+        if end < len(offsets):
+            end = word_start(end, lowest)
         spans.append((offsets[begin][0], offsets[end - 1][1]))
-        if end == n_tokens:
-            break
-        begin = _word_start(words, end - overlap, lowest=begin + 1)
+        begin = word_start(end - overlap, lowest=begin + 1) if end < len(offsets) else begin
     return spans
-
-
-def _word_start(words: Sequence[int | None] | None, position: int, lowest: int) -> int:
-    """The start of the word that the token at ``position`` is in; ``position`` where that is below ``lowest``."""
-    start = position
-    while words is not None and start > 0 and words[start] is not None and words[start] == words[start - 1]:
-        start -= 1
-    return start if start >= lowest else position
 
 
 def chunk_key(text: str, doc_name: str, page: int) -> str:
@@ -72,14 +66,12 @@ def _encodings(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[Encoding]
 def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
     """The chunks of pages (CHUNK_COLUMNS), of ``size`` tokens of the tokenizer, see :func:`spans_of`.
 
-    ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has no chunk. Two spans
-    of one page with equal text keep both ids and share their key. In place of pages there may be spans of them, such as
-    chunks or tables, with the ``start`` of each.
+    ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has no chunk. In place of
+    pages there may be spans of them, such as chunks or tables, with the ``start`` of each.
     """
-    rows = []
-    encoded = _encodings(pages["text"].tolist(), tokenizer)
-    begins = pages["start"] if "start" in pages else [0] * len(pages)
-    for page, begin, encoding in zip(pages.itertuples(), begins, encoded, strict=True):
+    rows, begins = [], pages.get("start", [0] * len(pages))
+    encodings = _encodings(pages["text"].tolist(), tokenizer)
+    for page, begin, encoding in zip(pages.itertuples(), begins, encodings, strict=True):
         for start, end in spans_of(encoding.offsets, size, overlap, encoding.word_ids):
             rows.append((page.doc_name, page.page, page.text[start:end], begin + start, begin + end))
     return as_chunks(rows)
@@ -88,18 +80,16 @@ def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: i
 def as_chunks(rows: Sequence[tuple]) -> pd.DataFrame:
     """CHUNK_COLUMNS of rows of doc_name, page, text, start and end, with keys, and ids that count within a page."""
     chunks = pd.DataFrame(rows, columns=list(CHUNK_COLUMNS[2:]))
-    places = chunks["doc_name"], chunks["page"]
     numbers = chunks.groupby(["doc_name", "page"]).cumcount()
-    ids = [chunk_id(*place) for place in zip(*places, numbers, strict=True)]
-    keys = [chunk_key(*place) for place in zip(chunks["text"], *places, strict=True)]
-    chunks.insert(0, "key", keys)
-    chunks.insert(0, "chunk_id", ids)
-    return chunks
+    ids = map(chunk_id, chunks["doc_name"], chunks["page"], numbers)
+    keys = map(chunk_key, chunks["text"], chunks["doc_name"], chunks["page"])
+    return chunks.assign(chunk_id=list(ids), key=list(keys))[list(CHUNK_COLUMNS)]
 
 
 def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
     """Windows of chunks, in their order: ``chunk`` (its row number) and ``text``; every chunk has at least one."""
-    rows, texts = [], chunks["text"].tolist()
+    texts = chunks["text"].tolist()
+    rows = []
     for row, encoding in enumerate(_encodings(texts, tokenizer)):
         spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
         rows += [(row, texts[row][start:end]) for start, end in spans]

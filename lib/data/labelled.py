@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.data.layout import Dataset, Problems, read_json_lines
+from lib.data.layout import Dataset
+from lib.data.records import Problems, read_json_lines
 from lib.files import digest_of, digest_of_file
 
 LABELS = RIGHT, WRONG, REFUSED = ("Correct Answer", "Incorrect Answer", "Refusal")
@@ -34,11 +35,12 @@ def labelled_answers(dataset: Dataset) -> pd.DataFrame:
     """
     problems, rows = Problems(dataset.root), []
     for path in label_files(dataset):
-        for line in read_json_lines(path, problems):
-            question_id, label = (line.record.get(name) for name in ("financebench_id", "label"))
-            if not question_id or label not in LABELS or "model_answer" not in line.record:
-                problems.add(line, f"give financebench_id, model_answer and a label of {', '.join(LABELS)}")
-            written = line.record.get("model_answer")
+        for line, record in read_json_lines(path, problems):
+            question_id, label = record.get("financebench_id"), record.get("label")
+            if not question_id or label not in LABELS or "model_answer" not in record:
+                wanted = f"give financebench_id, model_answer and a label of {', '.join(LABELS)}"
+                problems.add(path, wanted, line)
+            written = record.get("model_answer")
             rows.append((path.stem, question_id, "" if written is None else str(written), label))
     problems.stop()
     table = pd.DataFrame(rows, columns=LABELLED)

@@ -65,20 +65,18 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
 
 
 def _open_collection(name: str) -> Dataset:
-    if name in ("", "financebench"):
-        root = financebench_root()
-        if root is None and name == "financebench":
-            root = download_financebench(DATA / "financebench")
-        if root is not None:
-            return read_dataset(root, "financebench")
+    root = financebench_root() if name in ("", "financebench") else None
+    if name == "financebench" or root:
+        return read_dataset(root or download_financebench(DATA / "financebench"), "financebench")
+    if not name:
         print("FinanceBench is not here: this is the synthetic DEMO. For the study say DATASET=financebench.")
     root = DEMO if name in ("", "demo") else Path(name).expanduser()
-    if not is_dataset(root):
-        wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
-        if (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
-            wrong = "its folder data must not be read; give yourself the right, as with chmod u+rx"
-        raise DatasetError(f"{name}: {wrong}")
-    return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
+    if is_dataset(root):
+        return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
+    wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
+    if (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
+        wrong = "its folder data must not be read; give yourself the right, as with chmod u+rx"
+    raise DatasetError(f"{name}: {wrong}")
 
 
 def name_of(root: Path | str) -> str:
@@ -92,19 +90,19 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
     Raises:
         DatasetError: its name is that of another dataset, in the artifacts or among the study's own names.
     """
-    own = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
-    record = artifacts / dataset.name / RECORD if artifacts else None
-    of_study = RESULTS / dataset.name / "default" / "manifest.json"
-    known = {}
-    with suppress(ValueError):  # a damaged record is written again
-        known = json.loads(record.read_text()) if record and record.is_file() else {}
-    is_studys = dataset.root in (DEMO, financebench_root()) and dataset.collection == dataset.name
-    if not known and not is_studys and (dataset.name in NAMES or of_study.is_file()):
-        known = json.loads(of_study.read_text()) if of_study.is_file() else {"fingerprint": ""}
-    is_here = all(known.get(name) == path for name, path in own.items())
-    own["fingerprint"] = dataset.fingerprint
+    place = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
+    own, known, records = place | {"fingerprint": dataset.fingerprint}, {}, []
+    if dataset.root not in (DEMO, financebench_root()) or dataset.collection != dataset.name:  # not the study's
+        known = {"fingerprint": ""} if dataset.name in NAMES else {}
+        records.append(RESULTS / dataset.name / "default" / "manifest.json")
+    if artifacts:
+        records.append(artifacts / dataset.name / RECORD)
+    for record in filter(Path.is_file, records):
+        with suppress(ValueError):  # a damaged record is written again
+            known = json.loads(record.read_text())
+    is_here = known.items() >= place.items()
     if known and not is_here and known.get("fingerprint") != dataset.fingerprint:
         raise DatasetError(f"{dataset.root}: another dataset has the name {dataset.name}; rename the folder")
-    if record and known != own:
-        write_atomically(record, json.dumps(own, indent=1) + "\n")
+    if artifacts and known != own:
+        write_atomically(records[-1], json.dumps(own, indent=1) + "\n")
     return dataset

@@ -1,65 +1,127 @@
-"""The records of a dataset as pydantic models: the type and range of every field, and what would mend it."""
+"""The records of a dataset's JSON lines as pydantic models, and the list of all that is wrong with them.
 
+The models state the type and the range of every field, and what would mend it.
+"""
+
+import json
 import math
+import os
 import re
+import stat
 from pathlib import Path
 from typing import Annotated
 
 from annotated_types import Predicate
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from lib.data.layout import Line, Problems, read_json_lines
+from lib.data.layout import DOCUMENTS
+from lib.words import DatasetError, doc_type_label
 
-SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.&'-]{0,199}")
 NAME_RULE = "use ASCII letters, digits, '_', '-' and '.' only, at most 200"
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-HALF = re.compile("[\ud800-\udfff]")  # of a character, which no file can hold
-MOST_LETTERS = 80  # of a wrong value in a message
+MOST_LETTERS, MOST_LINES = 80, 50  # of a wrong value in a message; of problems in it
 
 
-def is_safe_name(name: object) -> bool:
+def is_safe_name(name: str) -> bool:
     """Whether a filing's name can be a file name: no path separators, no leading dot."""
-    return isinstance(name, str) and bool(SAFE_NAME.fullmatch(name)) and ".." not in name
+    return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.&'-]{0,199}", name)) and ".." not in name
 
 
-def is_blank(value: object) -> bool:
-    """Whether a field is as good as missing."""
-    return value is None or value == [] or (isinstance(value, str) and not value.strip())
+class Problems:
+    """The list of what is wrong with a dataset, reported at once; files are named relative to its ``root``."""
+
+    def __init__(self, root: Path):
+        self.root, self.messages = Path(root), []
+
+    def add(self, path: Path, message: str, line: int | None = None) -> None:
+        """Note one problem; ``message`` says what is wrong and how to mend it."""
+        where = path.relative_to(self.root).as_posix() + (f" line {line}" if line else "")
+        self.messages.append(f"{where}: {message}")
+
+    def one_file(self, *patterns: str) -> Path | None:
+        """The only file in ``data`` that matches the first pattern that matches any; descriptions of filings match
+        their own pattern alone, whatever else is in their names.
+        """
+        folder = self.root / "data"
+        others = folder.glob(DOCUMENTS) if DOCUMENTS not in patterns else ()
+        files = sorted(set(folder.glob("*.jsonl")) - set(others))
+        matching = {pattern: [path for path in files if path.match(pattern)] for pattern in patterns}
+        pattern, found = next(((one, paths) for one, paths in matching.items() if paths), ("", []))
+        if len(found) == 1:
+            return found[0] if self.can_read(found[0]) else None
+        several = f"more than one {pattern}: {', '.join(path.name for path in found)}; leave one"
+        none = f"no {' or '.join(patterns)}; see the dataset layout in the README"
+        self.add(folder, several if found else none)
+        return None
+
+    def can_read(self, path: Path) -> bool:
+        """Whether a path is a file that can be read; what is wrong with it otherwise is noted."""
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                self.add(path, "is a folder or a device and no file; rename or remove it")
+            elif not os.access(path, os.R_OK):
+                self.add(path, "must not be read; give yourself the right, as with chmod u+r")
+            else:
+                return True
+        except OSError as error:
+            self.add(path, f"cannot be opened ({error.strerror}); mend the link or the folder's rights")
+        return False
+
+    def stop(self) -> None:
+        """Raise DatasetError with every problem, at most MOST_LINES of them, if there is any."""
+        if unique := list(dict.fromkeys(self.messages)):
+            count = f"{len(unique)} problem" + ("s" if len(unique) > 1 else "")
+            rest = [f"and {len(unique) - MOST_LINES} more"] if len(unique) > MOST_LINES else []
+            raise DatasetError("\n  ".join([f"{self.root}: {count}", *unique[:MOST_LINES], *rest]))
 
 
-def is_id(text: str) -> bool:
-    """Whether a text can stand in a run file: no space and nothing invisible."""
-    return text.isprintable() and " " not in text
+def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
+    """The objects of a JSON-lines file with their lines' numbers; other lines are problems, but blank ones."""
+    found, content = [], path.read_bytes()
+    try:
+        texts = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        wrong = f"byte 0x{content[error.start]:02x} is no UTF-8; save the file as UTF-8"
+        problems.add(path, wrong, content.count(b"\n", 0, error.start) + 1)
+        return []
+    if texts[0].lstrip().startswith("[") and not texts[0].rstrip().endswith("]"):
+        problems.add(path, "the file is one JSON list; write one record a line, without a list around them", 1)
+        return []
+    for number, text in enumerate(texts, 1):
+        record, wrong = None, "not a JSON object; one record a line, in braces"
+        try:
+            record = json.loads(text, object_pairs_hook=_once) if text.strip() else None
+        except RecursionError:
+            wrong = "broken JSON (nested too deep); mend or remove the line"
+        except ValueError as error:
+            wrong = f"broken JSON ({error}); mend or remove the line"
+        if isinstance(record, dict):
+            found.append((number, record))
+        elif text.strip():
+            problems.add(path, wrong, number)
+    return found
 
 
-def shortened(value: object) -> str:
-    """A wrong value as a message quotes it."""
-    text = repr(value)
-    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """A JSON object, in which a field stands once."""
+    record, names = dict(pairs), [name for name, _ in pairs]
+    if len(record) < len(pairs):
+        raise ValueError(f"the field {max(names, key=names.count)!r} stands in it twice")
+    return record
 
 
 def _as_text(value: object) -> object:
     return str(value) if type(value) in (int, float) and math.isfinite(value) else value
 
 
-def _as_year(value: object) -> object:
-    is_digits = isinstance(value, str) and re.fullmatch("[0-9]{4}", value)
-    return int(value) if is_digits or (isinstance(value, float) and value.is_integer()) else value
-
-
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 Name = Annotated[str, Predicate(is_safe_name), Field(description=NAME_RULE)]
-Words = Annotated[str, Predicate(lambda text: not HALF.search(text)), Field(description="give a text")]
+Words = Annotated[str, Predicate(lambda text: not re.search("[\ud800-\udfff]", text)), Field(description="give a text")]
 Text = Annotated[Words, BeforeValidator(_as_text), Field(description="give a text or a number")]
 Label = Annotated[Text, Predicate(lambda text: not CONTROL.search(text)), Field(description="give one line of text")]
+Id = Annotated[str, Predicate(lambda text: text.isprintable() and " " not in text)]  # can stand in a run file
 
 
-class Record(BaseModel):
-    """A line of a file; fields that it does not name are not read."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class Page(Record):
+class Page(BaseModel, strict=True):
     """A line of ``pages/<DOC>.jsonl``."""
 
     doc_name: Name
@@ -67,14 +129,15 @@ class Page(Record):
     text: Words = Field(description="give the page's text; a blank page has the empty text")
 
 
-class Stated(Record):
-    """A record whose blank fields count as missing."""
+class Stated(BaseModel, strict=True):
+    """A record whose blank fields count as missing; fields that it does not name are not read."""
 
     @model_validator(mode="before")
     @classmethod
     def _without_blanks(cls, given: object) -> object:
-        is_record = isinstance(given, dict)
-        return {name: value for name, value in given.items() if not is_blank(value)} if is_record else given
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value not in (None, []) and str(value).strip()}
 
 
 class Piece(Stated):
@@ -88,7 +151,7 @@ class Piece(Stated):
 class Question(Stated):
     """A line of a question file; answers and evidence texts may be missing from all lines of a set."""
 
-    financebench_id: Annotated[str, Predicate(is_id)] = Field(description="give a text without a space, such as 'q-1'")
+    financebench_id: Id = Field(description="give a text without a space, such as 'q-1'")
     question: Words
     answer: Text = ""
     question_type: Label
@@ -98,20 +161,15 @@ class Question(Stated):
 
 
 class Document(Stated):
-    """A line of a document information file."""
+    """A line of a document information file; its year may be a text."""
 
     doc_name: Name
     company: Label
     gics_sector: Label = ""
-    doc_type: Label = "other"
-    doc_period: Annotated[int, BeforeValidator(_as_year)] = Field(
-        None, ge=1900, le=2100, description="give a year such as 2024, or leave it out"
+    doc_type: Annotated[Label, AfterValidator(doc_type_label)] = "other"
+    doc_period: int = Field(
+        None, strict=False, ge=1900, le=2100, description="give a year such as 2024, or leave it out"
     )
-
-    @property
-    def identity(self) -> tuple:
-        """What two descriptions of a filing may not differ in."""
-        return self.company, self.doc_type, self.doc_period
 
 
 MENDS = {
@@ -119,22 +177,20 @@ MENDS = {
 }
 
 
-def read_records(
-    path: Path, model: type[Record], problems: Problems, without: tuple[str, ...] = ()
-) -> list[tuple[Line, Record | None]]:
-    """The records of a JSON-lines file with their lines; None for a wrong one, each field of which is noted.
+Records = list[tuple[int, str, BaseModel | None]]  # line, the filing that it names, perhaps wrongly; None where wrong
 
-    Fields of ``without`` are not read.
-    """
+
+def read_records(path: Path, model: type[BaseModel], problems: Problems) -> Records:
+    """The records of a JSON-lines file; each wrong field is noted."""
     found = []
-    for line in read_json_lines(path, problems):
-        given = {name: value for name, value in line.record.items() if name not in without}
+    for number, given in read_json_lines(path, problems):
+        record = None
         try:
-            found.append((line, model.model_validate(given)))
+            record = model.model_validate(given)
         except ValidationError as error:
-            found.append((line, None))
             for message in _messages(error):
-                problems.add(line, message)
+                problems.add(path, message, number)
+        found.append((number, str(given.get("doc_name") or ""), record))
     return found
 
 
@@ -147,6 +203,7 @@ def _messages(error: ValidationError) -> list[str]:
         field, *inside = one["loc"]
         if field not in lacks:
             name = " of ".join([*map(str, inside[1:]), f"evidence {inside[0] + 1}"]) if inside else field
-            value = "missing" if one["type"] == "missing" else shortened(one["input"])
+            value = "missing" if one["type"] == "missing" else repr(one["input"])
+            value = value if len(value) <= MOST_LETTERS else value[: MOST_LETTERS - 1] + "…"
             messages.append(f"{name} is {value}; {MENDS[(inside[1:] or [field])[0]]}")
     return messages

@@ -20,6 +20,7 @@ FILES = {
     f"/{DOCUMENTS}": b'{"doc_name": "3M_2018_10K"}\n',
     **{f"/pdfs/{name}.pdf": content for name, content in PDF.items()},
 }
+PDF_PATH, ADOBE = (f"/pdfs/{name}.pdf" for name in PDF)
 BREAK = 200_000
 KNOWN = {name.strip("/"): hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
 
@@ -56,9 +57,8 @@ class Server:
         if times:
             self.errors[request.path] = (status, times - 1)
             return request.send_error(status)
-        if request.path not in self.files:
+        if (content := self.files.get(request.path)) is None:
             return request.send_error(404)
-        content = self.files[request.path]
         request.send_response(200)
         request.send_header("Content-Length", str(len(content)))
         request.end_headers()
@@ -94,49 +94,53 @@ def fetch(server, tmp_path, monkeypatch):
     return run
 
 
-PDF_PATH = "/pdfs/3M_2018_10K.pdf"
-
-
-def test_the_folder_holds_the_questions_and_each_filing_they_use(fetch, server):
+@pytest.mark.parametrize(
+    ("fault", "n_tries"), [({}, 1), ({"breaks": {PDF_PATH: BREAK}}, 2), ({"errors": {PDF_PATH: (503, 2)}}, 3)]
+)
+def test_the_folder_holds_the_questions_and_each_filing_they_use_whatever_broke_off(fetch, server, fault, n_tries):
+    vars(server).update(fault)
     assert fetch() == FILES
-    assert sorted(server.asked) == sorted(FILES)
-    assert not (fetch.root / "downloading").exists()
-
-
-def test_a_connection_that_breaks_off_is_tried_again(fetch, server):
-    server.breaks[PDF_PATH] = BREAK
-    assert fetch() == FILES
-    assert server.asked.count(PDF_PATH) == 2
+    assert sorted(server.asked) == sorted([*FILES, *[PDF_PATH] * (n_tries - 1)])
 
 
 def test_a_download_that_was_stopped_receives_what_is_missing(fetch, server, monkeypatch):
-    server.breaks["/pdfs/ADOBE_2015_10K.pdf"] = BREAK
+    server.breaks[ADOBE] = BREAK
     monkeypatch.setattr(download, "WAITS_S", (0,))
-    with pytest.raises(DatasetError):
+    with pytest.raises(DatasetError, match="ADOBE_2015_10K.pdf failed"):
         fetch()
-    assert fetch.folder()[PDF_PATH] == FILES[PDF_PATH]
+    assert fetch.folder() == {PDF_PATH: FILES[PDF_PATH]}
     assert not is_dataset(fetch.root)
     server.asked.clear()
     assert fetch() == FILES
-    assert server.asked == ["/pdfs/ADOBE_2015_10K.pdf"]
+    assert sorted(server.asked) == sorted({*FILES} - {PDF_PATH})
 
 
 def test_what_is_there_and_sound_is_not_asked_for_again(fetch, server):
-    for name, content in PDF.items():
-        path = fetch.root / "pdfs" / f"{name}.pdf"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if name.startswith("3M") else b"%PDF- damaged")
+    for path, content in {PDF_PATH: FILES[PDF_PATH], ADOBE: b"%PDF- damaged"}.items():
+        (fetch.root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+        (fetch.root / path[1:]).write_bytes(content)
     assert fetch() == FILES
-    assert PDF_PATH not in server.asked
-    assert server.asked.count("/pdfs/ADOBE_2015_10K.pdf") == 1
+    assert (server.asked.count(PDF_PATH), server.asked.count(ADOBE)) == (0, 1)
 
 
-def test_a_file_with_another_checksum_is_refused_and_not_kept(fetch, server):
-    server.files[PDF_PATH] = b"%PDF- another"
-    with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf does not hash to what financebench\.sha256 says"):
-        fetch()
-    assert not [name for name in fetch.folder() if "3M_2018_10K" in name]
-    assert not is_dataset(fetch.root)
+REFUSED = [
+    (PDF_PATH, b"%PDF- another", KNOWN, r"3M_2018_10K\.pdf does not hash to what financebench\.sha256 says"),
+    (PDF_PATH, b"<html>Sign in</html>", {}, r"3M_2018_10K\.pdf is no PDF; look at it in a browser"),
+    (PDF_PATH, None, KNOWN, r"3M_2018_10K\.pdf does not exist; is FINANCEBENCH_URL right\?"),
+    (f"/{QUESTIONS}", b'{"doc_name": "../../x"}', {}, r"'\.\./\.\./x' is no file name; the source is not FinanceBench"),
+    (f"/{QUESTIONS}", b'{"doc_name": "/etc/passwd"}', {}, "is no file name; the source is not FinanceBench"),
+    (f"/{QUESTIONS}", b"<html>", {}, "holds no questions"),
+    (f"/{QUESTIONS}", b"[1]", {}, "holds no questions"),
+]
+
+
+@pytest.mark.parametrize(("path", "content", "known", "words"), REFUSED)
+def test_what_is_not_the_file_is_refused_and_not_kept(fetch, server, path, content, known, words):
+    server.files[path] = content
+    with pytest.raises(DatasetError, match=words):
+        fetch(known)
+    assert server.asked.count(path) == 1
+    assert fetch.folder() == {}
 
 
 def test_a_filing_without_a_known_checksum_is_taken_and_that_is_said(fetch):
@@ -145,44 +149,11 @@ def test_a_filing_without_a_known_checksum_is_taken_and_that_is_said(fetch):
     assert said == ["download: no checksum is known for pdfs/3M_2018_10K.pdf; taken as they came"]
 
 
-def test_a_page_that_stands_for_a_pdf_is_refused(fetch, server):
-    server.files[PDF_PATH] = b"<html>Sign in</html>"
-    with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf is no PDF; look at it in a browser"):
-        fetch(known={})
-    assert not [name for name in fetch.folder() if "3M_2018_10K" in name]
-
-
-def test_a_file_that_does_not_exist(fetch, server):
-    del server.files[PDF_PATH]
-    with pytest.raises(DatasetError, match=r"3M_2018_10K\.pdf does not exist; is FINANCEBENCH_URL right\?"):
-        fetch()
-    assert server.asked.count(PDF_PATH) == 1
-
-
-def test_a_server_that_is_busy_is_asked_again(fetch, server):
-    server.errors[PDF_PATH] = (503, 2)
-    assert fetch() == FILES
-
-
 def test_a_server_that_stays_busy_is_given_up_and_what_came_is_kept(fetch, server):
     server.errors[PDF_PATH] = (503, 99)
     with pytest.raises(DatasetError, match=r"cannot be downloaded: .*3M_2018_10K\.pdf failed \(503 .*received"):
         fetch()
     assert server.asked.count(PDF_PATH) == 3
-
-
-@pytest.mark.parametrize("name", ["../../x", "/etc/passwd"])
-def test_a_filing_named_as_a_path_is_refused(fetch, server, name):
-    server.files[f"/{QUESTIONS}"] = json.dumps({"doc_name": name}).encode()
-    with pytest.raises(DatasetError, match="is no file name; the source is not FinanceBench"):
-        fetch(known={})
-    assert list(fetch.folder()) == [f"/downloading/{DOCUMENTS}", f"/downloading/{QUESTIONS}"]
-
-
-def test_questions_that_are_none(fetch, server):
-    server.files[f"/{QUESTIONS}"] = b"<html>"
-    with pytest.raises(DatasetError, match="holds no questions"):
-        fetch(known={})
 
 
 def test_no_network_is_one_clear_sentence(tmp_path, monkeypatch):

@@ -28,19 +28,14 @@ def data(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "financebench"])
-def test_financebench_is_taken_where_it_lies(sound, data, name):
+def test_financebench_is_taken_where_it_lies_or_where_a_variable_says(sound, data, tmp_path, monkeypatch, name):
     sound.rename(data / "financebench")
-    dataset = open_dataset(name)
-    assert (dataset.name, dataset.root) == ("financebench", data / "financebench")
-
-
-@pytest.mark.parametrize("name", ["", "financebench"])
-def test_a_variable_names_the_folder_that_contains_it(sound, tmp_path, monkeypatch, name):
+    found = open_dataset(name)
+    assert (found.name, found.root) == ("financebench", data / "financebench")
     monkeypatch.setenv("RETRIEVAL_GAP_DATA", str(tmp_path / "elsewhere"))
     with pytest.raises(DatasetError, match="elsewhere: no folder financebench with data"):
         open_dataset(name)
-    (tmp_path / "elsewhere").mkdir()
-    sound.rename(tmp_path / "elsewhere" / "financebench")
+    data.rename(tmp_path / "elsewhere")
     assert open_dataset(name).root == tmp_path / "elsewhere" / "financebench"
 
 
@@ -84,9 +79,8 @@ def test_a_copy_is_the_same_dataset_and_another_of_its_name_is_refused(sound, tm
     copied = shutil.copytree(first, tmp_path / "b" / "mine")
     for folder in (first, copied, first):
         assert open_dataset(str(folder), artifacts=artifacts).name == "mine"
-    (first / "data" / "test_document_information.jsonl").write_text(
-        json.dumps({"doc_name": "ACME_2020_10K", "company": "Acme & Sons"})
-    )
+    about = json.dumps({"doc_name": "ACME_2020_10K", "company": "Acme & Sons"})
+    (first / "data" / "test_document_information.jsonl").write_text(about)
     assert open_dataset(str(first), artifacts=artifacts).name == "mine"  # changed at its place
     with pytest.raises(DatasetError, match=TAKEN.format("mine")):
         open_dataset(str(copied), artifacts=artifacts)
@@ -94,7 +88,5 @@ def test_a_copy_is_the_same_dataset_and_another_of_its_name_is_refused(sound, tm
 
 @pytest.mark.parametrize("name", ["finance-bench", "no/such/folder"])
 def test_a_name_that_means_nothing_says_what_would(name):
-    with pytest.raises(
-        DatasetError, match=rf"^{name}: no folder with data/\*\.jsonl; give financebench, demo, or such"
-    ):
+    with pytest.raises(DatasetError, match=rf"^{name}: no folder with data/\*.jsonl; give financebench, demo, or such"):
         open_dataset(name)

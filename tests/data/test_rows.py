@@ -1,6 +1,6 @@
 """Rows of tables from text: columns, units, and rows whose columns cannot be known."""
 
-from lib.data.rows import Entry, columns_of, is_head, lines_of, unit_of
+from lib.data.rows import Entry, columns_of, is_head, labels_of, lines_of, unit_of
 
 TEXT = """(In millions)
 Three months ended June 30,
@@ -22,15 +22,14 @@ Goodwill
 
 
 def test_columns_of_text_have_year_months_and_month():
-    lines = lines_of(TEXT)
-    assert [(line.label, line.values, line.section) for line in lines] == [
-        ("Net sales", (5, 4, 9, 8), "Revenues")
-    ]  # Goodwill has one value for four columns
-    assert [tuple(column) for column in lines[0].columns] == [
-        (2023, 3, 6), (2022, 3, 6), (2023, 6, 6), (2022, 6, 6)
-    ]  # fmt: skip
-    assert lines[0].is_share
-    assert lines[0].unit == ""
+    (line,) = lines_of(TEXT)  # Goodwill has one value for four columns
+    assert (line.label, line.values, line.section) == ("Net sales", (5, 4, 9, 8), "Revenues")
+    assert list(map(tuple, line.columns)) == [(2023, 3, 6), (2022, 3, 6), (2023, 6, 6), (2022, 6, 6)]
+    assert (line.is_share, line.unit) == (True, "")
+
+
+def test_labels_are_of_rows_with_values_and_no_broken_off_dates():
+    assert labels_of(TEXT.replace("Six months ended June 30,", "As of\n12")) == ["Net sales", "Goodwill"]
 
 
 def test_heads_are_years_and_lengths_of_periods_alone():
@@ -47,6 +46,5 @@ def test_a_title_that_names_the_years_adds_no_columns():
 
 
 def test_units_are_read_where_a_page_names_them_first():
-    assert [unit_of(text) for text in ("(In millions, except)", "$000", "dollars in billions", "a million")] == [
-        "million", "thousand", "billion", "",
-    ]  # fmt: skip
+    units = {"(In millions, except)": "million", "$000": "thousand", "dollars in billions": "billion", "a million": ""}
+    assert {text: unit_of(text) for text in units} == units
