@@ -10,7 +10,7 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
 from lib.frames import remembered
-from lib.models.encoders import VERSION, Role, load_encoder
+from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
 from lib.study import Study
 
@@ -29,8 +29,7 @@ def windows(study: Study) -> pd.DataFrame:
     def split() -> pd.DataFrame:
         size = settings.window - SPECIAL_TOKENS
         table = split_chunks(study.chunks, study.tokenizer, size, settings.window_overlap)
-        is_cut = settings.long_chunks == "truncate"
-        return table.groupby("chunk", as_index=False).first() if is_cut else table
+        return table.groupby("chunk", as_index=False).first() if settings.long_chunks == "truncate" else table
 
     read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
     params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
@@ -57,26 +56,21 @@ def encode_with(
             a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
     """
     settings, listed = study.profile.embedder, digest_of(list(texts))
-    space = {"model": digest, "version": VERSION, "window": window, "role": role}
-    space["precision"] = settings.precision
+    space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
+    space |= {"list": listed} if is_pinned else {}
+    items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
 
     @cache
-    def encoder() -> object:
+    def encoder() -> Encoder | OnnxEncoder:
         make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
         return study.original.memo(("encoder", digest, window), make)
 
-    def encode(items: list) -> np.ndarray:
-        return encoder().encode([item if isinstance(item, str) else item[1] for item in items], role)
+    def encode(part: list) -> np.ndarray:
+        return encoder().encode([item[1] for item in part] if is_pinned else part, role)
 
-    def vectors() -> np.ndarray:
-        items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
-        return study.cache.rows(space, items, encode, label=stage)
-
-    if is_pinned:
-        space["list"] = listed
+    vectors = partial(study.cache.rows, space, items, encode, label=stage)
     # the entry says how long it took, and that it is done; the vectors themselves are in the cache
-    params = space | {"texts": listed}
-    study.store.value(stage, params, lambda: {"shape": vectors().shape})
+    study.store.value(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
     return vectors()
 
 
@@ -88,14 +82,10 @@ def encode_texts(
     is_pinned: bool = False,
     window: int | None = None,
 ) -> np.ndarray:
-    """Unit vectors of texts by the profile's encoder, shape (n_texts, dimension); see :func:`encode_with`.
-
-    ``window`` is the profile's if it is not given.
-    """
+    """Unit vectors of texts by the profile's encoder (its window, if none is given); see :func:`encode_with`."""
     settings = study.profile.embedder
-    weights, digest = partial(fetch, settings.weights), weights_hash(settings.weights)
-    window = settings.window if window is None else window
-    return encode_with(study, stage, weights, digest, texts, role, window, is_pinned)
+    model = partial(fetch, settings.weights), weights_hash(settings.weights)
+    return encode_with(study, stage, *model, texts, role, window or settings.window, is_pinned)
 
 
 def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
@@ -115,11 +105,8 @@ def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | N
 def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
     table = windows(study)
-    if study.chunking:
-        vectors = text_vectors(study, f"embeddings/{study.chunking}", table["text"])
-    else:
-        vectors = encode_texts(study, "embeddings/windows", table["text"].tolist())
-    return table["chunk"].to_numpy(), vectors
+    encode, name = (text_vectors, study.chunking) if study.chunking else (encode_texts, "windows")
+    return table["chunk"].to_numpy(), encode(study, f"embeddings/{name}", table["text"].tolist())
 
 
 def encode_queries(study: Study, texts: Sequence[str]) -> np.ndarray:

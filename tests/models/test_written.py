@@ -109,7 +109,6 @@ def test_the_key_holds_model_prompt_sampling_and_seed(open_log):
         log.key(item("b")),
         log.key(Item("a", "q-a", Prompt("a", system=""), SAMPLING)),
         *(log.key(item("a", **change)) for change in ({"seed": 8}, {"temperature": 0.7}, {"max_tokens": 11})),
-        log.key(item("a", grammar="a")),
         open_log(model=Model("tiny", "cd34")).key(item("a")),
     ]
     assert len({key, *others}) == 1 + len(others)
