@@ -116,13 +116,10 @@ class LlamaCppGenerator:
         idle, deaths, why_not = [*slots], 0, ""
 
         def outcome(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
-            number, request = numbered
-            if why_not:
-                return number, GenerationError(why_not)
-            slot = idle.pop()  # as many as there are threads
-            outcome = slot.outcome(request)
+            slot = idle.pop()  # there are as many as threads
+            found = GenerationError(why_not) if why_not else slot.outcome(numbered[1])
             idle.append(slot)
-            return number, outcome
+            return numbered[0], found
 
         with ThreadPool(len(slots)) as threads:
             try:
@@ -148,26 +145,24 @@ class Slot:
         self.generator, self.process, self.is_closed = generator, None, False
 
     def outcome(self, request: Request) -> Generation | GenerationError:
-        """The answer, or why there is none."""
-        started = time.perf_counter()
+        """The answer, or why there is none; a process that does not answer in time is ended."""
+        started, limit, sampling = time.perf_counter(), self.generator.timeout_s, request.sampling
+        process = self.process or self._start()
         try:
-            sampling = request.sampling
-            reply = self._ask({"messages": request.prompt.messages, **sampling.params, "seed": sampling.seed})
-        except _DeadError as error:
+            self.pipe.send({"messages": request.prompt.messages, **sampling.params, "seed": sampling.seed})
+            reply = self.pipe.recv() if self.pipe.poll(limit) else None
+        except (EOFError, OSError):
+            process.join()
+            said = Path(self.log.name).read_text(errors="replace").strip().splitlines() or ["it said nothing"]
             self.end()
-            return error
+            return _DeadError(f"the generator's process died (exit code {process.exitcode}): {said[-1]}")
+        if reply is None:
+            self.end()
+            return _DeadError(f"the generator gave no answer in {limit:g} s; it was ended")
         if "error" in reply:
             return GenerationError(f"llama.cpp refused the prompt: {reply['error']}")
         text = reply.pop("text").strip()
         return Generation(text=text, seconds=round(time.perf_counter() - started, 3), **reply)
-
-    def end(self, is_closed: bool = False) -> None:
-        """End the process; also one that another thread is starting, when the slot is closed."""
-        self.is_closed |= is_closed
-        process, self.process = self.process, None
-        if process is not None:
-            process.kill()
-            process.join()
 
     def _start(self) -> multiprocessing.Process:
         self.log, (self.pipe, other) = tempfile.NamedTemporaryFile(), SPAWN.Pipe()  # noqa: SIM115
@@ -180,15 +175,10 @@ class Slot:
             process.kill()
         return process
 
-    def _ask(self, request: dict) -> dict:
-        """The reply to a request; a process that does not answer in time is ended."""
-        process, limit = self.process or self._start(), self.generator.timeout_s
-        try:
-            self.pipe.send(request)
-            if not self.pipe.poll(limit):
-                raise _DeadError(f"the generator gave no answer in {limit:g} s; it was ended")
-            return self.pipe.recv()
-        except (EOFError, OSError):
+    def end(self, is_closed: bool = False) -> None:
+        """End the process; also one that another thread is starting, when the slot is closed."""
+        self.is_closed |= is_closed
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
             process.join()
-        said = Path(self.log.name).read_text(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise _DeadError(f"the generator's process died (exit code {process.exitcode}): {said[-1]}")

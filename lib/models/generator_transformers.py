@@ -89,8 +89,8 @@ class TransformersGenerator:
             written = self._write([tokens[i] for i in numbers], [requests[i].sampling for i in numbers])
         except RuntimeError as error:  # out of memory is one
             if not half:
-                on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
-            for part in (numbers[:half], numbers[half:]) if half else ():
+                return on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
+            for part in (numbers[:half], numbers[half:]):
                 self._batch(part, requests, tokens, on_done)
             return
         seconds = round((time.perf_counter() - started) / len(numbers), 3)

@@ -36,26 +36,27 @@ def windows(study: Study) -> pd.DataFrame:
     return study.store.frame("windows", params, split, WINDOWS_VERSION)
 
 
-def encode_with(
+def encode_texts(
     study: Study,
     stage: str,
-    weights: Callable[[], Path],
-    digest: str,
     texts: Sequence[str],
-    role: Role,
-    window: int,
+    role: Role = "document",
     is_pinned: bool = False,
+    window: int | None = None,
+    model: tuple[Callable[[], Path], str] | None = None,
 ) -> np.ndarray:
-    """Unit vectors of texts by a model, kept text by text: float32, shape (n_texts, dimension).
+    """Unit vectors of texts, kept text by text: float32, shape (n_texts, dimension).
 
     Args:
         study, stage: whose cache and store are used, and the name of the computation in the log of times.
-        weights, digest: gives the model's directory where a vector is missing, and what identifies the model.
-        texts, role, window: what to encode, as what, and how many tokens of each.
         is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
             a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
+        window: tokens that are read of a text; by default the profile's.
+        model: gives a directory where a vector is missing, and what identifies it; by default the profile's encoder.
     """
     settings, listed = study.profile.embedder, digest_of(list(texts))
+    weights, digest = model or (partial(fetch, settings.weights), weights_hash(settings.weights))
+    window = window or settings.window
     space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
     space |= {"list": listed} if is_pinned else {}
     items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
@@ -72,20 +73,6 @@ def encode_with(
     # the entry says how long it took, and that it is done; the vectors themselves are in the cache
     study.store.value(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
     return vectors()
-
-
-def encode_texts(
-    study: Study,
-    stage: str,
-    texts: Sequence[str],
-    role: Role = "document",
-    is_pinned: bool = False,
-    window: int | None = None,
-) -> np.ndarray:
-    """Unit vectors of texts by the profile's encoder (its window, if none is given); see :func:`encode_with`."""
-    settings = study.profile.embedder
-    model = partial(fetch, settings.weights), weights_hash(settings.weights)
-    return encode_with(study, stage, *model, texts, role, window or settings.window, is_pinned)
 
 
 def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:

@@ -43,6 +43,11 @@ def locked(name: str) -> dict:
     return lock()[name]
 
 
+def hashes_of(files: dict[str, dict]) -> dict[str, str]:
+    """File to SHA-256 of a record's files."""
+    return {file: about["sha256"] for file, about in files.items()}
+
+
 def is_folder(name: str) -> bool:
     """Whether weights are given as a directory; a name of the lock is its model, whatever lies beside the study."""
     return name not in lock() and Path(name).is_dir()
@@ -66,9 +71,9 @@ def models_of(profile: dict) -> dict[str, dict]:
     for role, name in weights_of(profile).items():
         unknown = {"title": Path(name).name, "licence": "unknown", "files": {}}
         record = unknown if is_folder(name) else locked(name)
-        hashes = {file: about["sha256"] for file, about in record["files"].items() if file.endswith(WEIGHT_SUFFIXES)}
-        about = {"title": record["title"], "licence": record["licence"], "weights": weights_hash(name)}
-        found[role] = {"name": name} | about | {"files": hashes}
+        about = {"name": name, "title": record["title"], "licence": record["licence"], "weights": weights_hash(name)}
+        hashes = hashes_of(record["files"]).items()
+        found[role] = about | {"files": {file: sha for file, sha in hashes if file.endswith(WEIGHT_SUFFIXES)}}
     return found
 
 
@@ -80,7 +85,7 @@ def weights_hash(name: str) -> str:
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): _digest(p) for p in files})[:20]
     record = locked(name)
-    return digest_of({f: about["sha256"] for f, about in record["files"].items()} or record["hub"])[:20]
+    return digest_of(hashes_of(record["files"]) or record["hub"])[:20]
 
 
 def _digest(path: Path) -> str:
@@ -110,7 +115,7 @@ def fetch(name: str, say=print) -> Path:
     if not (record := locked(name))["files"]:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
-    target, hashes = cached / name, {file: about["sha256"] for file, about in record["files"].items()}
+    target, hashes = cached / name, hashes_of(record["files"])
     if not _altered(target, hashes):
         return target
     with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
@@ -141,7 +146,7 @@ def _unpack(name: str, wanted: dict[str, dict], folder: Path, say) -> None:
     for file, about in wanted.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         _join(zips, about.get("joined") or [about["from"]], folder / file)
-    if wrong := _altered(folder, {file: about["sha256"] for file, about in wanted.items()}):
+    if wrong := _altered(folder, hashes_of(wanted)):
         raise StudyError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
 
 

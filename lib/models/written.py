@@ -61,15 +61,9 @@ class Filled:
 
 
 class GenerationLog:
-    """The texts of a study.
+    """The texts of a study: kept in ``cache``, listed in ``path``, written by ``model``.
 
-    Args:
-        path: ``generations.jsonl``, where they are listed.
-        cache: where they are kept.
-        model: which model writes.
-        published: records that are used too, and listed as published. With None, copies of published ones that
-            earlier runs listed are ignored as well.
-        say: progress callback, one line per call.
+    ``published`` records are used too, and listed as published; with None, copies that earlier runs listed are not.
     """
 
     def __init__(
@@ -105,7 +99,7 @@ class GenerationLog:
         Args:
             kind: what the texts are, such as ``hyde`` or ``answer``; kept in the records.
             items: the texts wanted; ids must differ.
-            make_generator: called only if a text is missing.
+            make_generator: called if a text is missing.
             may_be_cut: whether a text's beginning is enough, as a label's is; else it is told how many were cut.
         """
         if n_twice := len(items) - len({item.id for item in items}):
