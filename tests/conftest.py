@@ -201,7 +201,8 @@ def tiny(wordpiece, tmp_path_factory):
         path = tmp_path_factory.mktemp("tiny")
         model(model.config_class(vocab_size=wordpiece.get_vocab_size(), **sizes)).eval().save_pretrained(path)
         marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-        about = marks | {"eos_token": "[SEP]", "model_max_length": 128, "chat_template": CHAT}
+        about = marks | {"model_max_length": 128}
+        about |= {"eos_token": "[SEP]", "chat_template": CHAT} if "CausalLM" in architecture else {}
         transformers.PreTrainedTokenizerFast(tokenizer_object=wordpiece, **about).save_pretrained(path)
         return path
 

