@@ -1,8 +1,7 @@
 """One cache of what models give: (model, role, text) → vector, (model, question, passage) → score, and texts.
 
-Rows of numbers are kept one by one in SQLite, by what the model read, so that a killed run resumes where it was, and
-any other chunking or question set that contains the same text reuses its row. Texts that language models write are in
-the table ``texts``, see :mod:`lib.models.written`.
+Rows of numbers are kept one by one, by what the model read, so that a killed run resumes where it was, and any other
+chunking or question set with the same text reuses its row. The table ``texts`` is :mod:`lib.models.written`'s.
 """
 
 import hashlib
@@ -10,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +31,7 @@ def key_of(item: str | tuple[str, ...]) -> bytes:
 
 
 class Cache:
-    """What models gave, by model and input.
-
-    Args:
-        path: the SQLite file; made when missing.
-    """
+    """What models gave, by model and input, in a SQLite file, which is made when missing."""
 
     def __init__(self, path: Path):
         self.path = Path(path)
@@ -72,26 +68,20 @@ class Cache:
 
         Args:
             space: what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role.
-            items: what the model reads.
             compute: maps a list of items to an array of shape (n,) or (n, width).
-            batch_size: items that are computed and kept at once.
-            dtype: of the rows.
-            label: of the progress bar.
 
         Returns:
             Shape (n_items, width).
         """
         dtype, keys = np.dtype(dtype), [key_of(item) for item in items]
-        kind = dtype.str if dtype.names is None else str(dtype)
-        name = json.dumps(space | {"dtype": kind}, sort_keys=True)
+        name = json.dumps(space | {"dtype": str(dtype) if dtype.names else dtype.str}, sort_keys=True)
         with self.open() as connection:
             with connection:
                 connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
             [number] = connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()
-            look_up, found = "SELECT value FROM rows WHERE space = ? AND key = ?", {}
-            for key in dict.fromkeys(keys):
-                if row := connection.execute(look_up, (number, key)).fetchone():
-                    found[key] = np.frombuffer(row[0], dtype)
+            look_up = partial(connection.execute, "SELECT value FROM rows WHERE space = ? AND key = ?")
+            kept = {key: look_up((number, key)).fetchone() for key in dict.fromkeys(keys)}
+            found = {key: np.frombuffer(row[0], dtype) for key, row in kept.items() if row}
             missing = [row for row, key in enumerate(keys) if key not in found]
             starts = range(0, len(missing), batch_size)
             for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):

@@ -27,6 +27,7 @@ hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, 
 hypothesis.settings.load_profile("steady")
 
 WORDS = ("net", "sales", "rose", "in", "the", "year", "cash", "flow", "##s", "##ing", "##ed", "profit", "$", ",", ".")
+CHAT = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
 
 
 class DatasetFolder:
@@ -186,29 +187,22 @@ def fake_study(tmp_path):
 
 @pytest.fixture(scope="session")
 def tiny(wordpiece, tmp_path_factory):
-    """Save a random two-layer BERT of a class, with its tokenizer; gives its directory."""
+    """Save a random model of two layers of a class, such as BertModel, with its tokenizer; gives its directory."""
 
     def make(architecture: str, **settings):
         import torch
         import transformers
 
         torch.manual_seed(13)
-        config = transformers.BertConfig(
-            vocab_size=wordpiece.get_vocab_size(),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=64,
-            max_position_embeddings=128,
-            initializer_range=0.5,
-            **settings,
-        )
+        model = getattr(transformers, architecture)
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+        sizes |= {"max_position_embeddings": 128, "initializer_range": 0.5} | settings
         path = tmp_path_factory.mktemp("tiny")
-        getattr(transformers, architecture)(config).eval().save_pretrained(path)
+        model(model.config_class(vocab_size=wordpiece.get_vocab_size(), **sizes)).eval().save_pretrained(path)
         marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-        transformers.PreTrainedTokenizerFast(tokenizer_object=wordpiece, model_max_length=128, **marks).save_pretrained(
-            path
-        )
+        about = marks | {"model_max_length": 128}
+        about |= {"eos_token": "[SEP]", "chat_template": CHAT} if "CausalLM" in architecture else {}
+        transformers.PreTrainedTokenizerFast(tokenizer_object=wordpiece, **about).save_pretrained(path)
         return path
 
     return make

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from lib.data.chunks import spans_of
-from lib.models.encoders import OnnxModel, automatic_precision, in_batches_that_fit
+from lib.models.encoders import OnnxModel, dtype_of, in_batches_that_fit
 from lib.words import StudyError
 
 VERSION = 1  # raised when the same weights give other scores
@@ -28,15 +28,14 @@ class TorchCrossEncoder:
         import torch
         from sentence_transformers import CrossEncoder
 
-        precision = automatic_precision() if torch.cuda.is_available() else "float32"
-        about = {"dtype": getattr(torch, precision)}
+        about = {"dtype": dtype_of("auto" if torch.cuda.is_available() else "float32")}
         self.model = CrossEncoder(str(weights), max_length=window, local_files_only=True, model_kwargs=about)
         self.batch_size = 32  # halved where memory does not suffice
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """One score per pair, shape (n_pairs,)."""
-        predict = partial(self.model.predict, list(pairs), show_progress_bar=False)
-        scores, self.batch_size = in_batches_that_fit(lambda n: predict(batch_size=n), self.batch_size)
+        run = partial(self.model.predict, list(pairs), show_progress_bar=False)
+        scores, self.batch_size = in_batches_that_fit(run, self.batch_size)
         return np.asarray(scores, np.float32)
 
 

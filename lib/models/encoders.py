@@ -6,6 +6,7 @@ torch runs them, on any device; onnxruntime runs weights that are published as a
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -51,8 +52,15 @@ def gpu() -> tuple[str, float] | None:
     return about.name, about.total_memory / GIB
 
 
-def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tuple[Result, int]:
-    """``compute(batch_size)``, or with a half, a quarter … of that size where memory does not suffice; and the size.
+def dtype_of(precision: str):
+    """The torch dtype of a precision: its name, or ``auto``, see :func:`automatic_precision`."""
+    import torch
+
+    return getattr(torch, automatic_precision() if precision == "auto" else precision)
+
+
+def in_batches_that_fit(compute: Callable[..., Result], batch_size: int) -> tuple[Result, int]:
+    """``compute(batch_size=…)``, or with a half, a quarter … of that size where memory does not suffice; and the size.
 
     Raises:
         StudyError: not even one text fits.
@@ -61,7 +69,7 @@ def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tu
 
     while True:
         try:
-            return compute(batch_size), batch_size
+            return compute(batch_size=batch_size), batch_size
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
         if batch_size == 1:
@@ -70,35 +78,25 @@ def in_batches_that_fit(compute: Callable[[int], Result], batch_size: int) -> tu
 
 
 class Encoder:
-    """A sentence-transformers bi-encoder of a directory, which reads ``window`` tokens of a text.
-
-    Its precision is a torch dtype's name or ``auto``, see :func:`automatic_precision`.
-    """
+    """A sentence-transformers bi-encoder of a directory, which reads ``window`` tokens of a text."""
 
     def __init__(self, weights: Path, window: int, precision: str = "auto", batch_size: int = 32):
-        import torch
         from sentence_transformers import SentenceTransformer
 
         self.model = SentenceTransformer(str(weights), local_files_only=True)
         self.model.max_seq_length = window
-        self.precision = automatic_precision() if precision == "auto" else precision
-        self.model.to(getattr(torch, self.precision))
+        self.model.to(dtype_of(precision))
         self.batch_size = batch_size
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
         encode = self.model.encode_query if role == "query" else self.model.encode_document
-        options = {"convert_to_tensor": True, "show_progress_bar": False}
-        vectors, self.batch_size = in_batches_that_fit(
-            lambda size: encode(list(texts), batch_size=size, **options), self.batch_size
-        )
+        run = partial(encode, list(texts), convert_to_tensor=True, show_progress_bar=False)
+        vectors, self.batch_size = in_batches_that_fit(run, self.batch_size)
         return _unit(vectors.float().cpu().numpy())
 
     def encode_tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """Unit vectors of the tokens of each text in their context, float32, shape (n_tokens, dimension) each.
-
-        The special tokens at both ends are left out.
-        """
+        """Unit vectors of each text's tokens but the special ones in their context: float32, (n_tokens, dimension)."""
         options = {"output_value": "token_embeddings", "show_progress_bar": False}
         vectors = self.model.encode(list(texts), batch_size=self.batch_size, **options)
         return [_unit(one[1:-1].float().cpu().numpy()) for one in vectors]
@@ -128,9 +126,8 @@ class OnnxModel:
             yield from pool.map(self._output, self.tokenizer.encode_batch(list(texts)))
 
     def _output(self, encoded: Encoding) -> np.ndarray:
-        given = {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask}
-        given |= {"token_type_ids": encoded.type_ids}
-        feed = {name: np.array([value], np.int64) for name, value in given.items() if name in self.inputs}
+        names = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+        feed = {name: np.array([getattr(encoded, names[name])], np.int64) for name in self.inputs}
         return self.session.run(None, feed)[0]
 
 
@@ -148,9 +145,8 @@ class OnnxEncoder(OnnxModel):
 
 def load_encoder(weights: Path, window: int, precision: str = "auto", batch_size: int = 32) -> Encoder | OnnxEncoder:
     """The encoder of a directory: ONNX where there is a ``model.onnx``, else torch."""
-    if (weights / "model.onnx").is_file():
-        return OnnxEncoder(weights, window)
-    return Encoder(weights, window, precision, batch_size)
+    is_onnx = (weights / "model.onnx").is_file()
+    return OnnxEncoder(weights, window) if is_onnx else Encoder(weights, window, precision, batch_size)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

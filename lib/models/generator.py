@@ -2,8 +2,8 @@
 
 Threads of one server wait for each other several times a layer. On idle cores two threads are no faster than two
 processes; when another program takes a core they are more than ten times slower. Processes share nothing, and one that
-dies takes one prompt with it, which is why this is no ``ProcessPoolExecutor``: a worker's death breaks all of its pool,
-and its exit code and last words are lost. ``python -m lib.models.generator`` is such a process.
+dies takes one prompt with it. In a ``ProcessPoolExecutor`` it would take all, and its exit code and last words as well.
+``python -m lib.models.generator PIPE SETTINGS`` is such a process; it takes a pipe's file descriptor, and JSON.
 """
 
 import json
@@ -11,9 +11,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
+from multiprocessing.connection import Connection, Pipe
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -21,9 +21,9 @@ from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
 from lib.words import StudyError
 
-SERVER = (sys.executable, "-m", "lib.models.generator")
 OPTIONS = {"llama.cpp": ("n_slots", "context", "n_threads"), "transformers": ("batch_size", "context", "precision")}
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
+SERVER = (sys.executable, "-m", "lib.models.generator")
 
 
 def open_generator(settings: dict, directory: Path) -> Generator:
@@ -51,7 +51,7 @@ class LlamaCppGenerator:
         n_slots: prompts answered at the same time, each by a process that has the model in memory; 0 for one per core.
         context: tokens that a prompt and its answer may have together.
         timeout_s: seconds after which a prompt's process is ended.
-        server: command of a process that speaks as :func:`serve` does.
+        server: command of a process that answers as :func:`serve` does.
     """
 
     def __init__(self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER):
@@ -63,23 +63,22 @@ class LlamaCppGenerator:
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
         """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
-        slots, of_thread, deaths, why_not = [], threading.local(), 0, ""
+        slots = [Slot(self) for _ in range(max(min(self.n_slots, len(requests)), 1))]
+        idle, deaths, why_not = [*slots], 0, ""
 
-        def open_slot() -> None:
-            of_thread.slot = Slot(self)
-            slots.append(of_thread.slot)
+        def outcome(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
+            slot = idle.pop()  # there are as many as threads
+            found = GenerationError(why_not) if why_not else slot.outcome(numbered[1])
+            idle.append(slot)
+            return numbered[0], found
 
-        def answer(numbered: tuple[int, Request]) -> tuple[int, Generation | GenerationError]:
-            number, request = numbered
-            return number, GenerationError(why_not) if why_not else of_thread.slot.outcome(request)
-
-        with ThreadPool(max(min(self.n_slots, len(requests)), 1), open_slot) as threads:
+        with ThreadPool(len(slots)) as threads:
             try:
-                for number, outcome in threads.imap_unordered(answer, enumerate(requests)):
-                    deaths = deaths + 1 if isinstance(outcome, _DeadError) else 0
+                for number, found in threads.imap_unordered(outcome, enumerate(requests)):
+                    deaths = deaths + 1 if isinstance(found, _DeadError) else 0
                     if deaths == MAX_DEATHS:
-                        why_not = f"not tried after {MAX_DEATHS} deaths in a row; the last: {outcome}"
-                    on_done(number, outcome)
+                        why_not = f"not tried after {MAX_DEATHS} deaths in a row; the last: {found}"
+                    on_done(number, found)
             finally:
                 why_not = why_not or "the generator was closed"
                 for slot in slots:
@@ -97,21 +96,38 @@ class Slot:
         self.generator, self.process, self.is_closed = generator, None, False
 
     def outcome(self, request: Request) -> Generation | GenerationError:
-        """The answer, or why there is none."""
-        started = time.perf_counter()
+        """The answer, or why there is none; a process that does not answer in time is ended."""
+        started, limit, sampling = time.perf_counter(), self.generator.timeout_s, request.sampling
+        process = self.process or self._start()
         try:
-            if self.process is None:
-                self._start()
-            drawn = request.sampling.params | {"seed": request.sampling.seed}
-            reply = self._ask({"messages": request.prompt.messages} | drawn)
-        except (_DeadError, OSError, ValueError) as error:
+            self.pipe.send({"messages": request.prompt.messages, **sampling.params, "seed": sampling.seed})
+            reply = self.pipe.recv() if self.pipe.poll(limit) else None
+        except (EOFError, OSError):
+            code = process.wait()
+            self.log.seek(0)
+            said = self.log.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
             self.end()
-            is_dead = isinstance(error, _DeadError)
-            return error if is_dead else _DeadError(f"the generator's process failed: {error}")
+            return _DeadError(f"the generator's process died (exit code {code}): {said[-1]}")
+        if reply is None:
+            self.end()
+            return _DeadError(f"the generator gave no answer in {limit:g} s; it was ended")
         if "error" in reply:
             return GenerationError(f"llama.cpp refused the prompt: {reply['error']}")
         text = reply.pop("text").strip()
         return Generation(text=text, seconds=round(time.perf_counter() - started, 3), **reply)
+
+    def _start(self) -> subprocess.Popen:
+        self.log, (self.pipe, other) = tempfile.TemporaryFile(), Pipe()  # noqa: SIM115
+        command = [*self.generator.server, str(other.fileno()), json.dumps(self.generator.settings)]
+        # threads that wait must sleep, not spin, or they take the time that the others need
+        place = {"cwd": ROOT, "env": os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}, "start_new_session": True}
+        ends = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log, "pass_fds": [other.fileno()]}
+        process = subprocess.Popen(command, **ends, **place)
+        other.close()
+        self.process = process
+        if self.is_closed:
+            process.kill()
+        return process
 
     def end(self, is_closed: bool = False) -> None:
         """End the process; also one that another thread is starting, when the slot is closed."""
@@ -120,40 +136,6 @@ class Slot:
         if process is not None:
             process.kill()
             process.wait()
-
-    def _start(self) -> None:
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115
-        # threads that wait must sleep, not spin, or they take the time that the others need
-        environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.log, "text": True}
-        command, place = self.generator.server, {"cwd": ROOT, "env": environment}
-        self.process = process = subprocess.Popen(command, **pipes, **place, start_new_session=True)
-        if self.is_closed:
-            process.kill()
-        self._ask(self.generator.settings)
-
-    def _ask(self, message: dict) -> dict:
-        """Send one line and read one line; a process that does not answer in time is ended."""
-        process, started, limit = self.process, time.perf_counter(), self.generator.timeout_s
-        if process is None:
-            raise _DeadError("the generator was closed")
-        timer = threading.Timer(limit, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(json.dumps(message) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        finally:
-            timer.cancel()
-        if line:
-            return json.loads(line)
-        if time.perf_counter() - started >= limit:
-            raise _DeadError(f"the generator gave no answer in {limit:g} s; it was ended")
-        self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - 2000))
-        said = self.log.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise _DeadError(f"the generator's process died (exit code {process.wait()}): {said[-1]}")
 
 
 def answer(server, request: dict) -> dict:
@@ -171,33 +153,29 @@ def answer(server, request: dict) -> dict:
     }
 
 
-def serve() -> None:
-    """A llama.cpp server over standard input and output, one JSON line a request, until the input ends.
+def serve(pipe: Connection, settings: dict) -> None:
+    """Answer requests (``messages`` and the sampling) with the ``model``, ``context`` and ``n_threads`` of settings.
 
-    It reads a line of settings (``model``, ``context``, ``n_threads``), answers ``{"is_ready": true}``, and then reads
-    requests (``messages`` and the sampling) and answers each, see :func:`answer`. One prompt at a time and no prompt
-    cache: text drawn with a seed then depends on the prompt alone. With other prompts in the batch, or a prefix kept
-    from an earlier prompt, sums are rounded in another order and most texts come out otherwise.
+    One prompt at a time and no prompt cache: text drawn with a seed then depends on the prompt alone. With other
+    prompts in the batch, or a prefix kept from an earlier prompt, sums are rounded in another order and most texts come
+    out otherwise.
     """
     end_with_parent()
-    with os.fdopen(os.dup(1), "w") as replies:
-        os.dup2(2, 1)  # whatever llama.cpp prints must not mix with the replies
-        import xllamacpp
+    import xllamacpp
 
-        settings, params = json.loads(sys.stdin.readline()), xllamacpp.CommonParams()
-        params.model.path = settings["model"]
-        params.n_parallel = 1
-        params.n_ctx = settings["context"]
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["n_threads"]
-        params.fit_params = False  # take the context as given, whatever the free memory
-        params.warmup = False
-        params.cache_ram_mib = 0
-        params.verbosity = -1
-        server = xllamacpp.Server(params)
-        print(json.dumps({"is_ready": True}), file=replies, flush=True)
-        for line in sys.stdin:
-            print(json.dumps(answer(server, json.loads(line))), file=replies, flush=True)
+    params = xllamacpp.CommonParams()
+    params.model.path = settings["model"]
+    params.n_parallel = 1
+    params.n_ctx = settings["context"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["n_threads"]
+    params.fit_params = False  # take the context as given, whatever the free memory
+    params.warmup = False
+    params.cache_ram_mib = 0
+    params.verbosity = -1
+    server = xllamacpp.Server(params)
+    while True:
+        pipe.send(answer(server, pipe.recv()))
 
 
 if __name__ == "__main__":
-    serve()
+    serve(Connection(int(sys.argv[1])), json.loads(sys.argv[2]))

@@ -13,7 +13,7 @@ import torch
 import transformers
 from transformers import LogitsProcessor, LogitsProcessorList
 
-from lib.models.encoders import automatic_precision
+from lib.models.encoders import dtype_of
 from lib.models.prompts import Generation, GenerationError, OnDone, Request, Sampling
 
 
@@ -24,11 +24,9 @@ class SeededDraw(LogitsProcessor):
         self.generators = [torch.Generator().manual_seed(seed) for seed in seeds]
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        n_words = scores.shape[1]
         # the noise is drawn on the CPU, so that a seed means the same on every device
-        rows = [torch.empty(n_words).exponential_(generator=generator) for generator in self.generators]
-        gumbel = -torch.log(torch.stack(rows))
-        return scores.float() + gumbel.to(scores.device)
+        rows = [torch.empty(scores.shape[1]).exponential_(generator=generator) for generator in self.generators]
+        return scores.float() - torch.log(torch.stack(rows)).to(scores.device)
 
 
 def from_files(directory: Path) -> dict:
@@ -51,19 +49,18 @@ class TransformersGenerator:
     Args:
         batch_size: prompts answered at once; halved where memory does not suffice.
         context: tokens that a prompt and its answer may have together.
-        precision: name of a torch dtype, or ``auto``: see :func:`lib.models.encoders.automatic_precision`.
+        precision: name of a torch dtype, or ``auto``, see :func:`lib.models.encoders.automatic_precision`.
     """
 
     def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
-        files = from_files(directory)
-        self.tokenizer = transformers.AutoTokenizer.from_pretrained(directory, padding_side="left", **files)
-        dtype = getattr(torch, automatic_precision() if precision == "auto" else precision)
-        self.model = load_model(directory, dtype)
+        load = transformers.AutoTokenizer.from_pretrained
+        self.tokenizer = load(directory, padding_side="left", **from_files(directory))
+        self.model = load_model(directory, dtype_of(precision))
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id
         ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
-        self.ends = list(ends) if isinstance(ends, list | tuple) else [ends]
+        self.ends = ends if isinstance(ends, list) else [ends]
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token_id = self.ends[0]
 
@@ -72,11 +69,8 @@ class TransformersGenerator:
         tokens, groups = [self._tokens(request) for request in requests], {}
         for number, request in enumerate(requests):
             needed = len(tokens[number]) + request.sampling.max_tokens
-            if request.sampling.grammar:
-                on_done(number, GenerationError("the backend transformers has no grammars"))
-            elif needed > self.context:
-                reason = f"{needed} tokens with the answer; the context is {self.context}"
-                on_done(number, GenerationError(reason))
+            if needed > self.context:
+                on_done(number, GenerationError(f"{needed} tokens with the answer; the context is {self.context}"))
             else:
                 groups.setdefault(replace(request.sampling, seed=0), []).append(number)
         for numbers in groups.values():
@@ -90,14 +84,12 @@ class TransformersGenerator:
 
     def _batch(self, numbers: list[int], requests, tokens, on_done: OnDone) -> None:
         """Answer a batch; one that fails is halved, so that one prompt cannot take the others with it."""
-        started = time.perf_counter()
+        started, half = time.perf_counter(), len(numbers) // 2
         try:
             written = self._write([tokens[i] for i in numbers], [requests[i].sampling for i in numbers])
         except RuntimeError as error:  # out of memory is one
-            if len(numbers) == 1:
-                on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
-                return
-            half = len(numbers) // 2
+            if not half:
+                return on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
             for part in (numbers[:half], numbers[half:]):
                 self._batch(part, requests, tokens, on_done)
             return

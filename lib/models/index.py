@@ -10,7 +10,7 @@ import pandas as pd
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
 from lib.method import remembered
-from lib.models.encoders import VERSION, Role, load_encoder
+from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
 from lib.study import Study
 
@@ -29,55 +29,11 @@ def windows(study: Study) -> pd.DataFrame:
     def split() -> pd.DataFrame:
         size = settings.window - SPECIAL_TOKENS
         table = split_chunks(study.chunks, study.tokenizer, size, settings.window_overlap)
-        is_cut = settings.long_chunks == "truncate"
-        return table.groupby("chunk", as_index=False).first() if is_cut else table
+        return table.groupby("chunk", as_index=False).first() if settings.long_chunks == "truncate" else table
 
     read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
     params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
     return study.store.frame("windows", params, split, WINDOWS_VERSION)
-
-
-def encode_with(
-    study: Study,
-    stage: str,
-    weights: Callable[[], Path],
-    digest: str,
-    texts: Sequence[str],
-    role: Role,
-    window: int,
-    is_pinned: bool = False,
-) -> np.ndarray:
-    """Unit vectors of texts by a model, kept text by text: float32, shape (n_texts, dimension).
-
-    Args:
-        study, stage: whose cache and store are used, and the name of the computation in the log of times.
-        weights, digest: gives the model's directory where a vector is missing, and what identifies the model.
-        texts, role, window: what to encode, as what, and how many tokens of each.
-        is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
-            a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
-    """
-    settings, listed = study.profile.embedder, digest_of(list(texts))
-    space = {"model": digest, "version": VERSION, "window": window, "role": role}
-    space["precision"] = settings.precision
-
-    @cache
-    def encoder() -> object:
-        make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
-        return study.over("").memo(("encoder", digest, window), make)
-
-    def encode(items: list) -> np.ndarray:
-        return encoder().encode([item if isinstance(item, str) else item[1] for item in items], role)
-
-    def vectors() -> np.ndarray:
-        items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
-        return study.cache.rows(space, items, encode, label=stage)
-
-    if is_pinned:
-        space["list"] = listed
-    # the entry says how long it took, and that it is done; the vectors themselves are in the cache
-    params = space | {"texts": listed}
-    study.store.value(stage, params, lambda: {"shape": vectors().shape})
-    return vectors()
 
 
 def encode_texts(
@@ -87,15 +43,36 @@ def encode_texts(
     role: Role = "document",
     is_pinned: bool = False,
     window: int | None = None,
+    model: tuple[Callable[[], Path], str] | None = None,
 ) -> np.ndarray:
-    """Unit vectors of texts by the profile's encoder, shape (n_texts, dimension); see :func:`encode_with`.
+    """Unit vectors of texts, kept text by text: float32, shape (n_texts, dimension).
 
-    ``window`` is the profile's if it is not given.
+    Args:
+        study, stage: whose cache and store are used, and the name of the computation in the log of times.
+        is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
+            a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
+        window: tokens that are read of a text; by default the profile's.
+        model: gives a directory where a vector is missing, and what identifies it; by default the profile's encoder.
     """
-    settings = study.profile.embedder
-    weights, digest = partial(fetch, settings.weights), weights_hash(settings.weights)
-    window = settings.window if window is None else window
-    return encode_with(study, stage, weights, digest, texts, role, window, is_pinned)
+    settings, listed = study.profile.embedder, digest_of(list(texts))
+    weights, digest = model or (partial(fetch, settings.weights), weights_hash(settings.weights))
+    window = window or settings.window
+    space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
+    space |= {"list": listed} if is_pinned else {}
+    items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
+
+    @cache
+    def encoder() -> Encoder | OnnxEncoder:
+        make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
+        return study.original.memo(("encoder", digest, window), make)
+
+    def encode(part: list) -> np.ndarray:
+        return encoder().encode([item[1] for item in part] if is_pinned else part, role)
+
+    vectors = partial(study.cache.rows, space, items, encode, label=stage)
+    # the entry says how long it took, and that it is done; the vectors themselves are in the cache
+    study.store.value(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
+    return vectors()
 
 
 def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
@@ -115,11 +92,8 @@ def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | N
 def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
     """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
     table = windows(study)
-    if study.chunking:
-        vectors = text_vectors(study, f"embeddings/{study.chunking}", table["text"])
-    else:
-        vectors = encode_texts(study, "embeddings/windows", table["text"].tolist())
-    return table["chunk"].to_numpy(), vectors
+    encode, name = (text_vectors, study.chunking) if study.chunking else (encode_texts, "windows")
+    return table["chunk"].to_numpy(), encode(study, f"embeddings/{name}", table["text"].tolist())
 
 
 def encode_queries(study: Study, texts: Sequence[str]) -> np.ndarray:

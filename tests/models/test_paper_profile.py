@@ -15,7 +15,6 @@ from lib.profile import load_profile
 from lib.words import StudyError
 
 PAPER = ("bge-m3", "splade-cocondenser", "bge-reranker-v2-m3", "qwen2.5-7b-instruct")
-CHAT = "{% for m in messages %}{{ m['content'] }} {% endfor %}"
 
 
 @pytest.fixture
@@ -48,42 +47,17 @@ def pinned(monkeypatch):
 
 
 @pytest.fixture
-def paper_models(tiny_of, hub_cache, pinned) -> dict[str, Path]:
+def paper_models(tiny, hub_cache, pinned) -> dict[str, Path]:
     """The four models, tiny, of the published ones' architectures."""
+    sizes = {"max_position_embeddings": 600, "pad_token_id": 0}
     classes = {
-        "bge-m3": ("XLMRobertaConfig", "XLMRobertaModel", {}),
-        "splade-cocondenser": ("BertConfig", "BertForMaskedLM", {}),
-        "bge-reranker-v2-m3": ("XLMRobertaConfig", "XLMRobertaForSequenceClassification", {"num_labels": 1}),
-        "qwen2.5-7b-instruct": ("Qwen2Config", "Qwen2ForCausalLM", {}),
+        "bge-m3": ("XLMRobertaModel", {}),
+        "splade-cocondenser": ("BertForMaskedLM", {}),
+        "bge-reranker-v2-m3": ("XLMRobertaForSequenceClassification", {"num_labels": 1}),
+        "qwen2.5-7b-instruct": ("Qwen2ForCausalLM", {"num_key_value_heads": 2}),
     }
-    return {name: pinned(name, put(hub_cache, name, tiny_of(*classes[name]))) for name in PAPER}
-
-
-@pytest.fixture(scope="session")
-def tiny_of(wordpiece, tmp_path_factory):
-    """Save a random model of a class, with its tokenizer."""
-
-    def make(config: str, architecture: str, settings: dict) -> Path:
-        import torch
-        import transformers
-
-        torch.manual_seed(13)
-        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-        sizes |= {"num_key_value_heads": 2} if "Qwen" in config else {}
-        made = getattr(transformers, config)(
-            vocab_size=wordpiece.get_vocab_size(), max_position_embeddings=600, pad_token_id=0, **sizes, **settings
-        )
-        path = tmp_path_factory.mktemp("tiny")
-        getattr(transformers, architecture)(made).eval().save_pretrained(path)
-        marks = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-        tokenizer = transformers.PreTrainedTokenizerFast(
-            tokenizer_object=wordpiece, model_max_length=512, eos_token="[SEP]", **marks
-        )
-        tokenizer.chat_template = CHAT
-        tokenizer.save_pretrained(path)
-        return path
-
-    return make
+    models = {name: tiny(architecture, **sizes, **own) for name, (architecture, own) in classes.items()}
+    return {name: pinned(name, put(hub_cache, name, model)) for name, model in models.items()}
 
 
 @pytest.mark.parametrize("name", PAPER)
@@ -114,11 +88,6 @@ def model_of(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_a_snapshot_in_the_hub_s_cache_is_used_without_a_hub(hub_cache, tmp_path, pinned):
-    place = pinned("bge-m3", put(hub_cache, "bge-m3", model_of(tmp_path / "model", model__safetensors="")))
-    assert fetch("bge-m3") == place
-
-
 @pytest.mark.parametrize("hashes", [None, {}])
 def test_weights_without_a_hash_in_the_lock_are_not_used(hub_cache, tmp_path, monkeypatch, hashes):
     put(hub_cache, "splade-cocondenser", model_of(tmp_path / "model", model__safetensors=""))
@@ -128,36 +97,44 @@ def test_weights_without_a_hash_in_the_lock_are_not_used(hub_cache, tmp_path, mo
 
 
 @pytest.mark.parametrize("lacking", [[], ["config.json"], ["tokenizer.json"], ["model-2.safetensors"]])
-def test_a_download_that_broke_off_is_not_whole(hub_cache, tmp_path, pinned, lacking):
+def test_a_snapshot_is_used_without_a_hub_unless_its_download_broke_off(hub_cache, tmp_path, pinned, lacking):
     shards = {"model-1__safetensors": "", "model-2__safetensors": ""}
     place = pinned("bge-m3", put(hub_cache, "bge-m3", model_of(tmp_path / "model", **shards)))
     for name in lacking:
         (place / name).unlink()
     assert local_snapshot(locked("bge-m3")) == (None if lacking else place)
+    if lacking:
+        with pytest.raises(StudyError, match="BAAI/bge-m3 is not on this machine and the hub cannot be reached"):
+            fetch("bge-m3")
+    else:
+        assert fetch("bge-m3") == place
 
 
-def test_a_weight_file_that_changed_is_not_used(tmp_path, monkeypatch, pinned):
-    place = pinned("qwen2.5-7b-instruct", model_of(tmp_path / "model", model__safetensors="tensors"))
-    monkeypatch.setattr(weights, "local_snapshot", lambda record: place)
-    assert fetch_snapshot(locked("qwen2.5-7b-instruct")) == place
-    (place / "model.safetensors").write_bytes(b"others!!")
-    with pytest.raises(StudyError, match=r"model\.safetensors is not the file .* delete it and run again"):
-        fetch_snapshot(locked("qwen2.5-7b-instruct"))
-
-
-def test_only_the_pinned_weights_of_a_snapshot_are_taken(hub_cache, tmp_path, monkeypatch, pinned):
+@pytest.mark.parametrize("failure", [None, ConnectionResetError()])
+def test_the_pinned_weights_alone_are_downloaded_and_used_while_they_are_the_same(
+    hub_cache, tmp_path, monkeypatch, pinned, failure
+):
     place, asked = pinned("bge-m3", model_of(tmp_path / "model", pytorch_model__bin="tensors")), []
 
     def download(name, revision, local_files_only=False, **options):
         if local_files_only:
             raise LocalEntryNotFoundError("none")
         asked.append(options["allow_patterns"])
+        if failure:
+            raise failure
         return str(place)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     monkeypatch.setattr(weights, "is_reachable", lambda name: True)
+    if failure:
+        with pytest.raises(StudyError, match="the download broke off: ConnectionResetError; run again"):
+            fetch_snapshot(locked("bge-m3"))
+        return
     assert fetch_snapshot(locked("bge-m3"), say=lambda line: None) == place
     assert asked == [[*weights.FILES, "pytorch_model.bin"]]
+    (place / "pytorch_model.bin").write_bytes(b"others!!")
+    with pytest.raises(StudyError, match=r"pytorch_model\.bin is not the file .* delete it and run again"):
+        fetch_snapshot(locked("bge-m3"))
 
 
 @pytest.mark.parametrize(
@@ -173,14 +150,16 @@ def test_precision_is_what_the_machine_is_fast_in(monkeypatch, has_gpu, is_nativ
 def test_a_batch_that_does_not_fit_is_halved():
     import torch
 
-    def compute(size: int) -> int:
-        if size > 5:
+    def compute(batch_size: int) -> int:
+        if batch_size > most:
             raise torch.OutOfMemoryError
-        return size
+        return batch_size
 
+    most = 5
     assert in_batches_that_fit(compute, 32) == (4, 4)
+    most = 0
     with pytest.raises(StudyError, match="does not hold the model and one text"):
-        in_batches_that_fit(lambda size: compute(9), 4)
+        in_batches_that_fit(compute, 4)
 
 
 @pytest.mark.slow
