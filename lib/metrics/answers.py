@@ -103,14 +103,10 @@ def asked_unit(question: str | None) -> float:
 def numeric_match_strict(prediction: str, answer: str, question: str | None = None) -> bool:
     """Some quantity of the prediction is within 1 % of some quantity of the answer, in sign and unit too.
 
-    Args:
-        prediction: what the model wrote.
-        answer: the gold answer.
-        question: where it names a unit ("in USD millions"), the answer's number without a scale is in it, and
-            the prediction's may be in it or in plain dollars. Else numbers without a scale are as they are.
-
-    A percentage equals the fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number
-    may be either; a percentage never equals an amount of money.
+    Where the question names a unit ("in USD millions"), the answer's number without a scale is in it, and the
+    prediction's may be in it or in plain dollars; else numbers without a scale are as they are. A percentage equals the
+    fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number may be either; a percentage never
+    equals an amount of money.
     """
     unit, both = asked_unit(question), [quantities(text, question) for text in (prediction, answer)]
     return any(_is_same(predicted, gold, unit) for predicted, gold in product(*both))

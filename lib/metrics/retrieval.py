@@ -1,12 +1,10 @@
 """Did the run find the gold filing and the gold pages? Recall over chunks, and ranked measures over pages.
 
-A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, score; questions have question_id,
-doc_name and gold_pages (page numbers from 0, so page 0 is a page). Every function answers for *all*
-questions: one that the run has no rows for scores 0 and counts. Rows of other questions are ignored.
-
-``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k *chunks*. The measures of ``ir_measures`` (MacAvaney,
-Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, or of distinct *filings*, where each stands where
-its first chunk stands.
+A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, score; questions have question_id, doc_name
+and gold_pages (from 0). Every function answers for *all* questions: one that the run has no rows for scores 0 and
+counts. Rows of other questions are ignored. ``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k
+*chunks*. The measures of ``ir_measures`` (MacAvaney, Macdonald & Ounis, ECIR 2022) look at a ranking of distinct
+*pages*, or of distinct *filings*, where each stands where its first chunk stands.
 """
 
 from collections.abc import Sequence
@@ -92,15 +90,12 @@ def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
     """The run as a ranking of distinct pages; a page stands where its first chunk stands.
 
     Returns:
-        question_id, rank (from 1), doc_name, page, page_id, score. The score is minus the rank: trec_eval
-        sorts by score and breaks ties by docno, so equal scores would not keep the run's order.
+        question_id, doc_name, page, rank (from 1), page_id, score. The score is minus the rank: trec_eval sorts by
+        score and breaks ties by docno, so equal scores would not keep the run's order.
     """
-    pages = run.sort_values(["question_id", "rank"], kind="stable")
-    pages = pages.drop_duplicates(PAGE, ignore_index=True)
-    pages["rank"] = pages.groupby("question_id").cumcount() + 1
-    pages["page_id"] = _page_ids(pages)
-    pages["score"] = -pages["rank"].astype(float)
-    return pages[["question_id", "rank", "doc_name", "page", "page_id", "score"]]
+    pages = run.sort_values(["question_id", "rank"], kind="stable").drop_duplicates(PAGE, ignore_index=True)
+    ranks = pages.groupby("question_id").cumcount() + 1
+    return pages[PAGE].assign(rank=ranks, page_id=_page_ids(pages), score=-ranks.astype(float))
 
 
 def _page_ids(pages: pd.DataFrame) -> list[str]:
