@@ -19,9 +19,8 @@ from typing import Literal, NamedTuple
 import pandas as pd
 from tqdm.auto import tqdm
 
-from lib.chunkings.grid import joined_tables
 from lib.chunkings.layout import Row, rows_of_page, rows_of_text
-from lib.chunkings.tables import MARKER, SENTENCE_END, tables_of
+from lib.chunkings.tables import MARKER, SENTENCE_END, joined_tables, tables_of
 from lib.data.chunks import as_chunks
 from lib.files import end_with_parent
 from lib.method import remembered
@@ -29,30 +28,28 @@ from lib.study import Study
 
 VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them
 N_WORKERS = 2
-ELEMENT_COLUMNS = ("doc_name", "page", "kind", "text", "start", "end", "rows", "is_placed")
-MAX_TITLE = 150
-MAX_TITLE_ROWS = 3  # a longer paragraph in bold is text
-LARGER = 1.15
+CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
+MAX_TITLE, MAX_TITLE_ROWS = 150, 3  # characters; a longer paragraph in bold is text
+MAX_FURNITURE = 120  # characters
 NO_TITLE = re.compile(r"table of contents|page \d+|\W*\d+\W*|.*\.{4,}.*", re.I)
 HEADING = re.compile(r"(?:item|note|part|proposal)\s+[\dIVX]", re.I)
 BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
 WORD = re.compile(r"[^\W\d_]{2,}")
-PARAGRAPH_GAP = 0.55
-CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
-MAX_FURNITURE = 120
-MIN_PAGES = 5
-MIN_SHARE = 0.2
-NUMBERS = re.compile(r"\d+")
 MARK = re.compile(r"\W*(?:table of contents|page \d+(?: of \d+)?|\w{0,2}-?\d+|[ivx]+|\w?)\W*", re.I)
 
 
 class Element(NamedTuple):
-    """A title, a text or a table: characters of the page's text from ``start`` to ``end``, and the rows in them."""
+    """Characters of a page's text, from ``start`` to ``end``."""
 
     kind: Literal["title", "text", "table"]
+    text: str
     start: int
     end: int
-    rows: list[Row]
+    rows: str  # of a table, JSON: a list of ``[text, left, right]`` for each row; empty for other kinds
+    is_placed: bool  # whether the page's places are known, which they are not where a filing is given as text
+
+
+ELEMENT_COLUMNS = ("doc_name", "page", *Element._fields)
 
 
 def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
@@ -63,68 +60,61 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
     """
     tables = tables_of(rows)
     inside = {number for first, end in tables for number in range(first, end)}
-    starts = {first for first, _ in tables}
     letters: Counter[float] = Counter()  # by font size, in points; one size of 0 where sizes are unknown
     for row in [row for number, row in enumerate(rows) if number not in inside] or rows:
         letters[round(row.size * 2) / 2] += len(row.text)
     body = max(letters, key=lambda size: (letters[size], size), default=0.0)
-    groups: list[tuple[str, list[Row]]] = []
+    begins, groups = {first for first, _ in tables}, []
     for number, row in enumerate(rows):
         kind = "table" if number in inside else "title" if is_title(row, body, text) else "text"
-        is_new = number in starts or not groups or kind != groups[-1][0]
-        if is_new or _begins(row, kind, rows[number - 1], text):
+        is_same = groups and kind == groups[-1][0] and number not in begins
+        if not is_same or _begins(row, kind, rows[number - 1], text):
             groups.append((kind, []))
         groups[-1][1].append(row)
-    edges = [0, *(held[0].start for _, held in groups[1:]), len(text)]
-    kinds = ["text" if kind == "title" and len(held) > MAX_TITLE_ROWS else kind for kind, held in groups]
-    return [Element(*one, held) for *one, (_, held) in zip(kinds, edges, edges[1:], groups, strict=False)]
+    found, edges = [], [0, *(held[0].start for _, held in groups[1:]), len(text)]
+    for (kind, held), start, end in zip(groups, edges, edges[1:], strict=False):
+        cells = [[(c.text, round(c.left, 1), round(c.right, 1)) for c in row.cells] for row in held]
+        packed = json.dumps(cells, ensure_ascii=False) if kind == "table" else ""
+        kind = "text" if kind == "title" and len(held) > MAX_TITLE_ROWS else kind
+        found.append(Element(kind, text[start:end], start, end, packed, held[0].is_placed))
+    return found
 
 
 def is_title(row: Row, body: float, text: str) -> bool:
-    """Whether a row reads as a title: short, no sentence, and bold, larger, italic or in capitals."""
-    words = row.text
-    if len(words) > MAX_TITLE or NO_TITLE.fullmatch(words) or not WORD.search(words):
-        return False
-    is_name = words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
-    if SENTENCE_END.search(words) and not is_name:
+    """Whether a row reads as a title: short, no sentence, and bold, italic, in capitals or larger than the body."""
+    words, most = row.text, MAX_TITLE if row.is_placed else 2 * MAX_TITLE // 3
+    is_sentence = SENTENCE_END.search(words) and not (
+        words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
+    )
+    if len(words) > most or NO_TITLE.fullmatch(words) or not WORD.search(words) or is_sentence:
         return False
     if len(row.cells) > 2 or words[0].islower() or (MARKER.fullmatch(row.cells[0].text) and not row.is_bold):
         return False
     is_upper = len(words) >= 4 and words.upper() == words
     if row.is_placed:
         is_short_italic = row.is_italic and len(words) <= MAX_TITLE // 2
-        return row.is_bold or is_short_italic or row.size >= LARGER * body or is_upper
-    stands_alone = BLANK_LINE.match(text, row.end) or text[: row.start].endswith("\n\n")
-    if not stands_alone or len(words) > 2 * MAX_TITLE // 3:
-        return False
+        return row.is_bold or is_short_italic or row.size >= 1.15 * body or is_upper
     long = [word for word in WORD.findall(words) if len(word) > 3]
-    return is_upper or (bool(long) and sum(word[0].isupper() for word in long) >= 0.9 * len(long))
+    is_named = is_upper or (long and sum(word[0].isupper() for word in long) >= 0.9 * len(long))
+    return bool(is_named and (BLANK_LINE.match(text, row.end) or text[: row.start].endswith("\n\n")))
 
 
 def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
     """Whether a row begins an element of the same kind: another style of title, or a new paragraph."""
-    if kind == "table":
-        return False
     if kind == "title":
-        return len({(one.is_bold, one.is_italic, round(one.size)) for one in (row, above)}) > 1
-    if not row.is_placed:
-        return BLANK_LINE.match(text, above.end) is not None
+        return (row.is_bold, row.is_italic, round(row.size)) != (above.is_bold, above.is_italic, round(above.size))
+    if kind == "table" or not row.is_placed:
+        return kind == "text" and BLANK_LINE.match(text, above.end) is not None
     gap, height = row.top - above.bottom, row.bottom - row.top
-    return gap < -2 or gap > PARAGRAPH_GAP * height or bool(MARKER.fullmatch(row.cells[0].text))
+    return gap < -2 or gap > 0.55 * height or bool(MARKER.fullmatch(row.cells[0].text))
 
 
 @remembered
 def elements(study: Study) -> pd.DataFrame:
-    """ELEMENT_COLUMNS of every page of a study, in order.
-
-    ``start`` and ``end`` are characters of the page's text, of which a page's elements hold every one. ``rows``
-    is the JSON of a table's rows, each a list of ``[text, left, right]``; empty for other kinds. ``is_placed``
-    says whether the page's places are known, which they are not where a filing is given as text.
-    """
+    """ELEMENT_COLUMNS of every page of a study, in order: a page's elements hold every character of its text."""
     import pymupdf
 
-    params = {"filings": study.dataset.filings_digest, "pages": study.digest("pages")}
-    params["pymupdf"] = pymupdf.VersionBind
+    params = {"filings": study.dataset.filings_digest, "pages": study.digest("pages"), "pymupdf": pymupdf.VersionBind}
 
     def make() -> pd.DataFrame:
         texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
@@ -138,7 +128,7 @@ def elements(study: Study) -> pd.DataFrame:
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
-    """The elements of one filing, a PDF or page text, as rows without its name.
+    """The number of its page and the fields of each Element of one filing, a PDF or page text.
 
     A page whose layout reads otherwise than its text, as the study has it, is taken as text.
     """
@@ -149,50 +139,44 @@ def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
     found = []
     for number, (page, text) in enumerate(zip(pdf, texts, strict=True)):
         rows = None if page is None else rows_of_page(page, text)
-        for kind, start, end, held in elements_of(text, rows_of_text(text) if rows is None else rows):
-            cells = [[(c.text, round(c.left, 1), round(c.right, 1)) for c in row.cells] for row in held]
-            packed = json.dumps(cells, ensure_ascii=False) if kind == "table" else ""
-            found.append((number, kind, text[start:end], start, end, packed, held[0].is_placed))
+        found += [(number, *one) for one in elements_of(text, rows_of_text(text) if rows is None else rows)]
     return found
 
 
 def merge(found: pd.DataFrame) -> pd.DataFrame:
     """CHUNK_COLUMNS of elements (ELEMENT_COLUMNS): spans of a page without blanks at their ends."""
-    found = found.assign(kind=found["kind"].mask(is_furniture(found), "furniture"))
     rows = []
-    for (doc_name, page), part in found.groupby(["doc_name", "page"], sort=False):
-        groups = groups_of(part["kind"].tolist(), part["text"].str.len().tolist(), CHARACTERS)
+    kinds = found["kind"].mask(is_furniture(found), "furniture")
+    for place, part in found.assign(kind=kinds).groupby(["doc_name", "page"], sort=False):
         texts, starts = part["text"].tolist(), part["start"].tolist()
-        for first, end in groups:
+        for first, end in groups_of(part["kind"].tolist(), list(map(len, texts))):
             whole = "".join(texts[first:end])
             start, text = starts[first] + len(whole) - len(whole.lstrip()), whole.strip()
-            rows.append((doc_name, page, text, start, start + len(text)))
+            rows.append((*place, text, start, start + len(text)))
     return as_chunks(rows)
 
 
 def is_furniture(found: pd.DataFrame) -> pd.Series:
-    """Which elements are page numbers, marks, or heads that a fifth of their filing's pages repeat."""
-    short = found["text"].str.len() <= MAX_FURNITURE
-    shape = found["text"].where(short, "").str.strip().str.lower().str.replace(NUMBERS, "#", regex=True)
+    """Which elements are page numbers, marks, or heads that a fifth of their filing's pages repeat, five at least."""
+    text = found["text"].str.strip()
+    shape = text.where(found["text"].str.len() <= MAX_FURNITURE, "").str.lower().str.replace(r"\d+", "#", regex=True)
     n_alike = shape.groupby([found["doc_name"], shape]).transform("size")
     n_pages = found.groupby("doc_name")["page"].transform("nunique")
-    is_repeated = (shape != "") & (n_alike >= (MIN_SHARE * n_pages).clip(lower=MIN_PAGES))
-    is_mark = found["text"].str.strip().map(lambda text: MARK.fullmatch(text) is not None)
-    return (found["kind"] != "table") & (is_mark | is_repeated)
+    is_repeated = (shape != "") & (n_alike >= (0.2 * n_pages).clip(lower=5))
+    return (found["kind"] != "table") & (is_repeated | text.map(lambda text: MARK.fullmatch(text) is not None))
 
 
-def groups_of(kinds: Sequence[str], lengths: Sequence[int], characters: int) -> list[tuple[int, int]]:
+def groups_of(kinds: Sequence[str], lengths: Sequence[int]) -> list[tuple[int, int]]:
     """Which elements of a page make a chunk: the first element of each, and the element behind its last one.
 
     Args:
         kinds, lengths: title, text, table or furniture, and the characters of each, in the page's order.
-        characters: of a chunk, see CHARACTERS.
     """
     starts: list[int] = []
     held: set[str] = set()
     size = 0
     for number, (kind, length) in enumerate(zip(kinds, lengths, strict=True)):
-        is_full = kind != "text" or size + length > characters
+        is_full = kind != "text" or size + length > CHARACTERS
         begins = kind != "furniture" and held and ("table" in held or (is_full and held != {"title"}))
         if begins or not starts:
             starts.append(number)

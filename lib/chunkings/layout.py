@@ -1,4 +1,4 @@
-"""The rows of a page: what stands on one height, with its font, its cells and what is drawn around it.
+"""The rows of a page: what stands on one height, with its font, its cells and whether it lies in a drawn grid.
 
 The lines of ``Page.get_text("dict")`` are those of ``Page.get_text()`` in the same order, so every row is a span of the
 page's text. A page that is given as text has rows without places. A row's cells are figures and labels; the signs of a
@@ -8,11 +8,11 @@ figure belong to it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import pymupdf
-
 
 NUMBER = re.compile(
     r"[-–—+(]?\s?[$€£¥]?\s?\(?[-–]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?\)?\s?(?:%|x|bps|pts?|pp)?\s?\)?\s?[$€£¥]?"
@@ -26,7 +26,6 @@ NEXT_SIGN = re.compile(r"(?<=\d|\))\s+[$€£¥]\s*\Z")
 BOLD, ITALIC = 1 << 4, 1 << 1
 IS_BOLD = re.compile(r"bold|black|heavy|demi", re.I)
 IS_ITALIC = re.compile(r"italic|oblique", re.I)
-MIN_SHARE = 0.5
 
 
 class Cell(NamedTuple):
@@ -40,9 +39,7 @@ class Cell(NamedTuple):
     def is_number(self) -> bool:
         """Whether the cell is a figure (``$1,577.0``, ``(4.2)%``, ``2018``), or a dash or note in its place."""
         text = " ".join(self.text.split())
-        if text.lower() in NOTHING:
-            return True
-        return any(map(str.isdigit, text)) and NUMBER.fullmatch(text) is not None
+        return text.lower() in NOTHING or (any(map(str.isdigit, text)) and NUMBER.fullmatch(text) is not None)
 
 
 def split_cells(text: str, left: float = 0.0, right: float = 0.0) -> list[Cell]:
@@ -52,7 +49,7 @@ def split_cells(text: str, left: float = 0.0, right: float = 0.0) -> list[Cell]:
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         sign = NEXT_SIGN.search(text, start, end)  # ``12,614 $``: the sign is the next figure's
         cut = sign.start() if sign else end
-        spans += _without_trailing_numbers(text, start, cut) + [(cut, end)] * bool(sign)
+        spans += [*_without_trailing_numbers(text, start, cut), (cut, end)]
     length = len(text.rstrip())
     width = (right - left) / max(length, 1)
     return [
@@ -74,7 +71,7 @@ def _without_trailing_numbers(text: str, start: int, end: int) -> list[tuple[int
     return [(start, numbers[0][0]), *numbers]
 
 
-def joined_cells(cells: list[Cell]) -> list[Cell]:
+def joined_cells(cells: Sequence[Cell]) -> list[Cell]:
     """Cells with lone signs put to their number: ``$`` and ``(`` to the next, ``)`` and ``%`` to the last."""
     joined: list[Cell] = []
     before: Cell | None = None
@@ -98,15 +95,14 @@ class Row:
     end: int
     cells: list[Cell]  # from left to right
     is_placed: bool = False  # whether the places are known
-    top: float = 0.0
-    bottom: float = 0.0
     left: float = 0.0
+    top: float = 0.0
     right: float = 0.0
+    bottom: float = 0.0
     size: float = 0.0  # of the font
     is_bold: bool = False  # all of its letters are
     is_italic: bool = False
-    n_backgrounds: int = 0  # cells drawn behind it
-    n_rules: int = 0  # horizontal rules drawn right above or below it
+    is_in_grid: bool = False  # two cells or more are drawn behind it, or two rules right above or below it
 
     @property
     def text(self) -> str:
@@ -137,52 +133,41 @@ def rows_of_page(page: "pymupdf.Page", text: str) -> list[Row] | None:
         if start < 0 or text[end:start].strip():
             return None
         end = start + len(content.strip())
-        if not rows or not _is_beside(line["bbox"], rows[-1][-1]["bbox"]):
-            rows.append([])
+        box, last = line["bbox"], rows[-1][-1]["bbox"] if rows else (0, 0, 0, 0)
+        overlap = min(box[3], last[3]) - max(box[1], last[1])
+        if not rows or overlap <= min(box[3] - box[1], last[3] - last[1]) / 2 or box[0] < last[2] - 3:
+            rows.append([])  # not on the height of the last line, to its right
         rows[-1].append(line | {"start": start, "end": end, "text": content})
     if text[end:].strip():
         return None
     boxes = [drawing["rect"] for drawing in page.get_cdrawings() if drawing.get("rect")]
-    rules = [box for box in boxes if box[3] - box[1] <= 2 and box[2] - box[0] >= 12]
-    cells = [box for box in boxes if 5 <= box[3] - box[1] <= 60 and box[2] - box[0] >= 4]
-    return [_row(lines, rules, cells) for lines in rows]
+    return [_row(lines, boxes) for lines in rows]
 
 
-def _is_beside(box: Sequence[float], last: Sequence[float]) -> bool:
-    """Whether a line stands on the height of the last one, to its right."""
-    overlap = min(box[3], last[3]) - max(box[1], last[1])
-    return overlap > MIN_SHARE * min(box[3] - box[1], last[3] - last[1]) and box[0] >= last[2] - 3
-
-
-def _row(lines: list[dict], rules: Sequence[Sequence[float]], cells: Sequence[Sequence[float]]) -> Row:
+def _row(lines: Sequence[dict], boxes: Sequence[Sequence[float]]) -> Row:
+    """The row of lines (``text`` and its ``start`` and ``end`` added) on a page with ``boxes`` drawn on it."""
     lefts, tops, rights, bottoms = zip(*(line["bbox"] for line in lines), strict=True)
     top, bottom = min(tops), max(bottoms)
+    cells = [cell for line in lines for cell in split_cells(line["text"], *line["bbox"][::2])]
     spans = [span for line in lines for span in line["spans"] if span["text"].strip()]
     letters = [span for span in spans if any(map(str.isalpha, span["text"]))] or spans
-    near = (box for box in rules if min(abs(box[1] - bottom), abs(box[3] - top)) <= 3)
-    split = [cell for line in lines for cell in split_cells(line["text"], *line["bbox"][::2])]
-    return Row(
-        start=lines[0]["start"],
-        end=lines[-1]["end"],
-        cells=joined_cells(split),
-        is_placed=True,
-        top=top,
-        bottom=bottom,
-        left=min(lefts),
-        right=max(rights),
-        size=max(letters, key=lambda span: len(span["text"]))["size"],
-        is_bold=all(span["flags"] & BOLD or IS_BOLD.search(span["font"]) for span in letters),
-        is_italic=all(span["flags"] & ITALIC or IS_ITALIC.search(span["font"]) for span in letters),
-        n_backgrounds=len({round(box[0]) for box in cells if box[1] <= (top + bottom) / 2 <= box[3]}),
-        n_rules=len({round(box[0]) for box in near}),
-    )
+    size = max(letters, key=lambda span: len(span["text"]))["size"]
+    is_bold = all(span["flags"] & BOLD or IS_BOLD.search(span["font"]) for span in letters)
+    is_italic = all(span["flags"] & ITALIC or IS_ITALIC.search(span["font"]) for span in letters)
+    behind, rules = set(), set()  # the left edges, in whole points
+    for left, upper, right, lower in boxes:
+        if 5 <= lower - upper <= 60 and right - left >= 4 and upper <= (top + bottom) / 2 <= lower:
+            behind.add(round(left))
+        elif lower - upper <= 2 and right - left >= 12 and min(abs(upper - bottom), abs(lower - top)) <= 3:
+            rules.add(round(left))
+    place = (min(lefts), top, max(rights), bottom)
+    is_in_grid = len(behind) >= 2 or len(rules) >= 2
+    start, end = lines[0]["start"], lines[-1]["end"]
+    return Row(start, end, joined_cells(cells), True, *place, size, is_bold, is_italic, is_in_grid)
 
 
 def rows_of_text(text: str) -> list[Row]:
     """The rows of a page that is given as text: its lines that are not blank, without places."""
-    rows, start = [], 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            rows.append(Row(start, start + len(line.rstrip()), joined_cells(split_cells(line))))
-        start += len(line)
-    return rows
+    lines = text.splitlines(keepends=True)
+    placed = zip(accumulate(map(len, lines), initial=0), lines, strict=False)
+    return [Row(at, at + len(line.rstrip()), joined_cells(split_cells(line))) for at, line in placed if line.strip()]

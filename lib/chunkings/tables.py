@@ -1,52 +1,52 @@
-"""Which rows of a page are tables: figures in aligned columns, or a drawn grid, with the labels and heads in between.
+"""Which rows of a page are tables, and a table as a grid: labels, columns and their heads, from where the cells stand.
 
 No model looks at the page. A table is a run of rows that hold figures beside a label (or lie in a drawn grid); it goes
-on over rows of labels only, and takes the heads of its columns in.
+on over rows of labels only, and takes the heads of its columns in. Figures of a financial table end at the same place
+in each column, so columns are clusters of right edges, and a head belongs to the columns that it stands over. A table
+that goes on below a gap has its columns again: the liabilities of a balance sheet stand apart from its assets.
 """
 
+import json
 import re
 from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from lib.chunkings.layout import Cell, Row
 
-MIN_ROWS = 2
 MIN_NUMBERS = 3
-MAX_BRIDGE = 4
-MAX_LABEL = 60
-MAX_LINE = 120
-SAME_COLUMN = 4.0
-MIN_ALIGNED = 0.5
-LARGER = 1.4
+MAX_LABEL = 60  # characters
+SAME_COLUMN, SAME_EDGE, SLACK = 4.0, 9.0, 4.0  # points: between edges of one column, and from a head to its column
 MARKER = re.compile(r"[^\w\s]{1,2}|\(?(?:[a-zA-Z]|\d{1,2}|[ivxIVX]{1,4})[.)]|\(\d{1,2}\)|[o§]")
 UNIT = re.compile(r"\b(?:millions?|thousands?|billions?|except|unaudited|dollars)\b", re.I)
 SENTENCE_END = re.compile(r"[.;:]['\"”’)]*$")
+YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def tables_of(rows: Sequence[Row]) -> list[tuple[int, int]]:
     """The tables of a page: the first row and the row behind the last one of each, in order, without overlap."""
-    found, row, free_from = [], 0, 0
-    while row < len(rows):
-        if not is_table_row(rows[row]):
-            row += 1
+    found, behind, free_from = [], 0, 0
+    for row in range(len(rows)):
+        if row < behind or not is_table_row(rows[row]):
             continue
         end = behind = _end_of_run(rows, row)
         if end == len(rows) and rows[-1].is_placed and len(rows[-1].cells) == 1:  # the page's number
             end = max([n + 1 for n in range(row, end - 1) if is_table_row(rows[n])], default=end)
         first = _first_head(rows, row, end, free_from)
         if _is_table(rows[row:end], has_head=first < row):
-            goes_on = found and found[-1][1] == first and not rows[row].is_placed
+            goes_on = found and free_from == first and not rows[row].is_placed
             found.append((found.pop()[0] if goes_on else first, end))
             free_from = end
-        row = behind
     return found
 
 
 def is_table_row(row: Row) -> bool:
     """Whether a row could be a table's: a figure beside a label, figures only, or cells in a drawn grid."""
-    cells = _unmarked(row)
-    if len(cells) > 1 and (_is_in_grid(row) or any(cell.is_number for cell in cells[1:])):
-        return True
-    return bool(cells) and all(cell.is_number for cell in cells)
+    numbers = [cell.is_number for cell in _unmarked(row)]
+    return bool(numbers) and (all(numbers) or any(numbers[1:]) or (row.is_in_grid and len(numbers) > 1))
 
 
 def _unmarked(row: Row) -> list[Cell]:
@@ -54,15 +54,11 @@ def _unmarked(row: Row) -> list[Cell]:
     return row.cells[1:] if row.cells and MARKER.fullmatch(row.cells[0].text) else row.cells
 
 
-def _is_in_grid(row: Row) -> bool:
-    return row.n_backgrounds >= 2 or row.n_rules >= 2
-
-
 def _end_of_run(rows: Sequence[Row], first: int) -> int:
     """The row behind the last table row that is reached over labels only."""
     end = first + 1
     for row in range(first + 1, len(rows)):
-        if row - end >= MAX_BRIDGE or not _follows(rows[row - 1], rows[row]):
+        if row - end >= 4 or not _follows(rows[row - 1], rows[row]):
             break
         if is_table_row(rows[row]):
             end = row + 1
@@ -88,49 +84,144 @@ def _is_label(row: Row, edge: float, size: float) -> bool:
     """Whether a row without figures can stand inside a table."""
     if not row.is_placed:
         is_sentence = len(row.text) > MAX_LABEL + 10 and SENTENCE_END.search(row.text.rstrip(":"))
-        return len(row.text) <= MAX_LINE and not is_sentence
-    return row.size <= size * LARGER and (len(row.text) <= MAX_LABEL or row.right <= edge + 10)
+        return len(row.text) <= 2 * MAX_LABEL and not is_sentence
+    return row.size <= size * 1.4 and (len(row.text) <= MAX_LABEL or row.right <= edge + 10)
 
 
 def _is_table(rows: Sequence[Row], has_head: bool) -> bool:
     """Whether a run has rows and figures enough, in columns; under a head one row of figures is enough."""
-    table_rows = [row for row in rows if is_table_row(row)]
-    is_placed = rows[0].is_placed
+    table_rows, is_placed = [row for row in rows if is_table_row(row)], rows[0].is_placed
     if is_placed and has_head and sum(row.n_numbers for row in rows) >= MIN_NUMBERS:
         return True
-    if len(table_rows) < MIN_ROWS:
+    if len(table_rows) < 2:
         return False
     if not is_placed:
         return sum(row.n_numbers for row in table_rows) >= 2 * MIN_NUMBERS
-    if sum(map(_is_in_grid, table_rows)) >= max(3, len(table_rows) // 2):
+    if sum(row.is_in_grid for row in table_rows) >= max(3, len(table_rows) // 2):
         return True
     edges = [(n, cell.right) for n, row in enumerate(table_rows) for cell in row.cells if cell.is_number]
     aligned = [any(m != n and abs(edge - other) <= SAME_COLUMN for m, other in edges) for n, edge in edges]
     is_one_row = len({n for n, _ in edges}) == 1
-    return len(edges) >= MIN_NUMBERS and (is_one_row or sum(aligned) >= MIN_ALIGNED * len(edges))
+    return len(edges) >= MIN_NUMBERS and (is_one_row or 2 * sum(aligned) >= len(edges))
 
 
 def _first_head(rows: Sequence[Row], first: int, end: int, free_from: int) -> int:
     """The first row of the heads above a run; of a page given as text, of the labels whose figures the run is."""
-    if not rows[first].is_placed:
-        n_figures = sum(len(row.cells) == row.n_numbers for row in rows[first:end])
-        are_figures = n_figures * 2 >= end - first
-        while are_figures and first > free_from and _is_label(rows[first - 1], 0.0, 0.0):
-            first -= 1
+    run = rows[first:end]
+    if not run[0].is_placed and 2 * sum(len(row.cells) == row.n_numbers for row in run) < len(run):
         return first
-    edge = _number_edge(rows[first:end])
-    while first > free_from:
-        above, below = rows[first - 1], rows[first]
-        is_near = -2 <= below.top - above.bottom <= 1.2 * (above.bottom - above.top)
-        if not is_near or not _is_head(above, edge):
-            break
+    while first > free_from and _is_head(rows[first - 1], rows[first], _number_edge(run)):
         first -= 1
     return first
 
 
-def _is_head(row: Row, edge: float) -> bool:
-    """Whether a row reads as the head of columns: cells side by side, over the figures, or a unit."""
-    if len(row.text) > 2 * MAX_LABEL or SENTENCE_END.search(row.text):
+def _is_head(row: Row, below: Row, edge: float) -> bool:
+    """Whether a row close above another is the head of columns: cells side by side, over the figures, or a unit."""
+    if not row.is_placed:
+        return _is_label(row, edge, 0.0)
+    is_near = -2 <= below.top - row.bottom <= 1.2 * (row.bottom - row.top)
+    if not is_near or len(row.text) > 2 * MAX_LABEL or SENTENCE_END.search(row.text):
         return False
     is_unit = len(row.text) <= MAX_LABEL and UNIT.search(row.text) is not None
     return len(_unmarked(row)) > 1 or row.left >= edge - 30 or is_unit
+
+
+class Grid(NamedTuple):
+    """A table."""
+
+    heads: list[str]  # of each column; empty where none stands over it
+    rows: list[tuple[str, list[str]]]  # label and one text a column, which is empty where a row has no cell
+    before: list[str]  # a line of the heads and units that belong to no column, or none
+
+
+def grid_of(rows: Sequence[Sequence[Sequence]]) -> Grid | None:
+    """The grid of a table's rows, lists of ``[text, left, right]``; None where no columns of figures are found."""
+    cells = _cells(rows)
+    edges = columns_of(cells)
+    first = next((number for number, row in enumerate(cells) if is_body(row)), None)
+    if not edges or first is None:
+        return None
+    while first and len(cells[first - 1]) == 1 and cells[first - 1][0].right < edges[0] - SAME_EDGE:
+        first -= 1
+    before, heads = [], [[] for _ in edges]
+    begins = [edges[0] - 60, *(edge + SLACK for edge in edges[:-1])]
+    for cell in chain(*cells[:first]):
+        over = [
+            texts
+            for texts, begin, end in zip(heads, begins, edges, strict=True)
+            if begin <= (cell.left + cell.right) / 2 <= end + SLACK
+            or cell.left - SLACK <= (begin + end) / 2 <= cell.right + SLACK
+        ]
+        for texts in over or [before]:
+            texts.append(cell.text)
+    over_all = [" ".join(before)] if before else []
+    return Grid([" ".join(texts) for texts in heads], [_placed(row, edges) for row in cells[first:]], over_all)
+
+
+def _cells(rows: Sequence[Sequence[Sequence]]) -> list[list[Cell]]:
+    return [[Cell(*cell) for cell in row] for row in rows]
+
+
+def columns_of(rows: Sequence[Sequence[Cell]]) -> list[float]:
+    """The right edges of the columns of figures, from left to right."""
+    found = sorted(cell.right for row in rows for cell in row[_n_labels(row) :] if cell.is_number)
+    clusters = np.split(found, np.flatnonzero(np.diff(found) > SAME_EDGE) + 1)
+    needed = min(2, max(map(len, clusters)))
+    return [cluster[-1] for cluster in clusters if len(cluster) >= needed > 0]
+
+
+def _n_labels(row: Sequence[Cell]) -> int:
+    """Cells before the first figure of a row."""
+    return next((number for number, cell in enumerate(row) if cell.is_number), len(row))
+
+
+def is_body(row: Sequence[Cell]) -> bool:
+    """Whether a row has a label and figures that are not all years."""
+    figures = [cell.text for cell in row[1:] if cell.is_number]
+    return not all(map(YEAR.fullmatch, figures)) and not row[0].is_number
+
+
+def _placed(row: Sequence[Cell], edges: Sequence[float]) -> tuple[str, list[str]]:
+    """A row's label and its text in each column, the one whose right edge is nearest."""
+    n_labels, texts = _n_labels(row), [""] * len(edges)
+    for cell in row[n_labels:]:
+        column = int(np.argmin(np.abs(np.subtract(edges, cell.right))))
+        texts[column] = f"{texts[column]} {cell.text}".strip()
+    return " ".join(cell.text for cell in row[:n_labels]), texts
+
+
+def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
+    """Elements (ELEMENT_COLUMNS) in which a table and its continuation are one, with the few labels in between.
+
+    Together the elements of a page still hold all of its text. Pages without places stay as they are.
+    """
+    rows: list[dict] = []
+    above = 0  # the row of the last table
+    for element in found.to_dict("records"):
+        rows.append(element)
+        if element["kind"] != "table":
+            continue
+        is_near = all(rows[above][name] == element[name] for name in ("kind", "doc_name", "page"))
+        if is_near and element["is_placed"] and len(rows) - above > 1 and (whole := _whole(rows[above:])):
+            rows[above:] = [whole]
+        else:
+            above = len(rows) - 1
+    return pd.DataFrame(rows, columns=found.columns).astype(found.dtypes)
+
+
+def _whole(parts: Sequence[dict]) -> dict | None:
+    """Elements as one table, if the last is the first's continuation: no heads of its own, and its columns are shared.
+
+    The labels in between are rows of one cell.
+    """
+    lines = [line for part in parts[1:-1] for line in part["text"].splitlines()]
+    labels = [" ".join(line.split()) for line in lines if line.strip()]
+    are_labels = all(len(one) <= MAX_LABEL and not SENTENCE_END.search(one.rstrip(":")) for one in labels)
+    upper, lower = json.loads(parts[0]["rows"]), json.loads(parts[-1]["rows"])
+    others, edges = columns_of(_cells(upper)), columns_of(_cells(lower))
+    are_shared = all(any(abs(edge - other) <= SAME_COLUMN for other in others) for edge in edges)
+    is_more = are_labels and len(labels) <= 3 and are_shared and len(edges) > 1
+    if not is_more or not is_body(_cells(lower)[0]):
+        return None
+    rows = json.dumps([*upper, *([[label, 0.0, 0.0]] for label in labels), *lower], ensure_ascii=False)
+    return parts[0] | {"text": "".join(part["text"] for part in parts), "end": parts[-1]["end"], "rows": rows}

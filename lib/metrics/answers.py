@@ -8,6 +8,7 @@ ours, made so that a year, a page number or a wrong scale cannot pass for the an
 import re
 import string
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +20,6 @@ from lib.metrics.frame import Metric, long_frame
 from lib.metrics.overlap import Reference
 
 NUMERIC_QUESTION_TYPES = ("metrics-generated",)
-LOOSE_TOLERANCE = 0.03
-STRICT_TOLERANCE = 0.01
-
 _LOOSE_NUMBER = re.compile(r"(?:(?<!\w)-)?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
 _FILE = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text())
 
@@ -34,20 +32,14 @@ def _pattern(pieces: str | list[str]) -> str:
     return pattern
 
 
-#: What :func:`quantities` takes out, and what declines: names to expressions.
-NOT_QUANTITIES, REFUSAL_RULES = (
-    {name: _pattern(rule) for name, rule in _FILE[kind].items()} for kind in ("not_quantities", "refusals")
-)
-_NOT_QUANTITY = re.compile("|".join(NOT_QUANTITIES.values()))
-_QUANTITY = re.compile(_FILE["quantity"], re.VERBOSE | re.IGNORECASE)
+_NOT_QUANTITY = re.compile("|".join(map(_pattern, _FILE["not_quantities"].values())))
+_REFUSALS = {name: re.compile(_pattern(rule), re.I | re.S) for name, rule in _FILE["refusals"].items()}
+_QUANTITY = re.compile(_FILE["quantity"], re.VERBOSE | re.I)
 _POWERS = {"k": 3, "t": 12, "m": 6, "b": 9, "mm": 6, "mn": 6, "mln": 6, "bn": 9, "bln": 9, "tn": 12}
 _POWERS |= {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_ASKED_UNIT = re.compile(
-    r"(?:\b(?:in|USD|EUR|GBP|dollars?)|[$€£¥])\s*(thousand|million|billion|trillion)s?\b", re.IGNORECASE
-)
+_ASKED_UNIT = re.compile(r"(?:\b(?:in|USD|EUR|GBP|dollars?)|[$€£¥])\s*(thousand|million|billion|trillion)s?\b", re.I)
 _NAME_WITH_DIGITS = re.compile(r"\b[0-9]+[A-Za-z]\w*\b")
-_REFUSALS = {name: re.compile(rule, re.IGNORECASE | re.DOTALL) for name, rule in REFUSAL_RULES.items()}
-_ANSWERS_ANYWAY = re.compile(r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.IGNORECASE | re.DOTALL)
+_ANSWERS_ANYWAY = re.compile(r"\b(?:however|but|nevertheless|nonetheless)\b.*[0-9]", re.I | re.S)
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -57,13 +49,9 @@ def numeric_match(prediction: str, answer: str) -> bool:
     Commas and currency signs are removed, numbers extracted, and any pair with ``numpy.isclose(predicted,
     gold, atol=0.03, rtol=0.03)`` matches. Years, pages and scales are not told apart: it flatters.
     """
-    predicted, gold = (_loose_numbers(text) for text in (prediction, answer))
-    close = np.isclose(predicted[:, None], gold[None, :], atol=LOOSE_TOLERANCE, rtol=LOOSE_TOLERANCE)
-    return bool(close.any())
-
-
-def _loose_numbers(text: str) -> np.ndarray:
-    return np.array([float(n) for n in _LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text))], dtype=float)
+    found = (_LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text)) for text in (prediction, answer))
+    predicted, gold = (np.array(numbers, dtype=float) for numbers in found)
+    return bool(np.isclose(predicted[:, None], gold, atol=0.03, rtol=0.03).any())
 
 
 class Quantity(NamedTuple):
@@ -78,19 +66,16 @@ class Quantity(NamedTuple):
 def quantities(text: str, question: str | None = None) -> list[Quantity]:
     """The quantities of a text, as ``numeric_match_strict`` understands them.
 
-    Taken out first: ``NOT_QUANTITIES``, names with digits that the question uses (3M), and bare whole numbers
-    from 1900 to 2100 (years). Negative are ``-5``, ``-$5`` and, as accountants write, ``(5.0)``, ``$(5.0)``
-    or ``(5%)``; an aside with a scale, ``(5.0 million)``, is positive.
+    Taken out first: what ``answers.yaml`` lists, names with digits that the question uses (3M), and bare whole numbers
+    from 1900 to 2100 (years). Negative are ``-5``, ``-$5`` and, as accountants write, ``(5.0)``, ``$(5.0)`` or
+    ``(5%)``; an aside with a scale, ``(5.0 million)``, is positive.
     """
     for name in set(_NAME_WITH_DIGITS.findall(question or "")):
         text = re.sub(rf"(?<![\w$.,]){re.escape(name)}\b", " ", text)
-    found = []
-    for match in _QUANTITY.finditer(_NOT_QUANTITY.sub(" ; ", text)):
-        quantity = _quantity(match)
-        is_bare = not (quantity.is_money or quantity.is_percent or quantity.is_scaled)
-        if not (is_bare and re.fullmatch("19[0-9]{2}|20[0-9]{2}|2100", match["digits"])):
-            found.append(quantity)
-    return found
+    matches = list(_QUANTITY.finditer(_NOT_QUANTITY.sub(" ; ", text)))
+    are_years = [re.fullmatch("19[0-9]{2}|20[0-9]{2}|2100", match["digits"]) for match in matches]
+    found = zip(map(_quantity, matches), are_years, strict=True)
+    return [one for one, is_year in found if not is_year or one.is_money or one.is_percent or one.is_scaled]
 
 
 def _quantity(match: re.Match) -> Quantity:
@@ -100,8 +85,7 @@ def _quantity(match: re.Match) -> Quantity:
     is_bracketed = is_open and bool(part["close"] or (part["late"] and not scale))
     is_negative = is_bracketed or bool(part["sign"]) or part["inner"] not in ("", "(")
     value = float(part["digits"].replace(",", "")) * 10.0 ** _POWERS.get(scale, 0)
-    value = -value if is_negative else value
-    return Quantity(value, bool(part["percent"]), bool(scale), bool(part["currency"]))
+    return Quantity(-value if is_negative else value, bool(part["percent"]), bool(scale), bool(part["currency"]))
 
 
 def one_quantity(text: str) -> tuple[Quantity, str] | None:
@@ -119,18 +103,13 @@ def asked_unit(question: str | None) -> float:
 def numeric_match_strict(prediction: str, answer: str, question: str | None = None) -> bool:
     """Some quantity of the prediction is within 1 % of some quantity of the answer, in sign and unit too.
 
-    Args:
-        prediction: what the model wrote.
-        answer: the gold answer.
-        question: where it names a unit ("in USD millions"), the answer's number without a scale is in it, and
-            the prediction's may be in it or in plain dollars. Else numbers without a scale are as they are.
-
-    A percentage equals the fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number
-    may be either; a percentage never equals an amount of money.
+    Where the question names a unit ("in USD millions"), the answer's number without a scale is in it, and the
+    prediction's may be in it or in plain dollars; else numbers without a scale are as they are. A percentage equals the
+    fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number may be either; a percentage never
+    equals an amount of money.
     """
-    unit = asked_unit(question)
-    pairs = ((p, g) for g in quantities(answer, question) for p in quantities(prediction, question))
-    return any(_is_same(predicted, gold, unit) for predicted, gold in pairs)
+    unit, both = asked_unit(question), [quantities(text, question) for text in (prediction, answer)]
+    return any(_is_same(predicted, gold, unit) for predicted, gold in product(*both))
 
 
 def _is_same(predicted: Quantity, gold: Quantity, unit: float) -> bool:
@@ -144,7 +123,7 @@ def _is_same(predicted: Quantity, gold: Quantity, unit: float) -> bool:
         readings = {predicted.value / 100} if predicted.is_percent else {predicted.value}
         if not (predicted.is_percent or predicted.is_scaled):
             readings.add(predicted.value * unit)
-    allowed = STRICT_TOLERANCE * abs(target) * (1 + 1e-9)  # 101 is within 1 % of 100 whatever the last bit is
+    allowed = 0.01 * abs(target) * (1 + 1e-9)  # 101 is within 1 % of 100 whatever the last bit is
     return any(abs(reading - target) <= allowed for reading in readings)
 
 
@@ -153,19 +132,15 @@ def token_f1(prediction: str, answer: str) -> float:
 
     As in SQuAD's script 1,577.5 becomes 15775, and two texts without words agree (1.0).
     """
-    predicted, gold = (Counter(_squad_tokens(text)) for text in (prediction, answer))
+    plain = (text.lower().translate(_PUNCTUATION) for text in (prediction, answer))
+    predicted, gold = (Counter(re.sub(r"\b(a|an|the)\b", " ", text).split()) for text in plain)
     if not predicted or not gold:
         return float(predicted == gold)
-    n_common = (predicted & gold).total()
-    return 2 * n_common / (predicted.total() + gold.total())
-
-
-def _squad_tokens(text: str) -> list[str]:
-    return re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(_PUNCTUATION)).split()
+    return 2 * (predicted & gold).total() / (predicted.total() + gold.total())
 
 
 def refusal_rule(prediction: str) -> str | None:
-    """The name of the first of ``REFUSAL_RULES`` by which the model declines, None if it answers."""
+    """The name of the first rule of ``answers.yaml`` by which the model declines, None if it answers."""
     for name, rule in _REFUSALS.items():
         match = rule.search(prediction.replace("’", "'"))
         if match and not _ANSWERS_ANYWAY.search(prediction, match.end()):

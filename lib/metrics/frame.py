@@ -47,10 +47,8 @@ class Metrics:
 
     ``metrics[run, metric, k]`` is the values by question_id, in the order of the frame; k is None for metrics without a
     depth. It is empty for a run that was not measured; a StudyError says that nothing was measured at this depth.
-    ``run in metrics`` and ``(run, metric, k) in metrics``: whether it was measured.
-
-    Args:
-        frame: METRIC_COLUMNS, and maybe more; columns may be categorical. It must not change afterwards.
+    ``run in metrics`` and ``(run, metric, k) in metrics``: whether it was measured. The frame (METRIC_COLUMNS, and
+    maybe more; columns may be categorical) must not change afterwards.
     """
 
     def __init__(self, frame: pd.DataFrame):
@@ -76,7 +74,7 @@ class Metrics:
 
     def __getitem__(self, key: tuple[Run, str, int | None]) -> pd.Series:
         rows = self._rows.get(_place(*key), np.array([], int))
-        if not len(rows) and key[2] is not None:
+        if not len(rows):
             self._check_depth(key[2])
         return pd.Series(self.frame["value"].to_numpy()[rows], self._ids[rows], name="value")
 
@@ -96,8 +94,8 @@ class Metrics:
         self._check_depth(k)
         return self.frame[self.frame["metric"].isin(wanted) & (self.frame["k"] == k)]
 
-    def _check_depth(self, k: int) -> None:
-        if k not in self._depths:
+    def _check_depth(self, k: int | None) -> None:
+        if k is not None and k not in self._depths:
             what = f"choose one of {', '.join(map(str, self._depths))}, or add {k} to metrics.ks in the profile"
             raise StudyError(f"nothing was measured at k = {k}: {what}")
 

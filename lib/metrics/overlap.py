@@ -1,9 +1,9 @@
 """How much of the gold evidence a chunk holds: sentence BLEU and ROUGE-L.
 
-``ctx_bleu``: sentence BLEU (Papineni et al., ACL 2002; sacrebleu, Post, WMT 2018) with effective order,
-divided by 100. ``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004) over the words of the
-``rouge_score`` package. Both compare a chunk with a question's pieces of evidence joined into one text, and
-lie between 0 and 1 (an identical text may score 1 + 4e-16: sacrebleu's own rounding, kept).
+``ctx_bleu``: sentence BLEU (Papineni et al., ACL 2002; sacrebleu, Post, WMT 2018) with effective order, divided by 100.
+``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004) over the words of the ``rouge_score`` package. Both
+compare a chunk with a question's pieces of evidence joined into one text, and lie between 0 and 1 (an identical text
+may score 1 + 4e-16: sacrebleu's own rounding, kept).
 """
 
 import re
@@ -68,30 +68,11 @@ class Reference:
 
 
 METRICS = (
-    Metric("ctx_bleu", "BLEU", "Papineni et al. (ACL 2002); sacrebleu, Post (WMT 2018)",
-           lambda chunk, evidence: Reference(evidence).bleu(chunk), 0.005),
-    Metric("ctx_rouge_l", "ROUGE-L", "Lin (2004)", lambda chunk, evidence: Reference(evidence).rouge_l(chunk), 0.005),
-)  # fmt: skip
+    Metric("ctx_bleu", "BLEU", "Papineni et al. (ACL 2002); sacrebleu, Post (WMT 2018)", Reference.bleu, 0.005),
+    Metric("ctx_rouge_l", "ROUGE-L", "Lin (2004)", Reference.rouge_l, 0.005),
+)
 NAMES = [metric.name for metric in METRICS]
 VERSION = 1
-
-
-def pair_scores(pairs: Sequence[tuple[str, str]], rows: Callable) -> np.ndarray:
-    """BLEU and ROUGE-L of (evidence, chunk) pairs, shape (n_pairs, 2).
-
-    Args:
-        pairs: texts.
-        rows: :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up.
-    """
-
-    def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
-        references = {evidence: Reference(evidence) for evidence, _ in items}
-        both = [(references[evidence], chunk) for evidence, chunk in items]
-        scored = [(reference.bleu(chunk), reference.rouge_l(chunk)) for reference, chunk in both]
-        return np.array(scored, float).reshape(-1, len(NAMES))
-
-    space = {"metrics": NAMES, "version": VERSION, "bleu": bleu_signature()}
-    return rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
 
 
 def overlap_metrics(
@@ -104,7 +85,7 @@ def overlap_metrics(
         chunk_texts: chunk id to text, for every chunk of the run's top ``max(ks)``.
         questions: with ``evidence``, its pieces joined by a blank line.
         ks: depths.
-        rows: see :func:`pair_scores`.
+        rows: :meth:`lib.cache.Cache.rows`, where pairs of evidence and chunk that were scored before are looked up.
 
     Returns:
         Long frame question_id, metric, k, value; a question without rows in the run scores 0.
@@ -112,11 +93,18 @@ def overlap_metrics(
     Raises:
         KeyError: a chunk of the run has no text.
     """
+
+    def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
+        references = {evidence: Reference(evidence) for evidence, _ in items}
+        scored = [[metric.function(references[one], chunk) for metric in METRICS] for one, chunk in items]
+        return np.array(scored, float).reshape(-1, len(NAMES))
+
     evidence = questions.set_index("question_id", verify_integrity=True)["evidence"]
     top = run[(run["rank"] <= max(ks)) & run["question_id"].isin(evidence.index)]
-    pairs = zip(top["question_id"], top["chunk_id"], strict=True)
-    texts = [(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in pairs]
-    scores = pair_scores(texts, rows)
+    ids = zip(top["question_id"], top["chunk_id"], strict=True)
+    pairs = [(evidence[question_id], chunk_texts[chunk_id]) for question_id, chunk_id in ids]
+    space = {"metrics": NAMES, "version": VERSION, "bleu": bleu_signature()}
+    scores = rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
     scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
     parts = []
     for k in ks:

@@ -1,12 +1,10 @@
 """Did the run find the gold filing and the gold pages? Recall over chunks, and ranked measures over pages.
 
-A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, score; questions have question_id,
-doc_name and gold_pages (page numbers from 0, so page 0 is a page). Every function answers for *all*
-questions: one that the run has no rows for scores 0 and counts. Rows of other questions are ignored.
-
-``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k *chunks*. The measures of ``ir_measures`` (MacAvaney,
-Macdonald & Ounis, ECIR 2022) look at a ranking of distinct *pages*, or of distinct *filings*, where each stands where
-its first chunk stands.
+A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, score; questions have question_id, doc_name
+and gold_pages (from 0). Every function answers for *all* questions: one that the run has no rows for scores 0 and
+counts. Rows of other questions are ignored. ``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k
+*chunks*. The measures of ``ir_measures`` (MacAvaney, Macdonald & Ounis, ECIR 2022) look at a ranking of distinct
+*pages*, or of distinct *filings*, where each stands where its first chunk stands.
 """
 
 from collections.abc import Sequence
@@ -19,6 +17,7 @@ from ir_measures.measures import Measure
 from lib.metrics.frame import Metric, long_frame
 
 DEPTHS = (1, 3, 5, 10, 20)
+PAGE = ["question_id", "doc_name", "page"]  # of a run and of the judgements
 PAGE_METRICS = (
     Metric("ndcg", "nDCG", "Järvelin & Kekäläinen (TOIS 2002)", nDCG @ 10),
     Metric("mrr", "MRR", "Voorhees (TREC 1999)", RR @ 10),
@@ -41,7 +40,7 @@ def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:
         ValueError: a question is listed twice, or has no gold page, so its recall is undefined.
     """
     _refuse("questions listed twice", questions.loc[questions["question_id"].duplicated(), "question_id"])
-    gold = questions[["question_id", "doc_name", "gold_pages"]].explode("gold_pages")
+    gold = questions[[*PAGE[:2], "gold_pages"]].explode("gold_pages")
     _refuse("recall is undefined without a gold page", gold.loc[gold["gold_pages"].isna(), "question_id"])
     gold = gold.rename(columns={"gold_pages": "page"}).astype({"page": "int64"})
     return gold.drop_duplicates(ignore_index=True)
@@ -49,9 +48,8 @@ def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:
 
 def is_gold(pairs: pd.DataFrame, questions: pd.DataFrame) -> pd.Series:
     """Whether each pair's chunk lies on a gold page of its question; pairs have question_id, doc_name and page."""
-    keys = ["question_id", "doc_name", "page"]
-    gold = pd.MultiIndex.from_frame(gold_pages(questions)[keys])
-    return pd.Series(pd.MultiIndex.from_frame(pairs[keys]).isin(gold), pairs.index)
+    gold = pd.MultiIndex.from_frame(gold_pages(questions)[PAGE])
+    return pd.Series(pd.MultiIndex.from_frame(pairs[PAGE]).isin(gold), pairs.index)
 
 
 def _refuse(why: str, question_ids: pd.Series) -> None:
@@ -61,30 +59,26 @@ def _refuse(why: str, question_ids: pd.Series) -> None:
 
 def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """:func:`gold_pages` with ``rank``, the best one at which a chunk of the page is seen; NaN if none is."""
-    keys = ["question_id", "doc_name", "page"]
-    seen = run[[*keys, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types
-    found = gold_pages(questions).merge(seen, on=keys, how="left")
-    return found.groupby(keys, as_index=False, sort=False).min()
+    seen = run[[*PAGE, "rank"]].astype({"page": "int64", "rank": "int64"})  # an empty run has no types
+    found = gold_pages(questions).merge(seen, on=PAGE, how="left")
+    return found.groupby(PAGE, as_index=False, sort=False).min()
 
 
 def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
-    """1.0 if one of the top k chunks is from the question's gold filing, else 0.0; indexed by question_id.
+    """1.0 if one of the top k chunks is from the question's gold filing, else 0.0; indexed by question_id."""
+    return page_recall(*_by_filing(run, questions), k).rename("doc_recall")
 
-    Raises:
-        ValueError: a question is listed twice.
-    """
-    _refuse("questions listed twice", questions.loc[questions["question_id"].duplicated(), "question_id"])
-    top = run[run["rank"] <= k]
-    seen = pd.MultiIndex.from_frame(top[["question_id", "doc_name"]])
-    wanted = pd.MultiIndex.from_frame(questions[["question_id", "doc_name"]])
-    index = pd.Index(questions["question_id"], name="question_id")
-    return pd.Series(wanted.isin(seen).astype(float), index=index, name="doc_recall")
+
+def _by_filing(run: pd.DataFrame, questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A run and its questions with each filing as the one page that it then has."""
+    return run.assign(page=0), questions.assign(gold_pages=[[0]] * len(questions))
 
 
 def page_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
     """|gold pages among the pages of the top k chunks| / |gold pages|; indexed by question_id."""
-    first = gold_ranks(run, questions)
-    return (first["rank"] <= k).groupby(first["question_id"], sort=False).mean().rename("page_recall")
+    gold, top = gold_pages(questions), run[run["rank"] <= k]
+    is_seen = pd.Series(pd.MultiIndex.from_frame(gold[PAGE]).isin(pd.MultiIndex.from_frame(top[PAGE])))
+    return is_seen.groupby(gold["question_id"], sort=False).mean().rename("page_recall")
 
 
 def page_hit(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
@@ -96,15 +90,12 @@ def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
     """The run as a ranking of distinct pages; a page stands where its first chunk stands.
 
     Returns:
-        question_id, rank (from 1), doc_name, page, page_id, score. The score is minus the rank: trec_eval
-        sorts by score and breaks ties by docno, so equal scores would not keep the run's order.
+        question_id, doc_name, page, rank (from 1), page_id, score. The score is minus the rank: trec_eval sorts by
+        score and breaks ties by docno, so equal scores would not keep the run's order.
     """
-    pages = run.sort_values(["question_id", "rank"], kind="stable")
-    pages = pages.drop_duplicates(["question_id", "doc_name", "page"], ignore_index=True)
-    pages["rank"] = pages.groupby("question_id").cumcount() + 1
-    pages["page_id"] = _page_ids(pages)
-    pages["score"] = -pages["rank"].astype(float)
-    return pages[["question_id", "rank", "doc_name", "page", "page_id", "score"]]
+    pages = run.sort_values(["question_id", "rank"], kind="stable").drop_duplicates(PAGE, ignore_index=True)
+    ranks = pages.groupby("question_id").cumcount() + 1
+    return pages[PAGE].assign(rank=ranks, page_id=_page_ids(pages), score=-ranks.astype(float))
 
 
 def _page_ids(pages: pd.DataFrame) -> list[str]:
@@ -133,14 +124,10 @@ def rank_measures(
 
 
 def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[int] = DEPTHS) -> pd.DataFrame:
-    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks.
-
-    A filing is ranked as the one page that it then has.
-    """
+    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
     wanted = [(metric, k) for metric in CHUNK_METRICS for k in ks]
     parts = [long_frame(metric.function(run, questions, k), metric.name, k) for metric, k in wanted]
-    by_filing = run.assign(page=0), questions.assign(gold_pages=[[0]] * len(questions))
-    filings = rank_measures(*by_filing, DOC_MEASURES)
+    filings = rank_measures(*_by_filing(run, questions), DOC_MEASURES)
     filings["metric"] = "doc_" + filings["metric"]
     return pd.concat([*parts, rank_measures(run, questions), filings], ignore_index=True)
 

@@ -2,8 +2,8 @@
 
 A person looks at what an answer ends with, not at the operands of its derivation; accepts another last digit, the
 statement's own unit (302,578 for $303 million) and a fraction for its percentage; and takes a refusal for a wrong
-answer. What cannot be known without people is a choice, READINGS: which figures count, and how far one may be off. It
-is made on labels of people in folds (:mod:`lib.analysis.calibration`); READING is the one that all labels give.
+answer. Which figures count and how far one may be off is a choice, READINGS, that is made on labels of people in folds
+(:mod:`lib.analysis.calibration`); READING is the one that all labels give.
 """
 
 import math
@@ -27,8 +27,7 @@ _PLAIN = (
 )
 _SENTENCE_ENDS = re.compile(r'\n+|(?<=[.!?:;])\s+(?=[A-Z"“(*$\\-])')
 _EQUALS = re.compile(r"=|≈|\bequals?\b")
-_THOUSANDS = tuple(1000.0**n for n in range(4))
-_HAIR = 1 + 1e-9  # 101 is one away from 100 whatever the last bit is
+_DENIES = re.compile(r"\b(?:not?|never|cannot|neither|nor|none)\b|n['’]t\b", re.I)
 
 #: Which figures of an answer count, of those of each sentence after its last equals sign.
 PLACES = {
@@ -95,20 +94,17 @@ def is_same(found: Quantity, gold: Figure, tolerance: tuple[float, float] = READ
     elif found.is_scaled:
         readings = {found.value / gold.unit}
     else:
-        scales = _THOUSANDS if gold.unit > 1 else _THOUSANDS[:1]
-        readings = {found.value / scale for scale in (*scales, gold.unit)}
-    allowed = max(tolerance[0] * gold.digit, tolerance[1] * abs(gold.value)) * _HAIR
+        readings = {found.value / scale for scale in (1.0, gold.unit, *((1e3, 1e6, 1e9) if gold.unit > 1 else ()))}
+    hair = 1 + 1e-9  # 101 is one away from 100 whatever the last bit is
+    allowed = max(tolerance[0] * gold.digit, tolerance[1] * abs(gold.value)) * hair
     return any(abs(reading - gold.value) <= allowed for reading in readings)
 
 
 def answer_right(prediction: str, answer: str, question: str | None = None, by: Reading = READING) -> bool:
     """Whether an answer concludes with the reference's figure.
 
-    Args:
-        prediction: what was written; one that declines is wrong.
-        answer: the gold answer.
-        question: where it names a unit ("in USD millions"), the gold figure without a scale is in it.
-        by: which figures count and how far one may be off.
+    One that declines is wrong. Where the question names a unit ("in USD millions"), the gold figure without a scale is
+    in it.
 
     Raises:
         ValueError: the gold answer is no bare number.
@@ -121,13 +117,10 @@ def answer_right(prediction: str, answer: str, question: str | None = None, by: 
     return any(is_same(found, gold, by.tolerance) for found in PLACES[by.place](sentences))
 
 
-_DENIES = re.compile(r"\b(?:not?|never|cannot|neither|nor|none)\b|n['’]t\b", re.IGNORECASE)
-
-
 def says_yes(text: str) -> bool:
     """Whether a text answers yes: by a *yes* or *no* that it begins with, else by whether its first sentence denies."""
     first = next(filter(str.strip, _SENTENCE_ENDS.split(text)), "").lstrip(' "“*')
-    return not _DENIES.search(re.match(r"yes\b|", first, re.IGNORECASE)[0] or first)
+    return not _DENIES.search(re.match(r"yes\b|", first, re.I)[0] or first)
 
 
 def same_side(prediction: str, answer: str) -> bool:

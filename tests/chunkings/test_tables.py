@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.chunkings.elements import ELEMENT_COLUMNS, elements, groups_of, is_furniture, merge
-from lib.chunkings.grid import grid_of, joined_tables
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
+from lib.chunkings.tables import grid_of, joined_tables
 from lib.data.chunks import count_tokens
 from lib.models.index import window_vectors, windows
 from lib.retrievers import dense
@@ -22,34 +22,34 @@ KINDS = st.sampled_from(["title", "text", "table", "furniture"])
 PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
 
 
-def groups(*kinds: str, length: int = 100) -> list[list[str]]:
-    """The kinds of each chunk's elements, all of one length, with room for three."""
-    return [list(kinds[a:b]) for a, b in groups_of(kinds, [length] * len(kinds), 3 * length)]
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        "text text text | text",  # up to a size
+        "text | title text",  # a title begins a chunk
+        "title title text | title",
+        "text | table | text",  # a table is alone but for its titles
+        "title table | table",
+        "title text | table",
+        "furniture title text",  # furniture makes no chunk of its own
+        "table furniture",
+        "furniture",
+    ],
+)
+def test_which_elements_make_a_chunk(chunks):
+    kinds = chunks.replace("| ", "").split()
+    found = groups_of(kinds, [600] * len(kinds))  # there is room for three
+    assert " | ".join(" ".join(kinds[first:end]) for first, end in found) == chunks
 
 
-def test_text_is_merged_up_to_a_size_and_a_title_begins_a_chunk():
-    assert groups("text", "text", "text", "text") == [["text"] * 3, ["text"]]
-    assert groups("text", "title", "text") == [["text"], ["title", "text"]]
-    assert groups("title", "title", "text", "title") == [["title", "title", "text"], ["title"]]
-
-
-def test_a_table_begins_a_chunk_that_holds_nothing_else_but_its_titles():
-    assert groups("text", "table", "text") == [["text"], ["table"], ["text"]]
-    assert groups("title", "table", "table") == [["title", "table"], ["table"]]
-    assert groups("title", "text", "table") == [["title", "text"], ["table"]]
-    assert groups_of(["table", "text"], [9000, 10], 300) == [(0, 1), (1, 2)]
-
-
-def test_furniture_makes_no_chunk_of_its_own():
-    assert groups("furniture", "title", "text") == [["furniture", "title", "text"]]
-    assert groups("table", "furniture") == [["table", "furniture"]]
-    assert groups("furniture") == [["furniture"]]
+def test_a_table_of_any_length_is_one_chunk():
+    assert groups_of(["table", "text"], [9000, 10]) == [(0, 1), (1, 2)]
 
 
 @given(PIECES)
 def test_every_element_is_in_one_chunk_and_no_text_chunk_is_too_long(pieces):
     kinds, lengths = [kind for kind, _ in pieces], [length for _, length in pieces]
-    found = groups_of(kinds, lengths, 2048)
+    found = groups_of(kinds, lengths)
     assert [number for a, b in found for number in range(a, b)] == list(range(len(pieces)))
     for a, b in found:
         held = [one for one in zip(kinds[a:b], lengths[a:b], strict=True) if one[0] != "furniture"]
@@ -179,23 +179,17 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
 @pytest.mark.parametrize("name", sorted(CHUNKINGS.keys() - {"tables_only"}))
 def test_every_word_of_every_page_is_in_every_other_table(study, name):
     words = study.with_chunks(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
+    glued = "".join(study.with_chunks(name).chunks["text"]).replace(" ", "")
     for page in (0, 2):
         missing = {*study.pages["text"][page].split()} - words[page]
-        glued = "".join(study.with_chunks(name).chunks["text"]).replace(" ", "")
         assert all(word in glued for word in missing), missing
 
 
-def test_a_table_is_in_one_chunk(study, sales):
-    figures = [figure for row in sales[2:] for figure in row[1:]]
-    for name in ("elements", "tables_only"):
-        held = study.with_chunks(name).chunks["text"].map(lambda text: all(figure in text for figure in figures))
-        assert held.any(), name
-
-
-def test_tables_only_keeps_nothing_but_tables(study, sales):
+def test_a_table_is_in_one_chunk_and_tables_only_keeps_nothing_else(study, sales):
+    whole = [word for row in sales for cell in row for word in cell.split()]
     (table,) = study.with_chunks("tables_only").chunks.itertuples()
-    assert table.page == 0
-    assert table.text.split() == [word for row in sales for cell in row for word in cell.split()]
+    assert (table.page, table.text.split()) == (0, whole)
+    assert any(text.split() == whole for text in study.with_chunks("elements").chunks["text"])
 
 
 def test_pages_without_tables_or_titles_keep_their_chunks(study):

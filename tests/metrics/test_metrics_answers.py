@@ -5,26 +5,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
 
 from lib.metrics import answers as m
-from lib.metrics.overlap import Reference
 
 MANY = settings(max_examples=400, deadline=None, derandomize=True)
 MILLIONS = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"
 BILLIONS = "What is the year end FY2018 net PPNE for 3M? Answer in USD billions."
 RATIO = "What is the FY2017 operating cash flow ratio for Adobe? Round your answer to two decimal places."
 MARGIN = "What is Coca Cola's FY2021 COGS % margin?"
-ROUGE = RougeScorer(["rougeL"])
-
-
-@MANY
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_answer_rouge_l_equals_rouge_score(prediction, answer):
-    assert Reference(answer).rouge_l(prediction) == ROUGE.score(answer, prediction)["rougeL"].fmeasure
-
-
-# --- numeric match, loose ---
 
 
 @pytest.mark.parametrize(
@@ -62,9 +50,6 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
     pairs = [(float(p), float(g)) for p in predicted for g in gold]
     expected = any(np.isclose(p, g, atol=0.03, rtol=0.03) for p, g in pairs)
     assert m.numeric_match(prediction, answer) is expected
-
-
-# --- numeric match, strict ---
 
 
 @pytest.mark.parametrize(
@@ -162,9 +147,6 @@ def test_numeric_matches_take_any_text(prediction, answer, question):
         assert m.numeric_match_strict(answer, answer, question)
 
 
-# --- token F1, refusals ---
-
-
 @pytest.mark.parametrize(
     ("prediction", "answer", "expected"),
     [
@@ -208,8 +190,6 @@ def test_token_f1(prediction, answer, expected):
 def test_refusals(prediction, rule):
     assert m.refusal_rule(prediction) == rule
 
-
-# --- the frame ---
 
 FRAME = pd.DataFrame(
     [

@@ -119,10 +119,13 @@ def test_a_chunk_without_text_is_an_error():
         overlap.overlap_metrics(run_of(q1=["c9"]), TEXTS, QUESTIONS, (1,), computed)
 
 
-def test_pairs_are_scored_once_across_methods_and_a_changed_chunk_is_a_new_pair(tmp_path, monkeypatch):
-    scored = []
-    monkeypatch.setattr(overlap.Reference, "bleu", lambda self, chunk: scored.append(chunk) or 0.5)
-    rows = Cache(tmp_path / "cache.sqlite").rows
+def test_pairs_are_scored_once_across_methods_and_a_changed_chunk_is_a_new_pair(tmp_path):
+    cached, scored = Cache(tmp_path / "cache.sqlite").rows, []
+
+    def rows(space, pairs, compute, **named):
+        noted = lambda items: scored.extend(chunk for _, chunk in items) or compute(items)  # noqa: E731
+        return cached(space, pairs, noted, **named)
+
     overlap.overlap_metrics(run_of(q1=["c1", "c2"]), TEXTS, QUESTIONS, (1, 5), rows)
     again = overlap.overlap_metrics(run_of(q1=["c2", "c3"]), TEXTS, QUESTIONS, (1, 5), rows)
     assert sorted(scored) == sorted(TEXTS.values())
