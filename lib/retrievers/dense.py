@@ -5,6 +5,8 @@ have one vector each instead, so that a long chunk's vector has to stand for all
 retrieval; Yang, 2023) searches small children and returns the chunks that they are spans of.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
@@ -53,9 +55,14 @@ def score_vectors(study: Study, queries: np.ndarray) -> np.ndarray:
     return best_window_scores(queries, vectors, owners, len(study.chunks))
 
 
+def score_texts(study: Study, texts: Iterable[str]) -> np.ndarray:
+    """As :func:`score`, with one text in place of each question."""
+    return score_vectors(study, encode_queries(study, list(texts)))
+
+
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and the best window of each chunk, shape (n_questions, n_chunks)."""
-    return score_vectors(study, question_vectors(study))
+    return score_texts(study, study.questions["question"])
 
 
 def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
@@ -71,9 +78,8 @@ def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
 
 def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
-    scores = [score_whole(study.with_chunks(name), candidates) for name in SIZES]
-    is_first = study.memo("is_first", lambda: sizes_together(study)[1])
-    return np.concatenate(scores, axis=1)[:, is_first]
+    scores = np.concatenate([score_whole(study.with_chunks(name), candidates) for name in SIZES], axis=1)
+    return scores[:, study.memo("is_first", lambda: sizes_together(study)[1])]
 
 
 def score_children(study: Study, candidates: np.ndarray) -> np.ndarray:

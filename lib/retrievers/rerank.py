@@ -21,8 +21,7 @@ HEAD_TOKENS = 256
 def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
     """The cross-encoder's score of every row of a run, shape (len(pool),); kept pair by pair.
 
-    Args:
-        head_tokens: read only the first window of each chunk, of at most this many tokens with the question.
+    ``head_tokens``: read only the first window of each chunk, of at most this many tokens with the question.
     """
     settings = study.profile.rerank
     texts = study.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
@@ -37,9 +36,8 @@ def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None
         tokenizer = memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
         passages = [passages_of(*pair, tokenizer, window)[: 1 if head_tokens else None] for pair in pairs]
         flat = [(pair[0], text) for pair, part in zip(pairs, passages, strict=True) for text in part]
-        best = np.full(len(pairs), -np.inf)
-        np.maximum.at(best, np.repeat(np.arange(len(pairs)), list(map(len, passages))), model.scores(flat))
-        return best
+        starts = np.cumsum([0, *map(len, passages[:-1])])
+        return np.maximum.reduceat(np.asarray(model.scores(flat), float), starts)
 
     pairs = list(zip(questions, texts, strict=True))
     return study.cache.rows(space, pairs, compute, BATCH, np.float64, "rerank").reshape(-1)

@@ -8,7 +8,7 @@ import pytest
 
 from lib.chunkings.elements import ELEMENT_COLUMNS, merge
 from lib.retrievers import element_metadata
-from lib.retrievers.element_metadata import KINDS, captions, metadata_of, represent, score, sentences_of
+from lib.retrievers.element_metadata import captions, metadata_of, represent, score, sentences_of
 
 
 def test_sentences_are_cut_and_freed_of_blanks():
@@ -91,7 +91,7 @@ def test_every_chunk_has_three_representations(study):
         "(Millions)",
         "Fees 1 2 Taxes 3 4",
     ]
-    assert (found[list(KINDS)] != "").all(axis=None)
+    assert (found[["keywords", "summary", "prefix"]] != "").all(axis=None)
     assert found.loc[3, "keywords"].split(", ") == ["fees", "taxes"]
 
 
