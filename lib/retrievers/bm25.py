@@ -1,9 +1,8 @@
 """Okapi BM25 (Robertson & Zaragoza, 2009) as a sparse matrix: sound weights, and those of ``rank_bm25``.
 
-A sound term weight falls with the share of texts that contain the term and is never negative (:func:`idf`, as Lucene
-has it); words without content are left out. ``rank_bm25.BM25Okapi`` lifts the negative weight of a term in more than
-half of the texts to a quarter of the mean weight. Over filings, where most terms are numbers that occur once, "the"
-then weighs more than "revenue". Its scores are kept as a form of their own, because published studies used them.
+A sound term weight is never negative, as Lucene has it; words without content are left out. ``rank_bm25.BM25Okapi``
+lifts the negative weight of a term in more than half of the texts to a quarter of the mean. Over filings, whose terms
+are mostly numbers that occur once, "the" then weighs more than "revenue"; published studies used those scores.
 """
 
 from collections import Counter

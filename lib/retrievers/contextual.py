@@ -1,11 +1,9 @@
 """Contextual retrieval: every chunk is searched with a context of its filing before it (Anthropic, 2024).
 
-The chunks that are found stay as they are; only their texts in the index have the context before them. Akarsu et al.
-(2026) search such an index with vectors (``contextual_dense``) and fuse that with BM25 (``contextual_hybrid``). The
-published recipe has a language model place every chunk in its document. On a processor that is too expensive, so one
-context serves all chunks of a filing: written from the filing's own first pages, or, without a model, a header of its
-metadata. Their contexts are two or three sentences on the whole document, of at most 100 tokens; what ours are written
-from, and their length, is chosen here.
+The chunks that are found stay as they are. Akarsu et al. (2026) search such an index with vectors and fuse that with
+BM25. The published recipe has a language model place every chunk in its document; on a processor that is too expensive,
+so one context serves all chunks of a filing: written from its first pages, or, without a model, a header of its
+metadata. Theirs has two or three sentences and at most 100 tokens; what ours is written from is chosen here.
 """
 
 import re
@@ -74,9 +72,8 @@ def written(study: Study) -> Filled:
 def contexts(study: Study, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line.
 
-    A written context begins with the header, which it rests on; what was cut ends with its last whole
-    sentence if that leaves half of it or more. A filing whose context could not be written has its header; the log
-    reports what is missing.
+    A written context begins with the header; what was cut ends with its last whole sentence if that leaves half of it
+    or more. A filing whose context could not be written has its header; the log reports what is missing.
     """
     found = sentences(study.filings)
     texts = written(study).texts if kind == "written" else {}
@@ -88,12 +85,9 @@ def contexts(study: Study, kind: Context) -> dict[str, str]:
 
 
 def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
-    """The windows of every chunk, re-cut so that the context and a window fit the encoder together, in order.
-
-    Columns are chunk (row of the chunk) and text (context, newline, window).
-    """
-    settings, tokenizer, parts = study.profile.embedder, study.tokenizer, []
-    prefixes = contexts(study, context)
+    """The chunks re-cut so that context and window fit the encoder: chunk (row), text (context, newline, window)."""
+    settings, tokenizer = study.profile.embedder, study.tokenizer
+    prefixes, parts = contexts(study, context), []
     for doc_name, rows in study.chunks.groupby("doc_name", sort=False).indices.items():
         offsets = tokenizer.encode(prefixes[doc_name], add_special_tokens=False).offsets
         end = offsets[MAX_PREFIX - 1][1] if len(offsets) > MAX_PREFIX else None

@@ -1,13 +1,9 @@
 """Convex combination of dense and BM25 scores (Bruch, Gai & Ingber, TOIS 2023): ``alpha dense + (1 - alpha) BM25``.
 
-Both are first normalised question by question, since cosines and BM25 sums have different ranges. ``min_max`` brings
-them to 0..1 by the least and the greatest score among the candidates. ``softmax`` is that of the code of Kim et al.
-(2025), whose paper states none: cosines over the first N_DENSE by dense, BM25 over all candidates, and only those first
-ones are retrieved. The same ``alpha`` means another mixture under each.
-
-Akarsu et al. (2026) take fixed weights. Kim et al. sweep ``alpha`` from 0 to 1 by 0.025 and take the best by nDCG@10;
-here that choice is made inside the training folds, which hold no question about a tested company: no question is scored
-with a weight it helped choose.
+Both are first normalised question by question: by ``min_max``, or by ``softmax`` as in the code of Kim et al. (2025),
+whose paper states none: cosines over the first N_DENSE by dense, BM25 over all candidates, and only those first ones
+are retrieved. Akarsu et al. (2026) take fixed weights. Kim et al. sweep ``alpha`` from 0 to 1 by 0.025 and take the
+best by nDCG@10; here the training folds choose it, which hold no question about a tested company.
 """
 
 from functools import partial
@@ -53,10 +49,7 @@ def scaled(
 
 
 def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:
-    """``alpha`` times the dense scores plus ``1 - alpha`` times the sparse ones, ``-inf`` outside of the candidates.
-
-    ``alpha`` is a weight from 0 to 1, or one for each question, shape (n_questions, 1).
-    """
+    """The combination, ``-inf`` outside of the candidates; ``alpha`` is one weight or of shape (n_questions, 1)."""
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 

@@ -1,8 +1,7 @@
 """Dense retrieval (Karpukhin et al., EMNLP 2020; Reimers & Gurevych, EMNLP 2019): cosine of unit vectors.
 
-A chunk that is longer than the encoder's window is several windows, and scores as its best one. Chunks of fixed sizes
-have one vector each instead, so that a long chunk's vector has to stand for all of it. Parent-child (small-to-big
-retrieval; Yang, 2023) searches small children and returns the chunks that they are spans of.
+A chunk that is longer than the encoder's window is several windows, and scores as its best one; one of a fixed size has
+one vector. Parent-child (small-to-big; Yang, 2023) searches small children and returns the chunks that they are of.
 """
 
 from collections.abc import Iterable
@@ -17,10 +16,10 @@ BLOCK = 8192  # vectors that are held in double precision at a time
 
 
 def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """The cosine of each pair of unit vectors, float32 of shape (n_queries, n_vectors), the same on every processor.
+    """The cosine of each pair of unit vectors, float32 of shape (n_queries, n_vectors).
 
-    Products in double precision are rounded once, so that equal vectors score equally wherever they stand; in single
-    precision a matrix product gives them other last digits by position and processor, which break ties by chance.
+    Products in double precision are rounded once, so that equal vectors score equally wherever they stand, on every
+    processor; in single precision their last digits break ties by chance.
     """
     queries, found = queries.astype(np.float64), np.empty((len(queries), len(vectors)), np.float32)
     for start in range(0, len(vectors), BLOCK):

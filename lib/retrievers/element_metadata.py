@@ -1,10 +1,9 @@
 """Element chunks that are searched by their metadata (Yepes et al., 2024): keywords, a summary, or a prefix.
 
-In the source each of the three represents the same chunks in an index of its own, and together in one. Whether the
-chunk's text is embedded with them is not stated; here the metadata alone are, as one vector a chunk. Their keywords (up
-to six) and summary (a paragraph) are written by GPT-4. Ours are found in the text: keywords are the terms with the
-highest TF-IDF, and the summary is the sentences that are nearest to the whole chunk. The prefix is the first two
-sentences, and for a table its caption, which needs no model: here the titles that stand before it.
+In the source each of the three represents the same chunks in an index of its own, and together in one; here the
+metadata alone are embedded, which it does not state. GPT-4 writes their keywords (up to six) and summary. Ours are found
+in the text: the terms with the highest TF-IDF, and the sentences that are nearest to the whole chunk. The prefix is the
+first two sentences, and for a table its caption: here the titles that stand before it.
 """
 
 import re

@@ -2,16 +2,12 @@
 
 Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it: the model labels each of the first five chunks
 RELEVANT, AMBIGUOUS or IRRELEVANT at temperature 0; where none is RELEVANT, it rewrites the question at temperature 0.5,
-hybrid retrieval is repeated, and the better round stays. Both rounds are judged for the question as it was asked. The
-paper does not state which round is better; chosen here: that with more RELEVANT chunks, then with more AMBIGUOUS ones,
-the first where both are equal.
+hybrid retrieval is repeated, and the better round stays. Both rounds are judged for the question as it was asked. Which
+is better is chosen here: that with more RELEVANT chunks, then with more AMBIGUOUS ones, the first of equal ones.
 
 A selection agent (Kim et al., 2025) reads ten chunks in one prompt and lists those that are needed; a list without a
-number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth.
-
-A chunk is read from its beginning, as many tokens as the profile says: the papers' models read it whole. The wording of
-both prompts is chosen here; a model of half a billion parameters called nearly every document RELEVANT under each of
-three wordings that were tried on the demo. One judgement of a (question, chunk) pair serves every method and metric.
+number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth. A chunk is
+read from its beginning, as many tokens as the profile says (the papers' models read it whole), and judged once.
 """
 
 import re
@@ -28,14 +24,14 @@ from lib.retrievers.rewritten import hybrid_scores, one_line
 from lib.study import Study
 
 FIRST_STAGE = "hybrid_rrf"
-LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", "UNREADABLE")
-_LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most tokens it may have
+LABELS = {"RELEV": "RELEVANT", "AMBIG": "AMBIGUOUS", "IRREL": "IRRELEVANT"}  # a text may be cut within one
+_LABEL = re.compile(rf"\b({'|'.join(LABELS)})")
 
 
 def label_of(text: str | None) -> str:
     """The first label in the judge's text; UNREADABLE where there is none."""
     found = _LABEL.search((text or "").upper())
-    return next(label for label in LABELS if not found or label.startswith(found[1])) if found else LABELS[-1]
+    return LABELS[found[1]] if found else "UNREADABLE"
 
 
 def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
@@ -51,7 +47,7 @@ def beginnings(study: Study, chunk_ids: Iterable[str], n_tokens: int) -> list[st
 
 
 def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of question_id and chunk_id, each once, with their ``label`` of LABELS, from the log or judged now."""
+    """Pairs of question_id and chunk_id, each once, with their ``label``, see :func:`label_of`."""
     read = beginnings(study, pairs["chunk_id"], study.profile.sibling_texts.judge.passage_tokens)
     owners = dict(zip(pairs["question_id"] + "/" + pairs["chunk_id"], pairs["question_id"], strict=True))
     given, passages = asked(study), zip(owners.items(), read, strict=True)

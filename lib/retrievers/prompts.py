@@ -40,14 +40,10 @@ def prompt(kind: str, fields: Mapping[str, object]) -> Prompt:
 
 
 def write(study: Study, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None) -> Filled:
-    """The texts of a kind of TEMPLATES, from the log or written now; what is missing the log reports.
+    """The texts of a kind of TEMPLATES by id, from the log or written now; what is missing the log reports.
 
-    Args:
-        fields: id of each text → what fills its template.
-        about: id of each text → the question or filing that it is for, where that is not the id.
-
-    Returns:
-        ``texts`` by id; where the settings have ``n_passages``, by ``id/number``, each drawn with ``seed + number``.
+    ``fields`` has what fills the template of each id, ``about`` the question or filing it is for where that is not the
+    id. Where the settings have ``n_passages``, texts are by ``id/number``, each drawn with ``seed + number``.
     """
     settings, items = settings_of(study, kind), []
     for name, given in fields.items():

@@ -2,10 +2,8 @@
 
 ``multi_query``: the question and its rewrites are each searched densely and fused (Akarsu et al., 2026).
 ``keyword_query`` and ``lm_expansion``: the question with its key terms, or with related terms, behind it is searched
-densely (Kim et al., 2025), and as here by dense and BM25, fused. Their key terms are also freed of redundant words by
-LLMLingua, which is not installed here. The corrective rewrite follows Yan et al. (2024), see
-:mod:`lib.retrievers.judged`. What was not written is not made up: fewer lists are fused, or the question stands alone.
-Prompts are short and hold no example: a model of half a billion parameters copies it.
+densely (Kim et al., 2025; their LLMLingua is not installed here), and here by dense and BM25, fused. What was not
+written is not made up: fewer lists are fused, or the question stands alone.
 """
 
 import re

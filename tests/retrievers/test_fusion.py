@@ -31,11 +31,7 @@ def fuse(runs: list[pd.DataFrame], keys: dict[str, str] | str, k_rrf: int = 60) 
         # a text counts once in a list, at its best rank
         ([("q1", "axb"), ("q1", "xb")], {"a": "K", "x": "K", "b": "L"}, {"q1": {"a": 2 / 61, "b": 2 / 62}}),
         # a list without a question adds nothing to it
-        (
-            [("q1", "b"), ("q2", "a"), ("q1", "ba")],
-            "ab",
-            {"q1": {"a": 1 / 62, "b": 2 / 61}, "q2": {"a": 1 / 61}},
-        ),
+        ([("q1", "b"), ("q2", "a"), ("q1", "ba")], "ab", {"q1": {"a": 1 / 62, "b": 2 / 61}, "q2": {"a": 1 / 61}}),
     ],
 )
 def test_rrf_sums_reciprocal_ranks(lists, keys, fused):
