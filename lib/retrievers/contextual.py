@@ -9,6 +9,7 @@ metadata. Theirs has two or three sentences and at most 100 tokens; what ours is
 import re
 from calendar import month_name
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -106,13 +107,6 @@ def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarr
     return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
 
 
-@remembered
-def bm25_index(study: Study, context: Context) -> BM25:
-    """BM25 over the chunks, each with its filing's context before it, built once a process."""
-    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
-    return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
-
-
 def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """Cosine between the question and each chunk's best prefixed window, shape (n_questions, n_chunks)."""
     owners, vectors = window_vectors(study, context)
@@ -121,5 +115,8 @@ def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np
 
 def score_hybrid(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
-    sparse = text_scores(bm25_index(study, context), study.questions["question"])
+    settings = study.profile.bm25
+    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
+    make = partial(BM25.of_texts, texts, settings.k1, settings.b)
+    sparse = text_scores(study.memo(("contextual bm25", context), make), study.questions["question"])
     return fused(study, [score_dense(study, candidates, context=context), sparse], candidates)

@@ -1,8 +1,8 @@
 """Element chunks that are searched by their metadata (Yepes et al., 2024): keywords, a summary, or a prefix.
 
 In the source each of the three represents the same chunks in an index of its own, and together in one; here the
-metadata alone are embedded, which it does not state. GPT-4 writes their keywords (up to six) and summary. Ours are found
-in the text: the terms with the highest TF-IDF, and the sentences that are nearest to the whole chunk. The prefix is the
+metadata alone are embedded, which it does not state. GPT-4 writes their keywords (up to six) and summary. Ours are in
+the text: the terms with the highest TF-IDF, and the sentences that are nearest to the whole chunk. The prefix is the
 first two sentences, and for a table its caption: here the titles that stand before it.
 """
 

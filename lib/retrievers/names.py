@@ -39,8 +39,7 @@ def core_words(name: str) -> list[str]:
 def forms(name: str) -> tuple[str, set[str], tuple[str, ...], re.Pattern]:
     """A name's written forms: its first own word, the whole without spaces, its words, a pattern of abbreviations.
 
-    An abbreviation has the beginnings of a name's first words, one or more letters each, in order: ``qnq`` and ``qq``
-    abbreviate ``Quill & Quarry``, whose words are ``quill``, ``n`` and ``quarry``; the ``n`` may be left out.
+    These have the beginnings of its first words in order, with or without the ``n`` of ``Quill & Quarry``: ``qnq``.
     """
     words, core = name_words(name), core_words(name)
     whole = {bare(name), bare("".join(core)), bare("".join(words))} - {""}
@@ -113,9 +112,8 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
 def names_company(question: str, company: str) -> bool:
     """Whether a question names its own company: by the name's first word, or a short form such as JPM, JnJ or AMEX.
 
-    A short form is a word with two capital letters or more whose letters stand in the company's name in that order,
-    the first of them first. Published counts of questions rest on this, which is not :func:`name_matches` above 0: it
-    also takes ``Amazon.com`` for Amazon and ``ASC`` for AES Corporation, and not ``J.P. Morgan`` for JPMorgan.
+    A short form is a word with two capitals or more whose letters stand in the company's name in that order, the first
+    of them first. Published counts rest on this; :func:`name_matches` takes other forms (``J.P. Morgan``, not ``ASC``).
     """
     first = re.split(r"[\s-]", company.strip())[0]
     if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):
