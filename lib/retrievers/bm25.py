@@ -1,9 +1,8 @@
 """Okapi BM25 (Robertson & Zaragoza, 2009) as a sparse matrix: sound weights, and those of ``rank_bm25``.
 
-A sound term weight falls with the share of texts that contain the term and is never negative (:func:`idf`, as Lucene
-has it); words without content are left out. ``rank_bm25.BM25Okapi`` lifts the negative weight of a term in more than
-half of the texts to a quarter of the mean weight. Over filings, where most terms are numbers that occur once, "the"
-then weighs more than "revenue". Its scores are kept as a form of their own, because published studies used them.
+A sound term weight is never negative, as Lucene has it; words without content are left out. ``rank_bm25.BM25Okapi``
+lifts the negative weight of a term in more than half of the texts to a quarter of the mean. Over filings, whose terms
+are mostly numbers that occur once, "the" then weighs more than "revenue"; published studies used those scores.
 """
 
 from collections import Counter
@@ -37,7 +36,7 @@ def idf(n_texts: int, n_containing: np.ndarray, floor: float | None = None) -> n
 
 
 class BM25:
-    """BM25 over tokenised texts.
+    """BM25 over tokenised texts; ``idf`` has the weight of each term, shape (n_terms,).
 
     Args:
         texts: tokenised texts.
@@ -45,9 +44,6 @@ class BM25:
         b: weight of the length normalisation, 0 to 1.
         floor: see :func:`idf`.
         only: the terms that queries may have, where no others will be asked for; by default all.
-
-    Attributes:
-        idf: weight of each term, shape (n_terms,).
     """
 
     tokens: Callable[[str], list[str]] = staticmethod(tokenize)  # of questions, where built from texts
@@ -61,17 +57,15 @@ class BM25:
         only: Container[str] | None = None,
     ):
         counts = [Counter(text if only is None else filter(only.__contains__, text)) for text in texts]
-        self.vocabulary: dict[str, int] = {}
-        known = self.vocabulary
+        self.vocabulary = known = {}
         rows = np.array([known.setdefault(term, len(known)) for c in counts for term in c], int)
         columns = np.repeat(np.arange(len(texts)), [len(c) for c in counts])
         values = np.array([number for c in counts for number in c.values()], float)
         lengths = np.array([len(text) for text in texts], float)
-        mean = lengths.sum() / max(1, len(texts))
-        norm = k1 * (1 - b + b * lengths / (mean or 1.0))
+        norm = k1 * (1 - b + b * lengths / (lengths.sum() / max(1, len(texts)) or 1.0))
         self.idf = idf(len(texts), np.bincount(rows, minlength=len(known)), floor)
         weights = self.idf[rows] * values * (k1 + 1) / (values + norm[columns])
-        self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(self.vocabulary), len(texts)))
+        self.weights = sparse.csr_array((weights, (rows, columns)), shape=(len(known), len(texts)))
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], k1: float, b: float, form: str = "sound") -> "BM25":
@@ -100,9 +94,8 @@ def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
 
 
 def score(study: Study, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
-    """BM25 of each chunk for each question, shape (n_questions, n_chunks), in one of FORMS.
+    """BM25 of each chunk for each question, shape (n_questions, n_chunks); see :func:`index`.
 
-    The statistics are those of the whole shared index under every condition, as the candidates of a condition are a
-    filter on one index. ``k1`` is the profile's if it is not given.
+    The statistics are those of the whole index under every condition, whose candidates are a filter on it.
     """
     return text_scores(index(study, k1, form), study.questions["question"])

@@ -1,16 +1,15 @@
 """Contextual retrieval: every chunk is searched with a context of its filing before it (Anthropic, 2024).
 
-The chunks that are found stay as they are; only their texts in the index have the context before them. Akarsu et al.
-(2026) search such an index with vectors (``contextual_dense``) and fuse that with BM25 (``contextual_hybrid``). The
-published recipe has a language model place every chunk in its document. On a processor that is too expensive, so one
-context serves all chunks of a filing: written from the filing's own first pages, or, without a model, a header of its
-metadata. Their contexts are two or three sentences on the whole document, of at most 100 tokens; what ours are written
-from, and their length, is chosen here.
+The chunks that are found stay as they are. Akarsu et al. (2026) search such an index with vectors and fuse that with
+BM25. The published recipe has a language model place every chunk in its document; on a processor that is too expensive,
+so one context serves all chunks of a filing: written from its first pages, or, without a model, a header of its
+metadata. Theirs has two or three sentences and at most 100 tokens; what ours is written from is chosen here.
 """
 
 import re
 from calendar import month_name
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,16 +23,14 @@ from lib.models.index import SPECIAL_TOKENS, encode_texts
 from lib.models.written import Filled
 from lib.retrievers.bm25 import BM25, text_scores
 from lib.retrievers.dense import best_window_scores, question_vectors
-from lib.retrievers.fusion import fused_scores, ranked_list
+from lib.retrievers.fusion import fused
 from lib.retrievers.identity import sentences
 from lib.retrievers.prompts import write
 from lib.study import Study
 
 Context = Literal["header", "written"]
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk
-FIRST_PAGES = 12
-MAX_SENTENCES = 3
-MAX_CHARACTERS = 700
+FIRST_PAGES, MAX_SENTENCES, MAX_CHARACTERS = 12, 3, 700  # of an excerpt
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z•“])|\s•\s")
 _FILE = yaml.safe_load(Path(__file__).with_name("contextual.yaml").read_text())
 BUSINESS, BOILERPLATE = (re.compile("".join(_FILE[name]), re.I) for name in ("business", "boilerplate"))
@@ -55,31 +52,29 @@ def excerpt(pages: Sequence[str]) -> str:
             weights[sentence] = len({match.lower() for match in BUSINESS.findall(sentence)})
     best = sorted(weights, key=weights.get, reverse=True)[:MAX_SENTENCES]
     text = " ".join(sentence for sentence in weights if sentence in best and weights[sentence])
-    return (text or " ".join(texts[:1]))[:MAX_CHARACTERS]
-
-
-def facts(company: str, header: str, pages: Sequence[str]) -> dict[str, str]:
-    """What the model is given: the header, the first date on the first page, and an excerpt; about 250 tokens."""
-    dated = DATE.search(" ".join(pages[0].split())) if pages else None
-    date = f"Dated {dated[0]}." if dated else ""
-    return {"company": company, "header": header, "date": date, "excerpt": excerpt(pages)}
+    return (text or texts[0])[:MAX_CHARACTERS]
 
 
 @remembered
 def written(study: Study) -> Filled:
-    """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`."""
+    """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`.
+
+    The model is given the header, the first date on the first page, and an excerpt: about 250 tokens.
+    """
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
-    known, companies = sentences(study.filings), study.filings.set_index("doc_name")["company"]
-    fields = {name: facts(companies[name], known[name], pages[name]) for name in known}
+    companies, fields = study.filings.set_index("doc_name")["company"], {}
+    for name, header in sentences(study.filings).items():
+        dated = DATE.search(" ".join(pages[name][0].split()))
+        date = f"Dated {dated[0]}." if dated else ""
+        fields[name] = {"company": companies[name], "header": header, "date": date, "excerpt": excerpt(pages[name])}
     return write(study, "filing_context", fields)
 
 
 def contexts(study: Study, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line.
 
-    A written context begins with the header, which it rests on; what was cut ends with its last whole
-    sentence if that leaves half of it or more. A filing whose context could not be written has its header; the log
-    reports what is missing.
+    A written context begins with the header; what was cut ends with its last whole sentence if that leaves half of it
+    or more. A filing whose context could not be written has its header; the log reports what is missing.
     """
     found = sentences(study.filings)
     texts = written(study).texts if kind == "written" else {}
@@ -91,21 +86,17 @@ def contexts(study: Study, kind: Context) -> dict[str, str]:
 
 
 def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
-    """The windows of every chunk, re-cut so that the context and a window fit the encoder together, in order.
-
-    Columns are chunk (row of the chunk) and text (context, newline, window).
-    """
-    settings, parts = study.profile.embedder, []
-    tokenizer, given = study.tokenizer, contexts(study, context)
-    for doc_name, rows in study.chunks.groupby("doc_name", sort=False).groups.items():
-        offsets = tokenizer.encode(given[doc_name], add_special_tokens=False).offsets
+    """The chunks re-cut so that context and window fit the encoder: chunk (row), text (context, newline, window)."""
+    settings, tokenizer = study.profile.embedder, study.tokenizer
+    prefixes, parts = contexts(study, context), []
+    for doc_name, rows in study.chunks.groupby("doc_name", sort=False).indices.items():
+        offsets = tokenizer.encode(prefixes[doc_name], add_special_tokens=False).offsets
         end = offsets[MAX_PREFIX - 1][1] if len(offsets) > MAX_PREFIX else None
-        prefix = given[doc_name][:end]
+        prefix = prefixes[doc_name][:end]
         n_prefix = len(tokenizer.encode(prefix, add_special_tokens=False).ids)
-        room = settings.window - SPECIAL_TOKENS - n_prefix
-        part = split_chunks(study.chunks.loc[rows], tokenizer, room, settings.window_overlap)
-        owners = rows.to_numpy()[part["chunk"]]
-        parts.append(pd.DataFrame({"chunk": owners, "text": prefix + "\n" + part["text"]}))
+        size = settings.window - SPECIAL_TOKENS - n_prefix
+        part = split_chunks(study.chunks.iloc[rows], tokenizer, size, settings.window_overlap)
+        parts.append(pd.DataFrame({"chunk": rows[part["chunk"]], "text": prefix + "\n" + part["text"]}))
     return pd.concat(parts, ignore_index=True).sort_values("chunk", kind="stable", ignore_index=True)
 
 
@@ -116,13 +107,6 @@ def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarr
     return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
 
 
-@remembered
-def bm25_index(study: Study, context: Context) -> BM25:
-    """BM25 over the chunks, each with its filing's context before it, built once a process."""
-    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
-    return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
-
-
 def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """Cosine between the question and each chunk's best prefixed window, shape (n_questions, n_chunks)."""
     owners, vectors = window_vectors(study, context)
@@ -131,6 +115,8 @@ def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np
 
 def score_hybrid(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
-    sparse = text_scores(bm25_index(study, context), study.questions["question"])
-    matrices = score_dense(study, candidates, context=context), sparse
-    return fused_scores(study, [ranked_list(study, scores, candidates) for scores in matrices])
+    settings = study.profile.bm25
+    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
+    make = partial(BM25.of_texts, texts, settings.k1, settings.b)
+    sparse = text_scores(study.memo(("contextual bm25", context), make), study.questions["question"])
+    return fused(study, [score_dense(study, candidates, context=context), sparse], candidates)

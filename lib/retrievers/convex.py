@@ -1,13 +1,9 @@
 """Convex combination of dense and BM25 scores (Bruch, Gai & Ingber, TOIS 2023): ``alpha dense + (1 - alpha) BM25``.
 
-Both are first normalised question by question, since cosines and BM25 sums have different ranges. ``min_max`` brings
-them to 0..1 by the least and the greatest score among the candidates. ``softmax`` is that of the code of Kim et al.
-(2025), whose paper states none: cosines over the first :data:`N_DENSE` by dense, BM25 over all candidates, and only
-those first ones are retrieved. The same ``alpha`` means another mixture under each.
-
-Akarsu et al. (2026) take fixed weights. Kim et al. sweep ``alpha`` from 0 to 1 by 0.025 and take the best by nDCG@10;
-here that choice is made inside the training folds, which hold no question about a tested company: no question is scored
-with a weight it helped choose.
+Both are first normalised question by question: by ``min_max``, or by ``softmax`` as in the code of Kim et al. (2025),
+whose paper states none: cosines over the first N_DENSE by dense, BM25 over all candidates, and only those first ones
+are retrieved. Akarsu et al. (2026) take fixed weights. Kim et al. sweep ``alpha`` from 0 to 1 by 0.025 and take the
+best by nDCG@10; here the training folds choose it, which hold no question about a tested company.
 """
 
 from functools import partial
@@ -28,7 +24,6 @@ Normalisation = Literal["min_max", "softmax"]
 N_DENSE = 100
 ALPHAS = tuple(number / 40 for number in range(41))
 EVEN = 0.5  # where all questions are of one company, and none can choose for another
-RECALL_K = 5
 CHOSEN_BY = "ndcg"
 METRICS = ("doc_recall", "page_recall", CHOSEN_BY)
 
@@ -39,14 +34,6 @@ def first_by(scores: np.ndarray, candidates: np.ndarray, n: int) -> np.ndarray:
     is_first = np.zeros(candidates.shape, bool)
     np.put_along_axis(is_first, order, True, axis=1)
     return is_first & candidates
-
-
-def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:
-    """``alpha`` times the dense scores plus ``1 - alpha`` times the sparse ones, ``-inf`` outside of the candidates.
-
-    ``alpha`` is a weight from 0 to 1, or one for each question, shape (n_questions, 1).
-    """
-    return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 
 def scaled(
@@ -61,6 +48,11 @@ def scaled(
     return softmax(found[0], first), softmax(found[1], candidates), first
 
 
+def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:
+    """The combination, ``-inf`` outside of the candidates; ``alpha`` is one weight or of shape (n_questions, 1)."""
+    return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
+
+
 def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
     """The combination with a fixed ``alpha``, shape (n_questions, n_chunks)."""
     return mix(*scaled(study, candidates), alpha)
@@ -69,21 +61,19 @@ def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
 def alpha_values(study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max") -> pd.DataFrame:
     """What every ``alpha`` gives each question: doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages)."""
 
-    def measure() -> pd.DataFrame:
-        both, asked, parts = scaled(study, candidates, normalisation), study.questions, []
-        for alpha in ALPHAS:
-            run = runs.rank(mix(*both, alpha), asked, study.chunks, study.profile.run.depth)
-            ndcg = rank_measures(run, asked, [nDCG @ 10]).set_index("question_id")["value"]
-            recalls = [metric(run, asked, RECALL_K) for metric in (doc_recall, page_recall)]
-            values = pd.concat([*recalls, ndcg.rename(CHOSEN_BY)], axis=1).reset_index()
-            parts.append(values.assign(alpha=alpha))
-        return pd.concat(parts, ignore_index=True)[["alpha", "question_id", *METRICS]]
+    def measured(alpha: float) -> pd.DataFrame:
+        run = runs.rank(mix(*both, alpha), study.questions, study.chunks, study.profile.run.depth)
+        ndcg = rank_measures(run, study.questions, [nDCG @ 10]).set_index("question_id")["value"].rename(CHOSEN_BY)
+        recalls = [metric(run, study.questions, 5) for metric in (doc_recall, page_recall)]
+        return pd.concat([*recalls, ndcg], axis=1).reset_index().assign(alpha=alpha)
 
-    return study.memo(("alpha_values", normalisation, np.packbits(candidates).tobytes()), measure)
+    both, columns = scaled(study, candidates, normalisation), ["alpha", "question_id", *METRICS]
+    make = lambda: pd.concat(map(measured, ALPHAS), ignore_index=True)[columns]  # noqa: E731
+    return study.memo(("alpha_values", normalisation, np.packbits(candidates).tobytes()), make)
 
 
 def best_alpha(values: pd.DataFrame) -> float:
-    """The ``alpha`` with the best mean :data:`CHOSEN_BY`; of equal ones the smallest."""
+    """The ``alpha`` with the best mean CHOSEN_BY; of equal ones the smallest."""
     return float(values.groupby("alpha")[CHOSEN_BY].mean().round(12).idxmax())
 
 
@@ -96,14 +86,11 @@ def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Seri
 def score_in_folds(
     study: Study, candidates: np.ndarray, *, n_folds: int, seed: int, normalisation: Normalisation = "min_max"
 ) -> np.ndarray:
-    """The combination with each fold's ``alpha`` for its test questions, shape (n_questions, n_chunks).
-
-    Folds are by company; questions that are all of one company are weighted EVEN.
-    """
-    alphas, ids = np.full(len(study.questions), EVEN), study.questions["question_id"]
+    """The combination with the ``alpha`` of each question's fold by company, shape (n_questions, n_chunks); or EVEN."""
+    alphas = np.full((len(study.questions), 1), EVEN)
     if study.questions["company"].nunique() > 1:
         folds = make_folds(study.questions, study.filings, "company", n_folds, seed)
         values = alpha_values(study, candidates, normalisation)
-        for fold, alpha in zip(folds, chosen_alphas(values, folds, ids), strict=True):
+        for fold, alpha in zip(folds, chosen_alphas(values, folds, study.questions["question_id"]), strict=True):
             alphas[list(fold.test)] = alpha
-    return mix(*scaled(study, candidates, normalisation), alphas[:, None])
+    return mix(*scaled(study, candidates, normalisation), alphas)

@@ -1,9 +1,10 @@
 """Dense retrieval (Karpukhin et al., EMNLP 2020; Reimers & Gurevych, EMNLP 2019): cosine of unit vectors.
 
-A chunk that is longer than the encoder's window is several windows, and scores as its best one. Chunks of fixed sizes
-have one vector each instead, so that a long chunk's vector has to stand for all of it. Parent-child (small-to-big
-retrieval; Yang, 2023) searches small children and returns the chunks that they are spans of.
+A chunk that is longer than the encoder's window is several windows, and scores as its best one; one of a fixed size has
+one vector. Parent-child (small-to-big; Yang, 2023) searches small children and returns the chunks that they are of.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,10 +16,10 @@ BLOCK = 8192  # vectors that are held in double precision at a time
 
 
 def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """The cosine of each pair of unit vectors, float32 of shape (n_queries, n_vectors), the same on every processor.
+    """The cosine of each pair of unit vectors, float32 of shape (n_queries, n_vectors).
 
-    Products in double precision are rounded once, so that equal vectors score equally wherever they stand; in single
-    precision a matrix product gives them other last digits by position and processor, which break ties by chance.
+    Products in double precision are rounded once, so that equal vectors score equally wherever they stand, on every
+    processor; in single precision their last digits break ties by chance.
     """
     queries, found = queries.astype(np.float64), np.empty((len(queries), len(vectors)), np.float32)
     for start in range(0, len(vectors), BLOCK):
@@ -53,9 +54,14 @@ def score_vectors(study: Study, queries: np.ndarray) -> np.ndarray:
     return best_window_scores(queries, vectors, owners, len(study.chunks))
 
 
+def score_texts(study: Study, texts: Iterable[str]) -> np.ndarray:
+    """As :func:`score`, with one text in place of each question."""
+    return score_vectors(study, encode_queries(study, list(texts)))
+
+
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and the best window of each chunk, shape (n_questions, n_chunks)."""
-    return score_vectors(study, question_vectors(study))
+    return score_texts(study, study.questions["question"])
 
 
 def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
@@ -71,9 +77,8 @@ def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
 
 def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
-    scores = [score_whole(study.over(name), candidates) for name in SIZES]
-    is_first = study.memo("is_first", lambda: sizes_together(study)[1])
-    return np.concatenate(scores, axis=1)[:, is_first]
+    scores = np.concatenate([score_whole(study.with_chunks(name), candidates) for name in SIZES], axis=1)
+    return scores[:, study.memo("is_first", lambda: sizes_together(study)[1])]
 
 
 def score_children(study: Study, candidates: np.ndarray) -> np.ndarray:

@@ -1,10 +1,9 @@
 """Element chunks that are searched by their metadata (Yepes et al., 2024): keywords, a summary, or a prefix.
 
-In the source each of the three represents the same chunks in an index of its own, and together in one. Whether the
-chunk's text is embedded with them is not stated; here the metadata alone are, as one vector a chunk. Their keywords (up
-to six) and summary (a paragraph) are written by GPT-4. Ours are found in the text: keywords are the terms with the
-highest TF-IDF, and the summary is the sentences that are nearest to the whole chunk. The prefix is the first two
-sentences, and for a table its caption, which needs no model: here the titles that stand before it.
+In the source each of the three represents the same chunks in an index of its own, and together in one; here the
+metadata alone are embedded, which it does not state. GPT-4 writes their keywords (up to six) and summary. Ours are in
+the text: the terms with the highest TF-IDF, and the sentences that are nearest to the whole chunk. The prefix is the
+first two sentences, and for a table its caption: here the titles that stand before it.
 """
 
 import re
@@ -19,7 +18,6 @@ from lib.models.index import text_vectors
 from lib.retrievers.dense import cosines, question_vectors
 from lib.study import Study
 
-KINDS = ("keywords", "summary", "prefix")
 N_KEYWORDS = 6
 N_SUMMARY = 3  # sentences
 MAX_SENTENCE = 200
@@ -28,7 +26,7 @@ TERM = r"(?u)\b[a-zA-Z][a-zA-Z&-]{2,}\b"
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, each with single spaces and cut to :data:`MAX_SENTENCE` characters."""
+    """The sentences of a text, each with single spaces and cut to MAX_SENTENCE characters."""
     found = (" ".join(piece.split()) for piece in SENTENCE.split(text))
     return [sentence[:MAX_SENTENCE] for sentence in found if sentence]
 
@@ -36,7 +34,7 @@ def sentences_of(text: str) -> list[str]:
 def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
     """``keywords`` and ``summary`` of each text; empty where a text has no term.
 
-    Keywords are the terms with the highest weights, ties in alphabetical order; the summary is the :data:`N_SUMMARY`
+    Keywords are the N_KEYWORDS terms with the highest weights, ties in alphabetical order; the summary is the N_SUMMARY
     different sentences with the highest cosines, in the text's order.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -47,14 +45,13 @@ def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
     weights = weigher.fit_transform(texts)
     terms = weigher.get_feature_names_out()
     best = [sorted(zip(-row.data, row.indices, strict=True))[:N_KEYWORDS] for row in weights]
-    words = [", ".join(terms[term] for _, term in found) for found in best]
     sentences = pd.Series(map(sentences_of, texts)).explode().dropna().rename_axis("row").reset_index(name="text")
     of_text = weights[sentences["row"].to_numpy()]
     sentences["cosine"] = np.asarray(weigher.transform(sentences["text"]).multiply(of_text).sum(axis=1))
-    different = sentences.drop_duplicates(["row", "text"])
-    nearest = different.sort_values("cosine", ascending=False, kind="stable").groupby("row").head(N_SUMMARY)
-    summary = nearest.sort_index().groupby("row")["text"].agg(" ".join).reindex(range(len(texts)), fill_value="")
-    return pd.DataFrame({"keywords": words, "summary": summary})
+    different = sentences.drop_duplicates(["row", "text"]).sort_values("cosine", ascending=False, kind="stable")
+    nearest = different.groupby("row").head(N_SUMMARY).sort_index()
+    summary = nearest.groupby("row")["text"].agg(" ".join).reindex(range(len(texts)), fill_value="")
+    return pd.DataFrame({"keywords": [", ".join(terms[i] for _, i in found) for found in best], "summary": summary})
 
 
 def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
@@ -69,32 +66,25 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
     tables = found.assign(title=title)[found["kind"] == "table"]
     pairs = chunks.assign(row=range(len(chunks))).merge(tables, on=["doc_name", "page"], suffixes=("", "_of"))
     pairs = pairs[(pairs["start_of"] < pairs["end"]) & (pairs["end_of"] > pairs["start"])]
-    named, columns = {}, ["row", "text", "start", "start_of", "title"]
-    for row, text, start, table, above in pairs[columns].itertuples(index=False):
-        named[row] = " ".join((text[: max(0, table - start)].strip() or above).split())[:MAX_SENTENCE]
-    return named
+    before = {row.row: row.text[: max(0, row.start_of - row.start)].strip() or row.title for row in pairs.itertuples()}
+    return {row: " ".join(text.split())[:MAX_SENTENCE] for row, text in before.items()}
 
 
 @remembered
 def represent(study: Study) -> pd.DataFrame:
-    """The three :data:`KINDS` of text of each element chunk, which its own text replaces where one is empty."""
-    texts = study.chunks["text"].tolist()
-    named = captions(study.chunks, elements(study.over("")))
+    """The keywords, summary and prefix of each element chunk, which its own text replaces where one is empty."""
+    texts, named = study.chunks["text"].tolist(), captions(study.chunks, elements(study.original))
     first = [named.get(row) or " ".join(sentences_of(text)[:2]) for row, text in enumerate(texts)]
-    found = metadata_of(texts).assign(prefix=first)
-    return found.apply(lambda column: column.where(column != "", texts))
+    return metadata_of(texts).assign(prefix=first).apply(lambda column: column.where(column != "", texts))
 
 
 @remembered
 def kind_vectors(study: Study, kind: str) -> np.ndarray:
-    """The unit vectors of one of :data:`KINDS`, shape (n_chunks, dimension)."""
+    """The unit vectors of a column of :func:`represent`, shape (n_chunks, dimension)."""
     return text_vectors(study, f"embeddings/element_{kind}", represent(study)[kind])
 
 
 def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
-    """Cosine of the question and a representation of each chunk, the nearest of ``kinds``: a chunk is found once.
-
-    Shape (n_questions, n_chunks); ``kinds`` are of :data:`KINDS`.
-    """
+    """Cosine of the question and the nearest of the kinds of a chunk's metadata, shape (n_questions, n_chunks)."""
     asked = question_vectors(study)
     return np.maximum.reduce([cosines(asked, kind_vectors(study, kind)) for kind in kinds])

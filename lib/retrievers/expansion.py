@@ -5,19 +5,22 @@ only: whoever generates an answer is given the question as it was asked.
 """
 
 import re
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from lib.models.index import encode_queries
-from lib.retrievers.dense import score_vectors
+from lib.retrievers.dense import score_texts
 from lib.study import Study
 
-LEXICON = Path(__file__).with_name("acronyms.csv")
+LEXICON = pd.read_csv(Path(__file__).with_name("acronyms.csv"), dtype=str, keep_default_na=False)
+#: The case is ``any``, or ``exact`` where another case is another word.
 FLAGS = {"any": re.IGNORECASE, "exact": 0}
-
+#: Expansion of each acronym, and a pattern of it as a word of its own, in the plural too; M&A is not in MD&A.
+ACRONYMS = [
+    (row.expansion, re.compile(rf"(?<![\w&]){re.escape(row.acronym)}s?(?![\w&])", FLAGS[row.case]))
+    for row in LEXICON.itertuples()
+]
 # FY2018, FY18, FY '18, FY'18, fiscal 2018, fiscal year 2018; two digits after "fiscal" need their apostrophe
 _FISCAL_YEAR = re.compile(
     r"(?<![A-Za-z])"
@@ -28,19 +31,6 @@ _FISCAL_YEAR = re.compile(
 )
 
 
-@cache
-def acronyms() -> list[tuple[str, str, re.Pattern]]:
-    """The lexicon: acronym, expansion, and a pattern of the acronym as a word of its own, in the plural too.
-
-    ``&`` binds, so that M&A is not in MD&A. The case is ``any``, or ``exact`` where another case is another word.
-    """
-    rows = pd.read_csv(LEXICON, dtype=str, keep_default_na=False).itertuples(index=False, name=None)
-    return [
-        (acronym, expansion, re.compile(rf"(?<![\w&]){re.escape(acronym)}s?(?![\w&])", FLAGS[case]))
-        for acronym, expansion, case in rows
-    ]
-
-
 def expand(question: str) -> str:
     """The question with fiscal years rewritten and the expansions of its acronyms appended.
 
@@ -48,7 +38,7 @@ def expand(question: str) -> str:
     question already holds is not repeated, so that expanding twice changes nothing.
     """
     text = _FISCAL_YEAR.sub(_fiscal_year, question)
-    found = dict.fromkeys(expansion for _, expansion, pattern in acronyms() if pattern.search(text))
+    found = dict.fromkeys(expansion for expansion, pattern in ACRONYMS if pattern.search(text))
     new = [expansion for expansion in found if expansion.lower() not in text.lower()]
     return f"{text} ({'; '.join(new)})" if new else text
 
@@ -56,10 +46,9 @@ def expand(question: str) -> str:
 def _fiscal_year(match: re.Match) -> str:
     """``fiscal year`` and four digits, set apart from what stood against it (as in Q2FY18 or FY18Q2)."""
     digits = (match["fy"] or match["fiscal"]).lstrip("'’")
-    if len(digits) == 2:
-        digits = f"{19 if int(digits) >= 70 else 20}{digits}"
-    is_glued = match.string[: match.start()][-1:].isdigit()
-    return f"{' ' if is_glued else ''}fiscal year {digits}{' ' + match['glued'] if match['glued'] else ''}"
+    century = "" if len(digits) == 4 else "19" if int(digits) >= 70 else "20"
+    before, after = " " * match.string[: match.start()][-1:].isdigit(), f" {match['glued']}" if match["glued"] else ""
+    return f"{before}fiscal year {century}{digits}{after}"
 
 
 def expanded_questions(study: Study) -> list[str]:
@@ -69,4 +58,4 @@ def expanded_questions(study: Study) -> list[str]:
 
 def score(study: Study, candidates: np.ndarray) -> np.ndarray:
     """``dense`` with the expanded questions, shape (n_questions, n_chunks)."""
-    return score_vectors(study, encode_queries(study, expanded_questions(study)))
+    return score_texts(study, expanded_questions(study))

@@ -3,7 +3,7 @@
 Each scale is of a question's candidates, over axis 1; what was not scored (``-inf``) and all others are 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from lib.study import Study
 
 
 def reciprocal_rank_fusion(
-    runs: Sequence[pd.DataFrame], questions: pd.DataFrame, chunks: pd.DataFrame, k_rrf: int = 60
+    runs: Iterable[pd.DataFrame], questions: pd.DataFrame, chunks: pd.DataFrame, k_rrf: int = 60
 ) -> np.ndarray:
     """Fuse ranked lists by summing ``1 / (k_rrf + rank)``.
 
@@ -36,6 +36,23 @@ def reciprocal_rank_fusion(
     return np.where(sums > 0, sums, -np.inf).astype(np.float32)
 
 
+def fused(study: Study, matrices: Iterable[np.ndarray], candidates: np.ndarray) -> np.ndarray:
+    """Score matrices, each ranked among the candidates, fused as the profile says, shape (n_questions, n_chunks)."""
+    settings, about = study.profile.hybrid_rrf, (study.questions, study.chunks)
+    lists = (rank(np.where(candidates, scores, -np.inf), *about, settings.depth) for scores in matrices)
+    return reciprocal_rank_fusion(lists, *about, settings.k_rrf)
+
+
+def score(study: Study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
+    """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks).
+
+    ``k_rrf`` is the profile's if it is not given.
+    """
+    settings = study.profile.hybrid_rrf
+    lists = [study.rank_method(name, candidates, settings.depth) for name in ("dense", "bm25")]
+    return reciprocal_rank_fusion(lists, study.questions, study.chunks, settings.k_rrf if k_rrf is None else k_rrf)
+
+
 def _scored(scores: np.ndarray, candidates: np.ndarray) -> np.ma.MaskedArray:
     return np.ma.masked_array(scores, ~(candidates & np.isfinite(scores)))
 
@@ -52,25 +69,6 @@ def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     found = _scored(scores, candidates)
     raised = np.ma.exp(found - found.max(axis=1, keepdims=True)).filled(0.0).astype(float)
     return raised / raised.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
-
-
-def ranked_list(study: Study, scores: np.ndarray, candidates: np.ndarray) -> pd.DataFrame:
-    """The first ``hybrid_rrf.depth`` candidates by a score matrix (n_questions, n_chunks), as a run to be fused."""
-    allowed = np.where(candidates, scores, -np.inf)
-    return rank(allowed, study.questions, study.chunks, study.profile.hybrid_rrf.depth)
-
-
-def fused_scores(study: Study, lists: Sequence[pd.DataFrame], k_rrf: int | None = None) -> np.ndarray:
-    """:func:`reciprocal_rank_fusion` over the study's chunks; ``k_rrf`` is the profile's if it is not given."""
-    k_rrf = study.profile.hybrid_rrf.k_rrf if k_rrf is None else k_rrf
-    return reciprocal_rank_fusion(lists, study.questions, study.chunks, k_rrf)
-
-
-def score(study: Study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
-    """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks)."""
-    depth = study.profile.hybrid_rrf.depth
-    lists = [study.rank_method(name, candidates, depth) for name in ("dense", "bm25")]
-    return fused_scores(study, lists, k_rrf)
 
 
 def standardised(values: np.ndarray) -> np.ndarray:

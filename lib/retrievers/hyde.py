@@ -7,28 +7,15 @@ with numbers, at temperature 0; the wording of that prompt is chosen here.
 
 import numpy as np
 
-from lib.method import remembered
 from lib.models.index import encode_texts
-from lib.models.written import Filled
 from lib.retrievers.dense import score_vectors
-from lib.retrievers.prompts import asked, settings_of, write
+from lib.retrievers.prompts import with_texts
 from lib.study import Study
-
-
-@remembered
-def passages(study: Study, kind: str) -> Filled:
-    """The ``n_passages`` passages of a kind for every question; ``texts`` by ``question_id/number``."""
-    return write(study, kind, asked(study))
 
 
 def written_passages(study: Study, kind: str = "hyde") -> list[list[str]]:
     """The passages written for each question; a question without any is searched as it is."""
-    texts, numbers = passages(study, kind).texts, range(settings_of(study, kind).n_passages)
-    found = []
-    for question_id, fields in asked(study).items():
-        ids = [f"{question_id}/{number}" for number in numbers]
-        found.append([texts[one] for one in ids if one in texts] or [fields["question"]])
-    return found
+    return [texts or [question] for question, texts in with_texts(study, kind)]
 
 
 def mean_embedding(vectors: np.ndarray) -> np.ndarray:
@@ -49,7 +36,6 @@ def score(study: Study, candidates: np.ndarray, *, kind: str = "hyde") -> np.nda
 def score_multi(study: Study, candidates: np.ndarray) -> np.ndarray:
     """Multi-HyDE: ``dense`` with the mean of all passages, shape (n_questions, n_chunks)."""
     written = written_passages(study)
-    texts = [text for texts in written for text in texts]
-    vectors = encode_texts(study, "embeddings/passages", texts, is_pinned=True)
+    vectors = encode_texts(study, "embeddings/passages", [text for texts in written for text in texts], is_pinned=True)
     parts = np.split(vectors, np.cumsum([len(texts) for texts in written])[:-1])
     return score_vectors(study, np.stack([mean_embedding(part) for part in parts]))

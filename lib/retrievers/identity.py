@@ -1,8 +1,7 @@
 """The company, period and type of each filing, those that a question asks about, and how well they fit.
 
-A filing's identity comes from the dataset's records, else from its name, else from its first pages, so that a folder of
-PDFs without records has identities too. A question's comes from its words alone. The records as a text have two
-wordings, as published results depend on each: a sentence before a chunk, and words that BM25 finds.
+A filing's identity comes from the dataset's records, else from its name, else from its first pages; a question's from
+its words alone. Published results depend on two wordings of records: a sentence before a chunk, words that BM25 finds.
 """
 
 import re
@@ -96,6 +95,10 @@ class Identity(NamedTuple):
         return " ".join(str(part) for part in parts if part)
 
 
+def _first(values: Sequence) -> object:
+    return values[0] if values else None
+
+
 def asked_period(question: str) -> Identity:
     """The period and type of filing that a question names.
 
@@ -105,10 +108,6 @@ def asked_period(question: str) -> Identity:
     types = [kind for kind, (*_, asked) in TYPES.items() if re.search(asked, question, re.I)]
     year, quarter = _first(years[::-1]), _first(quarters_in(question)[::-1])
     return Identity(year, quarter, dates_in(question), _first(types) or "")
-
-
-def _first(values: Sequence) -> object:
-    return values[0] if values else None
 
 
 def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: object, cover: str) -> Identity:

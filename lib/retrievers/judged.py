@@ -2,16 +2,12 @@
 
 Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it: the model labels each of the first five chunks
 RELEVANT, AMBIGUOUS or IRRELEVANT at temperature 0; where none is RELEVANT, it rewrites the question at temperature 0.5,
-hybrid retrieval is repeated, and the better round stays. Both rounds are judged for the question as it was asked. The
-paper does not state which round is better; chosen here: that with more RELEVANT chunks, then with more AMBIGUOUS ones,
-the first where both are equal.
+hybrid retrieval is repeated, and the better round stays. Both rounds are judged for the question as it was asked. Which
+is better is chosen here: that with more RELEVANT chunks, then with more AMBIGUOUS ones, the first of equal ones.
 
 A selection agent (Kim et al., 2025) reads ten chunks in one prompt and lists those that are needed; a list without a
-number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth.
-
-A chunk is read from its beginning, as many tokens as the profile says: the papers' models read it whole. The wording of
-both prompts is chosen here; a model of half a billion parameters called nearly every document RELEVANT under each of
-three wordings that were tried on the demo. One judgement of a (question, chunk) pair serves every method and metric.
+number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth. A chunk is
+read from its beginning, as many tokens as the profile says (the papers' models read it whole), and judged once.
 """
 
 import re
@@ -27,17 +23,15 @@ from lib.retrievers.prompts import asked, write
 from lib.retrievers.rewritten import hybrid_scores, one_line
 from lib.study import Study
 
-Search = Callable[[pd.Series], pd.DataFrame]  # the run of a query for each question
 FIRST_STAGE = "hybrid_rrf"
-UNREADABLE = "UNREADABLE"
-LABELS = ("RELEVANT", "AMBIGUOUS", "IRRELEVANT", UNREADABLE)
-_LABEL = re.compile(r"\b(RELEV|AMBIG|IRREL)")  # a label may be cut at the most tokens it may have
+LABELS = {"RELEV": "RELEVANT", "AMBIG": "AMBIGUOUS", "IRREL": "IRRELEVANT"}  # a text may be cut within one
+_LABEL = re.compile(rf"\b({'|'.join(LABELS)})")
 
 
 def label_of(text: str | None) -> str:
     """The first label in the judge's text; UNREADABLE where there is none."""
     found = _LABEL.search((text or "").upper())
-    return next(label for label in LABELS if label.startswith(found[1])) if found else UNREADABLE
+    return LABELS[found[1]] if found else "UNREADABLE"
 
 
 def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
@@ -47,22 +41,16 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
 
 def beginnings(study: Study, chunk_ids: Iterable[str], n_tokens: int) -> list[str]:
     """The first ``n_tokens`` tokens, of the embedder, of chunks; white space made single."""
-    tokenizer = study.tokenizer
-    chunks = study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]
-    texts = [" ".join(text.split()) for text in chunks]
-    ends = [tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens] for text in texts]
-    return [text[: offsets[-1][1]] if offsets else text for text, offsets in zip(texts, ends, strict=True)]
+    texts = [" ".join(text.split()) for text in study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]]
+    read = [study.tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens] for text in texts]
+    return [text[: offsets[-1][1]] if offsets else text for text, offsets in zip(texts, read, strict=True)]
 
 
 def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of question_id and chunk_id, each once, with ``label``, from the log or judged now.
-
-    It is UNREADABLE where the judge said something else, or nothing.
-    """
+    """Pairs of question_id and chunk_id, each once, with their ``label``, see :func:`label_of`."""
     read = beginnings(study, pairs["chunk_id"], study.profile.sibling_texts.judge.passage_tokens)
     owners = dict(zip(pairs["question_id"] + "/" + pairs["chunk_id"], pairs["question_id"], strict=True))
-    given = asked(study)
-    passages = zip(owners.items(), read, strict=True)
+    given, passages = asked(study), zip(owners.items(), read, strict=True)
     fields = {name: given[question_id] | {"passage": text} for (name, question_id), text in passages}
     texts = write(study, "judge", fields, owners).texts
     return pairs.assign(label=[label_of(texts.get(name)) for name in owners])
@@ -80,16 +68,15 @@ def indices_of(text: str | None, n: int) -> list[int]:
 
 def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
     """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
-    settings, given = study.profile.sibling_texts.selection, asked(study)
+    settings, given, fields = study.profile.sibling_texts.selection, asked(study), {}
     top = first_ranks(run, settings.top)
     top = top.assign(text=beginnings(study, top["chunk_id"], settings.passage_tokens))
-    fields, numbers = {}, {}
     for question_id, texts in top.groupby("question_id", sort=False)["text"]:
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
         fields[question_id] = given[question_id] | {"documents": documents, "last": len(texts) - 1}
-        numbers[question_id] = len(texts)
-    written = write(study, "selection", fields).texts
-    return {name: [number + 1 for number in indices_of(written.get(name), n)] for name, n in numbers.items()}
+    texts = write(study, "selection", fields).texts
+    indices = {name: indices_of(texts.get(name), read["last"] + 1) for name, read in fields.items()}
+    return {name: [number + 1 for number in numbers] for name, numbers in indices.items()}
 
 
 def chosen(study: Study) -> dict[str, list[int]]:
@@ -117,24 +104,23 @@ def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
     return by_label.reindex(index=ids, columns=["RELEVANT", "AMBIGUOUS"], fill_value=0)
 
 
-def corrected(study: Study, first: pd.DataFrame, search: Search) -> tuple[pd.DataFrame, pd.DataFrame]:
+def corrected(
+    study: Study, first: pd.DataFrame, search: Callable[[pd.Series], pd.DataFrame]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The better round of each question: the run, and one row per question; ``search`` is such as :func:`second_round`.
 
     The row has the RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite, empty where there is no
     second round), RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
     """
-    table = _counts(study, first)
-    given = asked(study)
+    table, given = _counts(study, first), asked(study)
     poor = {question_id: given[question_id] for question_id in table.index[table["RELEVANT"] == 0]}
     written = write(study, "correction", poor).texts if poor else {}
     table["query"] = [one_line(written.get(question_id, "")) for question_id in table.index]
     again = search(table["query"]) if poor else first[:0]
     table = table.join(_counts(study, again).add_suffix("_again"))
-    is_more = table["RELEVANT_again"] > table["RELEVANT"]
-    is_as_many = table["RELEVANT_again"] == table["RELEVANT"]
-    table["is_second"] = is_more | (is_as_many & (table["AMBIGUOUS_again"] > table["AMBIGUOUS"]))
-    table["is_second"] &= table["query"] != ""
-    won = set(table.index[table["is_second"]])
+    more, more_ambiguous = (table[f"{label}_again"] - table[label] for label in ("RELEVANT", "AMBIGUOUS"))
+    table["is_second"] = ((more > 0) | ((more == 0) & (more_ambiguous > 0))) & (table["query"] != "")
+    won = table.index[table["is_second"]]
     rounds = [first[~first["question_id"].isin(won)], again[again["question_id"].isin(won)]]
     return pd.concat(rounds, ignore_index=True), table.reset_index(names="question_id")
 

@@ -1,9 +1,8 @@
 """A metadata match before any search: the filings whose identity fits the question come first.
 
-Company, period and form are read from the question and matched with each filing's identity
-(:mod:`lib.retrievers.identity`), by weights that nothing trains. Among the filings that fit best another method ranks;
-behind them stands what it finds elsewhere. A question that names no company is searched as it is. Identities come from
-the dataset's records of each filing, or from the text of its first pages alone, as in a folder of PDFs without records.
+Company, period and form are read from the question and matched with each filing's identity, by weights that nothing
+trains. Among the filings that fit best another method ranks; behind them stands what it finds elsewhere. A question
+that names no company is searched as it is. Identities are those of the dataset's records, or of first pages alone.
 """
 
 from collections.abc import Callable
@@ -20,11 +19,8 @@ SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 
 def identities(study: Study, is_from_covers: bool) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
-    filings = study.filings
-    if is_from_covers:
-        unknown = pd.DataFrame({"company": None, "doc_type": "", "doc_period": None}, filings.index)
-        filings = filings[["doc_name"]].join(unknown)
-    return filing_identities(filings, study.pages, has_names=not is_from_covers)
+    unknown = {"company": None, "doc_type": "", "doc_period": None} if is_from_covers else {}
+    return filing_identities(study.filings.assign(**unknown), study.pages, has_names=not is_from_covers)
 
 
 def inputs(study: Study, *, covers: bool) -> list[list[str]]:
@@ -42,10 +38,7 @@ def fits_best(questions: list[str], filed: list[Identity]) -> np.ndarray:
 def run_within(
     study: Study, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
 ) -> pd.DataFrame:
-    """A run: what ``rank`` finds among the candidates of the filings that fit best, then what it finds elsewhere.
-
-    ``covers``: read identities from the first pages alone; ``rank`` makes a run of a matrix of candidates.
-    """
+    """A run: what ``rank`` finds among the candidates of the filings that fit best, then what it finds elsewhere."""
     filed = study.memo(("identities", covers), lambda: identities(study, covers))
     best = fits_best(study.questions["question"].tolist(), filed)
     of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])

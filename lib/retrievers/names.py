@@ -7,7 +7,7 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from lib.retrievers.expansion import acronyms
+from lib.retrievers.expansion import LEXICON
 from lib.tokens import bare, name_words
 
 WORD = re.compile(r"[A-Za-z0-9]+(?:[&'’.][A-Za-z0-9]+)*")
@@ -15,6 +15,11 @@ LEGAL_FORMS = frozenset(
     "inc incorporated corp corporation co company companies ltd limited plc llc lp nv sa ag se holdings holding group"
     " the of and international".split()
 )
+#: Acronyms of finance and of offices, which are no company's initials.
+COMMON_ACRONYMS = {
+    *map(bare, LEXICON["acronym"]),
+    *"ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split(),
+}
 REGISTRANT = re.compile(r"\(?\s*exact\s+name\s+of\s+(?:the\s+)?registrant", re.I)
 EXCHANGES = "NYSE|NASDAQ|Nasdaq|AMEX|LSE|TSX|ASX|NYSE American"
 CAPITALISED = r"(?:[A-Z][\w&'’.-]*,? (?:(?:&|and|of) )?)"
@@ -22,7 +27,6 @@ LISTED = re.compile(rf"({CAPITALISED}{{1,5}})\((?:{EXCHANGES})[^():]{{0,20}}: ?(
 NOT_A_NAME = re.compile(r"\b(?:file|number|commission|report|period|ended|act)\b|\d{3}", re.I)
 REGISTRANT_CHARACTERS = 160  # before ``(Exact name of registrant``, in which the name is looked for
 MAX_WORDS = 5  # of a name that a question writes in one piece or in several
-NAMED_FULL, NAMED_SHORT, NAMED_ABBREVIATED = 1.0, 0.9, 0.8
 
 
 def core_words(name: str) -> list[str]:
@@ -31,17 +35,11 @@ def core_words(name: str) -> list[str]:
     return [word for word in words if word and word not in LEGAL_FORMS] or words
 
 
-#: Acronyms of finance and of offices, which are no company's initials.
-COMMON_ACRONYMS = {bare(acronym) for acronym, *_ in acronyms()}
-COMMON_ACRONYMS |= set("ceo cfo coo us usa usd uk eu fy gaap ifrs sec ipo agm hr it".split())
-
-
 @lru_cache(maxsize=100_000)
 def forms(name: str) -> tuple[str, set[str], tuple[str, ...], re.Pattern]:
     """A name's written forms: its first own word, the whole without spaces, its words, a pattern of abbreviations.
 
-    An abbreviation has the beginnings of a name's first words, one or more letters each, in order: ``qnq`` and ``qq``
-    abbreviate ``Quill & Quarry``, whose words are ``quill``, ``n`` and ``quarry``; the ``n`` may be left out.
+    These have the beginnings of its first words in order, with or without the ``n`` of ``Quill & Quarry``: ``qnq``.
     """
     words, core = name_words(name), core_words(name)
     whole = {bare(name), bare("".join(core)), bare("".join(words))} - {""}
@@ -64,8 +62,8 @@ def cover_names(cover: str) -> list[str]:
     names, listed = [], LISTED.search(" ".join(cover.split()))
     if mark := REGISTRANT.search(cover):
         above = cover[max(0, mark.start() - REGISTRANT_CHARACTERS) : mark.start()]
-        lines = [" ".join(line.split()).strip(" ,_") for line in re.split(r"\n|\d[\d-]{3,}", above)]
-        lines = [line for line in lines if line]
+        pieces = (" ".join(piece.split()).strip(" ,_") for piece in re.split(r"\n|\d[\d-]{3,}", above))
+        lines = list(filter(None, pieces))
         name = lines.pop() if lines else ""
         while lines and not set(name_words(name)) - LEGAL_FORMS:
             name = f"{lines.pop()} {name}"
@@ -80,22 +78,19 @@ class Mentions:
 
     def __init__(self, question: str):
         tokens = WORD.findall(re.sub(r"['’]s\b", "", question))
-        pieces = [bare(token) for token in tokens]
-        spans = ((i, i + n) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1))
-        self.joined = {"".join(pieces[start:stop]) for start, stop in spans}
+        pieces, capital = [*map(bare, tokens)], [t for t in tokens if t[0].isupper()]
+        self.joined = {"".join(pieces[i : i + n]) for i in range(len(pieces)) for n in range(1, MAX_WORDS + 1)}
         self.written = {bare(token) for token in tokens if token[0].isupper() or token[0].isdigit()}
-        short = (bare(t) for t in tokens if t[0].isupper() and sum(map(str.isupper, t)) > 1)
-        self.abbreviated = [token for token in short if token not in COMMON_ACRONYMS]
+        self.abbreviated = {bare(t) for t in capital if sum(map(str.isupper, t)) > 1} - COMMON_ACRONYMS
 
     def certainty(self, name: tuple, common: frozenset[str]) -> float:
         """How surely they name a company by one of its names, 0 to 1; words in ``common`` alone name none."""
         first, whole, words, short = name
         if any(len(form) > 2 or form in self.written for form in whole & self.joined):
-            return NAMED_FULL
+            return 1.0
         if first and first not in common and first in self.written:
-            return NAMED_SHORT
-        is_short = any(token not in words and short.fullmatch(token) for token in self.abbreviated)
-        return NAMED_ABBREVIATED if is_short else 0.0
+            return 0.9
+        return 0.8 * any(token not in words and short.fullmatch(token) for token in self.abbreviated)
 
 
 def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.ndarray:
@@ -106,12 +101,10 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
     wholly does not also name another by a single word or by initials.
     """
     owned = [{word for alias in aliases for word in core_words(alias)} for aliases in names]
-    n_owners = Counter(word for words in owned for word in words)
-    common = frozenset(word for word, n in n_owners.items() if n > 1)
+    common = frozenset(word for word, n in Counter(word for words in owned for word in words).items() if n > 1)
     known, scores = [list(map(forms, aliases)) for aliases in names], np.zeros((len(questions), len(names)))
     for row, mentions in enumerate(map(Mentions, questions)):
-        for column, aliases in enumerate(known):
-            scores[row, column] = max((mentions.certainty(one, common) for one in aliases), default=0.0)
+        scores[row] = [max((mentions.certainty(one, common) for one in of), default=0.0) for of in known]
     best = scores.max(axis=1, initial=0.0, keepdims=True)
     return np.where(scores < best, scores / 2, scores)
 
@@ -119,9 +112,8 @@ def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np
 def names_company(question: str, company: str) -> bool:
     """Whether a question names its own company: by the name's first word, or a short form such as JPM, JnJ or AMEX.
 
-    A short form is a word with two capital letters or more whose letters stand in the company's name in that order,
-    the first of them first. Published counts of questions rest on this, which is not :func:`name_matches` above 0: it
-    also takes ``Amazon.com`` for Amazon and ``ASC`` for AES Corporation, and not ``J.P. Morgan`` for JPMorgan.
+    A short form is a word with two capitals or more whose letters stand in the company's name in that order, the first
+    of them first. Published counts rest on this; :func:`name_matches` takes other forms (``J.P. Morgan``, not ``ASC``).
     """
     first = re.split(r"[\s-]", company.strip())[0]
     if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from lib.frames import remembered
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.profile import Settings
@@ -39,21 +40,29 @@ def prompt(kind: str, fields: Mapping[str, object]) -> Prompt:
 
 
 def write(study: Study, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None) -> Filled:
-    """The texts of a kind of TEMPLATES, from the log or written now; what is missing the log reports.
+    """The texts of a kind of TEMPLATES by id, from the log or written now; what is missing the log reports.
 
-    Args:
-        fields: id of each text → what fills its template.
-        about: id of each text → the question or filing that it is for, where that is not the id.
-
-    Returns:
-        ``texts`` by id; where the settings have ``n_passages``, by ``id/number``, each drawn with ``seed + number``.
+    ``fields`` has what fills the template of each id, ``about`` the question or filing it is for where that is not the
+    id. Where the settings have ``n_passages``, texts are by ``id/number``, each drawn with ``seed + number``.
     """
     settings, items = settings_of(study, kind), []
-    n = settings.get("n_passages")
     for name, given in fields.items():
         filled = prompt(kind, {"n": settings.get("n"), **given})
-        for number in range(n or 1):
+        for number, text_id in enumerate(_ids(name, settings)):
             sampling = Sampling(settings.max_tokens, settings.get("temperature", 0.0), seed=settings.seed + number)
-            text_id = f"{name}/{number}" if n else name
             items.append(Item(text_id, about[name] if about else name, filled, sampling))
     return study.generation_log().fill(kind, items, study.make_generator, may_be_cut=kind in MAY_BE_CUT)
+
+
+def _ids(name: str, settings: Settings) -> list[str]:
+    n = settings.get("n_passages")
+    return [f"{name}/{number}" for number in range(n)] if n else [name]
+
+
+@remembered
+def with_texts(study: Study, kind: str) -> list[tuple[str, list[str]]]:
+    """Each question and the texts of a kind that were written for it: one, or ``n_passages``, without the missing."""
+    fields, settings = asked(study), settings_of(study, kind)
+    texts = write(study, kind, fields).texts
+    ids = {name: [one for one in _ids(name, settings) if one in texts] for name in fields}
+    return [(fields[name]["question"], [texts[one] for one in of]) for name, of in ids.items()]

@@ -1,8 +1,7 @@
 """Cross-encoder reranking (Nogueira & Cho, 2019): the first chunks of another method, read again with the question.
 
-A chunk that is longer than the cross-encoder's window is several windows, and scores as its best one. Akarsu et al.
-(2026) read whole documents. Where they rerank to several depths, only the first HEAD_TOKENS tokens of question and
-chunk are read here, in a third of the time; from hybrid retrieval's first chunks both are done.
+A chunk that is longer than the cross-encoder's window is several windows, and scores as its best one. Where Akarsu et
+al. (2026) rerank whole documents to several depths, only the first HEAD_TOKENS tokens of question and chunk are read.
 """
 
 import numpy as np
@@ -21,15 +20,15 @@ HEAD_TOKENS = 256
 def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
     """The cross-encoder's score of every row of a run, shape (len(pool),); kept pair by pair.
 
-    Args:
-        head_tokens: read only the first window of each chunk, of at most this many tokens with the question.
+    ``head_tokens``: read only the first window of each chunk, of at most this many tokens with the question.
     """
     settings = study.profile.rerank
-    texts = study.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
-    questions = study.questions.set_index("question_id")["question"].loc[pool["question_id"]]
     window = head_tokens or settings.window
     space = {"model": weights_hash(settings.weights), "version": VERSION}
     space |= {"window": window, "is_head": head_tokens is not None}
+    texts = study.chunks.set_index("chunk_id")["text"].loc[pool["chunk_id"]]
+    questions = study.questions.set_index("question_id")["question"].loc[pool["question_id"]]
+    pairs = list(zip(questions, texts, strict=True))
 
     def compute(pairs: list[tuple[str, str]]) -> np.ndarray:
         weights, memo = fetch(settings.weights), study.over("").memo
@@ -37,11 +36,9 @@ def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None
         tokenizer = memo("cross_encoder_tokenizer", lambda: load_tokenizer(weights))
         passages = [passages_of(*pair, tokenizer, window)[: 1 if head_tokens else None] for pair in pairs]
         flat = [(pair[0], text) for pair, part in zip(pairs, passages, strict=True) for text in part]
-        best = np.full(len(pairs), -np.inf)
-        np.maximum.at(best, np.repeat(np.arange(len(pairs)), list(map(len, passages))), model.scores(flat))
-        return best
+        starts = np.cumsum([0, *map(len, passages[:-1])])
+        return np.maximum.reduceat(np.asarray(model.scores(flat), float), starts)
 
-    pairs = list(zip(questions, texts, strict=True))
     return study.cache.rows(space, pairs, compute, BATCH, np.float64, "rerank").reshape(-1)
 
 

@@ -14,34 +14,22 @@ TEXTS = st.lists(st.lists(TERMS, max_size=8), min_size=1, max_size=12)
 QUERY = st.lists(TERMS | st.sampled_from(["unknown", "other"]), max_size=8)
 
 
-@given(TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 0.99))  # at b = 1 the library divides 0 by 0 for an empty text
-def test_scores_are_those_of_rank_bm25(texts, query, k1, b):
+@given(TEXTS, QUERY, st.floats(0.1, 3), st.floats(0, 0.99), st.booleans())  # at b = 1 the library divides 0 by 0
+def test_scores_are_those_of_rank_bm25(texts, query, k1, b, has_common):
+    """A term in every text has a negative idf, which the library lifts to a share of the mean."""
+    if has_common:
+        texts, query = [["net", *text] for text in texts], ["net", "net", *query]
     assume(any(texts))  # the library divides by the number of terms
-    reference = BM25Okapi(texts, k1=k1, b=b)
-    np.testing.assert_allclose(
-        bm25.BM25(texts, k1, b, floor=0.25).scores(query), reference.get_scores(query), rtol=1e-9, atol=1e-9
-    )
+    wanted = BM25Okapi(texts, k1=k1, b=b).get_scores(query)
+    np.testing.assert_allclose(bm25.BM25(texts, k1, b, floor=0.25).scores(query), wanted, rtol=1e-9, atol=1e-9)
 
 
-@given(TEXTS, QUERY)
-def test_scores_with_a_term_in_every_text(texts, query):
-    """Such a term has a negative idf, which the library lifts to a share of the mean."""
-    texts = [["net", *text] for text in texts]
-    query = ["net", "net", *query]
-    wanted = BM25Okapi(texts).get_scores(query)
-    np.testing.assert_allclose(bm25.BM25(texts, floor=0.25).scores(query), wanted, rtol=1e-9, atol=1e-9)
-
-
-def test_score_by_hand():
+@pytest.mark.parametrize(("query", "n_cash"), [(["cash"], 1), (["cash", "cash"], 2), ([], 0), (["unknown"], 0)])
+def test_score_by_hand(query, n_cash):
     # idf("cash") = ln(1 + (3 - 1 + 0.5) / (1 + 0.5)); all texts are of the mean length 2, so that the norm is k1.
     idf = np.log(1 + 2.5 / 1.5)
-    scores = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]], k1=1.5, b=0.75).scores(["cash"])
-    assert scores == pytest.approx([idf * 1 * 2.5 / (1 + 1.5), 0, 0])
-
-
-def test_a_repeated_query_term_counts_again():
-    model = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]])
-    assert model.scores(["cash", "cash"]) == pytest.approx(2 * model.scores(["cash"]))
+    model = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]], k1=1.5, b=0.75)
+    assert model.scores(query) == pytest.approx([n_cash * idf * 2.5 / (1 + 1.5), 0, 0])
 
 
 def test_a_sound_weight_falls_with_frequency_and_is_never_negative():
@@ -64,12 +52,7 @@ def test_a_word_in_every_text_weighs_more_than_a_rare_one_in_rank_bm25_and_less_
 def test_a_model_of_texts_reads_questions_in_its_own_form():
     model = bm25.BM25.of_texts(["the cash", "net sales"], 1.5, 0.75)
     assert model.tokens("What is the cash?") == ["cash"]
-    np.testing.assert_allclose(bm25.text_scores(model, ["the", "cash"])[0], [0, 0])
-
-
-@pytest.mark.parametrize("query", [[], ["unknown"]])
-def test_a_query_without_known_terms_scores_zero(query):
-    assert bm25.BM25([["cash"], ["net", "sales"]]).scores(query).tolist() == [0, 0]
+    assert bm25.text_scores(model, ["the", "cash"])[0].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +71,6 @@ def test_a_query_without_known_terms_scores_zero(query):
         ("1,2,3", ["1", "2", "3"]),
         ("12,34", ["12", "34"]),
         ("profit. 5.", ["profit", "5"]),
-        ("", []),
         (" \n—•", []),
     ],
 )
@@ -109,24 +91,17 @@ def test_tokenizing_any_text_gives_lower_case_tokens_of_it(text):
 def test_a_number_is_found_however_it_is_written(fake_study, question):
     texts = ["Purchases of equipment $ (1,577)", "Purchases of equipment 1,373", "Dividends 3,193"]
     study = fake_study([question], texts, {"bm25": {"k1": 1.5, "b": 0.75}})
-    scores = bm25.score(study, np.ones((1, 3), bool))
-    assert scores.shape == (1, 3)
-    assert scores[0].argmax() == 0
-    assert scores[0, 1:].tolist() == [0, 0]
+    [scores] = bm25.score(study, np.ones((1, 3), bool))
+    assert (scores > 0).tolist() == [True, False, False]
 
 
 CHUNKS = ["net sales rose", "capex fell", "cash flow", "the year of the year", "we sold goods"]
 
 
 @pytest.mark.parametrize(("form", "tokens"), [("rank_bm25", tokenize), ("rank_bm25, white space", str.split)])
-def test_a_row_may_have_the_weights_that_a_paper_used(fake_study, form, tokens):
+def test_rows_have_the_weights_that_a_paper_used_and_do_not_share_an_index(fake_study, form, tokens):
     study = fake_study(["net sales in the year", "cash"], CHUNKS, {"bm25": {"k1": 1.5, "b": 0.75}})
-    reference = BM25Okapi([tokens(text) for text in CHUNKS], k1=1.2, b=0.75)
-    expected = [reference.get_scores(tokens(question)) for question in study.questions["question"]]
-    np.testing.assert_allclose(bm25.score(study, np.ones((2, 5), bool), k1=1.2, form=form), expected)
-
-
-def test_rows_with_other_parameters_do_not_share_an_index(fake_study):
-    study, every = fake_study(["which year"], CHUNKS, {"bm25": {"k1": 1.5, "b": 0.75}}), np.ones((1, 5), bool)
-    first, second = (bm25.score(study, every, k1=k1) for k1 in (1.2, 2.0))
-    assert not np.allclose(first, second)
+    for k1 in (1.2, 2.0):
+        reference = BM25Okapi([tokens(text) for text in CHUNKS], k1=k1, b=0.75)
+        expected = [reference.get_scores(tokens(question)) for question in study.questions["question"]]
+        np.testing.assert_allclose(bm25.score(study, np.ones((2, 5), bool), k1=k1, form=form), expected)

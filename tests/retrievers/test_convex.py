@@ -18,27 +18,24 @@ NONE = -np.inf
 SCORES = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32))
 
 
-def test_scores_are_scaled_by_the_least_and_the_greatest_candidate():
-    allowed = np.array([[True, True, True, False], [False, True, True, True]])
-    scaled = min_max(np.array([[2.0, 4.0, 3.0, 99.0], [99.0, -1.0, 0.0, 3.0]]), allowed)
-    assert scaled.tolist() == [[0, 1, 0.5, 0], [0, 0, 0.25, 1]]
-
-
-def test_what_was_not_scored_counts_as_the_least():
-    assert min_max(np.array([[NONE, 1.0, 3.0]]), np.ones((1, 3), bool)).tolist() == [[0, 0, 1]]
-
-
-@pytest.mark.parametrize("row", [[5.0, 5.0], [NONE, NONE], [NONE, 7.0]])
-def test_candidates_without_a_range_are_all_zero(row):
-    assert min_max(np.array([row]), np.ones((1, 2), bool)).tolist() == [[0, 0]]
+@pytest.mark.parametrize(
+    ("row", "allowed", "scaled"),
+    [
+        ([2.0, 4.0, 3.0, 99.0], [True, True, True, False], [0, 1, 0.5, 0]),
+        ([99.0, -1.0, 0.0, 3.0], [False, True, True, True], [0, 0, 0.25, 1]),
+        ([NONE, 1.0, 3.0], [True] * 3, [0, 0, 1]),  # what was not scored counts as the least
+        *((row, [True] * 2, [0, 0]) for row in ([5.0, 5.0], [NONE, NONE], [NONE, 7.0])),  # no range
+    ],
+)
+def test_scores_are_scaled_by_the_least_and_the_greatest_candidate(row, allowed, scaled):
+    assert min_max(np.array([row]), np.array([allowed])).tolist() == [scaled]
 
 
 @given(SCORES, st.data())
 def test_scaling_keeps_the_order_and_spans_zero_to_one(scores, data):
     allowed = data.draw(arrays(bool, scores.shape))
     scaled = min_max(scores, allowed)
-    assert (scaled >= 0).all()
-    assert (scaled <= 1).all()
+    assert ((scaled >= 0) & (scaled <= 1)).all()
     assert (scaled[~allowed] == 0).all()
     for row, values, mask in zip(scaled, scores, allowed, strict=True):
         if mask.any() and np.ptp(values[mask]) > 0:
@@ -47,16 +44,20 @@ def test_scaling_keeps_the_order_and_spans_zero_to_one(scores, data):
             assert (np.diff(row[mask][order]) >= 0).all()
 
 
-def test_softmax_is_a_share_of_the_candidates():
-    two, three = np.log(2), np.log(3)
-    scores = np.array([[0.0, two, three, 99.0], [NONE, 500.0, 500.0 + two, NONE]])
-    allowed = np.array([[True, True, True, False], [True] * 4])
-    np.testing.assert_allclose(softmax(scores, allowed), [[1 / 6, 2 / 6, 3 / 6, 0], [0, 1 / 3, 2 / 3, 0]])
+TWO, THREE = np.log(2), np.log(3)
 
 
-@pytest.mark.parametrize("allowed", [np.zeros((1, 2), bool), np.ones((1, 2), bool)])
-def test_softmax_of_nothing_is_zero(allowed):
-    assert softmax(np.full((1, 2), NONE), allowed).tolist() == [[0, 0]]
+@pytest.mark.parametrize(
+    ("row", "allowed", "shares"),
+    [
+        ([0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
+        ([NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
+        ([NONE, NONE], [True] * 2, [0, 0]),
+        ([NONE, NONE], [False] * 2, [0, 0]),
+    ],
+)
+def test_softmax_is_a_share_of_the_candidates(row, allowed, shares):
+    np.testing.assert_allclose(softmax(np.array([row]), np.array([allowed])), [shares])
 
 
 @given(SCORES)
@@ -87,33 +88,29 @@ def test_alpha_weighs_dense_against_bm25():
 
 
 @pytest.mark.parametrize(("alpha", "name"), [(1.0, "dense"), (0.0, "bm25")])
-def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, monkeypatch, alpha, name):
+def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, alpha, name):
     rng = np.random.default_rng(3)
     matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
     study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
-    for which in ("dense", "bm25"):
-        monkeypatch.setattr(getattr(convex, which), "score", lambda *_, w=which: matrices[w])
+    study.kept = {("matrix", which): matrix for which, matrix in matrices.items()}
     allowed = rng.random((5, 40)) < 0.7
     mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
-    alone = study.rank_method(name, allowed, 20)
-    assert mixed["chunk_id"].tolist() == alone["chunk_id"].tolist()
+    assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
 
 
-EVERY = np.ones((4, 4), bool)
+EVERY, RIGHT, WRONG = np.ones((4, 4), bool), np.eye(4), 1 - np.eye(4)
 
 
 @pytest.fixture
 def study(fake_study):
     """Acme's pages are found by dense alone and Bolt's by BM25 alone; two questions each."""
     made = fake_study(["a?", "a?", "b?", "b?"], ["text"] * 4, {"run": {"depth": 4}})
-    made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT"]
-    made.questions["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT"]
-    made.questions["company"] = ["Acme", "Acme", "Bolt", "Bolt"]
-    made.questions["gold_pages"] = [[0], [1], [2], [3]]
-    made.filings = pd.DataFrame({"doc_name": ["ACME", "BOLT"], "company": ["Acme", "Bolt"]})
-    right, wrong = np.eye(4), 1 - np.eye(4)
-    made.kept["matrix", "dense"] = np.vstack([right[:2], wrong[2:]])
-    made.kept["matrix", "bm25"] = np.vstack([wrong[:2], right[2:]])
+    names = ["ACME", "ACME", "BOLT", "BOLT"]
+    made.chunks["doc_name"] = names
+    made.questions = made.questions.assign(doc_name=names, company=names, gold_pages=[[0], [1], [2], [3]])
+    made.filings = pd.DataFrame({"doc_name": ["ACME", "BOLT"], "company": ["ACME", "BOLT"]})
+    made.kept["matrix", "dense"] = np.vstack([RIGHT[:2], WRONG[2:]])
+    made.kept["matrix", "bm25"] = np.vstack([WRONG[:2], RIGHT[2:]])
     return made
 
 
@@ -124,12 +121,9 @@ def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth(study):
     by_end = values.set_index(["question_id", "alpha"])["ndcg"].unstack()[[0.0, 1.0]]
     assert by_end.loc["q0", 1.0] == by_end.loc["q3", 0.0] == 1
     assert by_end.loc["q0", 0.0] == by_end.loc["q3", 1.0] < 1
-
-
-def test_the_sweep_is_measured_once_for_the_same_candidates(study):
-    assert alpha_values(study, EVERY) is alpha_values(study, EVERY.copy())
-    assert alpha_values(study, EVERY) is not alpha_values(study, np.eye(4, dtype=bool))
-    assert alpha_values(study, EVERY) is not alpha_values(study, EVERY, "softmax")
+    assert alpha_values(study, EVERY.copy()) is values  # measured once for the same candidates
+    assert alpha_values(study, np.eye(4, dtype=bool)) is not values
+    assert alpha_values(study, EVERY, "softmax") is not values
 
 
 def test_of_equally_good_weights_the_smallest_is_chosen():
@@ -137,27 +131,19 @@ def test_of_equally_good_weights_the_smallest_is_chosen():
     assert best_alpha(values) == 0.5
 
 
-def test_a_company_is_scored_with_what_the_other_one_chose(study):
+@pytest.mark.parametrize("normalisation", ["min_max", "softmax"])
+def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisation(study, normalisation):
     folds = make_folds(study.questions, study.filings, "company", 2, 13)
-    tested = {study.questions["doc_name"][fold.test[0]]: number for number, fold in enumerate(folds)}
-    alphas = chosen_alphas(alpha_values(study, EVERY), folds, study.questions["question_id"])
-    acme, bolt = alphas[tested["ACME"]], alphas[tested["BOLT"]]
-    assert acme < 0.5 < bolt
-    scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13)
-    right, wrong = np.eye(4), 1 - np.eye(4)
-    np.testing.assert_allclose(scores[:2], acme * right[:2] + (1 - acme) * wrong[:2])
-    np.testing.assert_allclose(scores[2:], bolt * wrong[2:] + (1 - bolt) * right[2:])
-
-
-def test_the_weight_of_a_normalisation_is_chosen_under_it(study):
-    folds = make_folds(study.questions, study.filings, "company", 2, 13)
-    alphas = chosen_alphas(alpha_values(study, EVERY, "softmax"), folds, study.questions["question_id"])
-    scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13, normalisation="softmax")
-    dense, sparse, kept = convex.scaled(study, EVERY, "softmax")
+    alphas = chosen_alphas(alpha_values(study, EVERY, normalisation), folds, study.questions["question_id"])
+    scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13, normalisation=normalisation)
+    dense, sparse, kept = convex.scaled(study, EVERY, normalisation)
     assert kept.all()  # four chunks are within the first hundred
+    used = {}
     for fold, alpha in zip(folds, alphas, strict=True):
         rows = list(fold.test)
+        used[study.questions["company"][rows[0]]] = alpha
         np.testing.assert_allclose(scores[rows], alpha * dense[rows] + (1 - alpha) * sparse[rows])
+    assert used["ACME"] < used["BOLT"]
 
 
 def test_questions_of_one_company_weigh_both_alike(study):
@@ -169,4 +155,4 @@ def test_questions_of_one_company_weigh_both_alike(study):
 
 def test_what_is_no_candidate_is_not_retrieved(study):
     allowed = np.eye(4, dtype=bool)
-    assert (convex.score_in_folds(study, allowed, n_folds=2, seed=13)[~allowed] == -np.inf).all()
+    assert (convex.score_in_folds(study, allowed, n_folds=2, seed=13)[~allowed] == NONE).all()

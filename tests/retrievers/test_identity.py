@@ -8,26 +8,21 @@ import pytest
 from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
 from tests.ahead.conftest import cover
 
-
-def test_records_come_first():
-    found = filing_identity("X_1999_10K", "Oskarvale", "10-Q", 2021, "quarterly period ended June 30, 2020")
-    assert found.header == "Oskarvale 2021 Q2 10-Q"
+RELEASE = "OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02"
+COVER = cover("Oskarvale plc", "10-Q", "September 30, 2022")
 
 
-def test_then_the_name():
-    found = filing_identity("OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02", None, "other", None, "")
-    assert found.header == "OSKARVALE 2023 Q3 earnings release"
-    assert found.dates == [date(2023, 11, 2)]
-
-
-def test_then_the_cover():
-    text = cover("Oskarvale plc", "10-Q", "September 30, 2022")
-    assert filing_identity("report", None, "other", None, text).header == "Oskarvale plc 2022 Q3 10-Q"
-
-
-def test_a_filing_without_any_information_has_a_header_too():
-    found = filing_identity("report", None, "other", None, "")
-    assert (found.year, found.quarter, found.doc_type, found.header) == (None, None, "other", "report")
+@pytest.mark.parametrize(
+    ("name", "record", "text", "header"),
+    [
+        ("X_1999_10K", ("Oskarvale", "10-Q", 2021), "quarterly period ended June 30, 2020", "Oskarvale 2021 Q2 10-Q"),
+        (RELEASE, (None, "other", None), "", "OSKARVALE 2023 Q3 earnings release"),
+        ("report", (None, "other", None), COVER, "Oskarvale plc 2022 Q3 10-Q"),
+        ("report", (None, "other", None), "", "report"),
+    ],
+)
+def test_records_come_first_then_the_name_then_the_cover(name, record, text, header):
+    assert filing_identity(name, *record, text).header == header
 
 
 @pytest.mark.parametrize(
@@ -66,7 +61,8 @@ def test_without_a_year_the_company_alone_decides():
 
 
 def test_quarter_type_and_date_count_too():
-    filing = filing_identity("OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02", "Oskarvale", "earnings", 2023, "")
+    filing = filing_identity(RELEASE, "Oskarvale", "earnings", 2023, "")
+    assert filing.dates == [date(2023, 11, 2)]
     question = "What does Oskarvale's earnings release of November 2, 2023 report for Q3 2023?"
     assert identity_features([question], [filing])["identity"] == 4 + 1 + 0.5 + 1
     assert identity_features([question.replace("Q3", "Q2")], [filing])["identity"] == 4 - 1 + 0.5 + 1

@@ -21,17 +21,17 @@ SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
 EVERY = np.ones((1, 5), bool)
 
 
-def corrected(study, first: pd.DataFrame, allowed: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+def corrected(study, allowed: np.ndarray) -> tuple[pd.DataFrame, pd.DataFrame]:
+    first = study.rank_method("hybrid_rrf", allowed, 50)
     return judged.corrected(study, first, partial(judged.second_round, study, candidates=allowed))
 
 
-def judge(query: str | None = None, **labels: str):
+def judge(query: str | None = None, **labels: str | None):
     """Rewrites a question as ``query``, and judges a passage by its first word; what is not named is IRRELEVANT."""
 
     def rule(asked: str) -> str | None:
-        if "Document: " not in asked:
-            return query
-        return labels.get(asked.split("Document: ")[1].split()[0], "IRRELEVANT")
+        is_document = "Document: " in asked
+        return labels.get(asked.split("Document: ")[1].split()[0], "IRRELEVANT") if is_document else query
 
     return rule
 
@@ -40,15 +40,17 @@ def order(scores: np.ndarray) -> list[int]:
     return [int(page) for page in np.argsort(-scores[0]) if np.isfinite(scores[0, page])]
 
 
-def test_what_is_not_selected_of_the_first_three_goes_behind_and_the_rest_stays(judged_study):
-    study = judged_study(["sales"], CHUNKS, lambda asked: "Documents 2 and 1 are needed.", SCORES)
-    assert order(judged.score_selected(study, EVERY)) == [1, 2, 0, 3, 4]
-
-
-@pytest.mark.parametrize("text", ["None of them.", "7", None])
-def test_a_list_without_a_document_keeps_all(judged_study, text):
-    study = judged_study(["sales"], CHUNKS, lambda asked: text, SCORES)
-    assert order(judged.score_selected(study, EVERY)) == [0, 1, 2, 3, 4]
+@pytest.mark.parametrize(
+    ("text", "allowed", "ranked"),
+    [
+        ("Documents 2 and 1 are needed.", [True] * 5, [1, 2, 0, 3, 4]),  # of the first three; the rest stays
+        ("1", [True, False, False, False, True], [4, 0]),
+        *((text, [True] * 5, [0, 1, 2, 3, 4]) for text in ("None of them.", "7", None)),  # all are kept
+    ],
+)
+def test_what_is_not_selected_goes_behind(written_study, text, allowed, ranked):
+    study = written_study(["sales"], CHUNKS, lambda asked: text, SCORES)
+    assert order(judged.score_selected(study, np.array([allowed]))) == ranked
 
 
 @pytest.mark.parametrize(
@@ -58,17 +60,16 @@ def test_the_indices_of_a_list(text, indices):
     assert indices_of(text, 4) == indices
 
 
-def test_one_prompt_has_all_documents_from_their_beginning(judged_study):
+def test_one_prompt_has_all_documents_from_their_beginning(written_study):
     texts = ["net sales rose in the year", "cash flow", "profit", "net cash"]
-    study = judged_study(["cash?", "profit?"], texts, lambda asked: "1", np.array([[0.9, 0.8, 0.7, 0.6]] * 2))
+    study = written_study(["cash?", "profit?"], texts, lambda asked: "1", np.array([[0.9, 0.8, 0.7, 0.6]] * 2))
     run = study.rank_method("hybrid_rrf", np.array([[True] * 4, [False, True, False, False]]), 50)
     assert choices(study, run) == {"q0": [2], "q1": [1]}
-    asked = [request.prompt.user for request in study.generator.asked]
-    assert asked[0].startswith(
-        "Document 0: net sales rose\n\nDocument 1: cash flow\n\nDocument 2: profit\n\nQuestion: cash?"
-    )
-    assert "documents 0 to 2 " in asked[0]
-    assert "Document 1" not in asked[1]
+    first, second = (request.prompt.user for request in study.generator.asked)
+    documents = "Document 0: net sales rose\n\nDocument 1: cash flow\n\nDocument 2: profit"
+    assert first.startswith(f"{documents}\n\nQuestion: cash?")
+    assert "documents 0 to 2 " in first
+    assert "Document 1" not in second
 
 
 def test_selection_keeps_every_question_s_chunks():
@@ -76,89 +77,54 @@ def test_selection_keeps_every_question_s_chunks():
     assert judged.ranks_after(run, {"q1": [2], "q0": [1, 2]}).tolist() == [2, 1, 3, 1, 2]
 
 
-def test_selection_reads_candidates_only(judged_study):
-    study = judged_study(["sales"], CHUNKS, lambda asked: "1", SCORES)
-    allowed = np.array([[True, False, False, False, True]])
-    assert order(judged.score_selected(study, allowed)) == [4, 0]
-
-
-def test_a_relevant_chunk_among_the_first_leaves_the_first_round(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge("profit", cash="RELEVANT"), SCORES)
+def test_a_relevant_chunk_among_the_first_leaves_the_first_round(written_study):
+    study = written_study(["sales"], CHUNKS, judge("profit", cash="RELEVANT"), SCORES)
     assert order(judged.score_corrected(study, EVERY)) == [0, 1, 2, 3, 4]
     assert all("Document: " in request.prompt.user for request in study.generator.asked)
 
 
-def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge("Query: profit", profit="RELEVANT"), SCORES)
-    assert order(judged.score_corrected(study, EVERY))[0] == 2
-    table = corrected(study, study.rank_method("hybrid_rrf", EVERY, 50), EVERY)[1]
-    assert table[["query", "RELEVANT", "RELEVANT_again", "is_second"]].to_numpy().tolist() == [["profit", 0, 1, True]]
-
-
 @pytest.mark.parametrize(
-    ("labels", "wins"),
-    [({}, False), ({"profit": "AMBIGUOUS"}, True), ({"profit": "AMBIGUOUS", "net": "AMBIGUOUS"}, False)],
+    ("query", "labels", "row"),
+    [  # first round: "net sales", "cash flow"; second: "profit", "sales profit"
+        ("Query: profit", {"profit": "RELEVANT"}, ["profit", 0, 1, True]),
+        ("profit", {}, ["profit", 0, 0, False]),
+        ("profit", {"profit": "AMBIGUOUS"}, ["profit", 0, 0, True]),
+        ("profit", {"profit": "AMBIGUOUS", "net": "AMBIGUOUS"}, ["profit", 0, 0, False]),  # a tie keeps the first
+        (None, {"profit": "RELEVANT"}, ["", 0, 0, False]),
+    ],
 )
-def test_where_neither_round_has_a_relevant_chunk_more_ambiguous_ones_win_and_a_tie_keeps_the_first(
-    judged_study, labels, wins
-):
-    # first round: "net sales", "cash flow"; second: "profit", "sales profit"
-    study = judged_study(["sales"], CHUNKS, judge("profit", **labels), SCORES)
-    first = study.rank_method("hybrid_rrf", EVERY, 50)
-    run, table = corrected(study, first, EVERY)
-    assert table["is_second"].tolist() == [wins]
-    assert (run["chunk_id"].iloc[0] == "DOC#p0002#c00") == wins
+def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(written_study, query, labels, row):
+    study = written_study(["sales"], CHUNKS, judge(query, **labels), SCORES)
+    run, table = corrected(study, EVERY)
+    assert table[["query", "RELEVANT", "RELEVANT_again", "is_second"]].to_numpy().tolist() == [row]
+    assert (run["chunk_id"].iloc[0] == "DOC#p0002#c00") == row[-1]
+    assert row[-1] or run.equals(study.rank_method("hybrid_rrf", EVERY, 50))
+    assert order(judged.score_corrected(study, EVERY))[0] == (2 if row[-1] else 0)
 
 
-def test_without_a_rewrite_the_first_round_stands(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge(None), SCORES)
-    first = study.rank_method("hybrid_rrf", EVERY, 50)
-    run, table = corrected(study, first, EVERY)
-    assert run.equals(first)
-    assert table[["query", "is_second"]].to_numpy().tolist() == [["", False]]
-
-
-def test_only_poor_questions_are_searched_again_and_among_their_candidates(judged_study):
+def test_only_poor_questions_are_searched_again_and_among_their_candidates(written_study):
     scores = np.array([[0.9, 0.8, 0.7, 0.6, 0.5], [0.1, 0.2, 0.9, 0.3, 0.4]])
-    study = judged_study(["sales", "profit"], CHUNKS, judge("net cash", profit="RELEVANT"), scores)
+    study = written_study(["sales", "profit"], CHUNKS, judge("net cash", profit="RELEVANT"), scores)
     allowed = np.array([[True, True, False, True, False], [True] * 5])
-    first = study.rank_method("hybrid_rrf", allowed, 50)
     second = judged.second_round(study, pd.Series(["net cash", ""]), allowed)
     assert set(second["question_id"]) == {"q0"}
     assert set(second["page"]) == {0, 1, 3}
-    run, table = corrected(study, first, allowed)
+    run, table = corrected(study, allowed)
     assert table["query"].tolist() == ["net cash", ""]
     assert sorted(run["question_id"].unique()) == ["q0", "q1"]
 
 
-def test_the_inputs_tell_of_every_judgement_of_the_standard_run(judged_study):
-    study = judged_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
+def test_the_inputs_tell_of_every_judgement_of_the_standard_run(written_study):
+    study = written_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
     study.candidates = lambda condition: EVERY
     study.digest = study.settings_of = lambda of: "as they are"
     study.store.frame = lambda stage, params, make, public: make()
     study.run = lambda name, condition="standard": study.rank_method(name, EVERY, 50)
     pairs = judged.judged_pairs(study)
-    assert pairs[["chunk_id", "label"]].to_numpy().tolist() == [
-        ["DOC#p0000#c00", "IRRELEVANT"],
-        ["DOC#p0001#c00", "IRRELEVANT"],
-    ]
+    assert pairs["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0001#c00"]
+    assert pairs["label"].tolist() == ["IRRELEVANT"] * 2
     assert judged.chosen(study) == {"q0": [1, 2, 3]}
     assert judged.verdicts(study)["is_second"].tolist() == [True]
-
-
-PASSAGES = ["the year in net sales rose cash flow in the year profit", "profit", "net cash"]
-
-
-def pairs_of(*pairs: tuple[str, int]) -> pd.DataFrame:
-    """Ranked pairs of a question and a page of ``DOC``; ranks in the order given."""
-    table = pd.DataFrame(pairs, columns=["question_id", "page"])
-    table["chunk_id"] = [f"DOC#p{page:04d}#c00" for page in table["page"]]
-    return table.assign(doc_name="DOC", rank=table.groupby("question_id").cumcount() + 1)
-
-
-def by_passage(**labels: str):
-    """A judge that says what is given for the passage's last word."""
-    return lambda asked: labels[asked.split("Document: ")[1].split("\n")[0].split()[-1]]
 
 
 @pytest.mark.parametrize(
@@ -177,30 +143,29 @@ def test_labels_are_read_also_where_they_are_cut(text, label):
     assert label_of(text) == label
 
 
-def test_a_chunk_is_read_from_its_beginning_with_single_white_space(judged_study):
-    study = judged_study(["cash flow"], ["net  sales\nrose in the year", "profit", ""], by_passage())
+def test_a_chunk_is_read_from_its_beginning_with_single_white_space(written_study):
+    study = written_study(["cash flow"], ["net  sales\nrose in the year", "profit", ""])
     ids = ["DOC#p0001#c00", "DOC#p0000#c00", "DOC#p0002#c00"]
     assert beginnings(study, ids, 4) == ["profit", "net sales rose in", ""]
     assert beginnings(study, ids[1:2], 99) == ["net sales rose in the year"]
 
 
-def test_every_pair_is_judged_once(judged_study):
-    study = judged_study(["cash flow"], PASSAGES, by_passage(profit="IRRELEVANT", cash="AMBIGUOUS"))
+PASSAGES = ["the year", "profit", "cash"]
+
+
+def pairs_of(*pairs: tuple[str, int]) -> pd.DataFrame:
+    """Ranked pairs of a question and a page of ``DOC``; ranks in the order given."""
+    table = pd.DataFrame(pairs, columns=["question_id", "page"])
+    table["chunk_id"] = [f"DOC#p{page:04d}#c00" for page in table["page"]]
+    return table.assign(doc_name="DOC", rank=table.groupby("question_id").cumcount() + 1)
+
+
+def test_every_pair_is_judged_once_and_a_judge_that_dies_leaves_it_unreadable(written_study):
+    study = written_study(["cash flow"], PASSAGES, judge(profit=None, cash="AMBIGUOUS"))
     judged = judgements(study, pairs_of(("q0", 2), ("q0", 1)))
-    assert judged["label"].tolist() == ["AMBIGUOUS", "IRRELEVANT"]
-    judgements(study, pairs_of(("q0", 1)))
+    assert judged["label"].tolist() == ["AMBIGUOUS", "UNREADABLE"]
+    judgements(study, pairs_of(("q0", 2)))
     assert len(study.generator.asked) == 2
-
-
-def test_a_judge_that_dies_leaves_the_pair_unreadable(judged_study):
-    study = judged_study(["cash flow"], PASSAGES, by_passage(profit=None, cash="RELEVANT"))
-    assert judgements(study, pairs_of(("q0", 1), ("q0", 2)))["label"].tolist() == ["UNREADABLE", "RELEVANT"]
-
-
-def test_context_precision_by_hand():
-    assert precision_of([True, False, True]) == (1 / 1 + 2 / 3) / 2
-    assert precision_of([False, True]) == 1 / 2
-    assert precision_of([False, False]) == 0
 
 
 @given(st.lists(st.booleans(), max_size=8))
@@ -208,10 +173,11 @@ def test_context_precision_is_one_only_where_the_useful_are_first(verdicts):
     value = precision_of(verdicts)
     assert 0 <= value <= 1
     assert (value == 1) == (any(verdicts) and verdicts == sorted(verdicts, reverse=True))
+    assert precision_of([True, False, True]) == (1 / 1 + 2 / 3) / 2
 
 
-def test_context_precision_of_a_run_is_that_of_its_first_chunks(judged_study):
-    study = judged_study(["cash flow", "profit"], PASSAGES, by_passage(profit="IRRELEVANT", cash="RELEVANT"))
+def test_context_precision_of_a_run_is_that_of_its_first_chunks(written_study):
+    study = written_study(["cash flow", "profit"], PASSAGES, judge(cash="RELEVANT"))
     run = pairs_of(("q0", 1), ("q0", 2), ("q1", 1), ("q1", 2))
     for k, value in ((2, 1 / 2), (1, 0)):
         top = first_ranks(run, k)
@@ -219,10 +185,9 @@ def test_context_precision_of_a_run_is_that_of_its_first_chunks(judged_study):
         assert context_precision(study, top, is_useful).to_dict() == {"q0": value, "q1": value}
 
 
-def test_an_answer_is_as_relevant_as_the_question_written_from_it_is_near(judged_study):
-    study = judged_study(
-        ["cash flow", "profit", "net", "sales"], PASSAGES, lambda asked: None if "n/a" in asked else "Question: cash"
-    )
+def test_an_answer_is_as_relevant_as_the_question_written_from_it_is_near(written_study):
+    questions = ["cash flow", "profit", "net", "sales"]
+    study = written_study(questions, PASSAGES, lambda asked: None if "n/a" in asked else "Question: cash")
     written = Answers(Context("dense", "dense"), {"q0": "$7", "q1": "n/a", "q2": "$8"}, Filled(missing={"q3": "died"}))
     values = answer_relevance(study, written)
     assert values.index.tolist() == ["q0", "q1", "q2", "q3"]
