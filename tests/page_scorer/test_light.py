@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from lib.folds import assign_folds
-from lib.page_scorer.light import FoldData, Plan
-from lib.page_scorer.residual import SCALE, LightScorer, ResidualMap, gold_loss
+from lib.page_scorer.residual import SCALE, FoldData, LightScorer, Plan, ResidualMap, gold_loss
 from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
