@@ -16,15 +16,7 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import fetch, weights_hash
-from lib.page_scorer.pages import (
-    encode_distinct,
-    folds,
-    headed_texts,
-    page_rows,
-    page_texts,
-    scores_in_folds,
-    text_by_page,
-)
+from lib.page_scorer.pages import encode_distinct, folds, headed_texts, page_texts, scores_in_folds, text_by_page
 from lib.profile import Settings
 from lib.retrievers.dense import cosines
 from lib.store import Entry
@@ -86,7 +78,7 @@ def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
     """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
     if section == BEST:
-        headed = dict(zip(page_rows(study), headed_texts(study), strict=True))
+        headed = text_by_page(study, headed_texts)
         pairs["text"] = [headed[key] for key in zip(pairs["doc_name"], pairs["page"], strict=True)]
     return trained(study, f"{section}/model", pairs, record, f"{section}, fold {fold.number} by {fold.by}", {}, section)
 

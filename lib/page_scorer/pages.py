@@ -49,9 +49,9 @@ def page_rows(study: Study) -> dict[PageKey, int]:
     return {key: row for row, key in enumerate(keys)}
 
 
-def text_by_page(study: Study) -> dict[PageKey, str]:
-    """From (doc_name, page) to the page's text as in :func:`page_texts`."""
-    return dict(zip(page_rows(study), page_texts(study), strict=True))
+def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts) -> dict[PageKey, str]:
+    """From (doc_name, page) to the page's text of :func:`page_texts` or :func:`headed_texts`."""
+    return dict(zip(page_rows(study), texts(study), strict=True))
 
 
 def encode_distinct(
@@ -64,10 +64,7 @@ def encode_distinct(
 
 
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
-    """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d).
-
-    ``section`` of the profile says how many tokens are read.
-    """
+    """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
     name, window = study.profile.embedder.weights, study.profile[section].max_tokens
     encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
@@ -88,8 +85,7 @@ def scores_in_folds(
 
     Args:
         study, stage, public: see :meth:`lib.store.Store.get`.
-        by: what the folds hold out.
-        score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
+        by, score_fold: what folds hold out; from a fold to its test questions' scores (n_test, n_pages) and a record.
         params: what the scores depend on besides the encoder, pages, questions and folds.
 
     Returns:

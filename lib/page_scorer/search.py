@@ -1,8 +1,7 @@
 """Pages first, then chunks: every page is ranked by a page scorer, and only the chunks of the best P are searched.
 
 As published, stage two is the base encoder's search of chunks as in ``dense``, which ranks the pages anew; it can also
-keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned. The scorer is trained in
-folds by company or by filing, fully or lightly, or not at all.
+keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned.
 """
 
 import numpy as np
@@ -54,9 +53,8 @@ def search(
     Args:
         study, page_scores, candidates: see :func:`rank_pages`.
         n_pages: pages kept; by default the profile's ``page_scorer.pages``.
-        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, so that chunk scores order the
-            chunks of a page alone; ``sum``: page score and chunk score, each brought to mean 0 and standard deviation 1
-            over the question's chunks on the kept pages.
+        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, and chunk scores order the chunks
+            of a page alone; ``sum``: page and chunk score, each standardised over the question's chunks on kept pages.
 
     Raises:
         StudyError: ``n_pages`` is less than one, or more than the pages whose scores are stored.
@@ -95,8 +93,7 @@ def standardised(values: np.ndarray) -> np.ndarray:
 def comparable(study: Study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Page scores, without those beyond a question's best KEPT where it may search several filings.
 
-    Stored are all scores of a question's own filing too, for the oracles. Beside the filings of which only the best
-    pages' are stored, they would give away which one is its own.
+    All scores of a question's own filing are stored, for the oracles: beside other filings they would give it away.
     """
     filing = study.chunks["doc_name"].factorize()[0]
     first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
@@ -125,8 +122,7 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
 
     Args:
         study: where its questions cannot train a scorer, every name gives the untrained encoder.
-        name: ``full`` (fine-tuned as published), ``best`` (by the recipe of the profile's section
-            ``page_scorer_best``), ``light`` (a map over frozen vectors) or ``untrained``.
+        name: of TUNED, ``light`` (a map over frozen vectors) or ``untrained``.
         by: what the folds hold out; without meaning for ``untrained``.
     """
 

@@ -23,14 +23,9 @@ CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
 
 
 def clashes(pages: np.ndarray, questions: Sequence[str]) -> np.ndarray:
-    """Which pairs must not meet in a batch, since one's page is gold for the other's question.
+    """Which pairs must not meet in a batch, since one's page is gold for the other's question, (n_pairs, n_pairs).
 
-    Args:
-        pages: a number for each different page of the pairs, shape (n_pairs,).
-        questions: of each pair.
-
-    Returns:
-        A boolean matrix (n_pairs, n_pairs), symmetric, false on the diagonal.
+    Given are a number for each different page of the pairs, shape (n_pairs,), and each pair's question.
     """
     asked = np.asarray(questions, object)
     clash = np.array([np.isin(pages, pages[asked == question]) for question in asked])
