@@ -12,30 +12,8 @@ import pytest
 from lib.analysis import scoreboard as board
 from lib.analysis import statistic
 from lib.analysis.claims import Claim, Entry, claims
-from lib.analysis.scoreboard import (
-    HOLDS,
-    NOT_MEASURED,
-    NOT_TESTED,
-    REVERSED,
-    SMALLER,
-    UNDECIDED,
-    Scoreboard,
-    decide,
-    verdict,
-)
-from lib.analysis.statistic import (
-    Finding,
-    argmax_of,
-    between_groups,
-    correlation_of,
-    difference,
-    questions_needed,
-    questions_until,
-    spread_of,
-    statistic_test,
-    tail_p,
-    weakest,
-)
+from lib.analysis.scoreboard import HOLDS, NOT_MEASURED, NOT_TESTED, REVERSED, SMALLER, UNDECIDED, Scoreboard
+from lib.analysis.statistic import Finding, argmax_of, difference, questions_needed, questions_until, spread_of
 from lib.metrics.frame import Metrics, long_frame
 from lib.stats import Resampling, wilson
 from tests.made import make_study
@@ -62,8 +40,7 @@ MARGIN = replace(PLAIN, says="<=", bound=0.05)
 
 def run_of(first: np.ndarray) -> pd.DataFrame:
     """A run of one chunk a question: ``a`` or ``b``."""
-    chunks = np.where(first, "a", "b")
-    return pd.DataFrame({"question_id": IDS, "rank": 1, "chunk_id": chunks})
+    return pd.DataFrame({"question_id": IDS, "rank": 1, "chunk_id": np.where(first, "a", "b")})
 
 
 def study_of(runs: dict[str, pd.DataFrame] | None = None) -> SimpleNamespace:
@@ -120,7 +97,7 @@ def frame(rows: np.ndarray, n_draws: int) -> tuple[Resampling, pd.DataFrame]:
     ],
 )
 def test_verdicts_of_tests(p, opposite, high, amount, expected):
-    assert verdict(finding(-0.1, high, amount=amount), p, opposite) == expected
+    assert board.verdict(finding(-0.1, high, amount=amount), p, opposite) == expected
 
 
 def test_each_verdict_on_clear_rows():
@@ -128,11 +105,10 @@ def test_each_verdict_on_clear_rows():
     found = scores(**rows, crag=BAD, hybrid_rrf=GOOD, dense__oracle=HALF, runs={"crag": run_of(BAD)})
     verdicts = found["verdict"]
     assert verdicts["kobeissi2026/dense-over-sparse"] == HOLDS  # and as much as claimed
-    assert verdicts["akarsu2026/bm25-over-dense"] == REVERSED
-    assert verdicts["akarsu2026/hyde-hurts"] == HOLDS
-    assert verdicts["akarsu2026/multi-query-nothing"] == HOLDS  # no question differs: Wilson's 90 % end is .043
-    assert verdicts["akarsu2026/hybrid-over-both"] == UNDECIDED  # as good as dense is not better
-    assert verdicts["akarsu2026/rerank-cheap"] == NOT_MEASURED
+    wanted = {"bm25-over-dense": REVERSED, "hyde-hurts": HOLDS, "rerank-cheap": NOT_MEASURED}
+    wanted["multi-query-nothing"] = HOLDS  # no question differs: Wilson's 90 % end is .043
+    wanted["hybrid-over-both"] = UNDECIDED  # as good as dense is not better
+    assert {name: verdicts[f"akarsu2026/{name}"] for name in wanted} == wanted
     assert "hosted service" in found.at["akarsu2026/rerank-cheap", "missing"]
 
 
@@ -224,12 +200,12 @@ def test_a_correlation_of_rows_that_are_all_alike_is_not_measured():
 
 def test_holm_is_within_a_source():
     tests = {name: finding(0.1, 0.2, p=p) for name, p in {"one": 0.02, "two": 0.03, "other": 0.04}.items()}
-    found = decide(tests, {"one": "first", "two": "first", "other": "second"})
+    found = board.decide(tests, {"one": "first", "two": "first", "other": "second"})
     # .02 × 2, then .03 × 1 may not fall below it; the other source has one test
     assert found["p_holm"].tolist() == pytest.approx([0.04, 0.04, 0.04])
     assert found["p"].tolist() == [0.02, 0.03, 0.04]
     assert set(found["verdict"]) == {HOLDS}
-    together = decide(tests, dict.fromkeys(tests, "first"))
+    together = board.decide(tests, dict.fromkeys(tests, "first"))
     assert together["p_holm"].tolist() == pytest.approx([0.06, 0.06, 0.06])
     assert set(together["verdict"]) == {UNDECIDED}
 
@@ -243,7 +219,7 @@ def test_variants_are_a_family_of_their_own():
 
 def test_only_what_is_undecided_says_how_many_questions_would_decide():
     tests = {"sure": finding(0.1, 0.2), "open": finding(-0.1, 0.3, p=0.2, spread=1.0)}
-    found = decide(tests, dict.fromkeys(tests, "s"))["n_needed"]
+    found = board.decide(tests, dict.fromkeys(tests, "s"))["n_needed"]
     assert math.isnan(found["sure"])
     assert found["open"] == 619  # (1.64485 + 0.84162)² / 0.1² = 618.3
 
@@ -259,12 +235,12 @@ def test_what_is_not_tested_is_no_part_of_the_family():
 
 def test_to_hold_of_several_pairs_all_have_to_hold():
     tests = {"near": finding(0.0, 0.1, p=0.02), "far": finding(0.3, 0.5, p=0.04)}
-    decisive, name = weakest(tests)
+    decisive, name = statistic.weakest(tests)
     assert (name, decisive.p) == ("near", 0.04)
     tests = {"ahead": finding(-0.3, -0.1, p=1.0, p_opposite=0.02), "far": finding(0.3, 0.5)}
-    decisive, name = weakest(tests)
+    decisive, name = statistic.weakest(tests)
     assert (name, decisive.p_opposite) == ("ahead", 0.04)  # picked among two
-    assert weakest(tests, "<=")[1] == "far"
+    assert statistic.weakest(tests, "<=")[1] == "far"
 
 
 # --- tests ---
@@ -313,27 +289,27 @@ def test_a_level_is_tested_by_draws():
 
 @pytest.mark.parametrize(("bound", "is_above", "n"), [(0.1, True, 2), (0.1, False, 3), (1.0, False, 0)])
 def test_tail_p_counts_the_draws_at_the_bound_or_beyond(bound, is_above, n):
-    assert tail_p(np.array([0.1, 0.2, 0.3, -0.1]), bound, is_above=is_above) == pytest.approx((1 + n) / 5)
+    assert statistic.tail_p(np.array([0.1, 0.2, 0.3, -0.1]), bound, is_above=is_above) == pytest.approx((1 + n) / 5)
 
 
 def test_statistics_of_means_and_their_ties():
     assert list(argmax_of(np.array([[0.1, 0.3, 0.2], [0.3, 0.1, 0.3], [0.0, 0.3, 0.3]]), GRID)) == [0.5, 0.5, 0.75]
     random = np.random.default_rng(2).random((5, 8))
-    assert correlation_of(random) == pytest.approx([np.corrcoef(row[:4], row[4:])[0, 1] for row in random])
-    assert math.isnan(correlation_of(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
+    assert statistic.correlation_of(random) == pytest.approx([np.corrcoef(row[:4], row[4:])[0, 1] for row in random])
+    assert math.isnan(statistic.correlation_of(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
     # one of two questions with a sum of .4, three of four with a sum of .9: .4 / .5 - .3 / .75 of the means
-    none, found = between_groups(np.array([[0.4, 0.5, 0.0, 0.0], [0.4, 0.5, 0.3, 0.75]]))
+    none, found = statistic.between_groups(np.array([[0.4, 0.5, 0.0, 0.0], [0.4, 0.5, 0.3, 0.75]]))
     assert math.isnan(none)
     assert found == pytest.approx(0.4)
 
 
 def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
     claim, noise = replace(PLAIN, bound=0.5), np.random.default_rng(3).normal(0, 0.05, (60, 3))
-    found = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, claim)
+    found = statistic.statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, claim)
     assert (found.estimate, found.low, found.high) == (1.0, 1.0, 1.0)
     assert found.p == pytest.approx(1 / 501)
-    assert statistic_test(*frame(noise, 500), HIGHEST, claim).p > 0.05
-    both = statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, replace(claim, says="!="))
+    assert statistic.statistic_test(*frame(noise, 500), HIGHEST, claim).p > 0.05
+    both = statistic.statistic_test(*frame(noise + [0.0, 0.1, 0.5], 500), HIGHEST, replace(claim, says="!="))
     assert both.p == pytest.approx(2 / 501)
     assert both.p_opposite == 1.0
 
