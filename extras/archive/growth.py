@@ -31,6 +31,7 @@ from lib.metrics.retrieval import retrieval_metrics
 from lib.models.index import window_vectors
 from lib.page_scorer import light
 from lib.page_scorer.pages import folds, load_records
+from lib.page_scorer.residual import Plan
 from lib.page_scorer.search import pages_of_chunks
 from lib.profile import load_profile
 from lib.retrievers import dense
@@ -266,5 +267,5 @@ def _light_scorers(home: Study) -> list[tuple]:
     records, found = load_records(light.scores_entry(home, "company")), []
     for fold, record in zip(folds(home, "company"), records, strict=True):
         data = light.fold_data(home, fold)
-        found.append((fold, data, data.trained(fold.train, light.Plan(**record["plan"]))))
+        found.append((fold, data, data.trained(fold.train, Plan(**record["plan"]))))
     return found

@@ -4,12 +4,15 @@ They are measured by ``python -m lib mistakes`` alone, which resumes where it wa
 """
 
 import copy
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import pandas as pd
 import torch
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.sampler import DefaultBatchSampler
+from transformers import TrainerCallback
 
 from lib.analysis.mistakes import HONEST, Vectors, mistake_values
 from lib.analysis.page_scorer import measured_mistakes
@@ -51,28 +54,26 @@ def train_with(study: Study, fold: Fold, mistake: str) -> Entry:
         params["slip"] = "repeats"
         changes["batches"] = RepeatedBatches(len(pairs), settings.batch_size, settings.seed)
     else:
-        params, changes["after_epoch"] = _keep_best(study, fold)
+        params, keep_best = _keep_best(study, fold)
+        changes["callbacks"] = [keep_best]
     title = f"{mistake}, fold {fold.number}"
     return trained(study, "page_scorer/slips/model", pairs, record, title, params, **changes)
 
 
-class RepeatedBatches:
+class RepeatedBatches(DefaultBatchSampler):
     """Batches drawn with replacement, as many as an honest epoch has: a pair meets itself and its question's others."""
 
     def __init__(self, n_pairs: int, batch_size: int, seed: int):
-        self.n_pairs, self.batch_size, self.seed = n_pairs, batch_size, seed
+        super().__init__(range(n_pairs), batch_size, drop_last=False, seed=seed)
 
-    def __len__(self) -> int:
-        return -(-self.n_pairs // self.batch_size)
-
-    def of_epoch(self, epoch: int) -> list[list[int]]:
-        """The batches of an epoch from 0, by the generator of ``seed + epoch``."""
-        generator = torch.Generator().manual_seed(self.seed + epoch)
-        size = (min(self.batch_size, self.n_pairs),)
-        return [torch.randint(self.n_pairs, size, generator=generator).tolist() for _ in range(len(self))]
+    def __iter__(self) -> Iterator[list[int]]:
+        """The batches of the epoch that the trainer has set, by the generator of ``seed + epoch``."""
+        generator, n_pairs = torch.Generator().manual_seed(self.seed + self.epoch), len(self.sampler)
+        for _ in range(len(self)):
+            yield torch.randint(n_pairs, (min(self.batch_size, n_pairs),), generator=generator).tolist()
 
 
-class KeepBest:
+class KeepBest(TrainerCallback):
     """Keeps the epoch with the best mean reciprocal rank of test questions, and ends with that model.
 
     To be affordable the gold pages are ranked among every question's gold pages, as an evaluator over the pairs does;
@@ -84,12 +85,13 @@ class KeepBest:
         self.questions, self.pages, self.gold, self.n_epochs = questions, pages, gold, n_epochs
         self.best = 0, -1.0, {}
 
-    def __call__(self, model: SentenceTransformer, epoch: int) -> None:
+    def on_epoch_end(self, args, state, control, model: SentenceTransformer, **_) -> None:
         """Measure the model after an epoch."""
         questions, pages = (model.encode(part, normalize_embeddings=True) for part in (self.questions, self.pages))
         cosines = questions @ pages.T
         best_gold = np.where(self.gold, cosines, -np.inf).max(axis=1, keepdims=True)
         mrr = float((1 / (1 + (cosines > best_gold).sum(axis=1))).mean())
+        epoch = round(state.epoch)
         if mrr > self.best[1]:
             self.best = epoch, mrr, copy.deepcopy(model.state_dict())
         if epoch == self.n_epochs:

@@ -23,7 +23,7 @@ from lib.stats import Resampling, percentiles
 from lib.study import Study
 
 if TYPE_CHECKING:
-    from lib.page_scorer.residual import LightScorer
+    from lib.page_scorer.residual import FoldData, LightScorer
 
 HONEST = "none"
 PAGES = 20  # that stage two searches with every mistake, as published, whatever the profile keeps
@@ -113,11 +113,13 @@ def _without_page_zero(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
     return data.scores(data.trained(rows, plan), fold.test), {"fold": fold.number, "plan": plan._asdict()}
 
 
-def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple[light.FoldData, "LightScorer"]:
-    """A fold's scorer under the plan that was chosen honestly."""
+def _trained(study: Study, fold: Fold, n_copies: int = 0) -> tuple["FoldData", "LightScorer"]:
+    """A fold's data, and its scorer under the plan that was chosen honestly."""
+    from lib.page_scorer.residual import Plan  # loads torch, which takes seconds
+
     plan = load_records(light.scores_entry(study, fold.by))[fold.number]["plan"]
     data = light.fold_data(study, fold)
-    return data, data.trained(fold.train, light.Plan(**plan), n_copies)
+    return data, data.trained(fold.train, Plan(**plan), n_copies)
 
 
 def _with_repeats(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
@@ -132,7 +134,7 @@ def _best_on_test(study: Study, k: int) -> np.ndarray:
     for fold in folds(study, "company"):
         rows, best, data = list(fold.test), -1.0, light.fold_data(study, fold)
         questions, everything = study.questions.iloc[rows], study.candidates("standard")[rows]
-        for longest in light.plans(study.profile.page_scorer_light):
+        for longest in data.plans():
             for _, scorer in data.train(fold.train, longest):
                 ranked = pages_first.rank_pages(data.scores(scorer, rows), pages, everything, PAGES)
                 found = pages_first.chunks_on_pages(base[rows], ranked, pages)

@@ -2,10 +2,8 @@
 
 Each page of the archive gets the sum of three views without training, each brought to the question's own scale: BM25
 of the page, the cosine of its best window, and how well its filing's identity (company, period, form, read from its
-first pages) fits the question. Ahead's own untrained sum, which needs no encoder, has the gold filing among the five
-nearest of 350 for .91 of FinanceBench's questions, this one for .94 or more. Only the pages of the nearest filings are
-described in all views (:mod:`lib.ahead.views`), as if they were the whole collection: an answer takes as long in any
-archive.
+first pages) fits the question. The gold filing is among the five nearest of 350 for .94 of FinanceBench's questions.
+Only the nearest filings' pages are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
 """
 
 from collections.abc import Sequence
@@ -62,8 +60,7 @@ class Archive:
         dense = np.where(np.isfinite(dense), dense, 0.0)
         words = self.words.scores(self.words.tokens(question))
         fit = identity_features([question], self.filed)
-        named = fit["company"].max() > 0
-        identity = fit["identity"][0] if named else np.zeros(len(self.filed))
+        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
         return _scaled(words) + _scaled(dense) + _scaled(identity)[self.filing]
 
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
@@ -73,16 +70,12 @@ class Archive:
         is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
-        pages = self.pages[is_near].reset_index(drop=True)
-        return pages, Vectors(*asked, rows, self.vectors[kept])
+        return self.pages[is_near].reset_index(drop=True), Vectors(*asked, rows, self.vectors[kept])
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
         """The best k pages: doc_name, page (from 0), text, score.
 
-        Args:
-            question: with a word at least.
-            k: how many pages, 1 or more.
-            ranker: what orders the pages of the nearest filings; by default the saved one for an index.
+        ``ranker`` orders the pages of the nearest filings; by default it is the saved one for an index.
 
         Raises:
             StudyError: a question without a word, or k below 1.
@@ -90,8 +83,7 @@ class Archive:
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
         (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
-        filings = _unknown(pages["doc_name"].unique())
-        known = PageViews(filings, pages, self.profile.bm25, [question])
+        known = PageViews(_unknown(pages["doc_name"].unique()), pages, self.profile.bm25, [question])
         pool = pool_of(known, [question], vectors, has_kinds=True)
         scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]

@@ -1,9 +1,8 @@
 """The index of an archive: two Parquet files per filing, its pages and its windows with their vectors.
 
-Extraction, chunking and embedding are one step that maps a filing's file to its shard. The step runs in this process
-or, with ``ENGINE=ray``, on Ray Data (Moritz et al., OSDI 2018), on the cluster of ``RAY_ADDRESS`` or a local one, and
-gives the same bits on both: a filing is embedded alone. A shard that exists is not made again, so that a killed run
-resumes with the next filing; memory holds one filing per worker.
+One step maps a filing's file to its shard, in this process or, with ``ENGINE=ray``, on Ray Data (Moritz et al., OSDI
+2018), on the cluster of ``RAY_ADDRESS`` or a local one: the bits are the same, as a filing is embedded alone. A shard
+that exists is not made again, so that a killed run resumes; memory holds one filing per worker.
 """
 
 import json
@@ -11,7 +10,6 @@ import os
 import resource
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,9 +51,9 @@ class Plan(NamedTuple):
     @classmethod
     def of(cls, profile: Settings) -> "Plan":
         """The plan of a profile's chunks and embedder."""
-        of, chunks = profile.embedder, profile.chunks
+        of, cut = profile.embedder, (profile.chunks.size, profile.chunks.overlap)
         model = of.weights, weights_hash(of.weights), of.precision, of.batch_size
-        return cls(*model, of.window, of.window_overlap, chunks.size, chunks.overlap)
+        return cls(*model, of.window, of.window_overlap, *cut)
 
     def encoder(self) -> object:
         """The encoder; its weights are fetched now, without a progress bar of their own."""
@@ -78,8 +76,7 @@ class Shards:
         if not path.is_file():
             write_atomically(path, json.dumps(plan._asdict(), indent=1).encode())
         elif json.loads(path.read_text()) != plan._asdict():
-            wrong = "was filled under another profile; name another folder, or remove this one"
-            raise StudyError(f"{folder} {wrong}")
+            raise StudyError(f"{folder} was filled under another profile; name another folder, or remove this one")
 
     def path(self, kind: str, name: str) -> Path:
         """The file of a filing's ``pages`` or ``windows``."""
@@ -141,31 +138,29 @@ class Indexer:
 
         With what it took: processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB.
         """
-        source, plan, seconds = Path(row["source"]), self.shards.plan, dict.fromkeys(STEPS, 0.0)
+        source, plan, marks = Path(row["source"]), self.shards.plan, [time.process_time()]
         pages, windows = pd.DataFrame(columns=[*PAGE_COLUMNS]), []
-        with _noted(seconds, "read"):
-            texts, problems = read_filing(source)
+        texts, problems = read_filing(source)
+        marks.append(time.process_time())
         if not problems:
-            with _noted(seconds, "cut"):
-                pages = pages.assign(page=range(len(texts)), text=texts, doc_name=source.stem)
-                chunks = split_pages(pages, self.tokenizer, plan.chunk, plan.chunk_overlap)
-                size = plan.window - SPECIAL_TOKENS
-                windows = split_chunks(chunks, self.tokenizer, size, plan.window_overlap)
-            if windows.empty:
-                problems = [f"{source.name} has no text; recognise it (OCR)"]
+            pages = pages.assign(page=range(len(texts)), text=texts, doc_name=source.stem)
+            chunks = split_pages(pages, self.tokenizer, plan.chunk, plan.chunk_overlap)
+            windows = split_chunks(chunks, self.tokenizer, plan.window - SPECIAL_TOKENS, plan.window_overlap)
+            marks.append(time.process_time())
+            problems = [f"{source.name} has no text; recognise it (OCR)"] if windows.empty else []
         if not problems:
-            with _noted(seconds, "embed"):
-                vectors = self.encoder.encode(windows["text"].tolist()).astype(np.float32)
-            with _noted(seconds, "write"):
-                places = chunks[["doc_name", "page", "chunk_id"]].iloc[windows["chunk"]]
-                places = places.assign(text=windows["text"].to_numpy())
-                table = pa.Table.from_pandas(places, preserve_index=False)
-                flat = pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
-                self._write("windows", source, table.append_column("vector", flat))
-                self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            vectors = self.encoder.encode(windows["text"].tolist()).astype(np.float32)
+            marks.append(time.process_time())
+            places = chunks[["doc_name", "page", "chunk_id"]].iloc[windows["chunk"]]
+            table = pa.Table.from_pandas(places.assign(text=windows["text"].to_numpy()), preserve_index=False)
+            flat = pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
+            self._write("windows", source, table.append_column("vector", flat))
+            self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
+            marks.append(time.process_time())
+        took = dict.fromkeys(STEPS, 0.0) | dict(zip(STEPS, np.diff(marks).tolist(), strict=False))
         about = {"n_pages": len(pages), "n_windows": len(windows), "problem": "; ".join(problems)}
-        return row | about | {"peak_mib": peak} | {f"{step}_s": round(seconds[step], 4) for step in STEPS}
+        about["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return row | about | {f"{step}_s": round(took[step], 4) for step in STEPS}
 
     def _write(self, kind: str, source: Path, table: pa.Table) -> None:
         table = table.replace_schema_metadata({SOURCE: digest_of_file(source).encode()})
@@ -174,21 +169,12 @@ class Indexer:
         write_atomically(self.shards.path(kind, source.stem), packed.getvalue().to_pybytes())
 
 
-@contextmanager
-def _noted(seconds: dict[str, float], step: str) -> Iterator[None]:
-    started = time.process_time()
-    yield
-    seconds[step] = time.process_time() - started
-
-
 def write_shards(shards: Shards, sources: Sequence[Path], engine: str = "process", n_workers: int = 1) -> pd.DataFrame:
     """Write the shards that are missing, with a progress bar.
 
     Args:
-        shards: where to and how.
-        sources: files of filings.
-        engine: ``process`` or ``ray``.
-        n_workers: of Ray; in this process the encoder itself uses all cores.
+        shards, sources: where to and how, and the filings' files.
+        engine, n_workers: ``process``, where the encoder itself uses all cores, or ``ray``, with so many workers.
 
     Returns:
         A row for each filing that was read now, see :class:`Indexer`; also appended to COSTS beside the plan.
@@ -197,10 +183,8 @@ def write_shards(shards: Shards, sources: Sequence[Path], engine: str = "process
         StudyError: Ray is not installed or not reachable.
     """
     missing = [{"source": str(source)} for source in sources if not shards.has(source)]
-    step, rows = (str(shards.folder.resolve()), tuple(shards.plan)), []
-    if not missing:
-        done = []
-    else:
+    step, rows, done = (str(shards.folder.resolve()), tuple(shards.plan)), [], []
+    if missing:
         done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
     for row in tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2):
         rows.append(row)
@@ -218,8 +202,7 @@ def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:
     try:
         ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ConnectionError as error:
-        wrong = f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable"
-        raise StudyError(wrong) from None
+        raise StudyError(f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable") from None
     ray.data.DataContext.get_current().enable_progress_bars = False
     filings = ray.data.from_items(rows, override_num_blocks=len(rows))
     yield from filings.map(Indexer, fn_constructor_args=step, concurrency=n_workers).iter_rows()

@@ -16,7 +16,7 @@ import pandas as pd
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
 from lib.models.weights import fetch, weights_hash
-from lib.page_scorer.pages import encode_distinct, folds, page_rows, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.pages import encode_distinct, folds, headed_texts, page_texts, scores_in_folds, text_by_page
 from lib.profile import Settings
 from lib.retrievers.dense import cosines
 from lib.store import Entry
@@ -33,24 +33,19 @@ def untrainable(study: Study) -> str:
     """Why no scorer can be trained and tested on a study's own questions, in a sentence; empty where one can."""
     n_companies, n_questions = study.questions["company"].nunique(), len(study.questions)
     if n_companies < MIN_COMPANIES or n_questions < MIN_QUESTIONS:
-        return (
-            f"{n_questions} questions about {n_companies} companies are too few to train on some and test on others; "
-            f"it takes {MIN_QUESTIONS} about {MIN_COMPANIES}"
-        )
+        few = f"{n_questions} questions about {n_companies} companies are too few to train on some and test on others"
+        return f"{few}; it takes {MIN_QUESTIONS} about {MIN_COMPANIES}"
     try:
-        for by in ("filing", "company"):
-            for fold in folds(study, by):
-                checked_pairs(study, fold)
+        for fold in [*folds(study, "filing"), *folds(study, "company")]:
+            checked_pairs(study, fold)
     except LeakError as error:
         return str(error)
     return ""
 
 
 def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
-    """Every gold page of the questions in the given rows, page 0 included: one row per question and gold page.
-
-    The columns are question_id, question, doc_name, page, text (as in :func:`lib.page_scorer.pages.page_texts`).
-    """
+    """Every gold page of the questions in the given rows, page 0 included: question_id, question, doc_name, page, text
+    (of :func:`lib.page_scorer.pages.page_texts`)."""
     text_of = text_by_page(study)
     pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
     pairs = pairs.explode("gold_pages").rename(columns={"gold_pages": "page"}).astype({"page": int})
@@ -83,11 +78,9 @@ def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
     """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
     if section == BEST:
-        row_of, texts = page_rows(study), page_texts(study, header=True)
-        where = zip(pairs["doc_name"], pairs["page"], strict=True)
-        pairs = pairs.assign(text=[texts[row_of[key]] for key in where])
-    title = f"{section}, fold {fold.number} by {fold.by}"
-    return trained(study, f"{section}/model", pairs, record, title, {}, section)
+        headed = text_by_page(study, headed_texts)
+        pairs["text"] = [headed[key] for key in zip(pairs["doc_name"], pairs["page"], strict=True)]
+    return trained(study, f"{section}/model", pairs, record, f"{section}, fold {fold.number} by {fold.by}", {}, section)
 
 
 def trained(
@@ -113,7 +106,6 @@ def trained(
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-
     digest = digest_of(pairs[["question", "text"]].values.tolist())
     params = params | recipe_params(study, section)
     params |= {"weights": weights_hash(study.profile.embedder.weights), "pairs": digest}
@@ -135,12 +127,10 @@ def trained(
 
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
     """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
-    window = study.profile[SECTION].max_tokens
-    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, window)
-    questions = study.questions["question"].iloc[list(rows)].tolist()
-    queries = encode("page_scorer/questions", questions, "query")
-    pages = page_texts(study, header=section == BEST)
-    return cosines(queries, encode("page_scorer/pages", pages, "document"))
+    encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, study.profile[SECTION].max_tokens)
+    queries = encode("page_scorer/questions", study.questions["question"].iloc[list(rows)].tolist(), "query")
+    texts = headed_texts(study) if section == BEST else page_texts(study)
+    return cosines(queries, encode("page_scorer/pages", texts, "document"))
 
 
 def score_fold(
@@ -151,9 +141,9 @@ def score_fold(
     The record has the model's digest, the seconds of its training ``wall_s`` and the mean loss of each epoch ``curve``.
     """
     entry = model(study, fold)
-    record = json.loads((entry.path / "fold.json").read_text())
     curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
     losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
+    record = json.loads((entry.path / "fold.json").read_text())
     record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
     return scores_of_model(study, entry, fold.test, section), record
 
@@ -161,5 +151,4 @@ def score_fold(
 def scores_entry(study: Study, by: By, section: str = SECTION) -> Entry:
     """The stored scores and records of all folds by the recipe of a section, trained and computed if missing."""
     score = partial(score_fold, model=partial(fold_model, section=section), section=section)
-    params = recipe_params(study, section)
-    return scores_in_folds(study, f"{section}/scores/{by}", by, score, params, public=True)
+    return scores_in_folds(study, f"{section}/scores/{by}", by, score, recipe_params(study, section), public=True)

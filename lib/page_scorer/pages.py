@@ -6,66 +6,56 @@ text, so they are published: fewer pages can be searched without training again.
 
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from lib.folds import By, Fold, make_folds
+from lib.frames import remembered
 from lib.models.encoders import Role
 from lib.models.index import encode_texts
 from lib.models.weights import fetch, weights_hash
 from lib.retrievers import matched
-from lib.retrievers.identity import Identity
 from lib.store import Entry
 from lib.study import Study
 
 KEPT = 200  # pages of a question whose scores are stored
 VERSION = 2
 PageKey = tuple[str, int]
-Weights = Callable[[], Path]
 ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
 
 
-def normalised(texts: Iterable[str], limit: int) -> list[str]:
-    """Texts with whitespace collapsed, cut at ``limit`` characters."""
-    return [" ".join(text.split())[:limit] for text in texts]
-
-
-def page_texts(study: Study, header: bool = False) -> list[str]:
-    """Every page, normalised and cut at ``page_scorer.max_characters`` (M = 2000 in the published study).
-
-    With ``header`` company, period and form stand before a page's text, from its filing's record.
-    """
+@remembered
+def page_texts(study: Study) -> list[str]:
+    """Every page with whitespace collapsed, cut at ``page_scorer.max_characters`` (M = 2000 in the published study)."""
     limit = study.profile.page_scorer.max_characters
-    if not header:
-        return study.memo(("page_texts", limit), lambda: normalised(study.pages["text"], limit))
-    pages = study.pages.assign(text=page_texts(study))
-    return study.memo(("headed", limit), lambda: headed(pages, matched.identities(study, is_from_covers=False)))
+    return [" ".join(text.split())[:limit] for text in study.pages["text"]]
 
 
-def headed(pages: pd.DataFrame, identities: Iterable[Identity]) -> list[str]:
-    """The texts of pages (doc_name, text) behind the headers of their filings; a page without text stays so."""
-    header_of = {identity.doc_name: identity.header for identity in identities}
-    pages = zip(pages["doc_name"], pages["text"], strict=True)
+@remembered
+def headed_texts(study: Study) -> list[str]:
+    """:func:`page_texts` behind company, period and form of their filings' records; a page without text stays so."""
+    header_of = {identity.doc_name: identity.header for identity in matched.identities(study, is_from_covers=False)}
+    pages = zip(study.pages["doc_name"], page_texts(study), strict=True)
     return [text and f"{header_of[doc_name]}. {text}" for doc_name, text in pages]
 
 
+@remembered
 def page_rows(study: Study) -> dict[PageKey, int]:
     """From (doc_name, page) to the page's row in ``study.pages``."""
     keys = study.pages[["doc_name", "page"]].itertuples(index=False, name=None)
-    return study.memo("page_rows", lambda: {key: row for row, key in enumerate(keys)})
+    return {key: row for row, key in enumerate(keys)}
 
 
-def text_by_page(study: Study) -> dict[PageKey, str]:
-    """From (doc_name, page) to the page's text as in :func:`page_texts`."""
-    return dict(zip(page_rows(study), page_texts(study), strict=True))
+def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts) -> dict[PageKey, str]:
+    """From (doc_name, page) to the page's text of :func:`page_texts` or :func:`headed_texts`."""
+    return dict(zip(page_rows(study), texts(study), strict=True))
 
 
 def encode_distinct(
-    study: Study, weights: Weights, digest: str, window: int, stage: str, texts: Sequence[str], role: Role
+    study: Study, weights: Callable[[], Path], digest: str, window: int, stage: str, texts: Sequence[str], role: Role
 ) -> np.ndarray:
     """Unit vectors of texts, each different text encoded once; see :func:`lib.models.index.encode_texts`."""
     row_of = {text: row for row, text in enumerate(dict.fromkeys(texts))}
@@ -74,10 +64,7 @@ def encode_distinct(
 
 
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
-    """The untrained encoder's vectors: of the questions (n_questions, d) and of the pages (n_pages, d).
-
-    ``section`` of the profile says how many tokens are read.
-    """
+    """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
     name, window = study.profile.embedder.weights, study.profile[section].max_tokens
     encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
     questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
@@ -98,14 +85,13 @@ def scores_in_folds(
 
     Args:
         study, stage, public: see :meth:`lib.store.Store.get`.
-        by: what the folds hold out.
-        score_fold: from a fold to the scores of its test questions (n_test, n_pages) and a record.
+        by, score_fold: what folds hold out; from a fold to its test questions' scores (n_test, n_pages) and a record.
         params: what the scores depend on besides the encoder, pages, questions and folds.
 
     Returns:
         An entry with ``scores.npz``, read by :func:`load_scores`, and ``folds.json``, read by :func:`load_records`.
     """
-    parts, embedder = folds(study, by), study.profile.embedder
+    parts, profile = folds(study, by), study.profile
 
     def compute(target: Path) -> None:
         scores, records = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32), []
@@ -121,12 +107,12 @@ def scores_in_folds(
         (target / "folds.json").write_text(json.dumps(records, indent=1))
 
     params |= {  # computable without the text of a filing or a question
-        "precision": embedder.precision,
-        "weights": weights_hash(embedder.weights),
+        "precision": profile.embedder.precision,
+        "weights": weights_hash(profile.embedder.weights),
         "folds": [{"test": list(fold.test), "filings": sorted(fold.test_filings)} for fold in parts],
         "questions": study.digest("questions"),
         "pages": study.digest("pages"),
-        "max_characters": study.profile.page_scorer.max_characters,
+        "max_characters": profile.page_scorer.max_characters,
     }
     entry = study.store.get(stage, params, compute, VERSION, public)
     if public:

@@ -1,8 +1,16 @@
-"""The residual map of :mod:`lib.page_scorer.light` and its loss, in torch."""
+"""The residual map of :mod:`lib.page_scorer.light`, its loss, and how it is trained in a fold, in torch."""
 
 import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
+import numpy as np
 import torch
+
+from lib.folds import assign_folds
+from lib.profile import Settings
 
 SCALE = 20.0
 SIDES = ("question", "both")  # what is mapped
@@ -53,3 +61,72 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
         copies = logits.masked_fill(~gold, -torch.inf).logsumexp(dim=1)[row]
         rivals = torch.logaddexp(rivals, copies + math.log(n_copies))
     return ((rivals - found) / gold.sum(dim=1)[row]).sum() / len(gold)
+
+
+class Plan(NamedTuple):
+    """How a map is trained: ``sides`` (SIDES), Adam's learning rate, and steps on all questions at once."""
+
+    sides: str
+    learning_rate: float
+    steps: int
+
+
+@dataclass(frozen=True)
+class FoldData:
+    """All that the light scorer reads in a fold: frozen vectors, and which page is gold for which question."""
+
+    questions: np.ndarray  # unit vectors, shape (n_questions, d)
+    pages: np.ndarray  # unit vectors, shape (n_pages, d)
+    gold: np.ndarray  # boolean, shape (n_questions, n_pages)
+    readable: np.ndarray  # the pages that training may read, boolean, shape (n_pages,)
+    groups: np.ndarray  # the filing or company of each question
+    settings: Settings  # the profile's section ``page_scorer_light``
+
+    def plans(self) -> list[Plan]:
+        """The longest plan for each combination of sides and learning rate that a fold may choose from."""
+        pairs = product(self.settings.sides, self.settings.learning_rates)
+        return [Plan(sides, rate, self.settings.max_steps) for sides, rate in pairs]
+
+    def part(self, rows: Sequence[int]) -> tuple[torch.Tensor, ...]:
+        """The given questions, the readable pages, and which of these are gold."""
+        rows = list(rows)
+        parts = self.questions[rows], self.pages[self.readable], self.gold[rows][:, self.readable]
+        return tuple(map(torch.as_tensor, parts))
+
+    def train(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> Iterator[tuple[Plan, LightScorer]]:
+        """Train on the given questions at once with Adam; yields the state at 0 and every ``check_every`` steps."""
+        questions, pages, gold = self.part(rows)
+        scorer = LightScorer(questions.shape[1], self.settings.rank, plan.sides, self.settings.seed)
+        optimizer = torch.optim.Adam(scorer.parameters(), lr=plan.learning_rate)
+        yield plan._replace(steps=0), scorer
+        for step in range(1, plan.steps + 1):
+            optimizer.zero_grad()
+            gold_loss(scorer(questions, pages), gold, n_copies).backward()
+            optimizer.step()
+            if step % self.settings.check_every == 0:
+                yield plan._replace(steps=step), scorer
+
+    def trained(self, rows: Sequence[int], plan: Plan, n_copies: int = 0) -> LightScorer:
+        """The scorer at the end of a plan."""
+        return [scorer for _, scorer in self.train(rows, plan, n_copies)][-1]
+
+    def scores(self, scorer: LightScorer, rows: Sequence[int]) -> np.ndarray:
+        """The cosine of every page for the given questions, float32, shape (n_rows, n_pages)."""
+        with torch.no_grad():
+            return scorer(torch.as_tensor(self.questions[list(rows)]), torch.as_tensor(self.pages)).numpy()
+
+    def choose(self, rows: Sequence[int]) -> tuple[Plan, list[tuple[Plan, float]]]:
+        """The plan, chosen on the given training questions alone, and the inner loss of each that was tried.
+
+        The questions are cut into inner folds by their groups; each part's loss, among all readable pages, is measured
+        under the maps trained on the others, and the plan with the least mean loss is taken (the earliest of equals).
+        """
+        rows, losses = np.asarray(rows), {}
+        inner = assign_folds(self.groups[rows].tolist(), self.settings.inner_folds, self.settings.seed)
+        for plan, number in product(self.plans(), range(inner.max() + 1)):
+            held_out = rows[inner == number]
+            questions, pages, gold = self.part(held_out)
+            for done, scorer in self.train(rows[inner != number], plan):
+                loss = gold_loss(scorer(questions, pages), gold)
+                losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
+        return min(losses, key=losses.get), list(losses.items())

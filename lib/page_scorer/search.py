@@ -1,13 +1,13 @@
 """Pages first, then chunks: every page is ranked by a page scorer, and only the chunks of the best P are searched.
 
 As published, stage two is the base encoder's search of chunks as in ``dense``, which ranks the pages anew; it can also
-keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned. The scorer is trained in
-folds by company or by filing, fully or lightly, or not at all.
+keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned.
 """
 
 import numpy as np
 import pandas as pd
 
+from lib.frames import remembered
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense
@@ -20,6 +20,7 @@ ORDERS = {"base": "base encoder (as published)", "page": "page order", "sum": "s
 TUNED = {"full": "page_scorer", "best": "page_scorer_best"}
 
 
+@remembered
 def pages_of_chunks(study: Study) -> np.ndarray:
     """The row in ``study.pages`` of each chunk's page, shape (n_chunks,)."""
     rows, chunks = page_rows(study), study.chunks
@@ -27,13 +28,9 @@ def pages_of_chunks(study: Study) -> np.ndarray:
 
 
 def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> list[np.ndarray]:
-    """The rows of each question's best pages among those that a candidate chunk lies on, ties by row.
+    """The rows of each question's best ``n_pages`` pages among those that a candidate chunk lies on, ties by row.
 
-    Args:
-        page_scores: shape (n_questions, n_all_pages).
-        pages: see :func:`pages_of_chunks`.
-        candidates: boolean, shape (n_questions, n_chunks).
-        n_pages: pages kept (P), where there are so many.
+    Given are page scores (n_questions, n_all_pages), :func:`pages_of_chunks`, and candidates (n_questions, n_chunks).
     """
     ranked = []
     for scores, allowed in zip(page_scores, candidates, strict=True):
@@ -49,22 +46,15 @@ def chunks_on_pages(chunk_scores: np.ndarray, ranked: list[np.ndarray], pages: n
 
 
 def search(
-    study: Study,
-    page_scores: np.ndarray,
-    candidates: np.ndarray,
-    n_pages: int | None = None,
-    order: str = "base",
-    chunk_scores: np.ndarray | None = None,
+    study: Study, page_scores: np.ndarray, candidates: np.ndarray, n_pages: int | None = None, order: str = "base"
 ) -> np.ndarray:
     """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
     Args:
         study, page_scores, candidates: see :func:`rank_pages`.
         n_pages: pages kept; by default the profile's ``page_scorer.pages``.
-        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, so that chunk scores order the
-            chunks of a page alone; ``sum``: page score and chunk score, each brought to mean 0 and standard deviation 1
-            over the question's chunks on the kept pages.
-        chunk_scores: shape (n_questions, n_chunks), cosines; by default the base encoder's.
+        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, and chunk scores order the chunks
+            of a page alone; ``sum``: page and chunk score, each standardised over the question's chunks on kept pages.
 
     Raises:
         StudyError: ``n_pages`` is less than one, or more than the pages whose scores are stored.
@@ -77,7 +67,7 @@ def search(
         raise ValueError(f"order {order!r}: choose one of {', '.join(ORDERS)}")
     pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
-    scores = chunks_on_pages(base_chunk_scores(study) if chunk_scores is None else chunk_scores, ranked, pages)
+    scores = chunks_on_pages(base_chunk_scores(study), ranked, pages)
     if order == "base":
         return scores
     for row, rows, of_page in zip(scores, ranked, page_scores, strict=True):
@@ -103,23 +93,19 @@ def standardised(values: np.ndarray) -> np.ndarray:
 def comparable(study: Study, page_scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
     """Page scores, without those beyond a question's best KEPT where it may search several filings.
 
-    Stored are all scores of a question's own filing too, for the oracles. Beside the filings of which only the best
-    pages' are stored, they would give away which one is its own.
+    All scores of a question's own filing are stored, for the oracles: beside other filings they would give it away.
     """
     filing = study.chunks["doc_name"].factorize()[0]
     first, last = (np.where(candidates, filing, none) for none in (len(filing), -1))
-    is_open = first.min(axis=1) < last.max(axis=1)
-    places = np.argsort(-page_scores[is_open], axis=1, kind="stable")[:, KEPT:]
-    kept = page_scores[is_open]
-    np.put_along_axis(kept, places, -np.inf, axis=1)
-    page_scores = page_scores.copy()
-    page_scores[is_open] = kept
-    return page_scores
+    rows, kept = np.flatnonzero(first.min(axis=1) < last.max(axis=1)), page_scores.copy()
+    kept[rows[:, None], np.argsort(-page_scores[rows], axis=1, kind="stable")[:, KEPT:]] = -np.inf
+    return kept
 
 
+@remembered
 def base_chunk_scores(study: Study) -> np.ndarray:
     """Stage two's scores of all chunks: those of ``dense``, which do not depend on the candidates."""
-    return study.memo("base_chunk_scores", lambda: dense.score(study, study.candidates("standard")))
+    return dense.score(study, study.candidates("standard"))
 
 
 def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, depth: int) -> pd.DataFrame:
@@ -136,19 +122,15 @@ def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
 
     Args:
         study: where its questions cannot train a scorer, every name gives the untrained encoder.
-        name: ``full`` (fine-tuned as published), ``best`` (by the recipe of the profile's section
-            ``page_scorer_best``), ``light`` (a map over frozen vectors) or ``untrained``.
+        name: of TUNED, ``light`` (a map over frozen vectors) or ``untrained``.
         by: what the folds hold out; without meaning for ``untrained``.
     """
 
     def load() -> np.ndarray:
         if name == "untrained" or full.untrainable(study):
-            queries, pages = base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light")
-            return dense.cosines(queries, pages)
-        is_light = name == "light"
-        return load_scores(
-            study, light.scores_entry(study, by) if is_light else full.scores_entry(study, by, TUNED[name])
-        )
+            return dense.cosines(*base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light"))
+        entry = light.scores_entry(study, by) if name == "light" else full.scores_entry(study, by, TUNED[name])
+        return load_scores(study, entry)
 
     return study.memo(("page_scores", name, by), load)
 

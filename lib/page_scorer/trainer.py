@@ -1,15 +1,13 @@
 """Multiple negatives ranking (Henderson et al., 2017) with in-batch negatives, by sentence-transformers' trainer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
-from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
-from sentence_transformers import SentenceTransformerTrainingArguments as TrainingArguments
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.util import cos_sim
@@ -22,25 +20,12 @@ from lib.profile import Settings
 SCALE = 20.0
 EPOCHS_BETWEEN_CHECKPOINTS = 5
 CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
-AfterEpoch = Callable[[SentenceTransformer, int], None]
-
-
-class Batches(Protocol):
-    """The batches of an epoch from 0, as lists of rows of the pairs, and how many an epoch has."""
-
-    def __len__(self) -> int: ...
-    def of_epoch(self, epoch: int) -> list[list[int]]: ...
 
 
 def clashes(pages: np.ndarray, questions: Sequence[str]) -> np.ndarray:
-    """Which pairs must not meet in a batch, since one's page is gold for the other's question.
+    """Which pairs must not meet in a batch, since one's page is gold for the other's question, (n_pairs, n_pairs).
 
-    Args:
-        pages: a number for each different page of the pairs, shape (n_pairs,).
-        questions: of each pair.
-
-    Returns:
-        A boolean matrix (n_pairs, n_pairs), symmetric, false on the diagonal.
+    Given are a number for each different page of the pairs, shape (n_pairs,), and each pair's question.
     """
     asked = np.asarray(questions, object)
     clash = np.array([np.isin(pages, pages[asked == question]) for question in asked])
@@ -49,7 +34,7 @@ def clashes(pages: np.ndarray, questions: Sequence[str]) -> np.ndarray:
     return clash
 
 
-class GoldAwareBatches:
+class GoldAwareBatches(DefaultBatchSampler):
     """Batches without false negatives: each epoch contains every pair once, in batches as equal as can be.
 
     Pairs that clash with others are placed first, each into the emptiest batch that contains none of the others. The
@@ -58,8 +43,8 @@ class GoldAwareBatches:
     """
 
     def __init__(self, clash: np.ndarray, batch_size: int, seed: int = 0):
-        self.clash, self.batch_size, self.seed = clash, batch_size, seed
-        degrees = clash.sum(axis=1)
+        super().__init__(range(len(clash)), batch_size, drop_last=False, seed=seed)
+        self.clash, degrees = clash, clash.sum(axis=1)
         n_clashing = int((degrees > 0).sum())
         closed = int(degrees.max()) + 1 + max(n_clashing - 1, 0) // batch_size if n_clashing else 0
         self.n_batches = min(len(clash), max(-(-len(clash) // batch_size), closed))
@@ -67,16 +52,16 @@ class GoldAwareBatches:
     def __len__(self) -> int:
         return self.n_batches
 
-    def of_epoch(self, epoch: int) -> list[list[int]]:
-        """The batches of an epoch from 0, by the generator of ``seed + epoch``."""
-        generator = torch.Generator().manual_seed(self.seed + epoch)
+    def __iter__(self) -> Iterator[list[int]]:
+        """The batches of the epoch that the trainer has set, by the generator of ``seed + epoch``."""
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
         order = torch.randperm(len(self.clash), generator=generator).numpy()
         order = order[np.argsort(~self.clash.any(axis=1)[order], kind="stable")]
         batches: list[list[int]] = [[] for _ in range(self.n_batches)]
         for pair in order.tolist():
             open_ones = [b for b in batches if len(b) < self.batch_size and not self.clash[pair, b].any()]
             min(open_ones, key=len).append(pair)
-        return [batches[index] for index in torch.randperm(self.n_batches, generator=generator).tolist()]
+        yield from (batches[index] for index in torch.randperm(self.n_batches, generator=generator).tolist())
 
 
 def train(
@@ -85,8 +70,8 @@ def train(
     pairs: pd.DataFrame,
     checkpoints: Path,
     title: str,
-    batches: Batches | None = None,
-    after_epoch: AfterEpoch | None = None,
+    batches: DefaultBatchSampler | None = None,
+    callbacks: Sequence[TrainerCallback] = (),
 ) -> tuple[SentenceTransformer, list[dict]]:
     """Fine-tune an encoder on pairs, for the recipe's number of epochs.
 
@@ -96,25 +81,39 @@ def train(
         checkpoints: directory for checkpoints; training resumes from the last whole one in it.
         title: shown beside the progress.
         batches: by default without false negatives.
-        after_epoch: called with the model and the number of epochs done.
+        callbacks: of the trainer, beside the progress bar.
 
     Returns:
         The SentenceTransformer in float32, and its curve: CURVE of each step.
     """
     set_seed(recipe.seed)
     model = SentenceTransformer(str(weights), local_files_only=True)
-    model.max_seq_length = recipe.max_tokens
+    model.max_seq_length, precision = recipe.max_tokens, recipe.train_precision
     clash = clashes(pd.factorize(pairs["text"])[0], pairs["question"])
     batches = batches or GoldAwareBatches(clash, recipe.batch_size, recipe.seed)
-    columns = {"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}
     trainer = PairTrainer(
         model=model,
-        args=_arguments(recipe, checkpoints, len(batches)),
-        train_dataset=Dataset.from_dict(columns),
+        args=SentenceTransformerTrainingArguments(
+            output_dir=str(checkpoints),
+            num_train_epochs=recipe.epochs,
+            per_device_train_batch_size=recipe.batch_size,
+            learning_rate=recipe.learning_rate,
+            warmup_steps=recipe.warmup,
+            bf16=precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16()),
+            use_cpu=not torch.cuda.is_available(),
+            seed=recipe.seed,
+            save_strategy="steps",
+            save_steps=EPOCHS_BETWEEN_CHECKPOINTS * len(batches),
+            save_total_limit=1,
+            logging_steps=1,
+            report_to="none",
+            disable_tqdm=True,
+        ),
+        train_dataset=Dataset.from_dict({"anchor": pairs["question"].tolist(), "positive": pairs["text"].tolist()}),
         loss=MultipleNegativesRankingLoss(model, scale=SCALE, similarity_fct=cosines),
-        callbacks=[Progress(title), *([AfterEpochs(after_epoch)] if after_epoch else [])],
+        callbacks=[Progress(title), *callbacks],
     )
-    trainer.batches = Sampler(batches, len(pairs), recipe)
+    trainer.batches = batches
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
     curve = [{name: log[name] for name in CURVE} for log in trainer.state.log_history if "loss" in log]
@@ -127,20 +126,6 @@ def cosines(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         return cos_sim(first.float(), second.float())
 
 
-class Sampler(DefaultBatchSampler):
-    """The batches of each epoch, as the trainer asks for them."""
-
-    def __init__(self, batches: Batches, n_pairs: int, recipe: Settings):
-        super().__init__(range(n_pairs), recipe.batch_size, drop_last=False, seed=recipe.seed)
-        self.of = batches
-
-    def __len__(self) -> int:
-        return len(self.of)
-
-    def __iter__(self) -> Iterator[list[int]]:
-        yield from self.of.of_epoch(self.epoch)
-
-
 class PairTrainer(SentenceTransformerTrainer):
     """The trainer with given ``batches`` of each epoch."""
 
@@ -151,26 +136,6 @@ class PairTrainer(SentenceTransformerTrainer):
 
     def add_model_card_callback(self, *_) -> None:
         """None: its card would quote training texts, which are the dataset's."""
-
-
-def _arguments(recipe: Settings, checkpoints: Path, steps_an_epoch: int) -> TrainingArguments:
-    precision = recipe.train_precision
-    return TrainingArguments(
-        output_dir=str(checkpoints),
-        num_train_epochs=recipe.epochs,
-        per_device_train_batch_size=recipe.batch_size,
-        learning_rate=recipe.learning_rate,
-        warmup_steps=recipe.warmup,
-        bf16=precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16()),
-        use_cpu=not torch.cuda.is_available(),
-        seed=recipe.seed,
-        save_strategy="steps",
-        save_steps=EPOCHS_BETWEEN_CHECKPOINTS * steps_an_epoch,
-        save_total_limit=1,
-        logging_steps=1,
-        report_to="none",
-        disable_tqdm=True,
-    )
 
 
 def last_checkpoint(folder: Path) -> str | None:
@@ -199,13 +164,3 @@ class Progress(TrainerCallback):
 
     def on_train_end(self, args, state, control, **_):
         self.bar.close()
-
-
-class AfterEpochs(TrainerCallback):
-    """Calls a function with the model and the number of epochs done."""
-
-    def __init__(self, call: AfterEpoch):
-        self.call = call
-
-    def on_epoch_end(self, args, state, control, model=None, **_):
-        self.call(model, round(state.epoch))

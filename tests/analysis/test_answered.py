@@ -8,13 +8,17 @@ from lib.analysis import answered
 from lib.analysis.answered import split_by_page
 from lib.answers.prompt_context import Context
 from lib.metrics.frame import Metrics, long_frame
-from lib.profile import Settings
+from tests.made import make_study
+
+
+def asked(n: int) -> tuple[SimpleNamespace, pd.Index]:
+    """A study of questions about a company each, and their ids."""
+    questions = pd.DataFrame({"question_id": list("abcd"), "company": list("wxyz")})[:n]
+    return make_study(questions=questions), pd.Index(questions["question_id"])
 
 
 def test_answers_are_split_by_whether_the_page_was_there():
-    questions = pd.DataFrame({"question_id": list("abcd"), "company": list("wxyz")})
-    settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
-    study, index = SimpleNamespace(questions=questions, profile=settings), pd.Index(questions["question_id"])
+    study, index = asked(4)
     hits = long_frame(pd.Series([1.0, 1, 0, 0], index), "page_hit", 5)
     right = long_frame(pd.Series([1.0, 0, 0, 0], index), "numeric_match")
     table = Metrics(pd.concat([hits, right]).assign(method="dense", condition="standard"))
@@ -25,10 +29,7 @@ def test_answers_are_split_by_whether_the_page_was_there():
 
 
 def test_a_metric_without_a_question_of_its_kind_has_a_mean_of_nothing_and_is_not_compared():
-    questions = pd.DataFrame({"question_id": list("ab"), "company": list("wx")})
-    settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0})})
-    study = SimpleNamespace(questions=questions, profile=settings)
-    index = pd.Index(questions["question_id"])
+    study, index = asked(2)
     contexts = [Context("best-baseline", "dense"), Context("ours", "ours")]
     known = [
         long_frame(pd.Series([1.0, 0], index), "token_f1").assign(method=one.method, condition="standard")
@@ -44,10 +45,7 @@ def test_a_metric_without_a_question_of_its_kind_has_a_mean_of_nothing_and_is_no
 
 
 def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_pages(monkeypatch):
-    ids = list("abcd")
-    questions = pd.DataFrame({"question_id": ids, "company": list("wxyz")})
-    settings = Settings({"significance": Settings({"n_draws": 200, "seed": 0})})
-    study, index = SimpleNamespace(questions=questions, profile=settings), pd.Index(ids, name="question_id")
+    study, index = asked(4)
     recall = {"dense": [0.0, 0, 0, 1], "bm25": [0.0, 0, 1, 1]}
     measured = [
         long_frame(pd.Series(values, index), "page_recall", 5).assign(method=name, condition="standard")

@@ -5,17 +5,7 @@ import pandas as pd
 import pytest
 
 from lib.analysis import breakdowns
-from lib.analysis.breakdowns import (
-    MARK,
-    NAMED,
-    Seen,
-    by_group,
-    differences,
-    group_interval,
-    labels,
-    named,
-    names_company,
-)
+from lib.analysis.breakdowns import MARK, NAMED, Seen, by_group, differences, group_interval, labels
 from lib.metrics.frame import Metrics, long_frame
 from lib.show.groups import group_table, spread
 from lib.show.tables import as_table
@@ -41,11 +31,13 @@ SEEN = [Seen("best_baseline", "dense"), Seen("oracle_document", "dense", "oracle
 
 def metrics_of(**values: np.ndarray) -> Metrics:
     """Page recall at 5 of ``dense`` by condition, with ``_`` for ``-``."""
-    parts = {
-        condition.replace("_", "-"): long_frame(pd.Series(numbers, QUESTIONS["question_id"]), "page_recall", 5)
-        for condition, numbers in values.items()
-    }
-    return Metrics(pd.concat(parts, names=["condition"]).reset_index(0).assign(method="dense"))
+    parts = [
+        long_frame(pd.Series(numbers, QUESTIONS["question_id"]), "page_recall", 5).assign(
+            condition=name.replace("_", "-")
+        )
+        for name, numbers in values.items()
+    ]
+    return Metrics(pd.concat(parts).assign(method="dense"))
 
 
 FOUND = np.arange(N) % 2.0
@@ -67,28 +59,21 @@ TYPES = labels(STUDY)["question_type"]
     ],
 )
 def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company, is_named):
-    assert names_company(question, company) == is_named
+    assert breakdowns.names_company(question, company) == is_named
 
 
 def test_questions_are_sorted_by_what_they_name():
     texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
     asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
-    assert named(make_study(questions=asked))["named"].tolist() == list(NAMED)
+    assert breakdowns.named(make_study(questions=asked))["named"].tolist() == list(NAMED)
 
 
 def test_labels_tell_gold_pages_and_depth():
-    found = labels(STUDY)
+    found, one = labels(STUDY), labels(make_study(questions=QUESTIONS[:1], filings=FILINGS))
+    depths = ["first third (0 to 24 %)", "middle third (26 to 52 %)", "last third (54 to 78 %)"]
     assert found["n_gold_pages"].tolist()[:2] == ["1", "2 or more"]
-    assert found["depth"].cat.categories.tolist() == [
-        "first third (0 to 24 %)",
-        "middle third (26 to 52 %)",
-        "last third (54 to 78 %)",
-    ]
-
-
-def test_a_single_question_has_a_depth_too():
-    one = make_study(questions=QUESTIONS[:1], filings=FILINGS)
-    assert labels(one)["depth"].tolist() == ["middle third (0 to 0 %)"]
+    assert found["depth"].cat.categories.tolist() == depths
+    assert one["depth"].tolist() == ["middle third (0 to 0 %)"]  # a single question has a depth too
 
 
 def test_a_large_group_has_the_bootstrap_s_interval_and_a_small_one_a_wider():

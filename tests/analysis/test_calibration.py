@@ -42,13 +42,9 @@ def study(tmp_path):
         (tmp_path / "results" / f"{system}.jsonl").write_text("\n".join(lines))
     dataset = SimpleNamespace(root=tmp_path, has_text=True, questions=QUESTIONS, fingerprint="f")
     settings = Settings({"significance": Settings({"n_draws": 50, "seed": 0}), "embedder": Settings(weights="tiny")})
-    return SimpleNamespace(
-        dataset=dataset,
-        questions=QUESTIONS,
-        profile=settings,
-        store=Store(tmp_path / "store", on_use=lambda *_: None),
-        settings_of=lambda names: {name: settings[name] for name in names},
-    )
+    store = Store(tmp_path / "store", on_use=lambda *_: None)
+    of = {"settings_of": lambda names: {name: settings[name] for name in names}}
+    return SimpleNamespace(dataset=dataset, questions=QUESTIONS, profile=settings, store=store, **of)
 
 
 @pytest.fixture(autouse=True)
@@ -101,24 +97,24 @@ def test_a_choice_is_made_without_the_fold_that_it_is_judged_on():
 def test_metrics_agree_with_people_as_far_as_counted(study):
     agreed = calibration.agreement(study).set_index(["metric", "kind"])
     assert agreed.loc[("numeric_match", ALL), "n"] == 8
-    loose = agreed.loc[
-        ("numeric_match", NUMBER)
-    ]  # right are the first, third and fourth of five, it takes four for right
-    assert (loose["n"], loose["choice"], loose["precision"], loose["recall"]) == (5, "–", 3 / 4, 1)
+    loose = agreed.loc[("numeric_match", NUMBER)]  # right are the first, third and fourth of five; it takes four so
+    assert loose[["n", "choice", "precision", "recall"]].tolist() == [5, "–", 3 / 4, 1]
     assert loose["kappa"] == pytest.approx((4 / 5 - 14 / 25) / (1 - 14 / 25))  # chance: 4/5 * 3/5 + 1/5 * 2/5
     assert ("yes_or_no", NUMBER) not in agreed.index
     assert ("yes_or_no", YES_NO) not in agreed.index  # of one company, so nothing could be held out
 
 
 def test_where_the_measure_and_people_differ_is_sorted(study):
-    assert calibration.apart(study).to_numpy().tolist() == [
-        [RIGHT, calibration.BOTH_WAYS, 1],
-        [WRONG, calibration.BOTH_WAYS, 1],
-    ]
-    edge = SimpleNamespace(is_disputed=False, label=WRONG, prediction="It is 7.", measure=True)
-    assert calibration.reason(edge) == "as far off as is allowed"
-    elsewhere = SimpleNamespace(is_disputed=False, label=RIGHT, prediction="It is 7.", measure=False)
-    assert "not in the sentence" in calibration.reason(elsewhere)
+    found = [[label, calibration.BOTH_WAYS, 1] for label in (RIGHT, WRONG)]
+    assert calibration.apart(study).to_numpy().tolist() == found
+
+
+@pytest.mark.parametrize(
+    ("label", "measure", "said"), [(WRONG, True, "as far off as is allowed"), (RIGHT, False, "not in the sentence")]
+)
+def test_a_single_difference_has_a_reason(label, measure, said):
+    edge = SimpleNamespace(is_disputed=False, label=label, prediction="It is 7.", measure=measure)
+    assert said in calibration.reason(edge)
 
 
 def test_systems_by_people_and_by_the_measure(study):
@@ -126,7 +122,7 @@ def test_systems_by_people_and_by_the_measure(study):
     assert found.loc[("third", NUMBER)].tolist() == [1, 1, 0, 0]  # the measure takes it for a refusal
     assert found.loc[("third", ALL), ["n", "people", "declined"]].tolist() == [2, 0.5, 0.5]
     summary = pd.DataFrame(
-        [("none", "answer_right", 0.5, 0.0, 1.0, 1)], columns=["context", "metric", "mean", "low", "high", "n"]
+        [{"context": "none", "metric": "answer_right", "mean": 0.5, "low": 0.0, "high": 1.0, "n": 1}]
     )
     table = systems_table(calibration.systems(study), summary, {"none": "no context"})
     assert table["System"].tolist() == ["`second`", "`first`", "`third`", "this study: no context"]
@@ -139,9 +135,7 @@ def test_without_answers_what_was_published_is_shown_or_nothing(study):
     pd.testing.assert_frame_equal(calibration.agreement(study), agreed)
     study.dataset.fingerprint = "another"
     empty = calibration.agreement(study)
-    assert empty.empty
-    assert agreement_table(empty).empty
-    assert best_metrics(empty).empty
+    assert all(made.empty for made in (empty, agreement_table(empty), best_metrics(empty)))
     assert kappa(empty, "answer_right", NUMBER) == "–"
     assert systems_table(calibration.systems(study), pd.DataFrame({"metric": [], "context": []}), {}).empty
 

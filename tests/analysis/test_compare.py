@@ -57,13 +57,11 @@ def metrics(monkeypatch) -> Metrics:
 
 def test_every_row_stands_beside_what_it_changes(study, metrics):
     rows = compare.with_references(["better", "same"])
-    assert rows == ["dense", "better", "same"]
     numbers = compare.means(study, metrics, rows)
     shown = strategies.compared_rows(numbers, compare.against_reference(study, metrics, rows[1:]))
+    assert rows == ["dense", "better", "same"]
     assert list(shown["Method"]) == ["Dense", "Better", "Same"]
-    assert shown.loc[0, "Page recall: difference"] == "–"
-    assert shown.loc[2, "Page recall: difference"].startswith("0.00 [")
-    assert shown.loc[1, "Page recall: difference"].startswith("0.50 [")
+    assert shown["Page recall: difference"].str[:6].tolist() == ["–", "0.50 [", "0.00 ["]
     assert shown.loc[2, "p (Holm)"] == "1.000"
     assert set(shown["n"]) == {N}
     assert numbers.set_index(["method", "metric"]).loc[("better", "ndcg"), "mean"] == 1.0
@@ -73,16 +71,14 @@ def test_the_takeaway_names_what_can_be_told(study, metrics):
     tested = compare.against_reference(study, metrics, ["better", "same"])
     said = strategies.takeaway(tested)
     assert said == "Measurably better than the method that they change: Better. Measurably worse: none."
-    found = strategies.finding([tested])
-    assert found.startswith(
-        "Of 2 strategies, 1 find measurably more pages than the method that they change (Better), and 0"
-    )
+    found = "Of 2 strategies, 1 find measurably more pages than the method that they change (Better), and 0"
+    assert strategies.finding([tested]).startswith(found)
 
 
-def test_rows_that_a_profile_does_not_run_are_named(metrics):
+@pytest.mark.parametrize(("ran", "said"), [([], "Not run in this profile: Unused."), (["unused"], "")])
+def test_rows_that_a_profile_does_not_run_are_named(metrics, ran, said):
     run = [name for name, row in METHODS.items() if row.family == "kim2025" and name != "unused"]
-    assert strategies.left_out("kim2025", run) == "Not run in this profile: Unused."
-    assert strategies.left_out("kim2025", [*run, "unused"]) == ""
+    assert strategies.left_out("kim2025", [*run, *ran]) == said
 
 
 @pytest.mark.parametrize(("found", "also"), [("page", ["MAP@10"]), ("doc", [])])
@@ -97,13 +93,11 @@ def test_depths_have_ranked_measures_and_n(metrics, found, also):
 
 def write_metrics(study: SimpleNamespace, **found: float) -> None:
     """Page recall at 5 chunks: each method finds the pages of the first of the questions, a share of them."""
-    rows = [
-        (method, "standard", question, "page_recall", 5, float(number < share * N))
-        for method, share in found.items()
-        for number, question in enumerate(IDS)
-    ]
-    frame = pd.DataFrame(rows, columns="method condition question_id metric k value".split())
-    (study.outputs / METRICS_FILE).write_bytes(table_bytes(frame))
+    parts = (
+        long_frame(pd.Series(np.arange(N) < share * N, IDS), "page_recall", 5).assign(method=name, condition="standard")
+        for name, share in found.items()
+    )
+    (study.outputs / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
 
 
 def test_every_pair_is_of_rows_or_of_steps_that_follow_each_other():
@@ -157,10 +151,10 @@ def measured(monkeypatch):
     monkeypatch.setattr(compare, "nested_recalls", recalls)
 
 
-def test_recalls_are_means_over_the_seeds(study, measured):
-    assert compare.seeds_of(study, WHOLE) == [13, 14, 15]
-    assert compare.seeds_of(study, UNTRAINED) == [13]
-    assert compare.mean_recalls(study, WHOLE)["page_recall"].tolist() == pytest.approx([2 / 3] * 4)
+@pytest.mark.parametrize(("variant", "seeds", "mean"), [(WHOLE, [13, 14, 15], 2 / 3), (UNTRAINED, [13], 0)])
+def test_recalls_are_means_over_the_seeds(study, measured, variant, seeds, mean):
+    assert compare.seeds_of(study, variant) == seeds
+    assert compare.mean_recalls(study, variant)["page_recall"].tolist() == pytest.approx([mean] * 4)
 
 
 def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker(study, measured):

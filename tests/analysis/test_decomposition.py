@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,52 +48,42 @@ def parts(run: pd.DataFrame, evidence: pd.DataFrame, k: int = 5, questions: pd.D
     return split.loc["q"].tolist()
 
 
-def test_evidence_is_found_where_it_stands_and_not_where_its_words_stand_alone():
-    text = "sales of 2019 and net sales rose"
-    assert locate("Net sales rose!", text) == [18, 22, 28]
+@pytest.mark.parametrize(
+    ("evidence", "text", "starts"),
+    [
+        ("Net sales rose!", "sales of 2019 and net sales rose", [18, 22, 28]),  # not where its words stand alone
+        ("net profit fell", "the net loss fell", [4, 13]),  # words that the page lacks are left out
+    ],
+)
+def test_evidence_is_found_where_it_stands(evidence, text, starts):
+    assert locate(evidence, text) == starts
 
 
-def test_words_that_the_page_lacks_are_left_out():
-    assert locate("net profit fell", "the net loss fell") == [4, 13]
+THREE = [(1, "net sales"), (1, "ten"), (1, "costs fell")]  # ten is in both chunks; the second has three of five words
 
 
-def test_a_retrieved_chunk_with_all_of_the_evidence_has_found_it():
-    assert parts(run_of("A#p0001#c01"), evidence_of((1, "while costs fell"))) == [1, 0, 0, 0]
-
-
-def test_words_in_the_page_s_other_chunk_are_lost_at_the_chunk_step():
-    # net sales | ten (in both chunks) | costs fell: five words, of which the second chunk holds three
-    evidence = evidence_of((1, "net sales"), (1, "ten"), (1, "costs fell"))
-    assert np.allclose(parts(run_of("A#p0001#c01"), evidence), [3 / 5, 2 / 5, 0, 0])
-    assert parts(run_of("A#p0001#c01", "A#p0001#c00"), evidence) == [1, 0, 0, 0]
-
-
-def test_another_page_of_the_filing_is_a_loss_at_the_page_step():
-    assert parts(run_of("B#p0000#c00", "A#p0002#c00"), evidence_of((1, "net sales"))) == [0, 0, 1, 0]
-
-
-def test_another_filing_is_a_loss_at_the_document_step():
-    assert parts(run_of("B#p0000#c00"), evidence_of((1, "net sales"))) == [0, 0, 0, 1]
-
-
-def test_what_stands_below_k_does_not_count():
-    run = run_of("B#p0000#c00", "A#p0001#c00")
-    assert parts(run, evidence_of((1, "net sales")), k=1) == [0, 0, 0, 1]
-    assert parts(run, evidence_of((1, "net sales")), k=2) == [1, 0, 0, 0]
+@pytest.mark.parametrize(
+    ("retrieved", "evidence", "k", "expected"),
+    [
+        (["A#p0001#c01"], [(1, "while costs fell")], 5, [1, 0, 0, 0]),
+        (["A#p0001#c01"], THREE, 5, [3 / 5, 2 / 5, 0, 0]),  # the rest is lost at the chunk step
+        (["A#p0001#c01", "A#p0001#c00"], THREE, 5, [1, 0, 0, 0]),
+        (["B#p0000#c00", "A#p0002#c00"], [(1, "net sales")], 5, [0, 0, 1, 0]),  # another page of the filing
+        (["B#p0000#c00"], [(1, "net sales")], 5, [0, 0, 0, 1]),  # another filing
+        (["B#p0000#c00", "A#p0001#c00"], [(1, "net sales")], 1, [0, 0, 0, 1]),  # below k
+        (["B#p0000#c00", "A#p0001#c00"], [(1, "net sales")], 2, [1, 0, 0, 0]),
+        (["A#p0001#c01"], [(1, "zzz")], 5, [1, 0, 0, 0]),  # not located: found with any chunk of its page
+        ([], [(1, "net sales")], 5, [0, 0, 0, 1]),
+    ],
+)
+def test_each_word_of_the_evidence_is_found_or_lost_at_one_step(retrieved, evidence, k, expected):
+    assert parts(run_of(*retrieved), evidence_of(*evidence), k) == pytest.approx(expected)
 
 
 def test_gold_pages_count_alike():
     questions = QUESTIONS.assign(gold_pages=[[0, 1]])
     evidence = evidence_of((0, "cover"), (1, "net sales rose by ten percent while costs fell"))
     assert parts(run_of("A#p0000#c00"), evidence, questions=questions) == [0.5, 0, 0.5, 0]
-
-
-def test_evidence_that_cannot_be_located_counts_as_found_with_any_chunk_of_its_page():
-    assert parts(run_of("A#p0001#c01"), evidence_of((1, "zzz"))) == [1, 0, 0, 0]
-
-
-def test_a_question_without_results_lost_everything_at_the_document_step():
-    assert parts(run_of(), evidence_of((1, "net sales"))) == [0, 0, 0, 1]
 
 
 def test_what_the_oracle_finds_is_brought_back():

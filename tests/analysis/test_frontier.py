@@ -19,24 +19,18 @@ from lib.show.tables import as_table
 QUALITY = {"dense": 0.40, "bm25": 0.30, "query_expansion": 0.42, "hyde": 0.10}
 
 
-def test_a_point_is_off_the_frontier_when_another_is_cheaper_and_as_good():
-    seconds = [1.0, 2.0, 2.0, 5.0, 5.0]
-    quality = [0.2, 0.4, 0.3, 0.4, 0.5]
-    assert list(on_frontier(seconds, seconds, quality)) == [True, True, False, False, True]
-
-
-def test_costs_whose_ranges_overlap_are_the_same():
-    low, high, quality = [1.0, 1.5, 2.1], [2.0, 2.5, 3.0], [0.4, 0.5, 0.5]
-    assert list(on_frontier(low, high, quality)) == [False, True, True]
-    assert list(on_frontier([1.0, 2.1], [2.0, 2.5], [0.4, 0.5])) == [True, True]
-
-
-def test_equal_points_are_both_on_the_frontier():
-    assert list(on_frontier([1.0, 1.0], [1.0, 1.0], [0.5, 0.5])) == [True, True]
-
-
-def test_a_point_without_a_cost_is_on_no_frontier_and_beats_none():
-    assert list(on_frontier([np.nan, 1.0], [np.nan, 1.0], [0.9, 0.2])) == [False, True]
+@pytest.mark.parametrize(
+    ("low", "high", "quality", "best"),
+    [
+        ([1, 2, 2, 5, 5], [1, 2, 2, 5, 5], [0.2, 0.4, 0.3, 0.4, 0.5], [True, True, False, False, True]),
+        ([1, 1.5, 2.1], [2, 2.5, 3], [0.4, 0.5, 0.5], [False, True, True]),  # costs that overlap are the same
+        ([1, 2.1], [2, 2.5], [0.4, 0.5], [True, True]),
+        ([1, 1], [1, 1], [0.5, 0.5], [True, True]),
+        ([np.nan, 1], [np.nan, 1], [0.9, 0.2], [False, True]),  # a point without a cost beats none
+    ],
+)
+def test_a_point_is_off_the_frontier_when_another_is_cheaper_and_as_good(low, high, quality, best):
+    assert list(on_frontier(low, high, quality)) == best
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=12))
@@ -62,18 +56,8 @@ def study(tmp_path):
     return SimpleNamespace(home=tmp_path, published=None)
 
 
-METRICS = Metrics(
-    pd.DataFrame(
-        {
-            "method": list(QUALITY),
-            "condition": "standard",
-            "question_id": "q1",
-            "metric": "page_recall",
-            "k": 5,
-            "value": list(QUALITY.values()),
-        }
-    )
-)
+ABOUT = {"condition": "standard", "question_id": "q1", "metric": "page_recall", "k": 5}
+METRICS = Metrics(pd.DataFrame({"method": list(QUALITY), "value": list(QUALITY.values())}).assign(**ABOUT))
 
 
 def test_rows_are_told_apart_by_quartiles_and_indexing_by_a_factor_of_two(study):
@@ -114,22 +98,17 @@ def test_labels_keep_their_gap_and_their_order(heights):
     assert (np.diff(placed[order]) > 0.1 - 1e-9).all()
 
 
-def test_labels_that_are_apart_stay():
-    assert spread_labels([0.9, 0.1, 0.5], 0.2) == pytest.approx([0.9, 0.1, 0.5])
-    assert spread_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
+@pytest.mark.parametrize(
+    ("gap", "heights", "placed"), [(0.2, [0.9, 0.1, 0.5], [0.9, 0.1, 0.5]), (0.2, [0.5, 0.5], [0.4, 0.6])]
+)
+def test_labels_that_are_apart_stay(gap, heights, placed):
+    assert spread_labels(heights, gap) == pytest.approx(placed)
 
 
 def test_the_labels_of_the_picture_do_not_overlap():
-    table = pd.DataFrame(
-        {
-            "method": list(METHODS)[:6],
-            "question_s": np.arange(1.0, 7.0),
-            "index_s": np.arange(1.0, 7.0),
-            "is_best": True,
-            "is_best_index": True,
-            "quality": [0.300, 0.301, 0.302, 0.303, 0.304, 0.9],
-        }
-    )
+    table = pd.DataFrame({"method": list(METHODS)[:6], "quality": [0.300, 0.301, 0.302, 0.303, 0.304, 0.9]})
+    seconds = np.arange(1.0, 7.0)
+    table = table.assign(question_s=seconds, index_s=seconds, is_best=True, is_best_index=True)
     drawn = cost_and_quality(table, "page recall@5")
     drawn.canvas.draw()
     for axes in drawn.axes:

@@ -21,13 +21,11 @@ from lib.analysis.page_scorer import (
     measurements,
     setups,
 )
-from lib.metrics.frame import HEADLINE, Metrics
+from lib.metrics.frame import HEADLINE, Metrics, long_frame
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer.search import ORDERS
 from lib.show import page_scorer as report
 from lib.show.page_scorer import RIVALS
-
-QUESTIONS = [f"q{n}" for n in range(4)]
 
 ALL = [*TRAINED, *BEST]
 
@@ -38,30 +36,23 @@ def measured(make_study):
     return study, measurements(study, k=3)
 
 
-def metrics_of(**values: list[float]) -> Metrics:
-    rows = [
-        (method, "standard", question, "page_recall", 5, value)
-        for method, column in values.items()
-        for question, value in zip(QUESTIONS, column, strict=True)
+def metrics_of(*rows: tuple) -> Metrics:
+    """Page recall at k of rows of method, condition, k, and values by question."""
+    parts = [
+        long_frame(values, "page_recall", k).assign(method=method, condition=condition)
+        for method, condition, k, values in rows
     ]
-    return Metrics(pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"]))
+    return Metrics(pd.concat(parts))
 
 
 def test_every_scorer_is_measured_at_every_number_of_pages(measured):
     study, frame = measured
     for part in ("pages", "ablation"):
-        table = report.recall_table(study, frame, part)
-        assert len(table) == len(SCORERS)
-        assert (table["n"] == 12).all()
-    ceiling = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall") & (frame["k"] == max(PAGES))]
-    assert (ceiling["value"] == 1).all()  # there are 48 pages
-
-
-def test_more_pages_never_hide_a_gold_page(measured):
-    _, frame = measured
+        assert report.recall_table(study, frame, part)["n"].tolist() == [12] * len(SCORERS)
     own = frame[(frame["part"] == "pages") & (frame["metric"] == "page_recall")]
-    wide = own.pivot(index=["scorer", "by", "item"], columns="k", values="value")
-    assert (np.diff(wide[list(PAGES)].to_numpy(), axis=1) >= 0).all()
+    wide = own.pivot(index=["scorer", "by", "item"], columns="k", values="value")[list(PAGES)]
+    assert (wide[max(PAGES)] == 1).all()  # there are 48 pages
+    assert (np.diff(wide.to_numpy(), axis=1) >= 0).all()  # more pages never hide a gold page
 
 
 def test_training_is_reported_fold_by_fold(measured):
@@ -82,9 +73,7 @@ def test_more_tokens_are_compared_on_the_first_fold(measured):
 
 
 def test_measuring_twice_gives_the_stored_frame(measured):
-    study, frame = measured
-    again = measurements(study, k=3)
-    pd.testing.assert_frame_equal(again, frame)
+    pd.testing.assert_frame_equal(measurements(measured[0], k=3), measured[1])
 
 
 def test_mistakes_are_reported_for_the_light_scorer_and_not_trained_for_the_other(measured):
@@ -181,23 +170,18 @@ def test_one_chunk_of_each_page_never_exceeds_all_of_them(measured):
     assert report.choices_table(study, found, 3)["n"].tolist() == [12] * len(CHOICES)
 
 
+def with_kinds(study) -> SimpleNamespace:
+    """The study's first two questions are metrics questions."""
+    questions = study.questions.assign(question_type=["metrics-generated"] * 2 + ["other"] * 10)
+    return SimpleNamespace(profile=study.profile, questions=questions)
+
+
 def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_questions(measured):
-    profile, questions = measured[0].profile, measured[0].questions
-    kinds = ["metrics-generated"] * 2 + ["other"] * 10
-    study = SimpleNamespace(profile=profile, questions=questions.assign(question_type=kinds))
-    asked = questions["question_id"]
-    rows = [
-        (name, condition, q, "page_recall", 5, value)
-        for name, condition, values in (
-            ("dense", "standard", [1, 0] * 6),
-            ("bm25", "standard", [0] * 12),
-            ("bm25", "oracle-document", [1, 0] * 6),
-        )
-        for q, value in zip(asked, values, strict=True)
-    ]
-    metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+    study = with_kinds(measured[0])
+    half, none = (pd.Series(values * 6, study.questions["question_id"]) for values in ([1.0, 0], [0.0, 0]))
+    given = (("dense", "standard", 5, half), ("bm25", "standard", 5, none), ("bm25", "oracle-document", 5, half))
     rivals = {"dense": [("bm25", "standard"), ("bm25", "oracle-document")]}
-    tests = report.rivals_tests(study, Metrics(metrics), rivals, 5)
+    tests = report.rivals_tests(study, metrics_of(*given), rivals, 5)
     assert report.told_apart(tests.assign(**{"p (Holm)": [0.049, 0.051]})) == {"all": 1, "metrics": 0, "pairs": 2}
     table = report.tests_table(tests)
     assert table["Rival"].tolist() == ["BM25", "BM25, filing given"]
@@ -208,9 +192,7 @@ def test_a_method_is_compared_with_its_rivals_over_all_and_over_metrics_question
 
 def test_the_claim_about_metrics_questions_is_tested_for_every_set_up(every_setup):
     study, frame = every_setup
-    kinds = ["metrics-generated"] * 2 + ["other"] * 10
-    small = SimpleNamespace(profile=study.profile, questions=study.questions.assign(question_type=kinds))
-    table = report.metrics_table(small, frame, pd.Series(0.0, study.questions["question_id"]))
+    table = report.metrics_table(with_kinds(study), frame, pd.Series(0.0, study.questions["question_id"]))
     assert table["n"].tolist() == [2] * len(ALL) * len(ORDERS) * 2
     first = report.of_setup(frame, "light", "filing", "base", "none").iloc[:2].mean()
     assert table["Difference, metrics"].iloc[0].startswith(f"{first:.2f} [")
@@ -220,19 +202,16 @@ def test_the_claim_about_metrics_questions_is_tested_for_every_set_up(every_setu
 
 def test_the_figure_has_a_mark_for_each_rival(every_setup):
     study, frame = every_setup
-    rows = [
-        (*RIVALS[identity], q, "page_recall", 3, 0.25 * place)
-        for place, identity in enumerate(IDENTITIES)
-        for q in study.questions["question_id"]
-    ]
-    metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
-    drawn = report.setups_figure(study, frame, Metrics(metrics), 3, 0.55)
+    asked = study.questions["question_id"]
+    rows = [(*RIVALS[one], 3, pd.Series(0.25 * place, asked)) for place, one in enumerate(IDENTITIES)]
+    drawn = report.setups_figure(study, frame, metrics_of(*rows), 3, 0.55)
     (marks,) = (part for part in drawn.axes[0].collections if part.get_label().startswith("dense"))
     assert [segment[0][0] for segment in marks.get_segments()] == [0, 0.25, 0.5, 0.75]
     plt.close(drawn)
 
 
 def test_folds_have_a_mean_and_a_spread():
-    frame = pd.DataFrame({"part": "fold", "by": "company", "item": QUESTIONS, "value": [0, 0, 1, 1]})
-    row = report.folds_table(frame, metrics_of(dense=[1, 0, 1, 1]), {"dense": "company"}, k=5).iloc[0]
+    frame = pd.DataFrame({"part": "fold", "by": "company", "item": list("abcd"), "value": [0, 0, 1, 1]})
+    metrics = metrics_of(("dense", "standard", 5, pd.Series([1.0, 0, 1, 1], list("abcd"))))
+    row = report.folds_table(frame, metrics, {"dense": "company"}, k=5).iloc[0]
     assert row[["Fold 0", "Fold 1", "Mean", "SD", "n"]].tolist() == ["0.50", "1.00", "0.75", "0.35", 4]

@@ -56,23 +56,21 @@ def test_a_question_asks_for_a_figure_or_not(question, is_asked):
 def test_word_share_weighs_rare_words_more():
     model = BM25.of_texts(["net sales rose", "cash flow", "net cash"], 1.5, 0.75)
     net, sales, none = (np.log1p((3 - n + 0.5) / (n + 0.5)) for n in (2, 1, 0))
-    share = sets.word_share(
-        model, "What were the net sales of net?", [2]
-    )  # stop words do not count, nor does the second net
-    assert share == pytest.approx(net / (net + sales))
-    assert sets.word_share(model, "net sales", [0]) == pytest.approx(1.0)
-    assert sets.word_share(model, "net profit", [0, 2]) == pytest.approx(net / (net + none))
-    assert sets.word_share(model, "net", []) == 0.0
-    assert sets.word_share(model, "what of the", [0]) == 0.0
+    for question, texts, share in (
+        ("What were the net sales of net?", [2], net / (net + sales)),  # neither stop words nor the second net count
+        ("net sales", [0], 1.0),
+        ("net profit", [0, 2], net / (net + none)),
+        ("net", [], 0.0),
+        ("what of the", [0], 0.0),
+    ):
+        assert sets.word_share(model, question, texts) == pytest.approx(share)
 
 
 def test_features_of_questions_with_gold_pages(study):
     found = sets.features(study)
+    named = found[["names_company", "names_year", "asks_figure", "gold_is_statement"]]
+    assert named.to_numpy().tolist() == [[1, 1, 1, 0], [1, 1, 1, 0], [1, 0, 0, 0]]
     assert found.index.tolist() == ["q1", "q2", "q3"]
-    assert found["names_company"].tolist() == [1.0, 1.0, 1.0]
-    assert found["names_year"].tolist() == [1.0, 1.0, 0.0]
-    assert found["asks_figure"].tolist() == [1.0, 1.0, 0.0]
-    assert found["gold_is_statement"].tolist() == [0.0, 0.0, 0.0]
     assert found["length"].tolist() == [np.log2(len(text.split())) for text in QUESTIONS.values()]
     assert found["overlap"].between(0.1, 0.9).all()
     assert (found["overlap"] <= found["best_overlap"] + 1e-9).all(), "BM25 ranks a gold page first, or a better one"
@@ -81,8 +79,7 @@ def test_features_of_questions_with_gold_pages(study):
 def test_features_without_gold_pages_are_those_of_the_first_page(study):
     texts = pd.DataFrame({"question": ["What were the net sales?", "Whose flow of cash fell, Bolt's?"]})
     found = sets.described(study, texts)
-    assert found["overlap"].isna().all()
-    assert found["gold_is_statement"].isna().all()
+    assert found[["overlap", "gold_is_statement"]].isna().all(axis=None)
     assert found["names_company"].tolist() == [0.0, 1.0]
     assert found.loc[0, "best_overlap"] == pytest.approx(1.0)
 
@@ -115,18 +112,15 @@ def test_another_sets_runs_are_those_that_its_results_have(study):
 def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
     features = sets.features(study)
     write_frame(features.reset_index(), tmp_path / "features.csv")
-    metrics = pd.DataFrame(
-        [
-            (name, "standard", question, *of)
-            for name, hit in (("bm25", 1.0), ("dense", 0.5))
-            for question in features.index
-            for of in (("page_recall", 5, hit), ("mrr", 10, hit / 2))
-        ],
-        columns=["method", "condition", "question_id", "metric", "k", "value"],
-    )
-    record = {"files": {FRAME: {"path": "features.csv"}}}
-    layer = SimpleNamespace(root=tmp_path, stages={(sets.STAGE, "key"): record}, metrics=metrics)
-    layer.dataset = lambda: study.dataset
+    rows = [
+        (name, "standard", question, metric, k, value)
+        for name, hit in (("bm25", 1.0), ("dense", 0.5))
+        for question in features.index
+        for metric, k, value in (("page_recall", 5, hit), ("mrr", 10, hit / 2))
+    ]
+    metrics = pd.DataFrame(rows, columns=["method", "condition", "question_id", "metric", "k", "value"])
+    stages = {(sets.STAGE, "key"): {"files": {FRAME: {"path": "features.csv"}}}}
+    layer = SimpleNamespace(root=tmp_path, stages=stages, metrics=metrics, dataset=lambda: study.dataset)
     of = {"financebench": layer, "page-questions": None}
     monkeypatch.setattr(sets.Published, "of", lambda name, profile: of[name])
     found = sets.published_sets()
@@ -166,17 +160,16 @@ def test_every_set_counts_alike():
 
 def test_a_feature_that_hardly_varies_is_left_out():
     table = known(300, 0.25).assign(names_company=[0.0] * 9 + [1.0] * 291, names_year=[0.0] * 10 + [1.0] * 290)
-    assert "names_company" not in sets.fit([table], sets.GAINS[0]).names
-    assert "names_year" in sets.fit([table], sets.GAINS[0]).names
-    assert "names_company" in sets.fit([table, known(300, 0.75)], sets.GAINS[0]).names
+    alone, both = (sets.fit(tables, sets.GAINS[0]).names for tables in ([table], [table, known(300, 0.75)]))
+    assert ("names_company" in alone, "names_year" in alone, "names_company" in both) == (False, True, True)
 
 
 def test_too_few_questions_give_no_coefficient():
     assert sets.fit([known(3, 0.5)], sets.GAINS[0]).coefficients().empty
 
 
-def test_the_number_of_draws_is_the_profile_s(study, monkeypatch):
-    asked, both = set(), {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+def test_the_number_of_draws_is_the_profile_s(study, both, monkeypatch):
+    asked = set()
 
     def noted(*given) -> np.ndarray:
         asked.add(given[2])
@@ -201,21 +194,10 @@ def test_thirds_keep_equal_values_together():
 def test_agreement_of_leaderboards():
     index = [f"q{number}" for number in range(8)]
     table = pd.DataFrame({"low": 0.1, "middle": 0.2, "high": 0.7}, index)
-    draws = Resampling(pd.Series(list("aabbccdd"), index), 200)
-    assert sets.agreement([table, table], [draws, draws]) == (
-        pytest.approx(1),
-        pytest.approx(1),
-        pytest.approx(1),
-        3,
-        8,
-    )
+    draws = [Resampling(pd.Series(list("aabbccdd"), index), 200)] * 2
+    assert tuple(sets.agreement([table, table], draws)) == pytest.approx((1, 1, 1, 3, 8))
     turned = table.rename(columns={"low": "high", "high": "low"})[list(table)]
-    assert sets.agreement([table, turned], [draws, draws]).mean == pytest.approx(-1)
-
-
-def board(a: tuple[float, float], b: tuple[float, float]) -> pd.DataFrame:
-    """Intervals of two claims; the bound is 0."""
-    return pd.DataFrame([a, b], ["a", "b"], ["low", "high"]).assign(bound=0.0)
+    assert sets.agreement([table, turned], draws).mean == pytest.approx(-1)
 
 
 FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan, np.nan)
@@ -233,7 +215,10 @@ FOR, AGAINST, NEITHER, UNKNOWN = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1), (np.nan,
     ],
 )
 def test_a_contradiction_is_resolved_where_sets_support_different_claims(analysts, pages, are_contrary, expected):
-    boards = {"analysts": board(*analysts), "pages": board(*pages)}
+    boards = {  # intervals of two claims; the bound is 0
+        name: pd.DataFrame(intervals, ["a", "b"], ["low", "high"]).assign(bound=0.0)
+        for name, intervals in (("analysts", analysts), ("pages", pages))
+    }
     (row,) = sets.resolutions(boards, [("words", "a", "b", are_contrary)]).to_dict("records")
     assert (row["analysts"], row["pages"], row["resolved"]) == expected
 
@@ -245,31 +230,34 @@ def test_contradictions_are_between_known_claims_of_different_papers():
     assert {claim.says for pair in pairs for claim in pair} == {">"}, "so that a set supports what lies above the bound"
 
 
-def test_the_kind_of_ones_own_questions(study):
-    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+@pytest.fixture(scope="module")
+def both() -> dict[str, pd.DataFrame]:
+    return {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+
+
+def test_the_kind_of_ones_own_questions(study, both):
     quoted = sets.question_kind(study, ["What were the net sales?", "Whose flow of cash?"], both)
-    assert quoted.page_written == 1.0
     other = sets.question_kind(study, ["Did margins improve lately?", "Why did it expand abroad?"], both)
-    assert other.page_written == 0.0
+    assert (quoted.page_written, other.page_written) == (1, 0)
     gains = [kind.rows.set_index("method")["gain"]["bm25"] for kind in (quoted, other)]
     assert gains[0] > 0.05 > -0.15 > gains[1], "0.5 times the overlap, minus 0.3"
     assert quoted.rows["method"].tolist() == ["bm25", "dense"], "the highest gain first"
     assert other.rows["method"].tolist() == ["dense", "bm25"]
 
 
-def test_the_kind_uses_gold_pages_where_they_are_known(study):
-    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
+def test_the_kind_uses_gold_pages_where_they_are_known(study, both):
     found = sets.question_kind(study, study.questions, both)
     by_hand = sets.fit([part.assign(gain=part["bm25"] - part["dense"]) for part in both.values()], "gain")
     gain = found.rows.set_index("method")["gain"]["bm25"]
     assert gain == pytest.approx(by_hand.mean(sets.features(study))[0])
 
 
-def test_questions_unlike_all_known_ones_are_counted(study):
-    both = {"analysts": known(300, 0.1), "pages": known(300, 0.8, seed=1)}
-    long = " ".join(["Did margins improve lately and why?"] * 200)  # log2 of 1200 words, where known ones have 0 or 1
-    assert sets.question_kind(study, [long], both).unlike == 1.0
-    assert sets.question_kind(study, ["Revenue?"], both).unlike == 0.0
+@pytest.mark.parametrize(
+    ("question", "unlike"),
+    [(" ".join(["Did margins improve lately and why?"] * 200), 1), ("Revenue?", 0)],  # log2 of 1200 words; known: 0, 1
+)
+def test_questions_unlike_all_known_ones_are_counted(study, both, question, unlike):
+    assert sets.question_kind(study, [question], both).unlike == unlike
 
 
 def test_one_known_set_is_too_few(study):

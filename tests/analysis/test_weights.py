@@ -49,21 +49,13 @@ def test_the_peek_stands_beside_what_is_held_out():
     assert ways["alpha"].tolist() == ["0", "1", "0.5", "0 to 1"]
     assert ways["ndcg"].tolist() == pytest.approx([0.5, 0.5, 0.65, 0])
     assert set(ways["n"]) == {4}
-    assert list(as_table(ways.assign(normalisation="softmax"), "weights")) == [
-        "Scores",
-        "Weight of dense",
-        "α",
-        "Document recall@5",
-        "Page recall@5",
-        "nDCG@10",
-        "n",
-    ]
+    heads = ["Scores", "Weight of dense", "α", "Document recall@5", "Page recall@5", "nDCG@10", "n"]
+    assert list(as_table(ways.assign(normalisation="softmax"), "weights")) == heads
 
 
 def test_the_interval_of_the_best_weight_covers_both_companies_wishes():
     assert best_interval(DRAWS, VALUES) == (0.0, 1.0)
-    same = swept(**dict.fromkeys(FOUR, (0.1, 0.9, 0.2)))
-    assert best_interval(DRAWS, same) == (0.5, 0.5)
+    assert best_interval(DRAWS, swept(**dict.fromkeys(FOUR, (0.1, 0.9, 0.2)))) == (0.5, 0.5)
 
 
 def test_there_is_a_curve_and_a_peak_for_each_normalisation(monkeypatch):

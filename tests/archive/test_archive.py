@@ -18,6 +18,11 @@ from lib.profile import load_profile
 from lib.words import StudyError
 
 SOURCES = sources_of(DEMO)[:3]
+PROGRAM = """
+from pathlib import Path
+from lib.archive.index import Plan, Shards, write_shards
+write_shards(Shards(Path({folder!r}), Plan(*{plan!r})), [Path(one) for one in {sources!r}])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -37,22 +42,22 @@ def archive(shards):
     return Archive(shards)
 
 
-def same_bits(first: Shards, second: Shards) -> bool:
-    paths = [(kind, path.stem) for kind in ("pages", "windows") for path in SOURCES]
-    return all(first.path(*one).read_bytes() == second.path(*one).read_bytes() for one in paths)
-
-
-def asked_by(archive):
+@pytest.fixture(scope="module")
+def asked(archive):
     """A page with some text, and its first words."""
     page = archive.pages[archive.pages["text"].str.len() > 500].iloc[0]
     return page, " ".join(page["text"].split()[:60])
 
 
+def same_bits(first: Shards, second: Shards) -> bool:
+    paths = [(kind, path.stem) for kind in ("pages", "windows") for path in SOURCES]
+    return all(first.path(*one).read_bytes() == second.path(*one).read_bytes() for one in paths)
+
+
 def test_a_filing_that_exists_is_not_read_again_and_a_changed_one_is(shards, tmp_path):
     assert write_shards(shards, SOURCES).empty
     (tmp_path / SOURCES[0].name).write_bytes(SOURCES[1].read_bytes())
-    assert shards.has(SOURCES[0])
-    assert not shards.has(tmp_path / SOURCES[0].name)
+    assert [shards.has(folder / SOURCES[0].name) for folder in (SOURCES[0].parent, tmp_path)] == [True, False]
 
 
 @pytest.mark.parametrize("engine", ["process", "ray"])
@@ -66,12 +71,7 @@ def test_both_engines_give_the_same_bits_in_any_order(shards, plan, tmp_path, en
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, tmp_path):
-    program = (
-        "from pathlib import Path\n"
-        "from lib.archive.index import Plan, Shards, write_shards\n"
-        f"shards = Shards(Path({str(tmp_path)!r}), Plan(*{tuple(plan)!r}))\n"
-        f"write_shards(shards, [Path(one) for one in {[*map(str, SOURCES)]!r}])\n"
-    )
+    program = PROGRAM.format(folder=str(tmp_path), plan=tuple(plan), sources=[*map(str, SOURCES)])
     with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL) as run:
         while run.poll() is None and not list(tmp_path.glob("pages/*.parquet")):
             time.sleep(0.02)
@@ -81,11 +81,6 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, tmp_path
     assert n_there >= 1
     assert len(write_shards(again, SOURCES)) == 3 - n_there
     assert same_bits(again, shards)
-
-
-def test_another_profile_does_not_write_into_the_same_folder(shards, plan):
-    with pytest.raises(StudyError, match="another profile"):
-        Shards(shards.folder, plan._replace(window=128))
 
 
 def test_a_damaged_filing_and_one_without_text_are_left_out_with_a_sentence(plan, tmp_path):
@@ -104,27 +99,34 @@ def test_a_damaged_filing_and_one_without_text_are_left_out_with_a_sentence(plan
         Archive(made)
 
 
-def test_a_folder_without_filings_is_one_sentence(tmp_path):
-    with pytest.raises(StudyError, match="put PDFs into it"):
-        sources_of(tmp_path)
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda archive, shards, folder: Shards(shards.folder, shards.plan._replace(window=128)), "another profile"),
+        (lambda archive, shards, folder: sources_of(folder), "put PDFs into it"),
+        (lambda archive, shards, folder: archive.ask("  "), "ask a question"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(archive, shards, tmp_path, spoil, told):
+    with pytest.raises(StudyError, match=told):
+        spoil(archive, shards, tmp_path)
 
 
-def test_an_archive_gives_the_page_whose_words_are_asked_for(archive, tmp_path):
-    page, question = asked_by(archive)
+def test_an_archive_gives_the_page_whose_words_are_asked_for(archive, asked, tmp_path):
+    page, question = asked
     found = archive.ask(question, k=3)
     assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))
     assert found["score"].is_monotonic_decreasing
     assert picture(DEMO, found.iloc[0], tmp_path).read_bytes()[1:4] == b"PNG"
 
 
-def test_the_nearest_filings_are_described_with_their_own_windows(archive, shards):
-    page, question = asked_by(archive)
+def test_the_nearest_filings_are_described_with_their_own_windows(archive, asked, shards):
+    page, question = asked
     pages, vectors = archive.nearest(question, n_filings=2)
     names = pages["doc_name"].unique().tolist()
     assert len(names) == 2
     assert page["doc_name"] in names
-    expected = np.concatenate([shards.windows(name)[1] for name in names])
-    np.testing.assert_array_equal(vectors.windows, expected)
+    np.testing.assert_array_equal(vectors.windows, np.concatenate([shards.windows(name)[1] for name in names]))
     assert (np.diff(vectors.owners) >= 0).all()
     assert vectors.owners.max() < len(pages)
 
@@ -134,8 +136,3 @@ def test_questions_are_read_from_standard_input(shards, monkeypatch):
     done = CliRunner().invoke(ask, ["-", "-k", "2"], input="What was revenue?\nWhat was net income?\n")
     assert done.exit_code == 0, done.output
     assert [line.partition(".")[0] for line in done.output.splitlines()] == ["1", "2", "1", "2"]
-
-
-def test_an_empty_question_is_one_sentence(archive):
-    with pytest.raises(StudyError, match="ask a question"):
-        archive.ask("  ")

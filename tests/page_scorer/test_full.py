@@ -22,17 +22,13 @@ def study(make_study) -> Study:
     return make_study()
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-
 @pytest.mark.parametrize("by", ["company", "filing"])
 def test_every_question_is_scored_by_the_model_that_did_not_see_it(study, by):
     scores = load_scores(study, full.scores_entry(study, by))
     for fold in folds(study, by):
         rows, model = list(fold.test), SentenceTransformer(str(full.fold_model(study, fold).path))
         texts = study.questions["question"].iloc[rows].tolist(), page_texts(study)
-        questions, pages = (unit(model.encode(part)) for part in texts)
+        questions, pages = (model.encode(part, normalize_embeddings=True) for part in texts)
         assert scores[rows] == pytest.approx(questions @ pages.T, abs=1e-4)
 
 
@@ -59,10 +55,7 @@ def test_stored_folds_are_not_trained_again(study, monkeypatch):
 
 
 def test_a_planted_copy_of_a_test_question_stops_the_training(make_study):
-    def copy(questions, documents):
-        questions[2]["question"] = questions[0]["question"].upper()
-
-    study = make_study(copy)
+    study = make_study(lambda questions, _: questions[2].update(question=questions[0]["question"].upper()))
     with pytest.raises(LeakError, match=r"near copy in training: .*; training was not started"):
         full.scores_entry(study, "company")
     assert not list(study.store.root.glob("page_scorer/model/*"))
@@ -83,12 +76,9 @@ def test_what_cannot_be_known_is_memorised_but_not_transferred(make_study):
 
 
 def test_company_folds_need_two_companies(make_study):
-    def one_company(questions, documents):
-        for document in documents:
-            document["company"] = "ash"
-
+    study = make_study(lambda _, documents: [document.update(company="ash") for document in documents])
     with pytest.raises(StudyError, match="folds need two groups or more"):
-        folds(make_study(one_company), "company")
+        folds(study, "company")
 
 
 def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, monkeypatch):
@@ -102,9 +92,6 @@ def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, m
 
 
 def test_a_question_asked_of_two_companies_is_never_trained_on(make_study):
-    def spoil(questions, documents):
-        questions[0]["question"] = questions[-1]["question"]
-
-    study = make_study(spoil)
+    study = make_study(lambda questions, _: questions[0].update(question=questions[-1]["question"]))
     assert full.untrainable(study).endswith("training was not started")
     assert (scorer_scores(study, "light", "filing") == scorer_scores(study, "untrained")).all()

@@ -34,10 +34,16 @@ def test_the_best_pages_and_those_of_the_own_filing_are_kept(study, scored, monk
     assert np.isneginf(found[~mask]).all()
 
 
-@pytest.mark.parametrize("n_pages", [0, -1, 201])
-def test_pages_that_are_not_kept_cannot_be_searched(study, scored, n_pages):
-    with pytest.raises(StudyError, match=f"pages is {n_pages}: choose a number from 1 to 200"):
-        search(study, scored, study.candidates("standard"), n_pages)
+@pytest.mark.parametrize(
+    ("given", "error", "told"),
+    [
+        *(({"n_pages": n}, StudyError, f"pages is {n}: choose a number from 1 to 200") for n in (0, -1, 201)),
+        ({"order": "best"}, ValueError, "order 'best': choose one of base, page, sum"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(study, scored, given, error, told):
+    with pytest.raises(error, match=told):
+        search(study, scored, study.candidates("standard"), **given)
 
 
 def test_pages_are_ranked_among_those_with_a_candidate_chunk():
@@ -70,11 +76,12 @@ def test_in_page_order_chunks_follow_their_pages(study, scored):
     assert all(part["rank_base"].is_monotonic_increasing for _, part in both.groupby(columns, sort=False))
 
 
-def test_scores_are_standardised_and_unknown_ones_are_the_least():
-    found = standardised(np.array([1, 3, -np.inf, 3], np.float32))
-    assert found.tolist() == [-1, 1, -1, 1]  # mean 2, standard deviation 1
-    assert standardised(np.array([0.3, 0.3], np.float32)).tolist() == [0, 0]
-    assert standardised(np.full(2, -np.inf, np.float32)).tolist() == [0, 0]
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [([1, 3, -np.inf, 3], [-1, 1, -1, 1]), ([0.3, 0.3], [0, 0]), ([-np.inf, -np.inf], [0, 0])],  # mean 2, deviation 1
+)
+def test_scores_are_standardised_and_unknown_ones_are_the_least(values, found):
+    assert standardised(np.array(values, np.float32)).tolist() == found
 
 
 def test_the_sum_adds_the_standardised_scores_of_chunk_and_page(study, scored):
@@ -89,11 +96,6 @@ def test_the_sum_adds_the_standardised_scores_of_chunk_and_page(study, scored):
         np.testing.assert_allclose(row[kept], wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_an_unknown_order_lists_the_known(study, scored):
-    with pytest.raises(ValueError, match="order 'best': choose one of base, page, sum"):
-        search(study, scored, study.candidates("standard"), order="best")
-
-
 def test_the_stored_scores_of_the_own_filing_do_not_count_beside_other_filings(study, scored, monkeypatch):
     monkeypatch.setattr(pages_first, "KEPT", 5)
     beside = comparable(study, scored, study.candidates("standard"))
@@ -104,23 +106,19 @@ def test_the_stored_scores_of_the_own_filing_do_not_count_beside_other_filings(s
 
 
 def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_that_does():
-    rows = [METHODS[name] for name in of_family(ORDERED)]
-    scorers = [
-        f"{scorer}_{order}"
-        for scorer in ("page_scorer", "page_scorer_light", "page_scorer_best")
-        for order in ("order", "sum")
-    ]
-    assert {row.name for row in rows} == {f"{name}{kind}" for name in scorers for kind in ("", "_records", "_covers")}
+    rows, kinds = [METHODS[name] for name in of_family(ORDERED)], ("", "_records", "_covers")
+    scorers = {"page_scorer": "full", "page_scorer_light": "light", "page_scorer_best": "best"}
+    names = {f"{name}_{order}": scorer for name, scorer in scorers.items() for order in ("order", "sum")}
+    assert {row.name for row in rows} == {f"{name}{kind}" for name in names for kind in kinds}
+    assert all(row.is_trained for row in rows)
     for row in rows:
-        assert row.is_trained
         if row.uses:
             assert row.options == {"method": row.changes, "covers": row.name.endswith("_covers")}
             assert row.uses == (row.changes,)
         else:
-            scorer = next((name for name in ("light", "best") if name in row.name), "full")
-            own = ("page_scorer_best",) if scorer == "best" else ()
+            own = ("page_scorer_best",) if names[row.name] == "best" else ()
             assert row.settings == (*METHODS[row.changes].settings, *own)
-            assert row.options["scorer"] == scorer
+            assert row.options["scorer"] == names[row.name]
 
 
 def test_under_an_oracle_only_its_pages_are_ranked(study):

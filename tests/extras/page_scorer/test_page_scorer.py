@@ -42,7 +42,7 @@ def test_the_exported_model_loads_and_its_card_contains_the_folds_scores(study, 
 
 
 def test_repeated_batches_contain_pairs_twice():
-    batches = mistakes.RepeatedBatches(20, 16, seed=0).of_epoch(0)
+    batches = list(mistakes.RepeatedBatches(20, 16, seed=0))
     assert [len(batch) for batch in batches] == [16, 16]
     assert any(len(set(batch)) < len(batch) for batch in batches)
 
@@ -52,9 +52,9 @@ def test_the_best_epoch_on_the_test_fold_is_kept(make_study, monkeypatch, precis
     study, seen = make_study(train_precision=precision), []
 
     class Watched(mistakes.KeepBest):
-        def __call__(self, trainee, epoch):
-            super().__call__(trainee, epoch)
-            seen.append((*self.best[:2], epoch))
+        def on_epoch_end(self, args, state, control, **given):
+            super().on_epoch_end(args, state, control, **given)
+            seen.append((*self.best[:2], round(state.epoch)))
 
     monkeypatch.setattr(mistakes, "KeepBest", Watched)
     mistakes.train_with(study, folds(study, "company")[0], "epoch")
