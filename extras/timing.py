@@ -144,7 +144,7 @@ class AskedAlone(Study):
         for pattern, same in SAME_WORK.items():
             name = re.sub(f"^{pattern}$", same, name)
         started = self.clock()
-        searched = self.with_chunks(self.method(name).chunking)
+        searched = self.over(self.method(name).chunking)
         searched.rank_method(name, searched.candidates("standard"), self.profile.run.depth)
         seconds, texts = self.clock() - started, texts_of(self.home)
         return seconds, texts["n_tokens"].sum(), texts["n_prompt_tokens"].sum(), self.counts["pairs"] - before
@@ -156,11 +156,11 @@ class AskedAlone(Study):
         return self.asked
 
     def digest(self, name: str) -> str:
-        """As :meth:`lib.frames.Frames.digest`; the question alone has a digest of its own."""
+        """As :meth:`lib.corpus.Corpus.digest`; the question alone has a digest of its own."""
         return f"asked {self.questions['question_id'].item()}" if name == "questions" else super().digest(name)
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
-        """As :meth:`lib.frames.Frames.memo`; notes what the value was made from."""
+        """As :meth:`lib.corpus.Corpus.memo`; notes what the value was made from."""
         place = (self.chunking, key)
         if place not in self._memo:
             built, started = Built(is_of_filings=key in ("pages", "chunks")), self.clock()

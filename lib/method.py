@@ -11,6 +11,9 @@ import pandas as pd
 from tokenizers import Tokenizer
 
 from lib.cache import Cache
+from lib.data.layout import Dataset
+from lib.models.prompts import Generator
+from lib.models.written import GenerationLog
 from lib.profile import Settings
 from lib.store import Store
 from lib.words import CONDITIONS, Condition
@@ -22,7 +25,10 @@ OWN = (MAIN, MATCHED, ORDERED, GENERAL)  # families of this study
 class Search(Protocol):
     """What a retriever may see: the frames of a study, the settings that its row declares, and where results are kept.
 
+    A study gives it to each of its methods, see :class:`lib.study.Study`.
+
     Attributes:
+        dataset: where the filings are.
         questions, pages, filings: see :mod:`lib.words` for their columns.
         chunks: those that are searched, CHUNK_COLUMNS.
         chunking: name of their table; empty for the study's own.
@@ -31,6 +37,7 @@ class Search(Protocol):
         store, cache: results by what they depend on, and what models gave item by item.
     """
 
+    dataset: Dataset
     questions: pd.DataFrame
     pages: pd.DataFrame
     filings: pd.DataFrame
@@ -46,6 +53,18 @@ class Search(Protocol):
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
         """The ranking of another method among the allowed chunks."""
+
+    def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
+        """The stored run of another method that the row ``uses``."""
+
+    def candidates(self, condition: Condition) -> np.ndarray:
+        """The candidate matrix of a condition."""
+
+    def generation_log(self) -> GenerationLog:
+        """What a language model wrote."""
+
+    def make_generator(self) -> Generator:
+        """The profile's language model."""
 
     def digest(self, name: str) -> str:
         """What identifies the content of a frame."""

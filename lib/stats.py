@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 if TYPE_CHECKING:
-    from lib.study import Study
+    from lib.method import Search
 
 LEVEL = 0.95
 EDGES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
@@ -103,7 +103,7 @@ class Resampling:
     seed: int = 0
 
     @classmethod
-    def of(cls, study: "Study", by: str = "company") -> "Resampling":
+    def of(cls, study: "Search", by: str = "company") -> "Resampling":
         """Clusters of a study's questions by ``company`` or ``filing``, and its profile's settings ``significance``."""
         settings, column = study.profile.significance, {"company": "company", "filing": "doc_name"}[by]
         return cls(study.questions.set_index("question_id")[column], settings.n_draws, settings.seed)

@@ -20,18 +20,24 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import pandas as pd
 
 from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 from lib.typed import read_frame, write_frame
 
-if TYPE_CHECKING:
-    from lib.published import Published
-
 RECORD = "entry.json"
 FRAME, PRIVATE_FRAME, VALUE = "frame.csv", "frame.parquet", "value.json"
+
+
+class Layer(Protocol):
+    """Read-only results, such as :class:`lib.published.Published`: their records by stage and key."""
+
+    stages: dict[tuple[str, str], dict]
+
+    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
+        """The folder of an entry's files, which are known to be sound, and its record; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,7 @@ class Store:
         root: Path,
         say: Callable[[str], None] = print,
         on_use: Callable[[str, str, str], None] = lambda stage, key, origin: None,
-        published: "Published | None" = None,
+        published: Layer | None = None,
     ):
         self.root, self.say, self.on_use, self.published = Path(root), say, on_use, published
         self.log: dict[tuple[str, str], Entry] = {}

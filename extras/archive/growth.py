@@ -80,7 +80,7 @@ class Part(Study):
     chunks = property(lambda self: self.memo("chunks", lambda: self._kept(self.of.chunks)))
 
     def digest(self, name: str) -> str:
-        """As :meth:`lib.frames.Frames.digest`; of what depends on the filings, with their names."""
+        """As :meth:`lib.corpus.Corpus.digest`; of what depends on the filings, with their names."""
         digest = self.of.digest(name)
         return digest if name in ("questions", "evidence") else digest_of([digest, sorted(self.doc_names)])[:20]
 

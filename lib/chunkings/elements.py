@@ -23,8 +23,7 @@ from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, joined_tables, tables_of
 from lib.data.chunks import as_chunks
 from lib.files import end_with_parent
-from lib.method import remembered
-from lib.study import Study
+from lib.method import Search, remembered
 
 VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them
 N_WORKERS = 2
@@ -110,7 +109,7 @@ def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
 
 
 @remembered
-def elements(study: Study) -> pd.DataFrame:
+def elements(study: Search) -> pd.DataFrame:
     """ELEMENT_COLUMNS of every page of a study, in order: a page's elements hold every character of its text."""
     import pymupdf
 

@@ -14,12 +14,12 @@ import pandas as pd
 from lib.chunkings.elements import elements
 from lib.chunkings.tables import Grid, grid_of
 from lib.data.chunks import split_pages
-from lib.study import Study
+from lib.method import Search
 
 NAMES = ("markdown", "annotated_tables", "tables_only")
 
 
-def table(study: Study, name: str) -> pd.DataFrame:
+def table(study: Search, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the pages written anew, one of :data:`NAMES`; the study is over its own chunks."""
     found, settings = elements(study), study.profile.chunks
     size, overlap = settings.size, settings.overlap

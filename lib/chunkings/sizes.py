@@ -11,40 +11,39 @@ import numpy as np
 import pandas as pd
 
 from lib.data.chunks import as_chunks, split_chunks, split_pages
-from lib.method import remembered
+from lib.method import Search, remembered
 from lib.models.index import encode_texts
-from lib.study import Study
 from lib.words import CHUNK_COLUMNS
 
 #: Tokens of a chunk, and tokens that neighbours share.
 SIZES = {"fixed_128": (126, 16), "fixed_256": (254, 32), "fixed_512": (510, 64)}
 
 
-def table(study: Study, name: str) -> pd.DataFrame:
+def table(study: Search, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the chunks of one size, a name of :data:`SIZES`."""
     return split_pages(study.chunks, study.tokenizer, *SIZES[name])
 
 
-def sizes_together(study: Study) -> tuple[pd.DataFrame, np.ndarray]:
+def sizes_together(study: Search) -> tuple[pd.DataFrame, np.ndarray]:
     """The chunks of all :data:`SIZES`, size after size, and which of them are the first of a page with their text."""
     chunks = pd.concat([study.over(name).chunks for name in SIZES], ignore_index=True)
     return chunks, ~chunks["key"].duplicated().to_numpy()
 
 
-def aggregate(study: Study) -> pd.DataFrame:
+def aggregate(study: Search) -> pd.DataFrame:
     """CHUNK_COLUMNS of the different texts of :func:`sizes_together` ("aggregation" in the source)."""
     chunks, is_first = sizes_together(study)
     return as_chunks(chunks.loc[is_first, list(CHUNK_COLUMNS[2:])].to_numpy().tolist())
 
 
 @remembered
-def children(study: Study) -> pd.DataFrame:
+def children(study: Search) -> pd.DataFrame:
     """The small spans that parent-child retrieval searches: chunk (row of the parent) and text, in order."""
     settings = study.profile.parent_child
     return split_chunks(study.chunks, study.tokenizer, settings.size, settings.overlap)
 
 
 @remembered
-def child_vectors(study: Study) -> np.ndarray:
+def child_vectors(study: Search) -> np.ndarray:
     """The unit vectors of all children, shape (n_children, dimension)."""
     return encode_texts(study, "embeddings/children", children(study)["text"].tolist(), is_pinned=True)

@@ -9,17 +9,16 @@ import pandas as pd
 
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
-from lib.method import remembered
+from lib.method import Search, remembered
 from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
-from lib.study import Study
 
 SPECIAL_TOKENS = 2
 WINDOWS_VERSION = 1  # raised when `split_chunks` gives something else
 
 
 @remembered
-def windows(study: Study) -> pd.DataFrame:
+def windows(study: Search) -> pd.DataFrame:
     """The windows that represent each chunk: ``chunk`` (row of the chunk) and ``text``.
 
     ``long_chunks: windows`` cuts a chunk into windows that fit the encoder; ``truncate`` keeps its first window only.
@@ -37,7 +36,7 @@ def windows(study: Study) -> pd.DataFrame:
 
 
 def encode_texts(
-    study: Study,
+    study: Search,
     stage: str,
     texts: Sequence[str],
     role: Role = "document",
@@ -64,7 +63,7 @@ def encode_texts(
     @cache
     def encoder() -> Encoder | OnnxEncoder:
         make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
-        return study.original.memo(("encoder", digest, window), make)
+        return study.over("").memo(("encoder", digest, window), make)
 
     def encode(part: list) -> np.ndarray:
         return encoder().encode([item[1] for item in part] if is_pinned else part, role)
@@ -75,7 +74,7 @@ def encode_texts(
     return vectors()
 
 
-def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
+def text_vectors(study: Search, stage: str, texts: Sequence[str], window: int | None = None) -> np.ndarray:
     """One unit vector a text (n_texts, dimension), each different text encoded once; see :func:`encode_texts`.
 
     A vector's last bits depend on the list that is encoded first. So the study's own windows come before other chunk
@@ -89,13 +88,13 @@ def text_vectors(study: Study, stage: str, texts: Sequence[str], window: int | N
 
 
 @remembered
-def window_vectors(study: Study) -> tuple[np.ndarray, np.ndarray]:
+def window_vectors(study: Search) -> tuple[np.ndarray, np.ndarray]:
     """For every window the row of its chunk, and its unit vector (n_windows, dimension)."""
     table = windows(study)
     encode, name = (text_vectors, study.chunking) if study.chunking else (encode_texts, "windows")
     return table["chunk"].to_numpy(), encode(study, f"embeddings/{name}", table["text"].tolist())
 
 
-def encode_queries(study: Study, texts: Sequence[str]) -> np.ndarray:
+def encode_queries(study: Search, texts: Sequence[str]) -> np.ndarray:
     """Unit vectors of questions or of other texts used in their place, shape (n_texts, dimension)."""
     return encode_texts(study, "embeddings/queries", texts, "query", is_pinned=True)

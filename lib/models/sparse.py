@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from lib.files import digest_of
+from lib.method import Search
 from lib.models.encoders import Role, dtype_of, in_batches_that_fit
 from lib.models.weights import fetch, weights_hash
-from lib.study import Study
 
 VERSION = 1  # raised when the same weights give other terms
 N_TERMS = 1 << 16  # more than BERT's vocabulary has, which SPLADE weighs
@@ -81,7 +81,7 @@ def to_matrix(rows: np.ndarray) -> sparse.csr_array:
     return matrix
 
 
-def sparse_vectors(study: Study, stage: str, texts: Sequence[str], role: Role = "document") -> sparse.csr_array:
+def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role = "document") -> sparse.csr_array:
     """The sparse vectors of texts, stored, shape (n_texts, N_TERMS)."""
     settings = study.profile.splade
     options = {name: settings[name] for name in ("window", "max_active_dims", "precision")}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 import numpy as np
 from scipy import sparse
 
-from lib.study import Study
+from lib.method import Search
 from lib.tokens import content_tokens, tokenize
 
 #: How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights).
@@ -81,7 +81,7 @@ class BM25:
         return np.asarray(self.weights[rows].sum(axis=0)).ravel() if rows else np.zeros(self.weights.shape[1])
 
 
-def index(study: Study, k1: float | None = None, form: str = "sound") -> BM25:
+def index(study: Search, k1: float | None = None, form: str = "sound") -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` (by default the profile's) and form."""
     settings = study.profile.bm25
     k1 = settings.k1 if k1 is None else k1
@@ -93,7 +93,7 @@ def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
     return np.stack([model.scores(model.tokens(text)) for text in texts])
 
 
-def score(study: Study, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
+def score(study: Search, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
     """BM25 of each chunk for each question, shape (n_questions, n_chunks); see :func:`index`.
 
     The statistics are those of the whole index under every condition, whose candidates are a filter on it.

@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 
 from lib.data.chunks import split_chunks
-from lib.method import remembered
+from lib.method import Search, remembered
 from lib.models.index import SPECIAL_TOKENS, encode_texts
 from lib.models.written import Filled
 from lib.retrievers.bm25 import BM25, text_scores
@@ -26,7 +26,6 @@ from lib.retrievers.dense import best_window_scores, question_vectors
 from lib.retrievers.fusion import fused
 from lib.retrievers.identity import sentences
 from lib.retrievers.prompts import write
-from lib.study import Study
 
 Context = Literal["header", "written"]
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk
@@ -56,7 +55,7 @@ def excerpt(pages: Sequence[str]) -> str:
 
 
 @remembered
-def written(study: Study) -> Filled:
+def written(study: Search) -> Filled:
     """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`.
 
     The model is given the header, the first date on the first page, and an excerpt: about 250 tokens.
@@ -70,7 +69,7 @@ def written(study: Study) -> Filled:
     return write(study, "filing_context", fields)
 
 
-def contexts(study: Study, kind: Context) -> dict[str, str]:
+def contexts(study: Search, kind: Context) -> dict[str, str]:
     """The context of every filing, by doc_name, in one line.
 
     A written context begins with the header; what was cut ends with its last whole sentence if that leaves half of it
@@ -85,7 +84,7 @@ def contexts(study: Study, kind: Context) -> dict[str, str]:
     return found
 
 
-def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
+def prefixed_windows(study: Search, context: Context) -> pd.DataFrame:
     """The chunks re-cut so that context and window fit the encoder: chunk (row), text (context, newline, window)."""
     settings, tokenizer = study.profile.embedder, study.tokenizer
     prefixes, parts = contexts(study, context), []
@@ -101,19 +100,19 @@ def prefixed_windows(study: Study, context: Context) -> pd.DataFrame:
 
 
 @remembered
-def window_vectors(study: Study, context: Context) -> tuple[np.ndarray, np.ndarray]:
+def window_vectors(study: Search, context: Context) -> tuple[np.ndarray, np.ndarray]:
     """For every prefixed window the row of its chunk, and its unit vector (n_windows, dimension)."""
     table, stage = prefixed_windows(study, context), f"embeddings/contextual-{context}"
     return table["chunk"].to_numpy(), encode_texts(study, stage, table["text"].tolist())
 
 
-def score_dense(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
+def score_dense(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """Cosine between the question and each chunk's best prefixed window, shape (n_questions, n_chunks)."""
     owners, vectors = window_vectors(study, context)
     return best_window_scores(question_vectors(study), vectors, owners, len(study.chunks))
 
 
-def score_hybrid(study: Study, candidates: np.ndarray, *, context: Context) -> np.ndarray:
+def score_hybrid(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
     settings = study.profile.bm25
     texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]

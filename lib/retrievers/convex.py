@@ -15,10 +15,10 @@ from ir_measures import nDCG
 
 from lib import runs
 from lib.folds import Fold, make_folds
+from lib.method import Search
 from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
 from lib.retrievers.fusion import min_max, softmax
-from lib.study import Study
 
 Normalisation = Literal["min_max", "softmax"]
 N_DENSE = 100
@@ -37,7 +37,7 @@ def first_by(scores: np.ndarray, candidates: np.ndarray, n: int) -> np.ndarray:
 
 
 def scaled(
-    study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max"
+    study: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The normalised scores of ``dense`` and of ``bm25``, and the candidates that may be retrieved."""
     rows = (("dense", dense.score), ("bm25", bm25.score))
@@ -53,12 +53,12 @@ def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndar
     return np.where(candidates, alpha * dense_scores + (1 - alpha) * sparse_scores, -np.inf)
 
 
-def score(study: Study, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray, *, alpha: float) -> np.ndarray:
     """The combination with a fixed ``alpha``, shape (n_questions, n_chunks)."""
     return mix(*scaled(study, candidates), alpha)
 
 
-def alpha_values(study: Study, candidates: np.ndarray, normalisation: Normalisation = "min_max") -> pd.DataFrame:
+def alpha_values(study: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max") -> pd.DataFrame:
     """What every ``alpha`` gives each question: doc_recall and page_recall (at 5 chunks), ndcg (at 10 pages)."""
 
     def measured(alpha: float) -> pd.DataFrame:
@@ -84,7 +84,7 @@ def chosen_alphas(values: pd.DataFrame, folds: list[Fold], question_ids: pd.Seri
 
 
 def score_in_folds(
-    study: Study, candidates: np.ndarray, *, n_folds: int, seed: int, normalisation: Normalisation = "min_max"
+    study: Search, candidates: np.ndarray, *, n_folds: int, seed: int, normalisation: Normalisation = "min_max"
 ) -> np.ndarray:
     """The combination with the ``alpha`` of each question's fold by company, shape (n_questions, n_chunks); or EVEN."""
     alphas = np.full((len(study.questions), 1), EVEN)

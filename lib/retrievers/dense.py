@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
+from lib.method import Search
 from lib.models.index import SPECIAL_TOKENS, encode_queries, text_vectors, window_vectors
-from lib.study import Study
 
 BLOCK = 8192  # vectors that are held in double precision at a time
 
@@ -43,28 +43,28 @@ def best_window_scores(queries: np.ndarray, windows: np.ndarray, owners: np.ndar
     return scores
 
 
-def question_vectors(study: Study) -> np.ndarray:
+def question_vectors(study: Search) -> np.ndarray:
     """The unit vectors of the questions, shape (n_questions, dimension)."""
     return encode_queries(study, study.questions["question"].tolist())
 
 
-def score_vectors(study: Study, queries: np.ndarray) -> np.ndarray:
+def score_vectors(study: Search, queries: np.ndarray) -> np.ndarray:
     """Cosine between given query vectors and each chunk, shape (n_queries, n_chunks); see :func:`score`."""
     owners, vectors = window_vectors(study)
     return best_window_scores(queries, vectors, owners, len(study.chunks))
 
 
-def score_texts(study: Study, texts: Iterable[str]) -> np.ndarray:
+def score_texts(study: Search, texts: Iterable[str]) -> np.ndarray:
     """As :func:`score`, with one text in place of each question."""
     return score_vectors(study, encode_queries(study, list(texts)))
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and the best window of each chunk, shape (n_questions, n_chunks)."""
     return score_texts(study, study.questions["question"])
 
 
-def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and one vector of each chunk of a fixed size, shape (n_questions, n_chunks).
 
     The encoder reads all of a chunk: its window is the profile's, or the chunk's own length where that is longer.
@@ -75,13 +75,13 @@ def score_whole(study: Study, candidates: np.ndarray) -> np.ndarray:
     return cosines(question_vectors(study), vectors)
 
 
-def score_sizes(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_sizes(study: Search, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
-    scores = np.concatenate([score_whole(study.with_chunks(name), candidates) for name in SIZES], axis=1)
+    scores = np.concatenate([score_whole(study.over(name), candidates) for name in SIZES], axis=1)
     return scores[:, study.memo("is_first", lambda: sizes_together(study)[1])]
 
 
-def score_children(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_children(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Cosine between the question and each chunk's best child, shape (n_questions, n_chunks)."""
     owners = children(study)["chunk"].to_numpy()
     return best_window_scores(question_vectors(study), child_vectors(study), owners, candidates.shape[1])

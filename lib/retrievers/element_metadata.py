@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from lib.chunkings.elements import elements, is_furniture
-from lib.method import remembered
+from lib.method import Search, remembered
 from lib.models.index import text_vectors
 from lib.retrievers.dense import cosines, question_vectors
-from lib.study import Study
 
 N_KEYWORDS = 6
 N_SUMMARY = 3  # sentences
@@ -71,20 +70,20 @@ def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
 
 
 @remembered
-def represent(study: Study) -> pd.DataFrame:
+def represent(study: Search) -> pd.DataFrame:
     """The keywords, summary and prefix of each element chunk, which its own text replaces where one is empty."""
-    texts, named = study.chunks["text"].tolist(), captions(study.chunks, elements(study.original))
+    texts, named = study.chunks["text"].tolist(), captions(study.chunks, elements(study.over("")))
     first = [named.get(row) or " ".join(sentences_of(text)[:2]) for row, text in enumerate(texts)]
     return metadata_of(texts).assign(prefix=first).apply(lambda column: column.where(column != "", texts))
 
 
 @remembered
-def kind_vectors(study: Study, kind: str) -> np.ndarray:
+def kind_vectors(study: Search, kind: str) -> np.ndarray:
     """The unit vectors of a column of :func:`represent`, shape (n_chunks, dimension)."""
     return text_vectors(study, f"embeddings/element_{kind}", represent(study)[kind])
 
 
-def score(study: Study, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray, *, kinds: Sequence[str]) -> np.ndarray:
     """Cosine of the question and the nearest of the kinds of a chunk's metadata, shape (n_questions, n_chunks)."""
     asked = question_vectors(study)
     return np.maximum.reduce([cosines(asked, kind_vectors(study, kind)) for kind in kinds])

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lib.method import Search
 from lib.retrievers.dense import score_texts
-from lib.study import Study
 
 LEXICON = pd.read_csv(Path(__file__).with_name("acronyms.csv"), dtype=str, keep_default_na=False)
 #: The case is ``any``, or ``exact`` where another case is another word.
@@ -51,11 +51,11 @@ def _fiscal_year(match: re.Match) -> str:
     return f"{before}fiscal year {century}{digits}{after}"
 
 
-def expanded_questions(study: Study) -> list[str]:
+def expanded_questions(study: Search) -> list[str]:
     """The questions with acronyms and fiscal years spelt out."""
     return [expand(question) for question in study.questions["question"]]
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray) -> np.ndarray:
     """``dense`` with the expanded questions, shape (n_questions, n_chunks)."""
     return score_texts(study, expanded_questions(study))

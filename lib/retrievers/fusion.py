@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from lib.method import Search
 from lib.runs import rank
-from lib.study import Study
 
 
 def reciprocal_rank_fusion(
@@ -36,14 +36,14 @@ def reciprocal_rank_fusion(
     return np.where(sums > 0, sums, -np.inf).astype(np.float32)
 
 
-def fused(study: Study, matrices: Iterable[np.ndarray], candidates: np.ndarray) -> np.ndarray:
+def fused(study: Search, matrices: Iterable[np.ndarray], candidates: np.ndarray) -> np.ndarray:
     """Score matrices, each ranked among the candidates, fused as the profile says, shape (n_questions, n_chunks)."""
     settings, about = study.profile.hybrid_rrf, (study.questions, study.chunks)
     lists = (rank(np.where(candidates, scores, -np.inf), *about, settings.depth) for scores in matrices)
     return reciprocal_rank_fusion(lists, *about, settings.k_rrf)
 
 
-def score(study: Study, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
     """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks).
 
     ``k_rrf`` is the profile's if it is not given.

@@ -7,13 +7,13 @@ with numbers, at temperature 0; the wording of that prompt is chosen here.
 
 import numpy as np
 
+from lib.method import Search
 from lib.models.index import encode_texts
 from lib.retrievers.dense import score_vectors
 from lib.retrievers.prompts import with_texts
-from lib.study import Study
 
 
-def written_passages(study: Study, kind: str = "hyde") -> list[list[str]]:
+def written_passages(study: Search, kind: str = "hyde") -> list[list[str]]:
     """The passages written for each question; a question without any is searched as it is."""
     return [texts or [question] for question, texts in with_texts(study, kind)]
 
@@ -24,7 +24,7 @@ def mean_embedding(vectors: np.ndarray) -> np.ndarray:
     return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
-def score(study: Study, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
+def score(study: Search, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
     """HyDE: ``dense`` with the first passage in place of the question, shape (n_questions, n_chunks).
 
     Passages are embedded as documents, as they take the place of the passages that are searched for.
@@ -33,7 +33,7 @@ def score(study: Study, candidates: np.ndarray, *, kind: str = "hyde") -> np.nda
     return score_vectors(study, encode_texts(study, "embeddings/passages", first, is_pinned=True))
 
 
-def score_multi(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_multi(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Multi-HyDE: ``dense`` with the mean of all passages, shape (n_questions, n_chunks)."""
     written = written_passages(study)
     vectors = encode_texts(study, "embeddings/passages", [text for texts in written for text in texts], is_pinned=True)

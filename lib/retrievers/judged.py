@@ -19,9 +19,9 @@ import pandas as pd
 
 from lib import runs
 from lib.files import digest_of
+from lib.method import Search
 from lib.retrievers.prompts import asked, write
 from lib.retrievers.rewritten import hybrid_scores, one_line
-from lib.study import Study
 
 FIRST_STAGE = "hybrid_rrf"
 LABELS = {"RELEV": "RELEVANT", "AMBIG": "AMBIGUOUS", "IRREL": "IRRELEVANT"}  # a text may be cut within one
@@ -39,14 +39,14 @@ def first_ranks(run: pd.DataFrame, n: int) -> pd.DataFrame:
     return run[run["rank"] <= n].reset_index(drop=True)
 
 
-def beginnings(study: Study, chunk_ids: Iterable[str], n_tokens: int) -> list[str]:
+def beginnings(study: Search, chunk_ids: Iterable[str], n_tokens: int) -> list[str]:
     """The first ``n_tokens`` tokens, of the embedder, of chunks; white space made single."""
     texts = [" ".join(text.split()) for text in study.chunks.set_index("chunk_id")["text"].loc[list(chunk_ids)]]
     read = [study.tokenizer.encode(text, add_special_tokens=False).offsets[:n_tokens] for text in texts]
     return [text[: offsets[-1][1]] if offsets else text for text, offsets in zip(texts, read, strict=True)]
 
 
-def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
+def judgements(study: Search, pairs: pd.DataFrame) -> pd.DataFrame:
     """Pairs of question_id and chunk_id, each once, with their ``label``, see :func:`label_of`."""
     read = beginnings(study, pairs["chunk_id"], study.profile.sibling_texts.judge.passage_tokens)
     owners = dict(zip(pairs["question_id"] + "/" + pairs["chunk_id"], pairs["question_id"], strict=True))
@@ -56,7 +56,7 @@ def judgements(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(label=[label_of(texts.get(name)) for name in owners])
 
 
-def judged_pairs(study: Study) -> pd.DataFrame:
+def judged_pairs(study: Search) -> pd.DataFrame:
     """The first ``sibling_texts.judge.top`` chunks of the first stage's standard run with ``rank`` and ``label``."""
     return judgements(study, first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.judge.top))
 
@@ -66,7 +66,7 @@ def indices_of(text: str | None, n: int) -> list[int]:
     return sorted({int(number) for number in re.findall(r"\d+", text or "")} & set(range(n))) or [*range(n)]
 
 
-def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
+def choices(study: Search, run: pd.DataFrame) -> dict[str, list[int]]:
     """Question id to the ranks that the model selects among the first ``sibling_texts.selection.top`` of a run."""
     settings, given, fields = study.profile.sibling_texts.selection, asked(study), {}
     top = first_ranks(run, settings.top)
@@ -79,7 +79,7 @@ def choices(study: Study, run: pd.DataFrame) -> dict[str, list[int]]:
     return {name: [number + 1 for number in numbers] for name, numbers in indices.items()}
 
 
-def chosen(study: Study) -> dict[str, list[int]]:
+def chosen(study: Search) -> dict[str, list[int]]:
     """The :func:`choices` among the first stage's standard run."""
     return choices(study, study.run(FIRST_STAGE))
 
@@ -91,13 +91,13 @@ def ranks_after(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.Series
     return (run["rank"] + len(run) * is_behind).groupby(run["question_id"]).rank()
 
 
-def score_selected(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_selected(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Minus the rank after selection, shape (n_questions, n_chunks)."""
     run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
     return runs.to_matrix(run, study.questions, study.chunks, -ranks_after(run, choices(study, run)))
 
 
-def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
+def _counts(study: Search, run: pd.DataFrame) -> pd.DataFrame:
     """How many of each question's first chunks are RELEVANT and AMBIGUOUS; by question id, in the study's order."""
     judged = judgements(study, first_ranks(run, study.profile.sibling_texts.judge.top))
     by_label, ids = pd.crosstab(judged["question_id"], judged["label"]), study.questions["question_id"]
@@ -105,7 +105,7 @@ def _counts(study: Study, run: pd.DataFrame) -> pd.DataFrame:
 
 
 def corrected(
-    study: Study, first: pd.DataFrame, search: Callable[[pd.Series], pd.DataFrame]
+    study: Search, first: pd.DataFrame, search: Callable[[pd.Series], pd.DataFrame]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The better round of each question: the run, and one row per question; ``search`` is such as :func:`second_round`.
 
@@ -125,21 +125,21 @@ def corrected(
     return pd.concat(rounds, ignore_index=True), table.reset_index(names="question_id")
 
 
-def second_round(study: Study, queries: pd.Series, candidates: np.ndarray) -> pd.DataFrame:
+def second_round(study: Search, queries: pd.Series, candidates: np.ndarray) -> pd.DataFrame:
     """The run of the rewritten questions; nothing for a question whose query is empty."""
     allowed = candidates & (queries != "").to_numpy()[:, None]
     scores = hybrid_scores(study, queries.tolist(), allowed)
     return runs.rank(scores, study.questions, study.chunks, study.profile.run.depth)
 
 
-def score_corrected(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_corrected(study: Search, candidates: np.ndarray) -> np.ndarray:
     """The better round's hybrid score, shape (n_questions, n_chunks)."""
     first = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
     again = partial(second_round, study, candidates=candidates)
     return runs.to_matrix(corrected(study, first, again)[0], study.questions, study.chunks)
 
 
-def verdicts(study: Study) -> pd.DataFrame:
+def verdicts(study: Search) -> pd.DataFrame:
     """What was judged and decided for each question under the standard condition, see :func:`corrected`."""
     top = study.profile.sibling_texts.judge.top
 

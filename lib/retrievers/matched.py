@@ -11,19 +11,19 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
+from lib.method import Search
 from lib.retrievers.identity import Identity, filing_identities, identity_features
-from lib.study import Study
 
 SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 
 
-def identities(study: Study, is_from_covers: bool) -> list[Identity]:
+def identities(study: Search, is_from_covers: bool) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
     unknown = {"company": None, "doc_type": "", "doc_period": None} if is_from_covers else {}
     return filing_identities(study.filings.assign(**unknown), study.pages, has_names=not is_from_covers)
 
 
-def inputs(study: Study, *, covers: bool) -> list[list[str]]:
+def inputs(study: Search, *, covers: bool) -> list[list[str]]:
     """What the match depends on beside the questions, JSON-able: each filing's identity."""
     return [list(map(str, identity)) for identity in identities(study, covers)]
 
@@ -36,7 +36,7 @@ def fits_best(questions: list[str], filed: list[Identity]) -> np.ndarray:
 
 
 def run_within(
-    study: Study, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
+    study: Search, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
 ) -> pd.DataFrame:
     """A run: what ``rank`` finds among the candidates of the filings that fit best, then what it finds elsewhere."""
     filed = study.memo(("identities", covers), lambda: identities(study, covers))
@@ -47,7 +47,7 @@ def run_within(
     return run.assign(rank=run.groupby("question_id", sort=False).cumcount() + 1)
 
 
-def score(study: Study, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray, *, method: str, covers: bool) -> np.ndarray:
     """Minus the rank, shape (n_questions, n_chunks), in :func:`run_within` by the row ``method``."""
     depth = study.profile.run.depth
     run = run_within(study, candidates, covers, lambda allowed: study.rank_method(method, allowed, depth))

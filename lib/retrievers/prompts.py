@@ -5,11 +5,10 @@ from pathlib import Path
 
 import yaml
 
-from lib.frames import remembered
+from lib.method import Search, remembered
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.profile import Settings
-from lib.study import Study
 
 TEMPLATES: dict[str, str] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text())
 SYSTEM = {"judge": "You judge whether a document helps to answer a question. Answer with one word."}
@@ -18,7 +17,7 @@ MAY_BE_CUT = ("judge", "selection")  # a beginning is enough
 CONTEXT = Settings({"max_tokens": 80, "seed": 0})  # how a filing's context is written, under every profile
 
 
-def settings_of(study: Study, kind: str) -> Settings:
+def settings_of(study: Search, kind: str) -> Settings:
     """How texts of a kind are written, and how many."""
     if kind == "filing_context":
         return CONTEXT
@@ -28,7 +27,7 @@ def settings_of(study: Study, kind: str) -> Settings:
     return Settings({"seed": texts.seed} | texts[kind])
 
 
-def asked(study: Study) -> dict[str, dict[str, str]]:
+def asked(study: Search) -> dict[str, dict[str, str]]:
     """Question id to what fills a template that reads the question alone, in the study's order."""
     pairs = zip(study.questions["question_id"], study.questions["question"], strict=True)
     return {question_id: {"question": question} for question_id, question in pairs}
@@ -39,7 +38,7 @@ def prompt(kind: str, fields: Mapping[str, object]) -> Prompt:
     return Prompt(TEMPLATES[kind].format(**fields), SYSTEM.get(kind))
 
 
-def write(study: Study, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None) -> Filled:
+def write(study: Search, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None) -> Filled:
     """The texts of a kind of TEMPLATES by id, from the log or written now; what is missing the log reports.
 
     ``fields`` has what fills the template of each id, ``about`` the question or filing it is for where that is not the
@@ -60,7 +59,7 @@ def _ids(name: str, settings: Settings) -> list[str]:
 
 
 @remembered
-def with_texts(study: Study, kind: str) -> list[tuple[str, list[str]]]:
+def with_texts(study: Search, kind: str) -> list[tuple[str, list[str]]]:
     """Each question and the texts of a kind that were written for it: one, or ``n_passages``, without the missing."""
     fields, settings = asked(study), settings_of(study, kind)
     texts = write(study, kind, fields).texts

@@ -9,15 +9,15 @@ import pandas as pd
 
 from lib import runs
 from lib.data.chunks import load_tokenizer
+from lib.method import Search
 from lib.models.cross_encoder import VERSION, load_cross_encoder, passages_of
 from lib.models.weights import fetch, weights_hash
-from lib.study import Study
 
 BATCH = 64
 HEAD_TOKENS = 256
 
 
-def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
+def pool_scores(study: Search, pool: pd.DataFrame, head_tokens: int | None = None) -> np.ndarray:
     """The cross-encoder's score of every row of a run, shape (len(pool),); kept pair by pair.
 
     ``head_tokens``: read only the first window of each chunk, of at most this many tokens with the question.
@@ -43,7 +43,7 @@ def pool_scores(study: Study, pool: pd.DataFrame, head_tokens: int | None = None
 
 
 def score(
-    study: Study,
+    study: Search,
     candidates: np.ndarray,
     *,
     first_stage: str = "dense",

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from lib.method import Search
 from lib.retrievers.bm25 import index, text_scores
 from lib.retrievers.dense import score_texts
 from lib.retrievers.fusion import fused
 from lib.retrievers.prompts import with_texts
-from lib.study import Study
 
 _NUMBER = re.compile(r"^\W*(?:(?:query|question|paraphrase)\s*)?\d+\s*[.):]\W*", re.IGNORECASE)
 _LEAD = re.compile(r"^(?:question|query|key terms|accounting terms)\s*:\s*", re.IGNORECASE)
@@ -51,18 +51,18 @@ def one_line(text: str) -> str:
     return _bare(_LEAD.sub("", " ".join(text.split()).strip("\"'` ")))
 
 
-def hybrid_scores(study: Study, texts: Sequence[str], candidates: np.ndarray) -> np.ndarray:
+def hybrid_scores(study: Search, texts: Sequence[str], candidates: np.ndarray) -> np.ndarray:
     """As ``hybrid_rrf`` scores, with one text in place of each question, shape (n_questions, n_chunks)."""
     return fused(study, [score_texts(study, texts), text_scores(index(study), texts)], candidates)
 
 
-def queries(study: Study) -> list[list[str]]:
+def queries(study: Search) -> list[list[str]]:
     """Each question and its different rewrites; a copy of the question or of an earlier rewrite is left out."""
     n, pairs = study.profile.sibling_texts.rewrites.n, with_texts(study, "rewrites")
     return [different([question, *(line for text in texts for line in numbered(text, n))]) for question, texts in pairs]
 
 
-def score_multi_query(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score_multi_query(study: Search, candidates: np.ndarray) -> np.ndarray:
     """The fused score of the dense lists of the question and its rewrites, shape (n_questions, n_chunks)."""
     texts, matrices = queries(study), []
     for number in range(max(map(len, texts), default=0)):
@@ -72,16 +72,16 @@ def score_multi_query(study: Study, candidates: np.ndarray) -> np.ndarray:
     return fused(study, matrices, candidates)
 
 
-def lengthened(study: Study, kind: str) -> list[str]:
+def lengthened(study: Search, kind: str) -> list[str]:
     """Each question with the written text of a kind (``keywords`` or ``expansion``) behind it."""
     return [" ".join([question, *map(terms, texts)]).strip() for question, texts in with_texts(study, kind)]
 
 
-def score_lengthened(study: Study, candidates: np.ndarray, *, kind: str) -> np.ndarray:
+def score_lengthened(study: Search, candidates: np.ndarray, *, kind: str) -> np.ndarray:
     """Hybrid scores of the lengthened questions, shape (n_questions, n_chunks)."""
     return hybrid_scores(study, lengthened(study, kind), candidates)
 
 
-def score_lengthened_dense(study: Study, candidates: np.ndarray, *, kind: str) -> np.ndarray:
+def score_lengthened_dense(study: Search, candidates: np.ndarray, *, kind: str) -> np.ndarray:
     """Dense scores of the lengthened questions, shape (n_questions, n_chunks)."""
     return score_texts(study, lengthened(study, kind))

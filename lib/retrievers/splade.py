@@ -3,18 +3,17 @@
 import numpy as np
 from scipy import sparse
 
-from lib.method import remembered
+from lib.method import Search, remembered
 from lib.models.sparse import sparse_vectors
-from lib.study import Study
 
 
 @remembered
-def chunk_vectors(study: Study) -> sparse.csr_array:
+def chunk_vectors(study: Search) -> sparse.csr_array:
     """The sparse vectors of the chunks, shape (n_chunks, n_terms)."""
     return sparse_vectors(study, "sparse/chunks", study.chunks["text"].tolist())
 
 
-def score(study: Study, candidates: np.ndarray) -> np.ndarray:
+def score(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Sparse dot product of each question with each chunk, shape (n_questions, n_chunks); 0 without a shared term."""
     queries = sparse_vectors(study, "sparse/queries", study.questions["question"].tolist(), role="query")
     return (queries @ chunk_vectors(study).T).toarray().astype(np.float32)

@@ -165,7 +165,7 @@ def study(study_of, sales, prose):
 
 @pytest.mark.parametrize("name", CHUNKINGS)
 def test_every_table_has_the_study_s_pages_and_ids(study, name):
-    table = study.with_chunks(name).chunks
+    table = study.over(name).chunks
     assert list(table.columns) == list(CHUNK_COLUMNS)
     assert not table["chunk_id"].duplicated().any()
     assert sorted(set(table["page"])) == ([0] if name == "tables_only" else [0, 2])
@@ -178,8 +178,8 @@ def test_every_table_has_the_study_s_pages_and_ids(study, name):
 
 @pytest.mark.parametrize("name", sorted(CHUNKINGS.keys() - {"tables_only"}))
 def test_every_word_of_every_page_is_in_every_other_table(study, name):
-    words = study.with_chunks(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
-    glued = "".join(study.with_chunks(name).chunks["text"]).replace(" ", "")
+    words = study.over(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
+    glued = "".join(study.over(name).chunks["text"]).replace(" ", "")
     for page in (0, 2):
         missing = {*study.pages["text"][page].split()} - words[page]
         assert all(word in glued for word in missing), missing
@@ -187,15 +187,15 @@ def test_every_word_of_every_page_is_in_every_other_table(study, name):
 
 def test_a_table_is_in_one_chunk_and_tables_only_keeps_nothing_else(study, sales):
     whole = [word for row in sales for cell in row for word in cell.split()]
-    (table,) = study.with_chunks("tables_only").chunks.itertuples()
+    (table,) = study.over("tables_only").chunks.itertuples()
     assert (table.page, table.text.split()) == (0, whole)
-    assert any(text.split() == whole for text in study.with_chunks("elements").chunks["text"])
+    assert any(text.split() == whole for text in study.over("elements").chunks["text"])
 
 
 def test_pages_without_tables_or_titles_keep_their_chunks(study):
     own = study.chunks[study.chunks["page"] == 2]
     for name in ("markdown", "annotated_tables"):
-        table = study.with_chunks(name).chunks
+        table = study.over(name).chunks
         same = table[table["page"] == 2].reset_index(drop=True)
         assert same.equals(own.reset_index(drop=True)), name
         assert not set(table.loc[table["page"] == 0, "key"]) <= set(study.chunks["key"]), name
@@ -211,7 +211,7 @@ def sizes(monkeypatch):
 
 
 def test_fixed_sizes_are_the_children_the_windows_and_longer(study, sizes):
-    small, middle, large = (study.with_chunks(name).chunks["text"].tolist() for name in sizes)
+    small, middle, large = (study.over(name).chunks["text"].tolist() for name in sizes)
     assert small == children(study)["text"].tolist()
     assert middle == windows(study)["text"].tolist()
     assert len(middle) > len(large) > len(study.chunks)
@@ -219,31 +219,31 @@ def test_fixed_sizes_are_the_children_the_windows_and_longer(study, sizes):
 
 
 def test_sizes_in_one_index_hold_every_text_of_a_page_once(study, sizes):
-    tables = [study.with_chunks(name).chunks for name in sizes]
-    together = study.with_chunks("fixed_aggregate").chunks
+    tables = [study.over(name).chunks for name in sizes]
+    together = study.over("fixed_aggregate").chunks
     assert not together["key"].duplicated().any()
     assert set(together["key"]) == {key for table in tables for key in table["key"]}
     assert len(together) <= sum(map(len, tables))
 
 
 def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study, sizes):
-    long = study.with_chunks("fixed_512")
+    long = study.over("fixed_512")
     assert dense.score_whole(long, None).shape == (1, len(long.chunks))
     assert set(long.chunks["text"]) < set(study.encoder.seen)  # each is read as a whole
 
 
 def test_an_unknown_chunking_lists_the_known(study):
     with pytest.raises(StudyError, match="no chunk table 'pages': say one of elements, fixed_128"):
-        study.with_chunks("pages")
+        study.over("pages")
 
 
 def test_only_new_texts_are_encoded_and_each_once(study, sizes):
     encoder = study.encoder
     known = window_vectors(study)[1]
     encoder.seen.clear()
-    np.testing.assert_array_equal(window_vectors(study.with_chunks("fixed_256"))[1], known)
+    np.testing.assert_array_equal(window_vectors(study.over("fixed_256"))[1], known)
     assert not [text for text in encoder.seen if "rose" in text]
-    owners, vectors = window_vectors(study.with_chunks("markdown"))
+    owners, vectors = window_vectors(study.over("markdown"))
     assert len(owners) == len(vectors) > 0
     assert 0 < len(encoder.seen) == len(set(encoder.seen)) < len(vectors)
 
@@ -252,4 +252,4 @@ def test_elements_of_a_filing_given_as_text(study_of):
     page = "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
     study = study_of(page, "")
     assert elements(study)["kind"].tolist() == ["title", "text"]
-    assert study.with_chunks("elements").chunks["text"].tolist() == [page.strip()]
+    assert study.over("elements").chunks["text"].tolist() == [page.strip()]

@@ -40,10 +40,10 @@ def test_a_chunk_scores_as_its_best_window_and_without_one_is_not_retrieved(n_wi
 
 
 class FixedSizes:
-    """A study over chunks of a fixed size, with a window of 256; ``with_chunks`` gives the other sizes."""
+    """A study over chunks of a fixed size, with a window of 256; ``over`` gives the other sizes."""
 
     def __init__(self, name, keys, others=None, window=256):
-        self.chunking, self.with_chunks, self.kept = name, (others or {}).get, {}
+        self.chunking, self.over, self.kept = name, (others or {}).get, {}
         self.chunks = pd.DataFrame({"key": keys, "text": [f"{name} {key}" for key in keys]})
         self.profile = SimpleNamespace(embedder=SimpleNamespace(window=window))
 
