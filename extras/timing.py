@@ -25,12 +25,14 @@ import pandas as pd
 
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, known_table
 from lib.cache import Cache
+from lib.corpus import GENERATIONS, Corpus
 from lib.files import write_atomically
 from lib.models.encoders import automatic_precision
 from lib.models.generator import LlamaCppGenerator, Slot
 from lib.models.prompts import Generator, OnDone, Prompt, Request, Sampling
+from lib.profile import Settings
 from lib.store import RECORD, Store
-from lib.study import GENERATIONS, Study
+from lib.study import Study
 from lib.words import StudyError
 
 SEED = 13
@@ -119,17 +121,17 @@ def stored_index(store: Store) -> SimpleNamespace:
     return SimpleNamespace(stages={}, find=find)
 
 
-class AskedAlone(Study):
-    """A study whose method is asked one question at a time, each with an empty cache and log, over an index in memory.
+class AskedAlone(Corpus):
+    """A corpus whose method is asked one question at a time, each with an empty cache and log, over an index in memory.
 
     ``real`` is the study that has been run, ``folder`` for what is written meanwhile; ``index_s`` as of OwnRows.
     """
 
     def __init__(self, real: Study, name: str, folder: Path, index_s: dict, clock: Callable, make_generator: Callable):
         profile = real.profile.replaced(CHANGES.get(name, {}))
-        super().__init__(real.dataset, profile, real.methods, real.chunkings, folder)
+        super().__init__(real.dataset, profile, real.corpus.chunkings, folder)
         self.store = Store(folder / "store", say=lambda line: None, published=stored_index(real.store))
-        self.real, self.name, self.folder, self.make_generator = real, name, folder, make_generator
+        self.real, self.name, self.folder, self.started_generator = real, name, folder, make_generator
         self.index_s, self.clock = index_s, clock
         self.building, self.built, self.counts = [Built()], {}, Counter()
 
@@ -144,7 +146,8 @@ class AskedAlone(Study):
         for pattern, same in SAME_WORK.items():
             name = re.sub(f"^{pattern}$", same, name)
         started = self.clock()
-        searched = self.over(self.method(name).chunking)
+        study = Study(self, self.real.methods)
+        searched = study.over(study.method(name).chunking)
         searched.rank_method(name, searched.candidates("standard"), self.profile.run.depth)
         seconds, texts = self.clock() - started, texts_of(self.home)
         return seconds, texts["n_tokens"].sum(), texts["n_prompt_tokens"].sum(), self.counts["pairs"] - before
@@ -155,27 +158,28 @@ class AskedAlone(Study):
         self.building[-1].is_of_question = True
         return self.asked
 
-    def digest(self, name: str) -> str:
+    def digest(self, name: str, table: str = "") -> str:
         """As :meth:`lib.corpus.Corpus.digest`; the question alone has a digest of its own."""
-        return f"asked {self.questions['question_id'].item()}" if name == "questions" else super().digest(name)
+        return f"asked {self.questions['question_id'].item()}" if name == "questions" else super().digest(name, table)
 
     def memo(self, key: object, compute: Callable[[], object]) -> object:
         """As :meth:`lib.corpus.Corpus.memo`; notes what the value was made from."""
-        place = (self.chunking, key)
-        if place not in self._memo:
-            built, started = Built(is_of_filings=key in ("pages", "chunks")), self.clock()
+        if key not in self._memo:
+            inner = key[-1] if isinstance(key, tuple) else key
+            is_of_filings = key in ("pages", "chunks") or key[0] == "chunks"
+            built, started = Built(is_of_filings=is_of_filings), self.clock()
             self.building.append(built)
             try:
                 value = super().memo(key, compute)
             finally:
                 self.building.pop()
-            if key[0] == "cross_encoder":
-                self._memo[place] = SimpleNamespace(scores=partial(self._counted, value.scores)), set()
+            if inner[0] == "cross_encoder":
+                self._memo[key] = SimpleNamespace(scores=partial(self._counted, value.scores)), set()
             whole_s = self.clock() - started
             built.seconds = whole_s - built.inner_s
             self.building[-1].inner_s += whole_s
-            self.built[place] = built
-        around, built = self.building[-1], self.built[place]
+            self.built[key] = built
+        around, built = self.building[-1], self.built[key]
         around.is_of_question |= built.is_of_question
         around.is_of_filings |= built.is_of_filings
         return super().memo(key, compute)
@@ -184,10 +188,14 @@ class AskedAlone(Study):
         self.counts["pairs"] += len(pairs)
         return scores(pairs)
 
-    def generation_log(self) -> object:
+    def generation_log(self, weights: str) -> object:
         """The real study's log for the first question, afterwards an empty one."""
-        self.make_generator()  # started with the first question
-        return self.real.generation_log() if self.is_first else super().generation_log()
+        self.started_generator()
+        return self.real.generation_log() if self.is_first else super().generation_log(weights)
+
+    def make_generator(self, settings: Settings) -> Generator:
+        """The language model that was started with the first question."""
+        return self.started_generator()
 
     def index_seconds(self, asked: Iterable[str]) -> float:
         """Seconds to index the filings for the method; NaN where the time of a stage was not stored.

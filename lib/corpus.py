@@ -20,13 +20,17 @@ from lib.data.layout import Dataset
 from lib.data.pages import check_gold, extract_pages
 from lib.files import ROOT, aside, digest_of, digest_of_file, write_atomically
 from lib.method import Chunking, Search
+from lib.models.generator import open_generator
+from lib.models.prompts import Generator
 from lib.models.weights import fetch, weights_hash
+from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
 from lib.published import Published
 from lib.store import Store
 from lib.words import CHUNK_COLUMNS, NeedsFilings
 
 ARTIFACTS = ROOT / "artifacts"
+GENERATIONS = "generations.jsonl"
 PAGES_VERSION = 1
 CHUNKS_VERSION = 1
 #: Files of data that go with a section of the profile, and the digests with which keys were made that do not name them.
@@ -221,6 +225,17 @@ class Corpus:
         _ = self.pages  # gold pages are checked before anything is measured against them
         columns = ["evidence"] if name == "evidence" else [*QUESTION_IDENTITY, *QUESTION_LABELS]
         return [list(map(str, row)) for row in self.questions[columns].itertuples(index=False)]
+
+    def generation_log(self, weights: str) -> GenerationLog:
+        """What a language model wrote for this dataset and profile."""
+        model = Model(weights, weights_hash(weights))
+        read = lambda: self.published.generations(self.questions)  # noqa: E731
+        published = self.memo("generations", read) if self.published else [] if self.uses_published else None
+        return GenerationLog(self.home / GENERATIONS, self.cache, model, published, self.store.say)
+
+    def make_generator(self, settings: Settings) -> Generator:
+        """The language model of a profile's section."""
+        return open_generator(settings, fetch(settings.weights))
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Write a file of ``outputs``, whole or not at all."""

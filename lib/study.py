@@ -18,14 +18,12 @@ from lib import runs
 from lib.corpus import Corpus, settings_of
 from lib.files import digest_of
 from lib.method import Method
-from lib.models.generator import open_generator
 from lib.models.prompts import Generator
-from lib.models.weights import fetch, weights_hash
-from lib.models.written import GenerationLog, Model
+from lib.models.written import GenerationLog
 from lib.store import Entry
 from lib.words import Condition, StudyError
 
-GENERATIONS, RUN = "generations.jsonl", "run.trec.gz"
+RUN = "run.trec.gz"
 ALWAYS = ("chunks", "run")  # sections of the profile that every method depends on
 
 
@@ -190,15 +188,11 @@ class Study:
 
     def generation_log(self) -> GenerationLog:
         """What a language model wrote for this study; shared by all reruns."""
-        weights = self.profile.generator.weights
-        model = Model(weights, weights_hash(weights))
-        read = lambda: self.published.generations(self.questions)  # noqa: E731
-        published = self.memo("generations", read) if self.published else [] if self.corpus.uses_published else None
-        return GenerationLog(self.home / GENERATIONS, self.cache, model, published, self.store.say)
+        return self.corpus.generation_log(self.profile.generator.weights)
 
     def make_generator(self) -> Generator:
         """The profile's language model; its weights and runtime are fetched only now."""
-        return open_generator(self.profile.generator, fetch(self.profile.generator.weights))
+        return self.corpus.make_generator(self.profile.generator)
 
     @property
     def provenance(self) -> str:

@@ -25,7 +25,7 @@ from lib.analysis.frontier import known_table
 from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, METRICS, MIXED
 from lib.archive.ask import NEAREST, Archive
 from lib.archive.index import Shards, shards_of
-from lib.corpus import edited
+from lib.corpus import Corpus, edited
 from lib.files import digest_of, write_atomically
 from lib.metrics.retrieval import retrieval_metrics
 from lib.models.index import window_vectors
@@ -57,41 +57,36 @@ class Drawn(NamedTuple):
     doc_names: frozenset[str]
 
 
-class Part(Study):
-    """A study over some of the filings of another.
+class Part(Corpus):
+    """Some of the filings of a corpus, those that a question is about among them."""
 
-    Args:
-        whole: the study.
-        doc_names: filings that are kept, those that a question is about among them.
-        index: gives its windows' vectors; by default they are the study's.
-    """
-
-    def __init__(self, whole: Study, doc_names: frozenset[str], index: "Index | None" = None):
-        self.__dict__.update(whole.__dict__)
-        self.of, self.doc_names, self._memo = whole, doc_names, {}
-        if index:
-            self.memo(window_vectors.key(), lambda: index.of(self.chunks))
+    def __init__(self, whole: Corpus, doc_names: frozenset[str]):
+        artifacts = whole.store.root.parent
+        super().__init__(whole.dataset, whole.profile, whole.chunkings, artifacts, whole.published, whole.outputs)
+        self.whole, self.doc_names, self.uses_published = whole, doc_names, whole.uses_published
 
     def _kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["doc_name"].isin(self.doc_names)].reset_index(drop=True)
 
-    filings = property(lambda self: self._kept(self.of.filings))
-    pages = property(lambda self: self.memo("pages", lambda: self._kept(self.of.pages)))
-    chunks = property(lambda self: self.memo("chunks", lambda: self._kept(self.of.chunks)))
+    filings = property(lambda self: self._kept(self.whole.filings))
+    pages = property(lambda self: self.memo("pages", lambda: self._kept(self.whole.pages)))
 
-    def digest(self, name: str) -> str:
+    def chunks(self) -> pd.DataFrame:
+        """Those of the part, CHUNK_COLUMNS."""
+        return self.memo("chunks", lambda: self._kept(self.whole.chunks()))
+
+    def digest(self, name: str, table: str = "") -> str:
         """As :meth:`lib.corpus.Corpus.digest`; of what depends on the filings, with their names."""
-        digest = self.of.digest(name)
+        digest = self.whole.digest(name, table)
         return digest if name in ("questions", "evidence") else digest_of([digest, sorted(self.doc_names)])[:20]
 
-    def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
-        """As :meth:`lib.study.Study.rank_method`; rows of ALONE once for all parts."""
-        if name not in ALONE:
-            return super().rank_method(name, allowed, depth)
-        is_kept = self.of.chunks["doc_name"].isin(self.doc_names).to_numpy()
-        among = np.zeros((len(self.questions), len(is_kept)), bool)
-        among[:, is_kept] = allowed
-        return self.of.rank_method(name, among, depth)
+
+def part_of(whole: Study, doc_names: frozenset[str], index: "Index | None" = None) -> Study:
+    """A study over some of its filings; ``index`` gives the windows' vectors, which else are encoded."""
+    study = Study(Part(whole.corpus, doc_names), whole.methods)
+    if index:
+        study.memo(window_vectors.key(), lambda: index.of(study.chunks))
+    return study
 
 
 class Index:
@@ -166,7 +161,7 @@ def measure(
     parts = drawn_parts(larger.filings, larger.questions)
     for part in sorted(parts, key=lambda part: (part.draw, len(part.doc_names))):
         is_indexed = index is None or part.doc_names <= index.names
-        searched, is_first = Part(larger, part.doc_names, index if is_indexed else None), part[:2] == (MIXED, 0)
+        searched, is_first = part_of(larger, part.doc_names, index if is_indexed else None), part[:2] == (MIXED, 0)
         for name in methods:
             if name == "ask" and is_first and part.doc_names <= {*index.shards.names()}:
                 found = _asked(home, index.shards, part)
@@ -216,7 +211,7 @@ def write_table(home: Study, found: pd.DataFrame) -> None:
     write_atomically(home.home / GROWTH, gzip.compress(both[GROWTH_COLUMNS].to_csv(index=False).encode(), mtime=0))
 
 
-def _measured(home: Study, study: Part, part: Drawn, name: str) -> pd.DataFrame:
+def _measured(home: Study, study: Study, part: Drawn, name: str) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         return _recalls(ranked(home, study, name), study.questions, part, len(study.pages), name)
 
@@ -244,7 +239,12 @@ def ranked(home: Study, study: Study, name: str) -> pd.DataFrame:
         return runs.rank(scores, study.questions, study.chunks, depth)
     if name.startswith("page_scorer_light"):
         study.memo(("page_scores", "light", "company"), partial(light_scores, home, study))
-    return study.rank_method(name, np.ones((len(study.questions), len(study.chunks)), bool), depth)
+    if name in ALONE and isinstance(study.corpus, Part):  # once for all parts
+        study, kept = Study(study.corpus.whole, study.methods), study.corpus.doc_names
+    else:
+        kept = study.filings["doc_name"]
+    allowed = np.tile(study.chunks["doc_name"].isin(kept), (len(study.questions), 1))
+    return study.rank_method(name, allowed, depth)
 
 
 def light_scores(home: Study, study: Study) -> np.ndarray:

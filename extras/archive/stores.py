@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from extras.archive.growth import Index, Part
+from extras.archive.growth import Index, part_of
 from lib.analysis.frontier import known_table
 from lib.analysis.growth import STORE_COLUMNS
 from lib.analysis.growth import STORES as STORES_FILE
@@ -172,7 +172,7 @@ def write_stores(home: Study, larger: Study, index: Index | None, names: tuple[s
     """
     if unknown := {*names} - {*STORES}:
         raise StudyError(f"no store {unknown.pop()!r}: say some of {', '.join(STORES)}")
-    study = Part(larger, frozenset(larger.filings["doc_name"]), index) if index else larger
+    study = part_of(larger, frozenset(larger.filings["doc_name"]), index) if index else larger
     owners, vectors = window_vectors(study)
     given = vectors, _about(study, study.chunks.iloc[owners])
     asked = question_vectors(study), _about(study, study.questions)

@@ -19,7 +19,7 @@ from extras.publish.publish import files_of
 from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
-from lib.corpus import ARTIFACTS
+from lib.corpus import ARTIFACTS, Corpus
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import METRIC_COLUMNS, evaluate
@@ -84,9 +84,10 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
     found = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(found.collection, found.name)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-        study = Study(found, settings, METHODS, CHUNKINGS, Path(folder), published, chapter="verify")
+        corpus = Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify")
+        study = Study(corpus, METHODS)
         if named.results == "published":
-            study.cache = Cache(ARTIFACTS / "cache.sqlite")
+            corpus.cache = Cache(ARTIFACTS / "cache.sqlite")
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signed)

@@ -8,6 +8,7 @@ import pytest
 
 from lib.ahead.pool import Pool
 from lib.ahead.sets import Union
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.models import index
 from lib.profile import load_profile
@@ -46,7 +47,7 @@ def study_of(tokenizer_folder, tmp_path, monkeypatch):
     def open_study(root) -> Study:
         profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
         profile["name"] = "words"
-        return Study(read_dataset(root, "words"), profile, {}, {}, tmp_path / "artifacts")
+        return Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
 
     return open_study
 

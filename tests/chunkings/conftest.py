@@ -7,6 +7,7 @@ import pymupdf
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.files import digest_of
 from lib.methods import METHODS
@@ -99,7 +100,9 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
         changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 256, "chunks.size": 1024}
         settings = load_profile("default").replaced(changes)
         settings["name"] = "default"
-        study = Study(read_dataset(folder.write(), "tiny"), settings, METHODS, CHUNKINGS, tmp_path / "artifacts")
+        study = Study(
+            Corpus(read_dataset(folder.write(), "tiny"), settings, CHUNKINGS, tmp_path / "artifacts"), METHODS
+        )
         study.store.say = lambda line: None
         study.encoder = MadeUp()
         monkeypatch.setattr(index, "load_encoder", lambda *args: study.encoder)

@@ -8,6 +8,7 @@ import pytest
 
 from extras.timing import AskedAlone, KeptSlots, OwnRows, write_times
 from lib.analysis.frontier import TIME_COLUMNS, TIMES
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.methods import Method
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling
@@ -97,7 +98,7 @@ def study(folder, tokenizer_folder, tmp_path, work) -> Study:
     profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     profile["name"] = "default"
     dataset = read_dataset(folder.write(), "small")
-    found = Study(dataset, profile, methods, {}, tmp_path / "artifacts")
+    found = Study(Corpus(dataset, profile, {}, tmp_path / "artifacts"), methods)
     found.make_generator = lambda: work
     for name in methods:
         found.run_entry(name)

@@ -11,6 +11,7 @@ from lib.book import notebooks
 from lib.book.explorer import explorer_data
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.cache import Cache
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
 from lib.published import RUNS_FILE, Published

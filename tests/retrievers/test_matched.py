@@ -2,6 +2,7 @@
 
 import pytest
 
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.methods import METHODS
 from lib.profile import load_profile
@@ -23,7 +24,7 @@ def study(folder, tokenizer_folder, tmp_path):
     folder.question("q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?")
     profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     profile["name"] = "default"
-    return Study(read_dataset(folder.write(), "matched"), profile, METHODS, {}, tmp_path / "artifacts")
+    return Study(Corpus(read_dataset(folder.write(), "matched"), profile, {}, tmp_path / "artifacts"), METHODS)
 
 
 def best(study, is_from_covers):

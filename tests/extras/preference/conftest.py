@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from lib.chunkings.table import CHUNKINGS
+from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.methods import METHODS
 from lib.profile import Settings, load_profile
@@ -91,6 +92,6 @@ def make_study(dataset_folder, tiny_qwen, tiny, tmp_path_factory):
         small |= {"answers.max_tokens": 6, "significance.n_draws": 100}
         profile = profile.replaced(small | {f"preference.{name}": value for name, value in changes.items()})
         profile["name"] = "tiny"
-        return Study(read_dataset(folder.write(), "tiny"), profile, METHODS, CHUNKINGS, root / "artifacts")
+        return Study(Corpus(read_dataset(folder.write(), "tiny"), profile, CHUNKINGS, root / "artifacts"), METHODS)
 
     return make

@@ -11,6 +11,7 @@ from transformers import TrainerCallback
 from lib.analysis import preference
 from lib.analysis.preference import compared_before, folds, pairs, paragraph, prompt_context
 from lib.chunkings.table import CHUNKINGS
+from lib.corpus import Corpus
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.study import Study
@@ -57,7 +58,7 @@ def test_every_fold_is_trained_once_and_stored_as_safetensors(trained):
     assert models[0].digest != models[1].digest
     assert "fold 0: " in said[0]
     assert said[0].endswith("computed")
-    again = Study(study.dataset, study.profile, METHODS, CHUNKINGS, study.store.root.parent)
+    again = Study(Corpus(study.dataset, study.profile, CHUNKINGS, study.store.root.parent), METHODS)
     assert {entry.origin for entry in training.train_all(again, said.append).values()} == {"reused"}
 
 
