@@ -53,17 +53,14 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
     return spread
 
 
-def saved_record(name: str = "kinds") -> dict:
-    """What a saved ranker was trained on: question_ids, and numbers of questions by set."""
-    return json.loads((SAVED / f"{name}.json").read_text())
+def saved_record() -> dict:
+    """What the saved rankers were trained on: question_ids, and numbers of questions by set."""
+    return json.loads((SAVED / "kinds.json").read_text())
 
 
 def saved_ranker(name: str) -> Ranker:
     """The ranker for other datasets, trained on every question: its name is a file's, see ``model/README.md``."""
-    import lightgbm
-
-    trees = (SAVED / f"{name}.txt").read_text()
-    return Ranker(frozenset(), lightgbm.Booster(model_str=trees), saved_record(name)["share"])
+    return ranker.read_ranker(SAVED / f"{name}.txt", SAVED / f"{name}.json")
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
