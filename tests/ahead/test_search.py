@@ -17,15 +17,12 @@ def pool_of(*pages: int) -> Pool:
     return Pool(np.zeros(len(pages), int), np.array(pages), pd.DataFrame())
 
 
-def test_best_chunk_of_every_page_comes_before_second_chunks():
+def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored():
     pages, chunk_scores = np.array([0, 0, 1, 1, 2]), np.array([[0.1, 0.2, 0.9, 0.8, 1.0]])
     spread = search.spread_pages(pool_of(0, 1), np.array([5.0, 4.0]), chunk_scores, pages)
     assert spread.tolist() == [[-2, 0, -1, -3, -np.inf]]
-
-
-def test_chunks_that_are_no_candidates_are_not_scored():
-    spread = search.spread_pages(pool_of(0), np.array([1.0]), np.array([[-np.inf, 0.5]]), np.array([0, 0]))
-    assert spread.tolist() == [[-np.inf, 0]]
+    chunk_scores[0, 1] = -np.inf
+    assert search.spread_pages(pool_of(0), np.array([1.0]), chunk_scores, pages).tolist() == [[0, *[-np.inf] * 4]]
 
 
 @pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
