@@ -1,6 +1,7 @@
 """Answers: how a context is filled, the one prompt, resuming, scoring with missing answers, and their tables."""
 
 import re
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -260,28 +261,23 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     study = study_of({"q1": [], "q2": []})
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
-    written = [Answers(one, {"q1": "$7"}, Filled()) for one in chosen]
-    scored = pd.concat([score(study, one, measure) for one in written for measure in (answer_metrics, right_metrics)])
+    measures = product((Answers(one, {"q1": "$7"}, Filled()) for one in chosen), (answer_metrics, right_metrics))
+    scored = pd.concat([score(study, *one) for one in measures])
     scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
-    agreed = pd.DataFrame(
-        [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)],
-        columns=["metric", "kind", "kappa"],
-    )
-    given = study, summarise_answers(study, Metrics(scored), chosen), chosen, {"best-baseline": 1}
+    rows = [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)]
+    agreed = pd.DataFrame(rows, columns=["metric", "kind", "kappa"])
     ones = Metrics(scored.assign(value=1.0))
     calculated = summarise_answers(study, ones, chosen[:1], ["answer_right"])
+    given = study, summarise_answers(study, Metrics(scored), chosen), chosen, {"best-baseline": 1}
     assert len(answers_table(*given, agreed[:0], calculated[:0])) == len(chosen)
-    shown = answers_table(*given, agreed, calculated)
-    people, by_rules = shown.iloc[-1], shown.iloc[-2]
-    assert by_rules[["Context", "Token F1"]].tolist() == ["best baseline (Dense), calculated", "–"]
+    shown = answers_table(*given, agreed, calculated).set_index("Context")
+    own = shown[:-2]
+    assert own["Missing"].to_dict() == {"best baseline (Dense)": "1", "pages given (BM25)": "0"}
+    assert own[[column for column in shown if "Reported" in column]].to_dict("list") == figures
+    by_rules, people = shown.loc["best baseline (Dense), calculated"], shown.loc["κ with people"]
+    assert by_rules["Token F1"] == "–"
     assert by_rules["Right"].startswith("1.00 [")
-    shown = shown[:-2]
-    assert people[["Context", "Right", "Numeric match"]].tolist() == ["κ with people", "0.90", "0.80"]
-    assert people[["Token F1", "ROUGE-L"]].tolist() == ["0.20", "–"]
-    assert shown["Missing"].tolist() == ["1", "0"]
-    assert shown["Context"].tolist() == ["best baseline (Dense)", "pages given (BM25)"]
-    reported = shown[[column for column in shown if "Reported" in column]].to_dict("list")
-    assert reported == figures
+    assert people[["Right", "Numeric match", "Token F1", "ROUGE-L"]].tolist() == ["0.90", "0.80", "0.20", "–"]
 
 
 def test_the_two_versions_of_the_main_study_conflict_in_amount_and_order_the_contexts_alike():
