@@ -44,12 +44,7 @@ class Wanted:
 
 
 def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
-    """What a question asks for.
-
-    Args:
-        question: in words.
-        names: of the company, which are no part of what is asked.
-    """
+    """What a question asks for; the company's names are no part of that."""
     rows: dict[str, str] = {}
     name_of = partial(formula_of, names=names, rows=rows)
     text, definition, source = spoken(question), definition_in(question), ""

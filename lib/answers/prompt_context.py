@@ -100,14 +100,19 @@ def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenize
     return [(place[0], chosen[place]) for place in sorted(chosen)]
 
 
+def first_chunks(study: Study, wanted: Context) -> pd.DataFrame:
+    """The first chunks of a context's run, question by question, best rank first."""
+    run = study.run(*wanted.run)
+    top = run[run["rank"] <= study.profile.answers.n_chunks]
+    return top.sort_values(["question_id", "rank"], ignore_index=True)
+
+
 def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     """The chunks that may give segments, with their text: COLUMNS, best rank first; none without retrieval."""
     if wanted.method == NONE:
         return pd.DataFrame(columns=COLUMNS)
-    run = study.run(wanted.method, wanted.condition)
-    top = run[run["rank"] <= study.profile.answers.n_chunks]
-    top = top.sort_values(["question_id", "rank"], ignore_index=True)
     texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+    top = first_chunks(study, wanted)
     return top.assign(text=top["chunk_id"].map(texts))[COLUMNS]
 
 

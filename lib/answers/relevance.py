@@ -42,8 +42,7 @@ def questions_from(study: Study, written: Answers) -> Filled:
 def answer_relevance(study: Study, written: Answers) -> pd.Series:
     """The cosine between each question that was asked and the one written from its answer, by question id, in the
     study's order; 0 without an answer or without a question."""
-    texts = questions_from(study, written).texts
-    asked = study.questions.set_index("question_id")["question"]
+    texts, asked = questions_from(study, written).texts, study.questions.set_index("question_id")["question"]
     asked = asked[asked.index.isin([*written.texts, *written.filled.missing])]
     original = encode_queries(study, asked.tolist())
     again = encode_queries(study, [one_line(texts.get(question_id, "")) for question_id in asked.index])
