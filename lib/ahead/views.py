@@ -70,8 +70,8 @@ def members(found: Iterable[Container[str]], names: Iterable[str]) -> np.ndarray
 
 
 def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """What questions ask for: statements by their titles or through items, boolean, (n_questions, n_kinds), and line
-    items, (n_questions, n_items). A question that names statements needs no other statement.
+    """Statements that questions need, by their titles, else through items, boolean, (n_questions, n_kinds), and line
+    items that they name, (n_questions, n_items).
     """
     statements, named = [], []
     for question in questions:
@@ -85,11 +85,8 @@ def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 class PageViews:
     """What is known of every page before a question comes.
 
-    Args:
-        filings: FILING_COLUMNS.
-        pages: PAGE_COLUMNS, those of a filing together.
-        settings: k1 and b of BM25.
-        asked: the only questions that will be asked, where they are known: then other words are not counted.
+    Pages are PAGE_COLUMNS, those of a filing together; settings are BM25's k1 and b. Where the only questions that will
+    be asked are given, other words are not counted.
     """
 
     def __init__(
