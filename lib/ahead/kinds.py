@@ -11,16 +11,16 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import yaml
 
-from lib.ahead.pool import FilingGroups, Statements, best_of, share_of
+from lib.ahead.pool import FilingGroups, best_of, share_of
 from lib.ahead.terms import core, definitions, stem
+from lib.files import read_yaml
 
 HEAD_CHARACTERS = 700
-WORD = re.compile(r"[a-z0-9&]+")
 STATEMENTS = ("balance", "income", "cashflow")  # the first kinds of all
 PRIMARY, OTHER = slice(len(STATEMENTS)), slice(len(STATEMENTS), None)
 TITLE_WEIGHT = 3  # a statement's title counts as three of its line items
+LAST_RANK = 20  # ranks of statements are cut here
 LEAST_ITEMS = -3.0  # standardised; below every page of a kind that is asked for
 TELLING_KINDS = ("drivers", "segments", "outlook", "contents", "securities", "nongaap")
 
@@ -28,16 +28,15 @@ TELLING_KINDS = ("drivers", "segments", "outlook", "contents", "securities", "no
 @cache
 def kinds() -> dict[str, dict[str, tuple[str, ...]]]:
     """From a kind to its phrases: title, items, asked, implied."""
-    found = yaml.safe_load(Path(__file__).with_name("kinds.yaml").read_text())
-    for parts in found.values():
-        for part, text in parts.items():
-            parts[part] = tuple(phrase.strip() for phrase in text.split(";") if phrase.strip())
-    return found
+    return {
+        kind: {part: tuple(filter(None, map(str.strip, text.split(";")))) for part, text in parts.items()}
+        for kind, parts in read_yaml(Path(__file__).with_name("kinds.yaml")).items()
+    }
 
 
 def stems(text: str) -> list[str]:
     """The stems of a text's words; signs and hyphens separate words."""
-    return [stem(word) for word in WORD.findall(text.lower())]
+    return [stem(word) for word in re.findall(r"[a-z0-9&]+", text.lower())]
 
 
 @cache
@@ -98,19 +97,39 @@ def expanded(question: str) -> str:
     return " ".join([core(question), definitions(question), *titles]).strip()
 
 
-class PageKinds:
-    """The pages by kinds, described before a question comes.
+class Statements:
+    """How strongly each page is each kind of statement, beside the pages of its filing.
 
-    ``features`` are those of a page alone, (n_pages,) each: first those given.
+    ``relative``, the share of the filing's best strength, and ``ranks`` have the shape of ``strength``, (n_pages,
+    n_kinds).
     """
 
-    def __init__(self, texts: Sequence[str], groups: FilingGroups, features: dict[str, np.ndarray]):
+    def __init__(self, strength: np.ndarray, groups: FilingGroups):
+        self.relative = strength / np.maximum(groups.best(strength.T).T, 1)
+        self.ranks = np.minimum(groups.ranks(strength.T).T, LAST_RANK)
+
+    def fit(self, needed: np.ndarray) -> dict[str, np.ndarray]:
+        """How well each page is the statement that a question needs, each of shape (n_questions, n_pages).
+
+        ``needed`` is boolean, shape (n_questions, n_kinds).
+        """
+        ranks = -best_of(needed, -self.ranks, -LAST_RANK - 1.0)
+        return {"statement_fit": best_of(needed, self.relative), "statement_rank": ranks}
+
+
+class PageKinds:
+    """The pages by kinds, described before a question comes; ``features`` are those of a page alone, (n_pages,) each.
+
+    ``known`` are features that go before.
+    """
+
+    def __init__(self, texts: Sequence[str], groups: FilingGroups, known: dict[str, np.ndarray]):
         titles, items = page_strengths(texts)
         strength = TITLE_WEIGHT * np.minimum(titles[:, PRIMARY], 1) + items[:, PRIMARY]
         self.statements = Statements(strength, groups)
         self.titles = np.minimum(titles[:, OTHER], 1)
         self.items = ((items - items.mean(axis=0)) / (items.std(axis=0) + 1e-6))[:, OTHER]
-        self.features = dict(features)
+        self.features = dict(known)
         for column, name in enumerate(STATEMENTS):
             self.features[f"{name}_strength"] = strength[:, column]
             self.features[f"{name}_rank"] = self.statements.ranks[:, column]
@@ -119,17 +138,14 @@ class PageKinds:
             self.features |= {f"{name}_items": items[:, column], f"{name}_title": titles[:, column] > 0}
 
     def fit(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How well each page's kind fits what each question needs, each of shape (n_questions, n_pages)."""
+        """How well each page's kind fits what each question needs, shape (n_questions, n_pages), or one a question."""
         asked, implied = question_kinds(questions)
-        named = asked[:, PRIMARY]
-        any_named = named.any(axis=1, keepdims=True)
-        needed = np.where(any_named, named, implied[:, PRIMARY])
+        named, needed = asked[:, PRIMARY], (asked | implied)[:, PRIMARY]
         asked, implied = asked[:, OTHER], implied[:, OTHER]
-        n_pages = len(self.items)
         return {
             **self.statements.fit(needed),
-            "n_statements": np.repeat(needed.sum(axis=1, keepdims=True), n_pages, axis=1),
-            "statements_named": np.repeat(any_named, n_pages, axis=1),
+            "n_statements": needed.sum(axis=1, keepdims=True),
+            "statements_named": named.any(axis=1, keepdims=True),
             "asked_titles": asked.astype(np.float32) @ self.titles.T,
             "asked_items": share_of(asked, self.items),
             "asked_items_best": best_of(asked, self.items, LEAST_ITEMS),

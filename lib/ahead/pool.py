@@ -12,8 +12,6 @@ import pandas as pd
 
 from lib.retrievers.fusion import standardised
 
-LAST_RANK = 20  # ranks of statements are cut here
-
 
 @dataclass(frozen=True)
 class Pool:
@@ -34,10 +32,9 @@ class FilingGroups:
     """Compares pages within their filings, whose pages are consecutive. Values have the shape (n_rows, n_pages)."""
 
     def __init__(self, filing: np.ndarray):
-        self.starts = np.flatnonzero(np.diff(filing, prepend=-1))
-        sizes = np.diff(self.starts, append=len(filing))
-        self.of_page = np.repeat(np.arange(len(self.starts)), sizes)
-        self.counts = sizes.astype(np.float32)
+        is_first = np.diff(filing, prepend=-1) != 0
+        self.of_page, self.starts = np.cumsum(is_first) - 1, np.flatnonzero(is_first)
+        self.counts = np.bincount(self.of_page).astype(np.float32)
 
     def best(self, values: np.ndarray) -> np.ndarray:
         """The best value of each page's filing."""
@@ -45,8 +42,7 @@ class FilingGroups:
 
     def standing(self, values: np.ndarray) -> np.ndarray:
         """Values standardised within each filing."""
-        mean = np.add.reduceat(values, self.starts, axis=1) / self.counts
-        square = np.add.reduceat(values**2, self.starts, axis=1) / self.counts
+        mean, square = (np.add.reduceat(one, self.starts, axis=1) / self.counts for one in (values, values**2))
         deviation = np.sqrt(np.maximum(square - mean**2, 0)) + 1e-6
         return (values - mean[:, self.of_page]) / deviation[:, self.of_page]
 
@@ -77,26 +73,6 @@ class FilingGroups:
             f"{name}_beside": self.neighbours(overall),
             f"{name}_behind": overall - overall.max(axis=1, keepdims=True),
         }
-
-
-class Statements:
-    """How strongly each page is each kind of statement, beside the pages of its filing.
-
-    ``strength`` has the shape (n_pages, n_kinds), as have ``relative``, its share of the filing's best, and ``ranks``.
-    """
-
-    def __init__(self, strength: np.ndarray, groups: FilingGroups):
-        self.strength = strength
-        self.relative = strength / np.maximum(groups.best(strength.T).T, 1)
-        self.ranks = np.minimum(groups.ranks(strength.T).T, LAST_RANK)
-
-    def fit(self, needed: np.ndarray) -> dict[str, np.ndarray]:
-        """How well each page is the statement that a question needs, each of shape (n_questions, n_pages).
-
-        ``needed`` is boolean, shape (n_questions, n_kinds).
-        """
-        ranks = [self.ranks[:, row].min(axis=1, initial=LAST_RANK + 1.0) for row in needed]
-        return {"statement_fit": best_of(needed, self.relative), "statement_rank": np.stack(ranks)}
 
 
 def best_of(needed: np.ndarray, strength: np.ndarray, otherwise: float = 0.0) -> np.ndarray:

@@ -7,7 +7,7 @@ Bioinformatics 2006): with the share 0 the order is the untrained sum.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,7 +105,7 @@ def mixed(booster: "lightgbm.Booster", share: float, pool: Pool) -> np.ndarray:
     return share * per_question(learnt, pool.rows) + (1 - share) * plain
 
 
-def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...], variant: Variant) -> float:
+def choose(study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> float:
     """The share of the learnt order that is best in inner folds by company, each set weighing the same.
 
     The least of equal ones is taken; pages of companies outside these are no candidates.
@@ -126,35 +126,33 @@ def choose(study: Study, union: Union, companies: set[str], sets: tuple[str, ...
 
 
 def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
-    """The ranker of each outer fold; stored.
-
-    Args:
-        study: see :func:`lib.ahead.sets.union_of`.
-        variant, seed: what is read, and the seed of the folds.
-        sets: those that are trained on, by default all.
-    """
-    import lightgbm
-
+    """The ranker of each outer fold, folds drawn by ``seed``; ``sets`` are trained on, by default all. Stored."""
     asked = all_questions(study)
-    names, of = sets or asked["set"].unique(), fold_numbers(asked, study.profile.ahead.n_folds, seed)
-    params = {"inputs": digest_of(inputs(study)), "sets": list(names), "pages": study.digest("pages")}
+    names, of = list(sets or asked["set"].unique()), fold_numbers(asked, study.profile.ahead.n_folds, seed)
+    params = {"inputs": digest_of(inputs(study)), "sets": names, "pages": study.digest("pages")}
     params |= {"variant": variant.name, "seed": seed, "settings": study.settings_of(SECTIONS)}
-    everyone, found = set(study.filings["company"]), []
-    for fold in range(max(of.values()) + 1):
+
+    def ranker(fold: int) -> Ranker:
         tested = {company for company, number in of.items() if number == fold}
 
-        def compute(target: Path, tested: set[str] = tested) -> None:
-            union, companies = union_of(study), everyone - tested
+        def compute(target: Path) -> None:
+            union, companies = union_of(study), set(study.filings["company"]) - tested
             share = choose(study, union, companies, names, variant)
-            booster = fit(study, union, companies, names, variant)
-            (target / "trees.txt").write_text(booster.model_to_string())
+            (target / "trees.txt").write_text(fit(study, union, companies, names, variant).model_to_string())
             (target / "ranker.json").write_text(json.dumps({"share": share, "tested": sorted(tested)}))
 
         folder = study.store.get("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
-        booster = lightgbm.Booster(model_str=(folder / "trees.txt").read_text())
-        share = json.loads((folder / "ranker.json").read_text())["share"]
-        found.append(Ranker(frozenset(tested), booster, share))
-    return found
+        return read_ranker(folder / "trees.txt", folder / "ranker.json", tested)
+
+    return [ranker(fold) for fold in range(max(of.values()) + 1)]
+
+
+def read_ranker(trees: Path, about: Path, tested: Iterable[str] = ()) -> Ranker:
+    """A ranker from the files of its trees and of its share, in JSON."""
+    import lightgbm
+
+    share = json.loads(about.read_text())["share"]
+    return Ranker(frozenset(tested), lightgbm.Booster(model_str=trees.read_text()), share)
 
 
 def inputs(study: Study) -> list:
@@ -188,7 +186,7 @@ def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str
         about = union.questions[["question_id", "set", "question_type", "company"]]
         return pd.concat([about, recalls(union, scores, k)], axis=1)
 
-    depends = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
-    depends |= {"settings": study.settings_of(SECTIONS)}
-    params = depends | {"variant": variant.name, "seed": seed, "sets": list(sets), "k": k}
+    params = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
+    params |= {"settings": study.settings_of(SECTIONS), "variant": variant.name, "seed": seed}
+    params |= {"sets": list(sets), "k": k}
     return study.store.frame("ahead/tested", params, make, VERSION, public=True)

@@ -32,13 +32,9 @@ def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
     """Chunks in the pages' order: the best chunk of every page first, then the second ones, which bring no new page.
 
-    Args:
-        pool, scores: pairs of question and page, and the score of each.
-        chunk_scores: order the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate.
-        pages: the page of each chunk, shape (n_chunks,).
-
-    Returns:
-        Like ``chunk_scores``, float32: minus the place in that order; ``-inf`` also for pages outside the pool.
+    ``scores`` are of the pool's pairs. ``chunk_scores``, shape (n_questions, n_chunks), order the chunks of a page,
+    ``-inf`` for no candidate; the result is like them, float32: minus the place, ``-inf`` also outside the pool.
+    ``pages`` has the page of each chunk.
     """
     spread = np.full(chunk_scores.shape, -np.inf, np.float32)
     for row, values in enumerate(chunk_scores):
@@ -47,23 +43,19 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
         rank = pd.Series(np.arange(len(ordered)), ordered).reindex(pages).to_numpy()
         chunks = pd.DataFrame({"rank": rank, "value": values})[np.isfinite(rank) & np.isfinite(values)]
         chunks = chunks.sort_values("value", ascending=False, kind="stable")
-        chunks["turn"] = chunks.groupby("rank").cumcount()
-        chunks = chunks.sort_values(["turn", "rank"])
+        chunks = chunks.assign(turn=chunks.groupby("rank").cumcount()).sort_values(["turn", "rank"])
         spread[row, chunks.index] = -np.arange(len(chunks))
     return spread
 
 
-def saved_record(name: str = "kinds") -> dict:
-    """What a saved ranker was trained on: question_ids, and numbers of questions by set."""
-    return json.loads((SAVED / f"{name}.json").read_text())
+def saved_record() -> dict:
+    """What the saved rankers were trained on: question_ids, and numbers of questions by set."""
+    return json.loads((SAVED / "kinds.json").read_text())
 
 
 def saved_ranker(name: str) -> Ranker:
     """The ranker for other datasets, trained on every question: its name is a file's, see ``model/README.md``."""
-    import lightgbm
-
-    trees = (SAVED / f"{name}.txt").read_text()
-    return Ranker(frozenset(), lightgbm.Booster(model_str=trees), saved_record(name)["share"])
+    return ranker.read_ranker(SAVED / f"{name}.txt", SAVED / f"{name}.json")
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
@@ -91,12 +83,8 @@ def pool_scores(study: Study, pool: Pool, kinds: bool = False) -> np.ndarray:
 def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True) -> np.ndarray:
     """The order of the pages that have candidate chunks, shape (n_questions, n_chunks).
 
-    Within a page the chunks are ordered by the cosine of their best windows, without training not at all.
-
-    Args:
-        study, candidates: as every method's.
-        kinds: whether the ranker reads the hand-written kinds.
-        trained: False for the untrained sum.
+    Within a page the chunks are ordered by the cosine of their best windows. ``kinds``: whether the ranker reads the
+    hand-written kinds. Without training pages are ordered by the untrained sum, and a page's chunks not at all.
     """
     pages, asked = chunk_pages(study), study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])

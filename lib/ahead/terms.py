@@ -15,7 +15,6 @@ ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|wer
 SENTENCE = re.compile(rf"{ABBREVIATION}(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?={ASKING_WORD})")
 DEFINITION = re.compile(r"\b(?:defined? as|define|equals?|calculated as|means)\b", re.I)
 TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
-POSSESSIVE = re.compile(r"'s\b")
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
 
 
@@ -42,9 +41,8 @@ def stem(word: str) -> str:
 
 def terms(text: str, stop_words: Container[str] = STOP_WORDS) -> list[str]:
     """Stems of the words that are not stop words, and numbers without thousands' commas."""
-    words = TERM.findall(POSSESSIVE.sub("", text.lower().replace("’", "'")))
-    kept = (word for word in words if word not in stop_words)
-    return [stem(word) if word[0].isalpha() else word.replace(",", "") for word in kept]
+    words = TERM.findall(re.sub(r"'s\b", "", text.lower().replace("’", "'")))
+    return [stem(word) if word[0].isalpha() else word.replace(",", "") for word in words if word not in stop_words]
 
 
 def topic(asked: Iterable[str], names: Container[str]) -> list[str]:

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from lib.ahead.kinds import TITLE_WEIGHT, PageKinds
-from lib.ahead.pool import FilingGroups, Pool, Statements, share_of
+from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
+from lib.ahead.pool import FilingGroups, Pool, share_of
 from lib.ahead.terms import core, pairs, terms, topic
 from lib.data.rows import accounting, item_of, kind_of, kinds, labels_of, plain
 from lib.method import remembered
@@ -49,16 +49,18 @@ def items() -> dict[str, str]:
 @cache
 def phrases() -> dict[str, tuple[str, ...]]:
     """From how a question may name an item or a measure, plain, to the line items that it needs."""
-    found = {
-        plain(asked): (name,)
-        for about in kinds().values()
-        for name, item in about["items"].items()
-        for asked in item["asked"]
-    }
+    named = (item for about in kinds().values() for item in about["items"].items())
+    found = {plain(asked): (name,) for name, item in named for asked in item["asked"]}
     for measure, formula in accounting()["measures"].items():
         needed = tuple(part.lstrip("-") for part in chain(formula["top"], formula.get("bottom", ())))
         found |= dict.fromkeys((plain(measure), plain(measure.partition("(")[0])), needed)
     return found
+
+
+@cache
+def items_named(label: str) -> tuple[str, ...]:
+    """The line items that a row's label names."""
+    return tuple(item for kind in kinds() if (item := item_of(kind, plain(label))))
 
 
 def members(found: Iterable[Container[str]], names: Iterable[str]) -> np.ndarray:
@@ -68,8 +70,8 @@ def members(found: Iterable[Container[str]], names: Iterable[str]) -> np.ndarray
 
 
 def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """What questions ask for: statements by their titles or through items, boolean, (n_questions, n_kinds), and line
-    items, (n_questions, n_items). A question that names statements needs no other statement.
+    """Statements that questions need, by their titles, else through items, boolean, (n_questions, n_kinds), and line
+    items that they name, (n_questions, n_items).
     """
     statements, named = [], []
     for question in questions:
@@ -83,11 +85,8 @@ def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 class PageViews:
     """What is known of every page before a question comes.
 
-    Args:
-        filings: FILING_COLUMNS.
-        pages: PAGE_COLUMNS, those of a filing together.
-        settings: k1 and b of BM25.
-        asked: the only questions that will be asked, where they are known: then other words are not counted.
+    Pages are PAGE_COLUMNS, those of a filing together; settings are BM25's k1 and b. Where the only questions that will
+    be asked are given, other words are not counted.
     """
 
     def __init__(
@@ -104,19 +103,18 @@ class PageViews:
         words = list(map(terms, texts))
         starts = [range(0, max(1, len(page) - STEP), STEP) for page in words]
         self.passage_pages = np.repeat(np.arange(len(words)), list(map(len, starts)))
-        places = zip(self.passage_pages, chain(*starts), strict=True)
-        model, in_questions, in_pairs = partial(BM25, k1=settings.k1, b=settings.b), None, None
+        passages = [page[at : at + PASSAGE] for page, found in zip(words, starts, strict=True) for at in found]
+        in_questions = in_pairs = None
         if asked is not None:
             asked_terms = [terms(core(question)) for question in asked]
             in_questions, in_pairs = set(chain(*asked_terms)), set(chain(*map(pairs, asked_terms)))
-        self.words = model(words, only=in_questions)
+        model = partial(BM25, k1=settings.k1, b=settings.b, only=in_questions)
+        self.words, self.passages, self.labels = model(words), model(passages), model(list(map(terms, shown)))
         self.pairs = model(list(map(pairs, words)), only=in_pairs)
-        self.passages = model([words[row][at : at + PASSAGE] for row, at in places], only=in_questions)
-        self.labels = model(list(map(terms, shown)), only=in_questions)
         self.contains = (self.words.weights > 0).astype(np.float32).tocsr()
         years = ([set(YEAR.findall(text)) for text in part] for part in (texts, heads))
         self.years = np.stack([members(part, YEARS) for part in years])
-        self.items = members([{*chain(*map(_items, rows))} for rows in labels], items())
+        self.items = members([{*chain(*map(items_named, rows))} for rows in labels], items())
         of_kind = members([[kind] for kind in items().values()], kinds())
         has_title = members([[kind_of(text)] for text in texts], kinds())
         self.statements = Statements(self.items @ of_kind + TITLE_WEIGHT * has_title, self.groups)
@@ -131,11 +129,10 @@ class PageViews:
     @cached_property
     def kinds(self) -> PageKinds:
         """The pages by the hand-written kinds of ``kinds.yaml``."""
-        types = {name: number for number, name in enumerate(TYPES)}
-        filing_types = np.array([types.get(one.doc_type, -1) for one in self.identities])
-        shared = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
-        features = {name: self.page[of] for name, of in shared.items()}
-        return PageKinds(self.texts, self.groups, features | {"filing_type": filing_types[self.filing]})
+        types = pd.Index(TYPES).get_indexer([one.doc_type for one in self.identities])
+        known = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
+        known = {name: self.page[of] for name, of in known.items()} | {"filing_type": types[self.filing]}
+        return PageKinds(self.texts, self.groups, known)
 
     def topic(self, question: str) -> list[str]:
         """The terms of a question's core without those that identify the filing."""
@@ -159,24 +156,22 @@ class PageViews:
         return self.years[:, :, columns].mean(axis=2) if columns else np.full(self.years.shape[:2], np.nan)
 
     def facts(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How well each page is the statement that a question needs, and shows the items and years that it names."""
+        """How well each page is the statement that a question needs, and shows the items and years that it names.
+
+        Each has the shape (n_questions, n_pages), or 1 in place of one of them.
+        """
         needed, named = needs(questions)
-        found = self.statements.fit(needed) | {"statement_items": share_of(named, self.items)}
-        each = {"needed": needed.sum(axis=1, keepdims=True), "items_named": named.sum(axis=1, keepdims=True)}
+        found = self.statements.fit(needed) | {
+            "statement_items": share_of(named, self.items),
+            "statement_needed": needed.sum(axis=1, keepdims=True),
+            "statement_items_named": named.sum(axis=1, keepdims=True),
+        }
         for column, kind in enumerate(kinds()):
-            each[f"{kind}_needed"] = needed[:, [column]]
-            each[f"{kind}_strength"] = self.statements.relative.T[[column]]
-            each[f"{kind}_rank"] = self.statements.ranks.T[[column]]
-        shape = len(questions), len(self.filing)
-        found |= {f"statement_{name}": np.broadcast_to(values, shape) for name, values in each.items()}
-        years = np.stack([self.asked_years(question) for question in questions], axis=1)
-        return found | {"years_page": years[0], "years_head": years[1]}
-
-
-@cache
-def _items(label: str) -> tuple[str, ...]:
-    """The line items that a row's label names."""
-    return tuple(item for kind in kinds() if (item := item_of(kind, plain(label))))
+            found[f"statement_{kind}_needed"] = needed[:, [column]]
+            found[f"statement_{kind}_strength"] = self.statements.relative.T[[column]]
+            found[f"statement_{kind}_rank"] = self.statements.ranks.T[[column]]
+        of_page, of_head = np.stack(list(map(self.asked_years, questions)), axis=1)
+        return found | {"years_page": of_page, "years_head": of_head}
 
 
 class Vectors(NamedTuple):
@@ -210,10 +205,9 @@ def vectors_of(study: Study, questions: tuple[str, ...]) -> Vectors:
 @remembered
 def head_vectors(study: Study) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, n_dimensions); stored."""
-    header = {one.doc_name: one.header for one in page_views(study).identities}
-    limit = study.profile.ahead.head_characters
-    pages = zip(study.pages["doc_name"], study.pages["text"], strict=True)
-    texts = [f"{header[doc_name]}\n{' '.join(text.split())[:limit]}" for doc_name, text in pages]
+    known, limit = page_views(study), study.profile.ahead.head_characters
+    headers = [known.identities[number].header for number in known.filing]
+    texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, known.texts, strict=True)]
     return index.encode_texts(study, "embeddings/ahead-heads", texts)
 
 
@@ -228,9 +222,9 @@ def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
     return untrained_sum(identity, words)
 
 
-def untrained_sum(identity: np.ndarray, *signals: np.ndarray) -> np.ndarray:
-    """How well each page's filing fits each question, plus standardised signals, each (n_questions, n_pages)."""
-    return (identity + sum(map(standardised, signals))).astype(np.float32)
+def untrained_sum(identity: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """How well each page's filing fits each question, plus standardised words, each (n_questions, n_pages)."""
+    return (identity + standardised(words)).astype(np.float32)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -245,17 +239,17 @@ def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> di
 
     topics = list(map(known.topic, questions))
     found = {
-        "words": np.stack(list(map(known.words.scores, topics))),
-        "pairs": np.stack([known.pairs.scores(pairs(terms(core(question)))) for question in questions]),
-        "passages": np.stack(list(map(known.best_passage, topics))),
-        "cover": np.stack(list(map(known.cover, topics))),
-        "labels": np.stack(list(map(known.labels.scores, topics))),
+        "words": list(map(known.words.scores, topics)),
+        "pairs": [known.pairs.scores(pairs(terms(core(question)))) for question in questions],
+        "passages": list(map(known.best_passage, topics)),
+        "cover": list(map(known.cover, topics)),
+        "labels": list(map(known.labels.scores, topics)),
         "window": best_windows(vectors.questions),
         "core": best_windows(vectors.cores),
     }
     if vectors.heads is not None:
         found["heads"] = vectors.questions @ vectors.heads.T
-    return {name: values.astype(np.float32) for name, values in found.items()}
+    return {name: np.asarray(values, np.float32) for name, values in found.items()}
 
 
 def pool_of(
@@ -283,23 +277,24 @@ def pool_of(
         identity + over["window"],
         identity + STATEMENT_WEIGHT * facts["statement_fit"] + (over["words"] + over["labels"]) / 2,
     ]
+    allowed = np.ones(plain.shape, bool) if allowed is None else allowed
     chosen = np.zeros(plain.shape, bool)
     for way in ways:
-        way = way if allowed is None else np.where(allowed, way, -np.inf)
-        best = np.argpartition(-way, min(BEST, way.shape[1]) - 1, axis=1)[:, :BEST]
+        best = np.argpartition(-np.where(allowed, way, -np.inf), min(BEST, way.shape[1]) - 1, axis=1)[:, :BEST]
         np.put_along_axis(chosen, best, True, axis=1)
-    rows, columns = np.nonzero(chosen if allowed is None else chosen & allowed)
-    table = {"plain": plain[rows, columns]}
+    rows, columns = np.nonzero(chosen & allowed)
+
+    def of_pairs(features: dict[str, np.ndarray], prefix: str = "") -> dict[str, np.ndarray]:
+        return {prefix + name: np.broadcast_to(one, plain.shape)[rows, columns] for name, one in features.items()}
+
+    table = of_pairs({"plain": plain})
     for name, values in signals.items():
-        features = known.groups.signal_features(name, values)
-        table |= {feature: matrix[rows, columns] for feature, matrix in features.items()}
-    table |= {name: matrix[rows, columns] for name, matrix in facts.items()}
-    table |= {f"identity_{name}": matrix[rows, known.filing[columns]] for name, matrix in fits.items()}
-    table |= {name: values[columns] for name, values in known.page.items()}
+        table |= of_pairs(known.groups.signal_features(name, values))
+    table |= of_pairs(facts)
+    table |= {f"identity_{name}": one[rows, known.filing[columns]] for name, one in fits.items()}
+    table |= of_pairs(known.page)
     if has_kinds:
-        kinds_fit = known.kinds.fit(questions)
-        table |= {f"kinds_{name}": matrix[rows, columns] for name, matrix in kinds_fit.items()}
-        table |= {f"kinds_page_{name}": values[columns] for name, values in known.kinds.features.items()}
+        table |= of_pairs(known.kinds.fit(questions), "kinds_") | of_pairs(known.kinds.features, "kinds_page_")
     return Pool(rows, columns, pd.DataFrame(table).astype(np.float32))
 
 

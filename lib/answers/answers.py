@@ -27,12 +27,9 @@ SYSTEM = (
     "based on the document segments that you are given."
 )
 TEMPLATE = "Context:\n{context}\n\nQuestion: {question}\n\nAnswer:"
-PLAIN = "plain"
-NO_SEGMENTS = "(no document segments)"
 ANSWER_METRICS = tuple(
     "answer_right answer_rouge_l token_f1 numeric_match numeric_match_strict bert_score refusal".split()
 )
-Measure = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,8 @@ class Answers:
 
 def prompt(question: str, given: str) -> Prompt:
     """The one prompt, for every context."""
-    return Prompt(TEMPLATE.format(context=given or NO_SEGMENTS, question=question), SYSTEM)
+    given = given or "(no document segments)"
+    return Prompt(TEMPLATE.format(context=given, question=question), SYSTEM)
 
 
 def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
@@ -85,8 +83,11 @@ def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
     return Answers(wanted, filled.texts, filled)
 
 
-def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> pd.DataFrame:
-    """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all."""
+def score(study: Study, written: Answers, measure: Callable = answer_metrics) -> pd.DataFrame:
+    """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all.
+
+    ``measure`` is of a frame with question_id, question, answer, question_type and prediction.
+    """
     questions = asked(study)[["question_id", "question", "answer", "question_type"]]
     frame = questions.assign(prediction=questions["question_id"].map(written.texts).fillna(""))
     table = measure(frame)
@@ -97,8 +98,7 @@ def score(study: Study, written: Answers, measure: Measure = answer_metrics) -> 
 def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
     """BERTScore of the answers by the study's encoder as METRIC_COLUMNS; 0 for an answer that was never written."""
     settings = study.profile.embedder
-    make = lambda: Encoder(fetch(settings.weights), settings.window, "float32")  # noqa: E731
-    encoder = study.memo("token_encoder", make)
+    encoder = study.memo("token_encoder", lambda: Encoder(fetch(settings.weights), settings.window, "float32"))
 
     def measure(questions: pd.DataFrame) -> pd.DataFrame:
         both = (encoder.encode_tokens(questions[column].tolist()) for column in ("prediction", "answer"))
@@ -110,8 +110,8 @@ def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
 
 def effort(study: Study, written: Answers) -> pd.DataFrame:
     """What writing took: question_id, n_prompt_tokens, seconds, is_cut; a missing answer has no row."""
-    cut, records = written.filled.cut, written.filled.records
-    rows = [(id, one["n_prompt_tokens"], one["seconds"], id in cut) for id, one in records.items()]
+    cut, records = written.filled.cut, written.filled.records.items()
+    rows = [(question, one["n_prompt_tokens"], one["seconds"], question in cut) for question, one in records]
     return pd.DataFrame(rows, columns=["question_id", "n_prompt_tokens", "seconds", "is_cut"])
 
 
@@ -137,13 +137,12 @@ def kept(study: Study, stage: str, wanted: Context, make: Callable[[Study, Answe
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:
     """The metrics of the answers of several contexts (METRIC_COLUMNS); a StudyError where questions lack answers."""
     study.need_answers("scoring what a model writes")
-    right = partial(score, measure=right_metrics)
-    stages = {"right": right, "metrics": score, "bert-score": bert_scores}
+    stages = {"right": partial(score, measure=right_metrics), "metrics": score, "bert-score": bert_scores}
     parts = [kept(study, f"answers/{stage}", one, make) for stage, make in stages.items() for one in wanted]
     return pd.concat(parts, ignore_index=True)
 
 
-def answer_rows(study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = PLAIN) -> pd.DataFrame:
+def answer_rows(study: Study, scored: pd.DataFrame, wanted: Sequence[Context], prompt: str = "plain") -> pd.DataFrame:
     """Scores of several contexts as ANSWER_COLUMNS: by the context's name, the prompt's and the generator's."""
     names = pd.DataFrame([(one.name, *one.run) for one in wanted], columns=["context", "method", "condition"])
     table = scored.merge(names, on=["method", "condition"])

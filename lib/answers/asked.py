@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import yaml
-
-from lib.answers.formulas import formula_named, in_symbols, item_named, library, names_in, spoken
+from lib.answers.formulas import formula_named, in_symbols, item_named, names_in, spoken
+from lib.files import read_yaml
 from lib.metrics.answers import asked_unit
 from lib.retrievers.identity import asked_period, quarters_in, years_in
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "ten": 10}
 MONTHS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
+UNSAID = "what is asked"
 #: Words before an item that leave it what it is.
 WIDER = {*"total net gross consolidated overall annual full actual average operating year end s".split()}
-_FILE = yaml.safe_load(Path(__file__).with_name("asked.yaml").read_text())
+_FILE = read_yaml(Path(__file__).with_name("asked.yaml"))
 OF_TWO = [(form, "".join(pieces)) for form, *pieces in _FILE.pop("of_two")]
 _PATTERNS = {name: re.compile("".join(pieces), re.I) for name, pieces in _FILE.items()}
 DEFINED, BRACKETED, FILLER, SAID, LEGAL = map(_PATTERNS.get, "defined bracketed filler said legal".split())
@@ -44,12 +44,7 @@ class Wanted:
 
 
 def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
-    """What a question asks for.
-
-    Args:
-        question: in words.
-        names: of the company, which are no part of what is asked.
-    """
+    """What a question asks for; the company's names are no part of that."""
     rows: dict[str, str] = {}
     name_of = partial(formula_of, names=names, rows=rows)
     text, definition, source = spoken(question), definition_in(question), ""
@@ -78,8 +73,8 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
 
 
 def core_of(question: str, names: Sequence[str]) -> str:
-    """The spoken sentence that asks: the first with a question mark of those that name a formula or an item, else the
-    first of these, else the first with a question mark; without what it is to be read from."""
+    """The spoken sentence that asks, without what it is to be read from: of those that name a formula or an item, else
+    of all, the first with a question mark, else the first."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
     return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[0]
@@ -123,22 +118,17 @@ def without(text: str, names: Sequence[str]) -> str:
 
 def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
     """The formula that a spoken question asks for, its form and its source."""
-    known = formula_named(text)
-    for form, pattern in OF_TWO:
+    known, form, words = formula_named(text) or ("", "", "")
+    for form_of_two, pattern in OF_TWO:
         if found := re.search(pattern, text):
-            top, bottom = (_core(found[part]) for part in ("top", "bottom"))
-            is_formula = known and known[1] in top and library()["formulas"][known[0]]["form"] != "money"
+            top, bottom = (found[part].strip() or UNSAID for part in ("top", "bottom"))
+            is_formula = known and words in top and form != "money"
             if not is_formula and (item_named(top) or known) and item_named(bottom):
-                return f"({name_of(top)}) / ({name_of(bottom)})", form, "two"
+                return f"({name_of(top)}) / ({name_of(bottom)})", form_of_two, "two"
     if known:
-        about = library()["formulas"][known[0]]
-        return about["is"], about["form"], "library"
-    formula = name_of(_core(text))
+        return known, form, "library"
+    formula = name_of(text or UNSAID)
     return formula, "", "row" if formula.startswith("row_") else "item"
-
-
-def _core(text: str) -> str:
-    return " ".join(text.split()) or "what is asked"
 
 
 def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defined: bool) -> str:
@@ -150,8 +140,8 @@ def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defin
         return phrase.strip(" %").replace(",", "")
     text, years = without(spoken(phrase), names), years_in(phrase)
     found, known = item_named(text), formula_named(text)
-    if known and len(known[1]) >= len(found[1] if found else ""):
-        name = f"({library()['formulas'][known[0]]['is']})"
+    if known and len(known[2]) >= len(found[1] if found else ""):
+        name = f"({known[0]})"
     else:
         name = found[0] if found and is_whole(found[1], text) else f"row_{len(rows)}"
         rows[name] = " ".join(FILLER.sub(" ", text).split())

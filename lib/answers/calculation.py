@@ -6,23 +6,23 @@ filings, only its pages. Settings were made on silver questions and on made-up o
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 import lib.data
-from lib.answers.answers import answers, asked, context_params
+from lib.answers.answers import Answers, answers, asked, context_params, score
 from lib.answers.asked import asked_for
 from lib.answers.pages_read import identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
 from lib.corpus import edited
-from lib.evaluation import METRIC_COLUMNS
 from lib.files import digest_of_file
 from lib.method import remembered
 from lib.metrics.right import right_metrics
+from lib.models.written import Filled
 from lib.retrievers.identity import company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
@@ -40,11 +40,6 @@ class Way(NamedTuple):
     has_fallback: bool = True  # what was written where nothing was calculated
     has_formulas: bool = True  # else single cells alone are answers
 
-    @property
-    def parts(self) -> tuple[bool, ...]:
-        """What stands in a key; the last two are of the columns' periods, and not of rows of a PDF's layout."""
-        return self.has_fallback, self.has_formulas, True, False
-
 
 WAYS = {
     "calculation": Way("Calculation, else as written"),
@@ -57,15 +52,14 @@ WAYS = {
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
-    known, questions = [*identities(study).values()], study.questions
-    match, found = company_match(questions["question"].tolist(), known), {}
-    for question_id, row in zip(questions["question_id"], match, strict=True):
-        best = row.max(initial=0)
-        named = [known[n] for n in np.flatnonzero((row == best) & (best > 0))]
-        found[question_id] = {
-            one.doc_name: (*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in named
-        }
-    return found
+    known, questions = identities(study), study.questions
+    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in known.values()]
+    match = company_match(questions["question"].tolist(), [*known.values()])
+    is_named = (match == match.max(axis=1, initial=0, keepdims=True)) & (match > 0)
+    return {
+        question_id: {name: forms for name, forms, is_one in zip(known, names, row, strict=True) if is_one}
+        for question_id, row in zip(questions["question_id"], is_named, strict=True)
+    }
 
 
 def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.DataFrame:
@@ -75,21 +69,19 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
     """
 
     def make() -> pd.DataFrame:
-        rows, pages = [], pages_read(study, wanted)
+        rows, pages = [], pages_read(study, wanted).set_index("question_id")
         for question in asked(study).itertuples():
             named = named_filings(study)[question.question_id]
-            of_question = pages.loc[pages["question_id"] == question.question_id, ["doc_name", "page"]]
-            places = [*of_question.itertuples(index=False, name=None)]
+            places = [*pages[pages.index == question.question_id].itertuples(index=False, name=None)]
             places = [place for place in places if place[0] in named] or places
-            asks = asked_for(question.question, sorted({name for names in named.values() for name in names}))
+            asks = asked_for(question.question, sorted(set(chain(*named.values()))))
             found = read(asks, [sheet_of(study, *place) for place in places], has_formulas)
             cells = json.dumps([cell._asdict() for cell in found.cells])
             rows.append((question.question_id, found.text, found.why_not, found.formula, asks.source, cells))
         return pd.DataFrame(rows, columns=CALCULATED)
 
-    params = params_of(study, wanted) | {"way": Way("", False, has_formulas).parts}
     stage = CALCULATED_STAGE if has_formulas else f"{CALCULATED_STAGE}-without"
-    return study.store.frame(f"{stage}/{wanted.name}", params, make, VERSION)
+    return study.store.frame(f"{stage}/{wanted.name}", params_of(study, wanted, False, has_formulas), make, VERSION)
 
 
 def derivation(text: str, formula: str, cells: str) -> str:
@@ -102,27 +94,26 @@ def derivation(text: str, formula: str, cells: str) -> str:
     return "\n".join([f"{text} = {formula}", *rows])
 
 
-def params_of(study: Study, wanted: Context) -> dict:
-    """All that calculation from a context depends on."""
-    files = {path.name: digest_of_file(path) for path in DATA}
-    params = context_params(study, wanted) | {"chunks": study.digest("chunks"), "data": files}
-    return params | edited("answers")
+def params_of(study: Study, wanted: Context, has_fallback: bool, has_formulas: bool) -> dict:
+    """All that calculation from a context depends on; of the way, the last two are of the columns' periods, and not of
+    rows of a PDF's layout."""
+    params = context_params(study, wanted) | {"chunks": study.digest("chunks")}
+    params |= {"data": {path.name: digest_of_file(path) for path in DATA}} | edited("answers")
+    return params | {"way": (has_fallback, has_formulas, True, False)}
 
 
 def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
     """``answer_right`` of one of WAYS as METRIC_COLUMNS; a question without an answer scores 0."""
-    way = WAYS[name]
+    _, has_fallback, has_formulas = WAYS[name]
 
     def make() -> pd.DataFrame:
-        texts = answers(study, wanted).texts if way.has_fallback else {}
-        found = calculated(study, wanted, way.has_formulas).query("text != ''")
-        texts = texts | dict(zip(found["question_id"], found["text"], strict=True))
-        questions = asked(study)[["question_id", "question", "answer"]]
-        table = right_metrics(questions.assign(prediction=questions["question_id"].map(texts).fillna("")))
-        return table.assign(method=wanted.method, condition=wanted.condition)[METRIC_COLUMNS]
+        found = calculated(study, wanted, has_formulas).query("text != ''")
+        texts = dict(zip(found["question_id"], found["text"], strict=True))
+        texts = (answers(study, wanted).texts if has_fallback else {}) | texts
+        return score(study, Answers(wanted, texts, Filled()), right_metrics)
 
-    params = params_of(study, wanted) | {"way": way.parts, "questions": study.digest("questions")}
-    params |= study.settings_of(("answers", "generator") if way.has_fallback else ("answers",))
+    params = params_of(study, wanted, has_fallback, has_formulas) | {"questions": study.digest("questions")}
+    params |= study.settings_of(("answers", "generator") if has_fallback else ("answers",))
     stage = f"answers/right-by-calculation/{wanted.name}"
     return study.store.frame(stage, params, make, VERSION, public=True)
 

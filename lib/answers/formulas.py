@@ -5,32 +5,26 @@ a name's period are known: ``prev``, ``avg``, ``opt`` and ``at``.
 """
 
 import ast
-import operator
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
+from operator import add, mul, sub, truediv
 from pathlib import Path
 
 from lib.data.rows import kinds, plain
 from lib.files import read_yaml
 
-OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
+OPERATORS = {ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.Div: truediv, ast.Pow: pow}
 #: Operators as a definition in words writes them; a minus sign stands between spaces, as hyphens do not.
 IN_WORDS = {
-    "times": r"[×*]|\b(?:times|multiplied by)\b",
-    "over": r"[÷/](?!\w*\bor\b)|\b(?:divided by|over(?= (?:the |its |average )?(?:total|net|average|revenue|sales)))\b",
-    "plus": r"\+|\bplus\b",
-    "minus": r"\s[-–−]\s|\b(?:minus|less|net of)\b",
+    "*": r"[×*]|\b(?:times|multiplied by)\b",
+    "/": r"[÷/](?!\w*\bor\b)|\b(?:divided by|over(?= (?:the |its |average )?(?:total|net|average|revenue|sales)))\b",
+    "+": r"\+|\bplus\b",
+    "-": r"\s[-–−]\s|\b(?:minus|less|net of)\b",
 }
+_OPERATOR = re.compile("|".join(f"({pattern})" for pattern in IN_WORDS.values()), re.I)
 ROUND = str.maketrans("[]", "()")
-SYMBOLS = {"times": "*", "over": "/", "plus": "+", "minus": "-"}
-_OPERATOR = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in IN_WORDS.items()), re.I)
 _BRACKET = re.compile(r"\(([^()]*)\)")
 
 Bind = Callable[[str, int], float]
@@ -81,9 +75,11 @@ def item_named(text: str) -> tuple[str, str] | None:
     return longest(text, {name: item["names"] for name, item in items().items()})
 
 
-def formula_named(text: str) -> tuple[str, str] | None:
-    """The formula of the library that a spoken text names, and the words that do so."""
-    return longest(text, {name: about["names"] for name, about in library()["formulas"].items()})
+def formula_named(text: str) -> tuple[str, str, str] | None:
+    """The formula of the library that a spoken text names, its form, and the words that name it."""
+    known = library()["formulas"]
+    name, words = longest(text, {name: about["names"] for name, about in known.items()}) or ("", "")
+    return (known[name]["is"], known[name]["form"], words) if name else None
 
 
 def is_row_of(item: str, label: str) -> bool:
@@ -121,10 +117,9 @@ def calculate(formula: str, bind: Bind, year: int) -> float:
             case ast.Call(func=ast.Name(id="at"), args=[one, ast.Constant(value=int() as other)]):
                 return value(one, other)
             case ast.Call(func=ast.Name(id="opt"), args=[one]):
-                try:
+                with suppress(Unknown):
                     return value(one, year)
-                except Unknown:
-                    return 0.0
+                return 0.0
         raise ValueError(f"{ast.unparse(node)} is no arithmetic")
 
     try:
@@ -149,29 +144,28 @@ def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
         definition: words and operators.
         name_of: the formula of a phrase between operators, such as a line item.
     """
-    text, written, at = without_asides(definition), [], 0
-    for match in [*re.finditer(rf"[()\[\]]|{_OPERATOR.pattern}", text, re.I), None]:
-        if phrase := text[at : match.start() if match else None].strip(" ,:;.\"'"):
+    text, symbols = without_asides(definition).translate(ROUND), dict(enumerate(IN_WORDS, 1))
+    written, at = [], 0
+    for match in re.finditer(rf"{_OPERATOR.pattern}|[()]|\Z", text, re.I):
+        if phrase := text[at : match.start()].strip(" ,:;.\"'"):
             written.append(f"({name_of(phrase)})")
-        if match:
-            written.append(SYMBOLS[match.lastgroup] if match.lastgroup else match[0].translate(ROUND))
-            at = match.end()
-    formula = " ".join(written)
+        written.append(symbols.get(match.lastindex, match[0]))
+        at = match.end()
+    formula = " ".join(written).strip()
     try:
-        calculate(formula, lambda name, year: 1.0, 0)
+        with suppress(Unknown):  # the ones of the trial may give a divisor of 0
+            calculate(formula, lambda name, year: 1.0, 0)
     except (SyntaxError, ValueError):
         return None
-    except Unknown:
-        pass  # the ones of the trial give a divisor of 0
     return formula
 
 
 def without_asides(text: str) -> str:
     """A definition without what explains a phrase in brackets behind it, or without a phrase that brackets define."""
     for match in reversed([*_BRACKET.finditer(text)]):
-        phrase = _OPERATOR.split(text[: match.start()].rpartition("(")[2])[-1] or ""
+        before, after = text[: match.start()], text[match.end() :]
+        phrase = _OPERATOR.split(before.rpartition("(")[2])[-1]
         if re.search(r"\w\s*$", phrase):
             is_formula = _OPERATOR.search(match[1]) and not item_named(spoken(phrase))
-            start = match.start() - len(phrase) if is_formula else match.start()
-            text = f"{text[:start]} {match[0] if is_formula else ''} {text[match.end() :]}"
+            text = f"{before.removesuffix(phrase)} {match[0]} {after}" if is_formula else f"{before}  {after}"
     return text

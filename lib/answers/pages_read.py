@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lib.answers.prompt_context import Context
+from lib.answers.prompt_context import Context, first_chunks
 from lib.data.rows import Sheet, kind_of, lines_of
 from lib.method import remembered
 from lib.retrievers.identity import Identity, filing_identities
@@ -12,9 +12,7 @@ from lib.study import Study
 @remembered
 def pages_read(study: Study, wanted: Context) -> pd.DataFrame:
     """The pages of the first chunks of a context's run: question_id, doc_name and page, each once, best first."""
-    run = study.run(wanted.method, wanted.condition)
-    top = run[run["rank"] <= study.profile.answers.n_chunks].sort_values(["question_id", "rank"])
-    return top[["question_id", "doc_name", "page"]].drop_duplicates(ignore_index=True)
+    return first_chunks(study, wanted)[["question_id", "doc_name", "page"]].drop_duplicates(ignore_index=True)
 
 
 @remembered

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from lib.data.chunks import split_chunks
@@ -29,9 +28,9 @@ COLUMNS = ["question_id", "chunk_id", "doc_name", "page", "text"]
 
 @dataclass(frozen=True)
 class Context:
-    """Where a context's chunks come from: a method's run under a condition, of no method for no context at all.
+    """Where a context's chunks come from: a method's run under a condition.
 
-    Its name is that of the chapter: ``none``, ``best-baseline``, one of ORACLES, or a method.
+    Its name is the chapter's: ``none`` without retrieval, ``best-baseline``, one of ORACLES, or a method.
     """
 
     name: str
@@ -48,8 +47,8 @@ class Context:
         """The context as the tables print it."""
         if self.name == NONE:
             return "no context"
-        said = {BEST_BASELINE: "best baseline", **IN_WORDS}.get(self.name)
-        return f"{said} ({METHODS[self.method].title})" if said else METHODS[self.method].title
+        said, title = {BEST_BASELINE: "best baseline", **IN_WORDS}.get(self.name), METHODS[self.method].title
+        return f"{said} ({title})" if said else title
 
 
 def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Context:
@@ -72,15 +71,15 @@ def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tu
     ``n`` segments contain the word; equal ones stay in their order.
     """
     words = [[set(tokenize(segment)) for segment in segments] for segments in chunks]
-    n_segments = sum(map(len, words))
     frequency = Counter(word for part in words for segment in part for word in segment)
-    asked = sorted(set(tokenize(question)) & set(frequency))
+    asked, n_segments = sorted(set(tokenize(question)) & set(frequency)), sum(map(len, words))
     weight = {word: math.log(1 + n_segments / frequency[word]) for word in asked}
     ordered = []
     for number, part in enumerate(words):
         worth = [-sum(weight[word] for word in asked if word in segment) for segment in part]
-        ordered += [(turn, number, segment) for turn, segment in enumerate(np.argsort(worth, kind="stable"))]
-    return [(number, int(segment)) for _, number, segment in sorted(ordered)]
+        best_first = sorted(range(len(part)), key=worth.__getitem__)
+        ordered += [(turn, number, segment) for turn, segment in enumerate(best_first)]
+    return [(number, segment) for _, number, segment in sorted(ordered)]
 
 
 def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> list[tuple[int, str]]:
@@ -101,14 +100,19 @@ def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenize
     return [(place[0], chosen[place]) for place in sorted(chosen)]
 
 
+def first_chunks(study: Study, wanted: Context) -> pd.DataFrame:
+    """The first chunks of a context's run, question by question, best rank first."""
+    run = study.run(*wanted.run)
+    top = run[run["rank"] <= study.profile.answers.n_chunks]
+    return top.sort_values(["question_id", "rank"], ignore_index=True)
+
+
 def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     """The chunks that may give segments, with their text: COLUMNS, best rank first; none without retrieval."""
     if wanted.method == NONE:
         return pd.DataFrame(columns=COLUMNS)
-    run = study.run(wanted.method, wanted.condition)
-    top = run[run["rank"] <= study.profile.answers.n_chunks]
-    top = top.sort_values(["question_id", "rank"], ignore_index=True)
     texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+    top = first_chunks(study, wanted)
     return top.assign(text=top["chunk_id"].map(texts))[COLUMNS]
 
 

@@ -51,13 +51,7 @@ def stems(words: str) -> set[str]:
 
 
 class Reader:
-    """Cells of some pages' tables by line item and year.
-
-    Args:
-        sheets: the pages, best first.
-        wanted: what is asked for.
-        has_formulas: whether substitutes for missing rows are tried.
-    """
+    """Cells of some pages' tables, best page first, by line item and year, and substitutes where it has formulas."""
 
     def __init__(self, sheets: Sequence[Sheet], wanted: Wanted, has_formulas: bool = True):
         self.sheets, self.wanted, self.has_formulas = sheets, wanted, has_formulas
@@ -158,13 +152,8 @@ def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | 
 
 
 def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> Result:
-    """The answer to a question from pages' tables: of the filings whose pages have all cells, the one with the best;
-    where none has all, from the pages of all.
-
-    Args:
-        wanted: see :func:`lib.answers.asked.asked_for`.
-        sheets: the pages, best first.
-        has_formulas: without, only single cells are answers.
+    """The answer to a question from pages' tables, best page first: of the filings whose pages have all cells, from the
+    one with the best; where none has all, from the pages of all. Without formulas only single cells are answers.
     """
     if not has_formulas and wanted.source not in ("item", "row"):
         return Result("", "a formula is needed", wanted.formula)
@@ -182,11 +171,9 @@ def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> 
             continue
         cells = tuple(reader.used.values())
         found.append((min((cell.score for cell in cells), default=0) - RANK * rank, -rank, value, cells))
-    if not found:
-        return Result("", why_not, wanted.formula)
-    *_, value, cells = max(found)
+    *_, value, cells = max(found, default=(0.0, ()))
     if not cells:
-        return Result("", "the formula has no rows", wanted.formula)
+        return Result("", "the formula has no rows" if found else why_not, wanted.formula)
     return Result(written(wanted, value, cells), "", wanted.formula, cells)
 
 

@@ -4,12 +4,11 @@ Answer relevance as in RAGAS (Es et al., EACL 2024): a language model writes the
 to, and its cosine with the one asked is the answer's relevance. The paper averages over several such questions; here it
 is one, and a small model writes it.
 
-``hand_labels.csv`` is by one reader, a far larger language model and no financial analyst, who saw question and passage
-only: not the judge's label, the gold pages, the answer or the filing. Half of the 50 pairs were drawn on gold pages.
-``useful``: the passage contains something that the answer needs. ``partly``: it is of the right company and matter,
-such as the head of the right statement without the figure. ``useless``: the rest. The reader saw the 72 tokens of a
-chunk that are nearest to the question, where the judge reads a chunk's beginning. One reader's labels cannot show how
-far two would agree.
+``hand_labels.csv`` is by one reader, a far larger language model and no financial analyst, who saw the question and the
+72 tokens of a chunk that are nearest to it (the judge reads a chunk's beginning), and not the judge's label, the gold
+pages, the answer or the filing. Half of the 50 pairs were drawn on gold pages. ``useful``: the passage contains
+something that the answer needs. ``partly``: it is of the right company and matter, such as the head of the right
+statement without the figure. ``useless``: the rest. One reader's labels cannot show how far two would agree.
 """
 
 from pathlib import Path
@@ -43,8 +42,7 @@ def questions_from(study: Study, written: Answers) -> Filled:
 def answer_relevance(study: Study, written: Answers) -> pd.Series:
     """The cosine between each question that was asked and the one written from its answer, by question id, in the
     study's order; 0 without an answer or without a question."""
-    texts = questions_from(study, written).texts
-    asked = study.questions.set_index("question_id")["question"]
+    texts, asked = questions_from(study, written).texts, study.questions.set_index("question_id")["question"]
     asked = asked[asked.index.isin([*written.texts, *written.filled.missing])]
     original = encode_queries(study, asked.tolist())
     again = encode_queries(study, [one_line(texts.get(question_id, "")) for question_id in asked.index])

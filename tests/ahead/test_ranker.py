@@ -1,14 +1,16 @@
-"""One ranker on several question sets: shares are chosen, each question is scored by the fold that tests it."""
+"""One ranker on several question sets: nothing of a tested company is read, sets weigh the same, shares are chosen."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from lib.ahead import ranker
+from lib.ahead import ranker, sets
 from lib.ahead.pool import Pool
 from lib.ahead.ranker import IN_INDEX, WHOLE, WITH_KINDS, Ranker, fit_trees, mixed, nested_scores, per_question, without
-from lib.ahead.sets import recalls
+from lib.ahead.sets import fold_numbers, recalls, training_pairs
+from lib.folds import LeakError
 from lib.profile import load_profile
 
 from .conftest import COMPANIES
@@ -28,31 +30,54 @@ class Learnt:
         return table["window"].to_numpy(float)
 
 
+def test_each_set_weighs_the_same(union):
+    assert union.weights.tolist() == pytest.approx([4 / 6, 4 / 6, 4 / 6, 2])
+
+
+def test_training_reads_questions_and_pages_of_its_companies_alone(union, monkeypatch):
+    kept = training_pairs(union, {"ash", "cedar"}, ("own", "other"))
+    pairs = zip(union.pool.rows[kept].tolist(), union.pool.columns[kept].tolist(), strict=True)
+    assert set(pairs) == {(0, 0), (0, 2), (1, 0), (1, 2), (3, 0), (3, 2)}
+    assert set(union.pool.rows[training_pairs(union, {"ash", "cedar"}, ("own",))]) == {0, 1}
+    monkeypatch.setattr(sets.np, "isin", lambda values, _: np.ones(len(values), bool))
+    with pytest.raises(LeakError, match="birch"):
+        training_pairs(union, {"ash", "cedar"}, ("own", "other"))
+
+
+def test_a_company_is_in_one_fold_in_every_set(union):
+    more = pd.concat([union.questions, pd.DataFrame({"company": ["elm"], "set": ["other"]})])
+    numbers = fold_numbers(more, 2, 13)
+    assert set(numbers) == {"ash", "birch", "cedar", "elm"}
+    assert numbers["birch"] != numbers["ash"]
+
+
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
-    recall = {
-        share: recalls(union, mixed(Learnt(), share, union.pool), 1)["page_recall"].tolist()
-        for share in SETTINGS.shares
-    }
-    assert recall[0.0] == [1, 1, 0, 0]
-    assert recall[1.0] == [1, 1, 1, 1]
+    for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
+        assert recalls(union, mixed(Learnt(), share, union.pool), 1)["page_recall"].tolist() == recall
 
 
 def test_inner_folds_choose_the_learnt_order_where_it_is_better_and_else_none(union, monkeypatch):
     monkeypatch.setattr(recalls, "__defaults__", (1,))
     monkeypatch.setattr(ranker, "fit", lambda *_: Learnt())
-    everyone, sets = {"ash", "birch", "cedar"}, ("own", "other")
-    assert ranker.choose(STUDY, union, everyone, sets, WHOLE) == 0.8
+    given = STUDY, union, {"ash", "birch", "cedar"}, ("own", "other"), WHOLE
+    assert ranker.choose(*given) == 0.8
     union.pool.table["window"] = -union.pool.table["window"]
-    assert ranker.choose(STUDY, union, everyone, sets, WHOLE) == 0.0
+    assert ranker.choose(*given) == 0.0
 
 
-def test_variants_read_their_own_columns():
-    table = pd.DataFrame(columns=["plain", "words", "words_gap", "core", "kinds_fit", "page_rows"])
-    assert WITH_KINDS.columns(table) == list(table)
-    assert WHOLE.columns(table) == ["plain", "words", "words_gap", "core", "page_rows"]
-    assert without("words").columns(table) == ["plain", "core", "page_rows"]
-    assert IN_INDEX.columns(table.assign(heads=0)) == list(table)
-    assert without("encoder").columns(table) == ["plain", "words", "words_gap", "page_rows"]
+@pytest.mark.parametrize(
+    ("variant", "left_out"),
+    [
+        (WITH_KINDS, set()),
+        (WHOLE, {"kinds_fit"}),
+        (IN_INDEX, {"heads"}),
+        (without("words"), {"words", "words_gap", "kinds_fit"}),
+        (without("encoder"), {"core", "heads", "kinds_fit"}),
+    ],
+)
+def test_variants_read_their_own_columns(variant, left_out):
+    table = pd.DataFrame(columns=["plain", "words", "words_gap", "core", "heads", "kinds_fit", "page_rows"])
+    assert variant.columns(table) == [name for name in table if name not in left_out]
 
 
 def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):

@@ -17,15 +17,12 @@ def pool_of(*pages: int) -> Pool:
     return Pool(np.zeros(len(pages), int), np.array(pages), pd.DataFrame())
 
 
-def test_best_chunk_of_every_page_comes_before_second_chunks():
+def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored():
     pages, chunk_scores = np.array([0, 0, 1, 1, 2]), np.array([[0.1, 0.2, 0.9, 0.8, 1.0]])
     spread = search.spread_pages(pool_of(0, 1), np.array([5.0, 4.0]), chunk_scores, pages)
     assert spread.tolist() == [[-2, 0, -1, -3, -np.inf]]
-
-
-def test_chunks_that_are_no_candidates_are_not_scored():
-    spread = search.spread_pages(pool_of(0), np.array([1.0]), np.array([[-np.inf, 0.5]]), np.array([0, 0]))
-    assert spread.tolist() == [[-np.inf, 0]]
+    chunk_scores[0, 1] = -np.inf
+    assert search.spread_pages(pool_of(0), np.array([1.0]), chunk_scores, pages).tolist() == [[0, *[-np.inf] * 4]]
 
 
 @pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
@@ -63,25 +60,15 @@ def test_income_statement_of_a_report_without_records(study_of, folder):
     assert runs.rank(scores, study.questions, study.chunks, 3)["page"].iloc[0] == 1
 
 
-@pytest.fixture
-def saved(study, tmp_path, monkeypatch):
-    """Rankers trained on the study's own questions, saved where a search looks for them."""
+def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_it(study, tmp_path, monkeypatch):
     monkeypatch.setattr(search, "SAVED", tmp_path / "rankers")
-    return train(study, tmp_path / "rankers")
-
-
-def test_saved_rankers_say_what_they_were_trained_on(study, saved):
+    saved = train(study, search.SAVED)
     assert saved["question_ids"] == study.questions["question_id"].tolist()
     assert saved["sets"] == {"words": 3}
     assert saved["share"] in study.profile.ahead.shares
-    read = {
-        name: {feature.partition("_")[0] for feature in search.saved_ranker(name).booster.feature_name()}
-        for name in SAVED_VARIANTS
-    }
+    names = {name: search.saved_ranker(name).booster.feature_name() for name in SAVED_VARIANTS}
+    read = {name: {feature.partition("_")[0] for feature in features} for name, features in names.items()}
     assert read["plain"] | {"kinds"} == read["kinds"] == read["index"] | {"heads"}
     assert "kinds" in read["index"]
-
-
-def test_questions_of_the_training_are_answered_by_the_untrained_sum_where_companies_are_few(study, saved):
-    pool = study_pool(study, study.questions["question"].tolist())
+    pool = study_pool(study, study.questions["question"].tolist())  # of too few companies for folds
     assert np.array_equal(search.pool_scores(study, pool), pool.table["plain"])

@@ -37,38 +37,26 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
     assert np.allclose(pool.table["plain"], summed[pool.rows, pool.columns])
     assert len(pool.rows) == len(questions) * len(study.pages)  # fewer than a pool has room for
     assert not np.isnan(pool.table["words"]).any()
+    with_kinds = study_pool(study, questions, has_kinds=True).table
+    assert {name.split("_")[0] for name in set(with_kinds) - set(pool.table)} == {"kinds"}
 
 
 def test_only_allowed_pages_are_in_the_pool(study):
-    allowed = np.zeros((1, len(study.pages)), bool)
-    allowed[0, 2] = True
-    assert study_pool(study, ["What is net income?"], allowed).columns.tolist() == [2]
+    allowed = np.arange(len(study.pages)) == 2
+    assert study_pool(study, ["What is net income?"], allowed[None]).columns.tolist() == [2]
 
 
 def test_a_question_that_names_no_filing_has_the_same_identity_everywhere(study):
-    questions = ["Is there any lawsuit?"]
-    known = page_views(study)
-    summed = untrained(study, questions)[0]
+    [summed] = untrained(study, ["Is there any lawsuit?"])
     of_same_text = [summed[study.pages["page"] == page] for page in (1, 2, 3)]
     assert all(np.allclose(values, values[0]) for values in of_same_text)
-    assert len(known.filing) == len(summed)
-
-
-def test_handwritten_kinds_are_features_of_their_own(study):
-    plain = study_pool(study, ["What is net income?"]).table
-    with_kinds = study_pool(study, ["What is net income?"], has_kinds=True).table
-    added = set(with_kinds) - set(plain)
-    assert added
-    assert all(name.startswith("kinds_") for name in added)
 
 
 def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
-    known = page_views(study)
+    known, is_balance = page_views(study), study.pages["page"] == 1
     assert known.cover(["lawsuit"]).max() == pytest.approx(1)
-    assert known.cover(["unheard"]).tolist() == [0] * len(study.pages)
-    of_page, of_head = known.asked_years("In FY2021 and 2019?")
-    balance = study.pages.index[study.pages["page"] == 1]
-    assert of_page[balance].tolist() == of_head[balance].tolist() == [0.5, 0.5]
+    assert not known.cover(["unheard"]).any()
+    assert (known.asked_years("In FY2021 and 2019?")[:, is_balance] == 0.5).all()
     assert np.isnan(known.asked_years("When?")).all()
 
 
@@ -81,12 +69,14 @@ def test_pages_described_for_one_question_give_it_the_same_scores(study):
     question = study.questions["question"].iloc[0]
     about = study.filings, study.pages, study.profile.bm25
     whole, one = PageViews(*about), PageViews(*about, [question])
+    assert len(one.words.vocabulary) < len(whole.words.vocabulary)
     asked = whole.topic(question)
     assert one.topic(question) == asked
-    assert len(one.words.vocabulary) < len(whole.words.vocabulary)
-    for name in ("words", "labels"):
-        np.testing.assert_array_equal(getattr(one, name).scores(asked), getattr(whole, name).scores(asked))
-    in_pairs = pairs(terms(core(question)))
-    np.testing.assert_array_equal(one.pairs.scores(in_pairs), whole.pairs.scores(in_pairs))
-    np.testing.assert_array_equal(one.best_passage(asked), whole.best_passage(asked))
-    np.testing.assert_array_equal(one.cover(asked), whole.cover(asked))
+    for score in (
+        lambda known: known.words.scores(asked),
+        lambda known: known.labels.scores(asked),
+        lambda known: known.pairs.scores(pairs(terms(core(question)))),
+        lambda known: known.best_passage(asked),
+        lambda known: known.cover(asked),
+    ):
+        np.testing.assert_array_equal(score(one), score(whole))

@@ -1,5 +1,7 @@
 """Answers: how a context is filled, the one prompt, resuming, scoring with missing answers, and their tables."""
 
+import re
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,7 +26,7 @@ from lib.answers.answers import (
     prompt,
     score,
 )
-from lib.answers.prompt_context import NONE, Context, context, fill, order_of_segments
+from lib.answers.prompt_context import NONE, ORACLES, Context, context, fill, order_of_segments
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer
 from lib.metrics.answers import answer_metrics
@@ -40,6 +42,7 @@ REPORTED = {
     "Reported ROUGE-L / numeric match, English (Table 5)": ["0.07 / 0.12", "0.20 / 0.34"],
     "Reported ROUGE-L / numeric match, French (Table 6)": ["0.12 / 0.38", "0.16 / 0.70"],
 }
+DENSE = Context("dense", "dense")
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
 
 
@@ -47,12 +50,7 @@ class Words:
     """A tokenizer of words."""
 
     def encode(self, text: str, add_special_tokens: bool = False):
-        ends, at = [], 0
-        for word in text.split():
-            start = text.index(word, at)
-            at = start + len(word)
-            ends.append((start, at))
-        return SimpleNamespace(offsets=ends)
+        return SimpleNamespace(offsets=[match.span() for match in re.finditer(r"\S+", text)])
 
 
 class Writer:
@@ -65,8 +63,7 @@ class Writer:
         for number, request in enumerate(requests):
             self.asked.append(request.prompt.user)
             word = request.prompt.user.removeprefix("Context:\n").split()[0]
-            done = Generation(word, 10, 1, "stop", 0.1)
-            on_done(number, GenerationError("it died") if word == "fail" else done)
+            on_done(number, GenerationError("died") if word == "fail" else Generation(word, 10, 1, "stop", 0.1))
 
 
 @pytest.fixture
@@ -101,21 +98,27 @@ def study_of(tmp_path, tokenizer_folder):
     return make
 
 
-def test_rounds_take_the_best_segment_of_every_chunk_before_the_second_best_of_any():
-    chunks = [["other words", "net sales rose"], ["net", "costs"]]
-    assert order_of_segments("What are net sales?", chunks) == [(0, 1), (1, 0), (0, 0), (1, 1)]
+@pytest.mark.parametrize(
+    ("question", "chunks", "order"),
+    [  # rounds take the best segment of every chunk before the second best of any
+        (
+            "What are net sales?",
+            [["other words", "net sales rose"], ["net", "costs"]],
+            [(0, 1), (1, 0), (0, 0), (1, 1)],
+        ),
+        # a rarer word weighs more: log(1 + 3/2) for sales, log(1 + 3/1) for net
+        ("net sales", [["sales", "sales", "net"]], [(0, 2), (0, 0), (0, 1)]),
+    ],
+)
+def test_the_order_of_segments(question, chunks, order):
+    assert order_of_segments(question, chunks) == order
 
 
-def test_a_rarer_word_of_the_question_weighs_more():
-    chunks = [["sales", "sales", "net"]]  # log(1 + 3/2) for sales, log(1 + 3/1) for net
-    assert order_of_segments("net sales", chunks) == [(0, 2), (0, 0), (0, 1)]
-
-
-def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut():
-    chunks = [["a b c", "net d e"], ["net f g", "h"]]
-    assert fill("net", chunks, 8, Words()) == [(0, "a b"), (0, "net d e"), (1, "net f g")]
-    assert fill("net", chunks, 4, Words()) == [(0, "net d e"), (1, "net")]
-    assert fill("net", [], 4, Words()) == []
+@pytest.mark.parametrize(
+    ("n_tokens", "filled"), [(8, [(0, "a b"), (0, "net d e"), (1, "net f g")]), (4, [(0, "net d e"), (1, "net")])]
+)
+def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut(n_tokens, filled):
+    assert fill("net", [["a b c", "net d e"], ["net f g", "h"]], n_tokens, Words()) == filled
 
 
 @given(st.lists(st.lists(st.text("ab \n", max_size=9), max_size=4), max_size=4), st.integers(1, 12))
@@ -128,71 +131,82 @@ def test_a_context_never_exceeds_its_room_and_holds_all_that_fits(chunks, n_toke
 
 def test_contexts_join_what_is_read(study_of):
     study = study_of({"q1": ["cash rose in year net sales", "net profit"], "q2": []})
-    found = contexts.contexts(study, Context("dense", "dense"))
+    found = contexts.contexts(study, DENSE)
     assert found == {"q1": "cash rose in year\nnet sales\n\nnet profit", "q2": ""}  # segments of four words
     assert contexts.contexts(study, Context(NONE)) == {"q1": "", "q2": ""}
 
 
-def test_a_context_knows_its_method_condition_and_title():
-    assert context("best-baseline", "hyde") == Context("best-baseline", "hyde", "standard")
-    assert context("oracle-page", "hyde", "dense") == Context("oracle-page", "dense", "oracle-page")
-    assert context("bm25").title == "BM25"
-    assert context("best-baseline", "bm25").title == "best baseline (BM25)"
-    assert context(NONE).title == "no context"
+@pytest.mark.parametrize(
+    ("given_names", "method", "condition", "title"),
+    [
+        (["best-baseline", "bm25"], "bm25", "standard", "best baseline (BM25)"),
+        (["oracle-page", "hyde", "dense"], "dense", "oracle-page", "pages given (Dense)"),
+        (["bm25"], "bm25", "standard", "BM25"),
+        ([NONE], NONE, "standard", "no context"),
+    ],
+)
+def test_a_context_knows_its_method_condition_and_title(given_names, method, condition, title):
+    found = context(*given_names)
+    assert (found.name, found.run, found.title) == (given_names[0], (method, condition), title)
+
+
+def test_a_context_of_no_method_is_refused():
     with pytest.raises(StudyError, match="no context 'google'"):
         context("google")
 
 
-def test_trained_methods_are_planned_only_where_they_are():
-    untrained = ["none", "best-baseline", "oracle-document", "oracle-page"]
-    assert [one.name for one in plan(["bm25"], "bm25")] == untrained
-    assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
-    trained = plan(["ahead", "bm25", "page_scorer"], "bm25")
-    assert [one.method for one in trained] == ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]
+@pytest.mark.parametrize(
+    ("methods", "planned"),
+    [
+        (["bm25"], ["none", "bm25", "bm25", "bm25"]),
+        (["bm25", "dense"], ["none", "bm25", "dense", "dense"]),
+        (["ahead", "bm25", "page_scorer"], ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]),
+    ],
+)
+def test_trained_methods_are_planned_only_where_they_are(methods, planned):
+    found = plan(methods, "bm25")
+    assert [one.method for one in found] == planned
+    assert [found[place].name for place in (0, 1, -2, -1)] == [NONE, "best-baseline", *ORACLES]
 
 
 def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_first_name():
-    def rows(method: str, value: float) -> pd.DataFrame:
-        values = pd.Series([value], ["q"])
-        return long_frame(values, "page_recall", 5).assign(method=method, condition="standard")
-
-    table = pd.concat([rows("hyde", 0.5), rows("bm25", 0.5), rows("dense", 0.25)])
+    rows = long_frame(pd.Series([0.5, 0.5, 0.25], ["q"] * 3), "page_recall", 5)
+    table = rows.assign(method=["hyde", "bm25", "dense"], condition="standard")
     assert best_baseline(Metrics(table), 5) == "bm25"
-    with pytest.raises(StudyError, match="no baseline"):
-        best_baseline(Metrics(table[:0]), 5)
-    with pytest.raises(StudyError, match="nothing was measured at k = 7: choose one of 5"):
-        best_baseline(Metrics(table), 7)
+    for found, k, message in ((table[:0], 5, "no baseline"), (table, 7, "nothing was measured at k = 7: choose one")):
+        with pytest.raises(StudyError, match=message):
+            best_baseline(Metrics(found), k)
 
 
 def test_the_prompt_has_system_line_context_question_and_answer():
     asked = prompt("What?", "Some text.")
     assert asked.user == "Context:\nSome text.\n\nQuestion: What?\n\nAnswer:"
     assert "financial analyst" in asked.system
-    assert generation.NO_SEGMENTS in prompt("What?", "").user
+    assert "(no document segments)" in prompt("What?", "").user
 
 
-def test_answers_are_written_once_and_what_failed_is_missing(study_of):
+def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort(study_of):
     study = study_of({"q1": ["$7"], "q2": ["fail"]})
-    first = answers(study, Context("dense", "dense"))
+    first = answers(study, DENSE)
     assert (first.texts, list(first.filled.missing)) == ({"q1": "$7"}, ["q2"])
-    again = answers(study, Context("dense", "dense"))
-    assert dict(again.filled.origins) == {"reused": 1}
+    assert effort(study, first).to_numpy().tolist() == [["q1", 10, 0.1, False]]
+    assert dict(answers(study, DENSE).filled.origins) == {"reused": 1}
     assert len(study.writer.asked) == 3  # the one that failed was tried again
 
 
 def test_the_first_questions_of_each_type_are_answered(study_of):
     study = study_of({name: [f"${name}"] for name in "abcd"})
     study.questions["question_type"] = ["x", "y", "x", "x"]
-    assert len(answers(study, Context("dense", "dense")).texts) == 4
+    assert len(answers(study, DENSE).texts) == 4
     study.profile.answers["of_each_type"] = 2
-    written = answers(study, Context("dense", "dense"))
+    written = answers(study, DENSE)
     assert list(written.texts) == ["a", "b", "c"]
     assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]
 
 
 def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(study_of):
     study = study_of({"q1": [], "q2": []})
-    table = score(study, Answers(Context("dense", "dense"), {"q1": "It was $7."}, Filled()))
+    table = score(study, Answers(DENSE, {"q1": "It was $7."}, Filled()))
     values = table.set_index(["question_id", "metric"])["value"]
     assert {*table["metric"], "answer_right", "bert_score"} == set(ANSWER_METRICS)
     assert values["q1", "numeric_match_strict"] == 1
@@ -201,33 +215,25 @@ def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(stud
 
 
 def test_answers_are_rows_by_context_prompt_and_generator(study_of):
-    study, wanted = study_of({"q1": [], "q2": []}), Context("dense", "dense")
+    study, wanted = study_of({"q1": [], "q2": []}), DENSE
     study.questions["answer"] = ["$7", "seven"]
     table = score(study, Answers(wanted, {"q1": "It was $7."}, Filled()), right_metrics)
     rows = answer_rows(study, pd.concat([table, table.assign(method="bm25")]), [wanted])
     assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", "answer_right", 1.0]]
 
 
-class Letters:
-    """Every character is a token with a direction of its own."""
-
-    def __init__(self, *settings):
-        pass
-
-    def encode_tokens(self, texts):
-        return [np.eye(128)[[ord(letter) for letter in text]] for text in texts]
-
-
 @pytest.fixture
 def letters(monkeypatch):
-    monkeypatch.setattr(generation, "Encoder", Letters)
+    """An encoder to which every character is a token with a direction of its own."""
+    encode = lambda texts: [np.eye(128)[[*map(ord, text)]] for text in texts]  # noqa: E731
+    monkeypatch.setattr(generation, "Encoder", lambda *settings: SimpleNamespace(encode_tokens=encode))
     monkeypatch.setattr(generation, "fetch", lambda weights: weights)
     monkeypatch.setattr(generation, "weights_hash", lambda weights: "h")
 
 
 def test_bert_score_of_an_answer_and_of_a_missing_one(study_of, letters):
     study = study_of({"q1": [], "q2": []})
-    table = bert_scores(study, Answers(Context("dense", "dense"), {"q1": "$7.0"}, Filled()))
+    table = bert_scores(study, Answers(DENSE, {"q1": "$7.0"}, Filled()))
     # of "$7.0" two of four characters are in "$7", and all of "$7" are in it: F1 of 1/2 and 1
     assert table.set_index("question_id")["value"].to_dict() == {"q1": pytest.approx(2 / 3), "q2": 0.0}
     assert table[["metric", "method"]].drop_duplicates().to_numpy().tolist() == [["bert_score", "dense"]]
@@ -245,15 +251,9 @@ def test_scores_are_stored_when_no_answer_is_missing(texts, n_stored, study_of, 
     study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
     study.digest, study.dataset = "digest of {}".format, SimpleNamespace(fingerprint="f")
     study.settings_of, study.need_answers = (lambda sections: {}), (lambda what: None)
-    table = generation.scores(study, [Context("dense", "dense")])
+    table = generation.scores(study, [DENSE])
     assert table["value"].sum() > 0
     assert len(stored) == n_stored
-
-
-def test_what_writing_took_has_a_row_per_answer(study_of):
-    study = study_of({"q1": ["$7"], "q2": ["fail"]})
-    took = effort(study, answers(study, Context("dense", "dense")))
-    assert took.to_numpy().tolist() == [["q1", 10, 0.1, False]]
 
 
 @pytest.mark.parametrize(("name", "figures"), [("financebench", REPORTED), ("demo", {})])
@@ -261,28 +261,23 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     study = study_of({"q1": [], "q2": []})
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
-    written = [Answers(one, {"q1": "$7"}, Filled()) for one in chosen]
-    scored = pd.concat([score(study, one, measure) for one in written for measure in (answer_metrics, right_metrics)])
+    measures = product((Answers(one, {"q1": "$7"}, Filled()) for one in chosen), (answer_metrics, right_metrics))
+    scored = pd.concat([score(study, *one) for one in measures])
     scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
-    agreed = pd.DataFrame(
-        [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)],
-        columns=["metric", "kind", "kappa"],
-    )
-    given = study, summarise_answers(study, Metrics(scored), chosen), chosen, {"best-baseline": 1}
+    rows = [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)]
+    agreed = pd.DataFrame(rows, columns=["metric", "kind", "kappa"])
     ones = Metrics(scored.assign(value=1.0))
     calculated = summarise_answers(study, ones, chosen[:1], ["answer_right"])
+    given = study, summarise_answers(study, Metrics(scored), chosen), chosen, {"best-baseline": 1}
     assert len(answers_table(*given, agreed[:0], calculated[:0])) == len(chosen)
-    shown = answers_table(*given, agreed, calculated)
-    people, by_rules = shown.iloc[-1], shown.iloc[-2]
-    assert by_rules[["Context", "Token F1"]].tolist() == ["best baseline (Dense), calculated", "–"]
+    shown = answers_table(*given, agreed, calculated).set_index("Context")
+    own = shown[:-2]
+    assert own["Missing"].to_dict() == {"best baseline (Dense)": "1", "pages given (BM25)": "0"}
+    assert own[[column for column in shown if "Reported" in column]].to_dict("list") == figures
+    by_rules, people = shown.loc["best baseline (Dense), calculated"], shown.loc["κ with people"]
+    assert by_rules["Token F1"] == "–"
     assert by_rules["Right"].startswith("1.00 [")
-    shown = shown[:-2]
-    assert people[["Context", "Right", "Numeric match"]].tolist() == ["κ with people", "0.90", "0.80"]
-    assert people[["Token F1", "ROUGE-L"]].tolist() == ["0.20", "–"]
-    assert shown["Missing"].tolist() == ["1", "0"]
-    assert shown["Context"].tolist() == ["best baseline (Dense)", "pages given (BM25)"]
-    reported = shown[[column for column in shown if "Reported" in column]].to_dict("list")
-    assert reported == figures
+    assert people[["Right", "Numeric match", "Token F1", "ROUGE-L"]].tolist() == ["0.90", "0.80", "0.20", "–"]
 
 
 def test_the_two_versions_of_the_main_study_conflict_in_amount_and_order_the_contexts_alike():
@@ -299,10 +294,12 @@ def test_the_two_versions_of_the_main_study_conflict_in_amount_and_order_the_con
     assert one == other
 
 
-def test_words_of_the_evidence_count_as_often_as_they_are_there():
-    assert word_share("net net sales", "sales: net, and net; NET") == 1
-    assert word_share("net net sales", "net") == 1 / 3
-    assert word_share("", "net") == 0
+@pytest.mark.parametrize(
+    ("evidence", "text", "share"),
+    [("net net sales", "sales: net, and net; NET", 1), ("net net sales", "net", 1 / 3), ("", "net", 0)],
+)
+def test_words_of_the_evidence_count_as_often_as_they_are_there(evidence, text, share):
+    assert word_share(evidence, text) == share
 
 
 def test_what_a_context_contains_is_counted_on_gold_pages():
