@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from lib.folds import By, Fold, make_folds
-from lib.frames import remembered
+from lib.method import remembered
 from lib.models.encoders import Role
 from lib.models.index import encode_texts
 from lib.models.weights import fetch, weights_hash

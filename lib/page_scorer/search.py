@@ -7,7 +7,7 @@ keep the order of the pages, or add both scores (ORDERS). Only the choice of pag
 import numpy as np
 import pandas as pd
 
-from lib.frames import remembered
+from lib.method import remembered
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import KEPT, base_vectors, load_scores, page_rows
 from lib.retrievers import dense

@@ -67,7 +67,7 @@ def study(monkeypatch):
     """Four element chunks; questions and texts are vectors of two made-up dimensions."""
     monkeypatch.setattr(element_metadata, "elements", lambda study: FOUND)
     made = SimpleNamespace(chunks=merge(FOUND), memo=lambda key, compute: compute())
-    made.original, made.seen = made, {}
+    made.over, made.seen = lambda name: made, {}
 
     def vectors(study, stage, texts):
         made.seen[stage] = list(texts)
