@@ -136,7 +136,7 @@ class Corpus:
             params = self._pages_params()
             pages = self._text("pages", params, lambda: extract_pages(self.dataset), PAGES_VERSION)
             params |= {"questions": self.dataset.fingerprint}
-            self.store.value("gold", params, lambda: check_gold(self.dataset, pages))
+            self.store.kept("gold", params, lambda: check_gold(self.dataset, pages))
             return pages
 
         return self.memo("pages", make)
@@ -212,7 +212,7 @@ class Corpus:
             params, version = self.chunks_params(), CHUNKS_VERSION
         make = lambda: digest_of(self._content(name))[:20]  # noqa: E731
         stage = f"digests/{name}"
-        return self.memo(("digest", name), lambda: self.store.value(stage, params, make, version, public=True))
+        return self.memo(("digest", name), lambda: self.store.kept(stage, params, make, version, public=True))
 
     def _content(self, name: str) -> object:
         """What a digest is made of, JSON-able."""

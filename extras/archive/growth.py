@@ -194,7 +194,7 @@ def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
     params = {"draw": part.draw, "doc_names": sorted(part.doc_names), "plan": shards.plan._asdict()}
     params |= {"trained": digest_of(inputs(home)), "nearest": NEAREST}
     params |= {"questions": home.digest("questions")} | edited("ahead", "bm25")
-    return home.store.frame(f"{STAGE}/{ASKED}", params, make, VERSION)
+    return home.store.kept(f"{STAGE}/{ASKED}", params, make, VERSION)
 
 
 def needs_vectors(study: Study, name: str) -> bool:
@@ -217,7 +217,7 @@ def _measured(home: Study, study: Study, part: Drawn, name: str) -> pd.DataFrame
 
     params = {"method": study.run_params(name, "standard"), "kind": part.kind, "draw": part.draw}
     params |= {"depths": list(DEPTHS), "trained": home.digest("chunks") if name in TRAINED else ""}
-    return study.store.frame(f"{STAGE}/{name}", params, make, VERSION)
+    return study.store.kept(f"{STAGE}/{name}", params, make, VERSION)
 
 
 def _recalls(run: pd.DataFrame, questions: pd.DataFrame, part: Drawn, n_pages: int, method: str) -> pd.DataFrame:

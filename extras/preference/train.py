@@ -123,7 +123,7 @@ def run(study: Study, only: int | None = None) -> pd.DataFrame:
         found = pd.concat([compared(study, one, models) for one in wanted], ignore_index=True)
         return found.assign(n_train_pairs=n_pairs(next(iter(models.values()))))
 
-    return study.store.frame(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
+    return study.store.kept(*stored_as(study, study.profile, only), make, COMPARED_VERSION, public=True)
 
 
 if __name__ == "__main__":

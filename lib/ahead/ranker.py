@@ -189,4 +189,4 @@ def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str
     params = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
     params |= {"settings": study.settings_of(SECTIONS), "variant": variant.name, "seed": seed}
     params |= {"sets": list(sets), "k": k}
-    return study.store.frame("ahead/tested", params, make, VERSION, public=True)
+    return study.store.kept("ahead/tested", params, make, VERSION, public=True)

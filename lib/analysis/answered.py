@@ -169,7 +169,7 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         params |= {"run": study.run_entry(one.method, one.condition).digest, "right": values.to_dict()}
         params |= {"gold": study.dataset.fingerprint, "n_chunks": study.profile.answers.n_chunks}
         make = partial(outcomes, study, one, values)
-        found = study.store.frame("analysis/chain", params, make, public=True)
+        found = study.store.kept("analysis/chain", params, make, public=True)
         parts.append(found.assign(context=name, prompt=prompt))
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
 

@@ -59,13 +59,13 @@ def _stored(study: Study, name: str, make: Callable[[], pd.DataFrame], columns: 
     known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
     if not here and study.store.find("digests/labels", known) is None:
         return pd.DataFrame(columns=columns)
-    published = study.store.value("digests/labels", known, lambda: here, public=True)
+    published = study.store.kept("digests/labels", known, lambda: here, public=True)
     params = {"labels": here or published, "embedder": weights_hash(study.profile.embedder.weights)}
     params |= known | study.settings_of(("significance",)) | edited("answers")
     stage = f"analysis/labels-{name}"
     if not here and study.store.find(stage, params, VERSION) is None:
         return pd.DataFrame(columns=columns)
-    return study.store.frame(stage, params, make, VERSION, public=name != "scores")
+    return study.store.kept(stage, params, make, VERSION, public=name != "scores")
 
 
 def scores(study: Study) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def bm25_variants(study: Study, k: int = DEPTH) -> pd.DataFrame:
     params = {name: study.digest(name) for name in ("chunks", "questions")} | {"k": k}
     params |= {"settings": study.profile.bm25 | edited("bm25", "ahead"), "identity": identity.to_dict()}
     stored = (
-        study.store.frame(stage, params, partial(make, variants), version, public=True)
+        study.store.kept(stage, params, partial(make, variants), version, public=True)
         for stage, variants, version in (("experiments/bm25", VARIANTS, 2), ("experiments/bm25-asked", ASKED, 1))
     )
     return pd.concat(stored, ignore_index=True)

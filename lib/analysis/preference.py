@@ -262,4 +262,4 @@ def compared_before(study: Study, profile: dict, fold: int | None = 0) -> pd.Dat
     stage, params = stored_as(study, profile, fold)
     if study.store.find(stage, params, COMPARED_VERSION) is None:
         return pd.DataFrame()
-    return study.store.frame(stage, params, pd.DataFrame, COMPARED_VERSION, public=True)
+    return study.store.kept(stage, params, pd.DataFrame, COMPARED_VERSION, public=True)

@@ -307,7 +307,7 @@ def boards_of(
     for drawn in by:
         params = given | ({"by": drawn} if drawn != "company" else {})
         make = lambda drawn=drawn: Scoreboard(study, whole, sweeps, low, drawn).scores().reset_index()  # noqa: E731
-        board = study.store.frame("analysis/claims", params, make, VERSION, public=True)
+        board = study.store.kept("analysis/claims", params, make, VERSION, public=True)
         boards.append(board.set_index("claim"))
     return boards
 

@@ -28,4 +28,4 @@ def speeds(study: Study, measure: Callable[[], pd.DataFrame] | None = None) -> p
     params = speed_params(study)
     if measure is None and study.store.find(STAGE, params, VERSION) is None:
         return None
-    return study.store.frame(STAGE, params, measure, VERSION, public=True)
+    return study.store.kept(STAGE, params, measure, VERSION, public=True)

@@ -131,7 +131,7 @@ def kept(study: Study, stage: str, wanted: Context, make: Callable[[Study, Answe
     params |= {name: study.digest(name) for name in ("questions", "chunks")} | study.settings_of(("answers",))
     if study.store.find(stage, params) is None and (written := answers(study, wanted)).filled.missing:
         return make(study, written)
-    return study.store.frame(stage, params, lambda: make(study, written), public=True)
+    return study.store.kept(stage, params, lambda: make(study, written), public=True)
 
 
 def scores(study: Study, wanted: Sequence[Context]) -> pd.DataFrame:

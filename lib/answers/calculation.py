@@ -81,7 +81,7 @@ def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.D
         return pd.DataFrame(rows, columns=CALCULATED)
 
     stage = CALCULATED_STAGE if has_formulas else f"{CALCULATED_STAGE}-without"
-    return study.store.frame(f"{stage}/{wanted.name}", params_of(study, wanted, False, has_formulas), make, VERSION)
+    return study.store.kept(f"{stage}/{wanted.name}", params_of(study, wanted, False, has_formulas), make, VERSION)
 
 
 def derivation(text: str, formula: str, cells: str) -> str:
@@ -115,7 +115,7 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
     params = params_of(study, wanted, has_fallback, has_formulas) | {"questions": study.digest("questions")}
     params |= study.settings_of(("answers", "generator") if has_fallback else ("answers",))
     stage = f"answers/right-by-calculation/{wanted.name}"
-    return study.store.frame(stage, params, make, VERSION, public=True)
+    return study.store.kept(stage, params, make, VERSION, public=True)
 
 
 def right_by_way(study: Study, wanted: Sequence[Context], names: Sequence[str] = tuple(WAYS)) -> pd.DataFrame:

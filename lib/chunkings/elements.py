@@ -123,7 +123,7 @@ def elements(study: Search) -> pd.DataFrame:
             rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
         return pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
 
-    return joined_tables(study.store.frame("elements", params, make, VERSION))
+    return joined_tables(study.store.kept("elements", params, make, VERSION))
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:

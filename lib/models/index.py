@@ -32,7 +32,7 @@ def windows(study: Search) -> pd.DataFrame:
 
     read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
     params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
-    return study.store.frame("windows", params, split, WINDOWS_VERSION)
+    return study.store.kept("windows", params, split, WINDOWS_VERSION)
 
 
 def encode_texts(
@@ -70,7 +70,7 @@ def encode_texts(
 
     vectors = partial(study.cache.rows, space, items, encode, label=stage)
     # the entry says how long it took, and that it is done; the vectors themselves are in the cache
-    study.store.value(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
+    study.store.kept(stage, space | {"texts": listed}, lambda: {"shape": vectors().shape})
     return vectors()
 
 

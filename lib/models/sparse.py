@@ -92,5 +92,5 @@ def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role =
         return study.memo("splade", make).encode(part, role)
 
     fill = partial(study.cache.rows, space, texts, encode, dtype=TERM, label=stage)
-    study.store.value(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
+    study.store.kept(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})
     return to_matrix(fill())

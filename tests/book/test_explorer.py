@@ -38,7 +38,7 @@ def test_every_question_has_its_ranks_in_every_run(study):
 def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
     wrote = {"question_id": ["q1"], "n_prompt_tokens": [12], "seconds": [0.5], "is_cut": [False]}
     stage = "answers/effort/oracle-page"
-    study.store.frame(stage, {}, lambda: pd.DataFrame(wrote), public=True)
+    study.store.kept(stage, {}, lambda: pd.DataFrame(wrote), public=True)
     line = {"stage": stage, "key": study.store.key(stage, {})}
     monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: [line])
     assert contexts_of(study) == {("q1", 12, 0.5): "oracle-page"}

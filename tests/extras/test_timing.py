@@ -48,7 +48,7 @@ class Work:
             self.encoded += texts
             return np.full((len(texts), 2), self.take(VECTOR_S * len(texts)))
 
-        study.store.value("embeddings/windows", {}, dict)
+        study.store.kept("embeddings/windows", {}, dict)
         chunks, questions = study.chunks["text"].tolist() * 2, study.questions["question"].tolist()
         study.cache.rows({"model": "m"}, chunks, encode, label="embeddings/windows")
         for _ in range(2):

@@ -76,7 +76,7 @@ def test_the_study_s_own_windows_come_before_another_chunk_table(make, monkeypat
         own = make(["net", "sales"])
         table = copy.copy(own)
         table.chunking, table.chunks = "table", own.chunks.assign(text=["sales", "cash"])
-        monkeypatch.setattr(type(table), "original", own)
+        table.over = lambda chunking: own
         monkeypatch.setattr(index, "load_encoder", lambda *args: SimpleNamespace(encode=counted))
         if makes_own_first:
             index.window_vectors(own)

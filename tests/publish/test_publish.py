@@ -102,9 +102,9 @@ def test_publishing_twice_gives_the_same_bytes(study, results, repository, publi
 
 def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publish_study, open_small, tmp_path):
     def ask(asked, make):
-        asked.store.value("analysis/outer", {}, make, public=True)
+        asked.store.kept("analysis/outer", {}, make, public=True)
 
-    ask(study, lambda: study.store.value("analysis/inner", {}, lambda: 1, public=True))
+    ask(study, lambda: study.store.kept("analysis/inner", {}, lambda: 1, public=True))
     (study.home / GROWTH).write_bytes(gzip.compress(b"of another machine"))
     manifest.write_manifest(study)
     first = publish_study(study)
@@ -121,7 +121,7 @@ def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publ
 
 def test_two_results_of_one_stage_are_both_published(study, repository, publish_study):
     for number in (1, 2):
-        study.store.value("analysis/number", {"n": number}, lambda n=number: n, public=True)
+        study.store.kept("analysis/number", {"n": number}, lambda n=number: n, public=True)
     manifest.write_manifest(study)
     found = publish_study(study)
     records = [record for record in found.manifest["stages"] if record["stage"] == "analysis/number"]
@@ -132,7 +132,7 @@ def test_two_results_of_one_stage_are_both_published(study, repository, publish_
 
 def test_what_other_sessions_looked_up_is_not_part_of_the_book(study):
     study.chapter = "interactive"
-    study.store.value("analysis/number", {}, lambda: 1, public=True)
+    study.store.kept("analysis/number", {}, lambda: 1, public=True)
     assert "analysis/number" not in {record["stage"] for record in manifest.stages_of(study)}
 
 
@@ -217,7 +217,7 @@ def test_what_is_not_whole_or_has_text_is_refused(study, repository, refusal, to
 
 
 def test_text_of_a_question_in_a_public_frame_is_refused(study, repository, refusal):
-    study.store.frame("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
+    study.store.kept("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
     manifest.write_manifest(study)
     assert "stored/analysis/texts/frame.csv.gz contains text of the dataset" in refusal()
 

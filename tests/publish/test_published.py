@@ -33,7 +33,7 @@ study = studies.open_study(dataset, artifacts=Path({artifacts!r}))
 def counts(study: Study) -> pd.DataFrame:
     """A public frame of the study."""
     params = {"pages": study.digest("pages"), "run": study.run_digest("bm25")}
-    return study.store.frame(
+    return study.store.kept(
         "analysis/counts", params, lambda: study.pages.groupby("doc_name", as_index=False).size(), public=True
     )
 
