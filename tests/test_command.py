@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from lib import __main__ as command_line
-from lib import files, frames
+from lib import corpus, files
 from lib.methods import METHODS
 from lib.options import Names
 from lib.studies import OUTPUTS_VARIABLE
@@ -90,7 +90,7 @@ def test_an_error_of_disk_or_rights_is_one_sentence_with_what_mends_it_and_anoth
 
 
 def test_a_book_waits_for_the_other_that_is_built(monkeypatch, tmp_path):
-    monkeypatch.setattr(frames, "ARTIFACTS", tmp_path)
+    monkeypatch.setattr(corpus, "ARTIFACTS", tmp_path)
     monkeypatch.setattr(files, "PATIENCE_S", 0.1)
     began, ended = [], []
 

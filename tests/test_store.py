@@ -182,10 +182,10 @@ def test_use_is_reported_once_and_absence_is_reported(open_store, told):
 def test_frames_and_values_are_kept_with_their_types(open_store):
     frame = pd.DataFrame({"id": ["a", "b"], "n": [1, 2], "is_small": [True, False], "pages": [[0], [1, 2]]})
     for _ in range(2):
-        kept = open_store().frame("frame", {}, lambda: frame)
+        kept = open_store().kept("frame", {}, lambda: frame)
         assert kept["pages"].map(list).tolist() == [[0], [1, 2]]
         pd.testing.assert_frame_equal(kept.drop(columns="pages"), frame.drop(columns="pages"))
-        assert open_store().value("value", {}, lambda: {"é": [1, None]}) == {"é": [1, None]}
+        assert open_store().kept("value", {}, lambda: {"é": [1, None]}) == {"é": [1, None]}
 
 
 def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
@@ -199,11 +199,11 @@ def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):
     }
     frame, store = pd.DataFrame(columns), open_store()
     for _ in range(2):
-        kept = open_store().frame("frame", {}, lambda: frame[frame["n"] != 5], public=True)
+        kept = open_store().kept("frame", {}, lambda: frame[frame["n"] != 5], public=True)
         pd.testing.assert_frame_equal(kept, frame, check_exact=True)
         assert [path.name for path in store.root.glob("frame/*/frame.*")] == ["frame.csv"]
     with pytest.raises(TypeError, match="column 'pages' of a published frame contains a value that is no text"):
-        store.frame("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
+        store.kept("lists", {}, lambda: pd.DataFrame({"pages": [[0], [1]]}), public=True)
 
 
 def test_an_entry_records_the_stages_that_it_used_and_those_behind_them(open_store):

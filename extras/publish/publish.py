@@ -23,12 +23,13 @@ from lib import published
 from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit, run_sha256
+from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.models.written import read_records
 from lib.show.display import PAGE_COMMENT
-from lib.study import GENERATIONS, Study
+from lib.study import Study
 from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown

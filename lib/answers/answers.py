@@ -22,6 +22,7 @@ from lib.models.written import Filled, Item
 from lib.study import Study
 from lib.words import StudyError
 
+NO_SEGMENTS = "(no document segments)"  # chapter 06 prints it
 SYSTEM = (
     "You are a financial analyst assistant. You give accurate, concise and well-supported answers to questions, "
     "based on the document segments that you are given."
@@ -43,7 +44,7 @@ class Answers:
 
 def prompt(question: str, given: str) -> Prompt:
     """The one prompt, for every context."""
-    given = given or "(no document segments)"
+    given = given or NO_SEGMENTS
     return Prompt(TEMPLATE.format(context=given, question=question), SYSTEM)
 
 
