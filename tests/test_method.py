@@ -1,0 +1,67 @@
+"""What a function of a search keeps: in memory by its arguments, in the store by all that it reads."""
+
+import pandas as pd
+import pytest
+
+from lib.method import remembered, stored
+
+PROFILE = {"bm25": {"k1": 1.5}}
+
+
+@pytest.fixture
+def search(fake_study):
+    return fake_study(["cash?"], ["net cash", "sales"], PROFILE)
+
+
+def test_a_value_is_made_once_for_its_arguments(search):
+    made = []
+
+    @remembered
+    def twice(study, n):
+        made.append(n)
+        return 2 * n
+
+    assert [twice(search, n) for n in (1, 2, 1)] == [2, 4, 2]
+    assert made == [1, 2]
+    search.memo(twice.key(3), lambda: "put there")
+    assert twice(search, 3) == "put there"
+
+
+def test_a_key_has_the_arguments_that_the_stage_does_not_name_what_is_read_and_the_settings(search):
+    @stored("words/{name}", on=["chunks"], settings=["bm25"], version=2)
+    def counted(study, name, least=1):
+        return study.chunks["text"].str.split().str.len().ge(least).tolist()
+
+    search.settings_of = lambda sections: {one: search.profile[one] for one in sections}
+    assert counted(search, "all", least=2) == [True, False]
+    [(stage, key)] = search.store.log
+    params = {"least": 2, "chunks": search.digest("chunks"), "settings": PROFILE}
+    assert (stage, key) == ("words/all", search.store.key("words/all", params, 2))
+    assert counted(search, "all") == [True, True]
+    assert len(search.store.log) == 2
+
+
+@pytest.mark.parametrize("is_public", [True, False])
+def test_frames_and_values_come_back_as_they_were(search, is_public):
+    @stored("some/{kind}", public=is_public)
+    def made(study, kind):
+        return pd.DataFrame({"n": [1, 2]}) if kind == "frame" else {"é": [1, None]}
+
+    for _ in range(2):
+        assert made(search, "frame")["n"].tolist() == [1, 2]
+        assert made(search, "value") == {"é": [1, None]}
+
+
+def test_a_run_that_is_read_is_named_by_condition_and_method(search):
+    asked = []
+    search.digest = lambda name: asked.append(name) or "00"
+
+    @stored("read/{method}", on=["run={condition}/{method}", "questions"])
+    def read(study, method, condition):
+        return 1
+
+    read(search, "bm25", "standard")
+    assert asked == ["run=standard/bm25", "questions"]
+    assert [*search.store.log] == [
+        ("read/bm25", search.store.key("read/bm25", {"condition": "standard", "run": "00", "questions": "00"}))
+    ]
