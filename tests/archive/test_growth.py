@@ -8,7 +8,7 @@ import pytest
 
 from extras.archive.collection import write_collection
 from extras.archive.costs import write_costs, write_engines
-from extras.archive.growth import Index, Part, drawn_parts, measure, needs_vectors
+from extras.archive.growth import Index, drawn_parts, measure, needs_vectors, part_of
 from extras.archive.stores import FILTERS, write_stores
 from lib.analysis.growth import ASKED, STORE_COLUMNS, asked, measured
 from lib.archive.index import Plan, Shards, sources_of, write_shards
@@ -57,7 +57,7 @@ def test_kinds_are_drawn_apart_and_are_equally_large():
 
 
 def test_the_whole_as_a_part_gives_the_study_s_own_run(study):
-    part = Part(study, frozenset(study.filings["doc_name"]))
+    part = part_of(study, frozenset(study.filings["doc_name"]))
     for name in ("dense", "bm25", "hybrid_rrf"):
         whole = study.rank_method(name, study.candidates("standard"), 10)
         allowed = np.ones((len(study.questions), len(part.chunks)), bool)
@@ -66,7 +66,7 @@ def test_the_whole_as_a_part_gives_the_study_s_own_run(study):
 
 def test_a_part_retrieves_nothing_from_other_filings_and_has_words_of_its_own(study):
     asked = frozenset(study.questions["doc_name"])
-    part = Part(study, asked)
+    part = part_of(study, asked)
     for name in ("dense", "bm25"):
         run = part.rank_method(name, np.ones((len(study.questions), len(part.chunks)), bool), 50)
         assert set(run["doc_name"]) <= asked
@@ -84,8 +84,8 @@ def test_what_is_measured_is_the_recall_of_every_question_and_is_kept_in_the_stu
 def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, shards):
     """The index knows all filings, the study all but one; the part's vectors are those of both."""
     names = frozenset(study.filings["doc_name"])
-    home = Part(study, names - {min(names)})
-    owners, vectors = window_vectors(Part(study, names, Index(home, shards)))
+    home = part_of(study, names - {min(names)})
+    owners, vectors = window_vectors(part_of(study, names, Index(home, shards)))
     wanted_owners, wanted = window_vectors(study)
     np.testing.assert_array_equal(owners, wanted_owners)
     np.testing.assert_allclose(vectors, wanted, atol=0.02)
