@@ -11,8 +11,9 @@ def make_study(n_draws: int = 50, seed: int = 0, **given) -> SimpleNamespace:
         "profile": Settings({"significance": Settings({"n_draws": n_draws, "seed": seed})}),
         "dataset": SimpleNamespace(name="financebench", fingerprint=""),
         "digest": str,
+        "settings_of": lambda sections: {},
         "run_digest": lambda method, condition: "",
         "memo": lambda key, compute: compute(),
-        "store": SimpleNamespace(frame=lambda stage, params, make, *version, **about: make()),
+        "store": SimpleNamespace(kept=lambda stage, params, make, *version, **about: make()),
     }
     return SimpleNamespace(**plain | given)

@@ -97,11 +97,11 @@ def test_the_decomposition_of_runs_is_stored_as_metrics():
     stored = pd.DataFrame({"question_id": ["q", "r"], "found": 0.25, "chunk": 0.25, "page": 0.5, "document": 0.0})
     asked = []
 
-    def frame(stage, params, make, public):
+    def kept(stage, params, make, version, public):
         asked.append((stage, public))
         return stored.rename(columns=METRIC_OF)
 
-    study = SimpleNamespace(store=SimpleNamespace(frame=frame), run_digest=lambda method, condition: "", digest=str)
+    study = SimpleNamespace(store=SimpleNamespace(kept=kept), digest=str)
     table = decomposition(study, ["dense"], ["standard"], 5)
     assert list(table) == METRIC_COLUMNS
     assert table["metric"].unique().tolist() == list(METRIC_OF.values())

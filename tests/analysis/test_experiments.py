@@ -36,7 +36,7 @@ def test_another_text_than_the_question_is_searched_by_the_row_bm25(study, monke
         return real(model, asked)
 
     monkeypatch.setattr(bm25, "text_scores", scores)
-    monkeypatch.setattr(study.store, "frame", lambda stage, params, make, *rest, **more: make())
+    monkeypatch.setattr(study.store, "kept", lambda stage, params, make, *rest, **more: make())
     bm25_variants(study)
     assert [asked for asked, _ in searched[-len(ASKED) :]] == [*texts.values()]
     assert {tokens for _, tokens in searched[-len(ASKED) :]} == {bm25.FORMS["sound"][0]}

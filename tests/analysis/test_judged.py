@@ -102,13 +102,12 @@ def test_the_table_has_both_means_of_every_name():
 
 
 @pytest.fixture
-def stored(monkeypatch):
+def stored():
     """Stored frames are made at once; hybrid retrieval found four pages for each question."""
-    monkeypatch.setattr(judged, "_stored", lambda study, stage, run, make, **more: make())
     selection = SimpleNamespace(top=3)
     profile = SimpleNamespace(sibling_texts=SimpleNamespace(selection=selection))
     run = pairs().groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
-    return SimpleNamespace(profile=profile, questions=QUESTIONS, run=lambda name: run)
+    return make_study(profile=profile, questions=QUESTIONS, run=lambda name: run)
 
 
 def test_what_the_selection_agent_lists_is_useful_and_the_rest_of_what_it_reads_is_not(stored, monkeypatch):

@@ -67,7 +67,7 @@ def test_word_share_weighs_rare_words_more():
 
 
 def test_features_of_questions_with_gold_pages(study):
-    found = sets.features(study)
+    found = sets.features(study).set_index("question_id")
     named = found[["names_company", "names_year", "asks_figure", "gold_is_statement"]]
     assert named.to_numpy().tolist() == [[1, 1, 1, 0], [1, 1, 1, 0], [1, 0, 0, 0]]
     assert found.index.tolist() == ["q1", "q2", "q3"]
@@ -86,7 +86,8 @@ def test_features_without_gold_pages_are_those_of_the_first_page(study):
 
 def test_other_sets_are_those_over_the_same_filings(tmp_path):
     def named(name: str, filings: str) -> SimpleNamespace:
-        return SimpleNamespace(dataset=SimpleNamespace(name=name, filings_digest=filings), home=tmp_path / name)
+        dataset = SimpleNamespace(name=name, filings_digest=filings)
+        return SimpleNamespace(dataset=dataset, home=tmp_path / name, corpus=SimpleNamespace())
 
     def absent():
         raise StudyError("neither here nor published")
@@ -96,7 +97,7 @@ def test_other_sets_are_those_over_the_same_filings(tmp_path):
     found = sets.of_collection(own, [*others, lambda: named("page-questions", "84 filings")])
     assert list(found) == ["financebench", "page-questions"], "in the order of KNOWN"
     assert found["page-questions"] is own
-    assert found["financebench"].outputs == tmp_path / "financebench"
+    assert found["financebench"].corpus.outputs == tmp_path / "financebench"
     assert list(sets.of_collection(named("mine", "1 filing"), others)) == ["mine"]
 
 
@@ -110,7 +111,7 @@ def test_another_sets_runs_are_those_that_its_results_have(study):
 
 
 def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_path):
-    features = sets.features(study)
+    features = sets.features(study).set_index("question_id")
     write_frame(features.reset_index(), tmp_path / "features.csv")
     rows = [
         (name, "standard", question, metric, k, value)

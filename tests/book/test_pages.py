@@ -8,11 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
-import pydata_sphinx_theme
 import pytest
 import sphinx
 import yaml
-from fontTools.ttLib import TTFont
 
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis.growth import GROWTH
@@ -268,34 +266,3 @@ def test_excerpts_of_the_search_have_no_code(tmp_path):
     tidy(tmp_path)
     said = '[".headerlink", "details.hide, .cell_input, .code-switch", "script", "style"]'
     assert said in (tmp_path / "_static" / "searchtools.js").read_text()
-
-
-def test_rules_of_classes_that_nothing_names_are_left_out(tmp_path):
-    (tmp_path / "_static").mkdir()
-    (tmp_path / "intro.html").write_text('<p class="shown first">')
-    (tmp_path / "_static" / "page.js").write_text("node.classList.add('is-open')")
-    style = tmp_path / "_static" / "style.css"
-    style.write_text(
-        "/* old */ @charset 'UTF-8'; html { color: red } .shown, .other .first { top: 0 } .other { top: 1px }"
-        "@media print { .other { top: 2px } .is-open:not(.other) { top: 3px } } @media screen { p.other { top: 4px } }"
-        ".bs-built { top: 5px } @font-face { font-family: x }"
-    )
-    tidy(tmp_path)
-    assert re.sub(r"\s", "", style.read_text()) == (
-        '@charset"UTF-8";html{color:red}.shown{top:0}@mediaprint{.is-open:not(.other){top:3px}}'
-        ".bs-built{top:5px}@font-face{font-family:x}"
-    )
-
-
-def test_the_icons_that_a_page_names_are_kept_and_no_others(tmp_path):
-    theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
-    shutil.copytree(theme, tmp_path / "_static")
-    (tmp_path / "intro.html").write_text('<i class="fa-solid fa-bars"></i>')
-    tidy(tmp_path)
-    style = (tmp_path / "_static" / "styles" / "pydata-sphinx-theme.css").read_text()
-    assert ".fa-bars:before" in style
-    assert ".fa-rocket:before" not in style
-    fonts = tmp_path / "_static" / "vendor" / "fontawesome" / "webfonts"
-    assert "url(../vendor/fontawesome/webfonts/fa-solid-900.woff)" in style
-    assert 0xF0C9 in TTFont(fonts / "fa-solid-900.woff").getBestCmap()
-    assert (fonts / "fa-solid-900.woff").stat().st_size < 20_000

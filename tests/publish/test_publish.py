@@ -79,9 +79,9 @@ def test_the_manifest_lists_every_file_and_where_each_public_result_lies(results
 def test_times_that_were_measured_are_published_and_read_there(study, results, publish_study):
     row = ["bm25", 20, 0.02, 0.01, 0.03, 0, 0, 0, 7.0, "2 cores"]
     pd.DataFrame([row], columns=TIME_COLUMNS).to_csv(study.home / TIMES, index=False)
-    study.published = publish_study(study)
+    study.corpus.published = publish_study(study)
     assert (study.published.root / TIMES).read_bytes() == (study.home / TIMES).read_bytes()
-    study.home = study.home / "elsewhere"
+    study.corpus.home = study.home / "elsewhere"
     found = costs(study, Metrics(read_metrics(study.outputs / METRICS_FILE)), ["bm25"], "page_recall", 5)
     assert found.loc[0, TIME_COLUMNS].tolist() == row
 
@@ -114,7 +114,7 @@ def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publ
     again = open_small(tmp_path / "elsewhere", first)
     ask(again, None)
     write_whole(again)
-    again.published = first
+    again.corpus.published = first
     after = publish_study(again).root
     assert {path.relative_to(after) for path in after.rglob("*")} >= before
 
@@ -131,7 +131,7 @@ def test_two_results_of_one_stage_are_both_published(study, repository, publish_
 
 
 def test_what_other_sessions_looked_up_is_not_part_of_the_book(study):
-    study.chapter = "interactive"
+    study.corpus.chapter = "interactive"
     study.store.kept("analysis/number", {}, lambda: 1, public=True)
     assert "analysis/number" not in {record["stage"] for record in manifest.stages_of(study)}
 
