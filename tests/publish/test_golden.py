@@ -31,6 +31,11 @@ CHANGED = {
         financebench/shown/shown/tables/sets-coefficients.csv financebench/shown/shown/tables/sets-kind.csv
         financebench/shown/shown/tables/sets-transfer-rank.csv financebench/shown/shown/tables/sets-transfer-recall.csv
         demo/shown/shown/tables/sets-kind.csv""",
+    "The page scorer with a header is trained by the published recipe": """
+        demo/*/*page_scorer_best* demo/*/page_scorer/setups_best/* demo/shown/shown/*
+        demo/entries/analysis/claims""",
+    "Three results are kept under other keys": """
+        */entries/analysis/shape */entries/page_scorer/choices/5 */entries/page_scorer/ablation/5""",
     "The grid of recipes is gone": """
         financebench/entries/page_scorer/experiments financebench/shown/shown/tables/experiments.csv
         financebench/shown/shown/figures/recipe-curves.csv""",
