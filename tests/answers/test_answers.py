@@ -247,7 +247,7 @@ def test_scores_are_stored_when_no_answer_is_missing(texts, n_stored, study_of, 
     def frame(stage, params, make, public):
         return stored.setdefault(stage, make())
 
-    study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), frame=frame)
+    study.store = SimpleNamespace(find=lambda stage, params: stored.get(stage), kept=frame)
     study.run_entry = lambda method, condition: SimpleNamespace(digest="r")
     study.digest, study.dataset = "digest of {}".format, SimpleNamespace(fingerprint="f")
     study.settings_of, study.need_answers = (lambda sections: {}), (lambda what: None)

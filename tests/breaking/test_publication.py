@@ -227,9 +227,9 @@ def read(root: Path, kind: str) -> bool:
     """Whether a result is the right one, read or made anew."""
     store, params = Store(root, say=lambda line: None), {"kind": kind}
     if "frame" in kind:
-        return store.frame(kind, params, lambda: FRAME, public=kind == "public frame").equals(FRAME)
+        return store.kept(kind, params, lambda: FRAME, public=kind == "public frame").equals(FRAME)
     if kind == "value":
-        return store.value(kind, params, lambda: {"a": [1.5]}) == {"a": [1.5]}
+        return store.kept(kind, params, lambda: {"a": [1.5]}) == {"a": [1.5]}
     entry = store.get(kind, params, lambda target: (target / "rows.npy").write_bytes(b"rows"))
     return (entry.path / "rows.npy").read_bytes() == b"rows"
 

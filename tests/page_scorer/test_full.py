@@ -87,7 +87,7 @@ def test_too_few_companies_to_train_on_leave_the_untrained_encoder(make_study, m
     assert full.untrainable(study).startswith("12 questions about 6 companies are too few to train on some")
     declared = study.profile.only(["chunks", "run", *METHODS["page_scorer"].settings], "page_scorer")
     queries, pages = base_vectors(study, "page_scorer")
-    found = scorer_scores(study._copy(profile=declared, _memo={}), "full", "company")
+    found = scorer_scores(study._seen(profile=declared), "full", "company")
     assert (found == cosines(queries, pages)).all()
 
 
