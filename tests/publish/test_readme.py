@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 from extras.publish.readme import BEGIN, END
-from lib import methods
+from lib import methods, retrievers
 from lib.__main__ import commands as command_line
 from lib.book import notebooks
 from lib.book.pages import methods_page
@@ -100,14 +101,14 @@ def test_a_practitioner_s_command_builds_a_book(small_folder, tmp_path):
 
 
 @pytest.fixture
-def added(tmp_path, monkeypatch) -> Method:
+def added(tmp_path, monkeypatch) -> Iterator[Method]:
     """The README's retriever as a module, and its row in the method table."""
     module, row = blocks("README.md", "python")
     (tmp_path / "overlap.py").write_text(module)
-    monkeypatch.setattr("lib.retrievers.__path__", [*__import__("lib.retrievers").retrievers.__path__, str(tmp_path)])
-    method = eval(row, {"Method": Method, "overlap": importlib.import_module("lib.retrievers.overlap")})
-    monkeypatch.setitem(methods.METHODS, method.name, method)
-    return method
+    monkeypatch.setattr(retrievers, "__path__", [*retrievers.__path__, str(tmp_path)])
+    eval(row, {"row": methods.row, "overlap": importlib.import_module("lib.retrievers.overlap")})
+    yield methods.METHODS["overlap"]
+    del methods.METHODS["overlap"]
 
 
 def test_the_own_filings_that_the_book_shows_are_read(tmp_path):
@@ -128,7 +129,7 @@ def test_the_added_retriever_is_ten_lines_of_code():
     module, row = blocks("README.md", "python")
     code = re.sub(r'"""[^"]*"""', "", module)
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
-    assert row.startswith("Method(")
+    assert row.startswith("row(")
 
 
 def test_the_added_retriever_appears_in_the_table(study, added):
