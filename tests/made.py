@@ -1,7 +1,11 @@
-"""A study of frames alone, which computes what a study would store."""
+"""A study of frames alone, which computes what a study would store, and made-up metrics."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 
+import pandas as pd
+
+from lib.metrics.frame import long_frame
 from lib.profile import Settings
 
 
@@ -17,3 +21,10 @@ def make_study(n_draws: int = 50, seed: int = 0, **given) -> SimpleNamespace:
         "store": SimpleNamespace(kept=lambda stage, params, make, *version, **about: make()),
     }
     return SimpleNamespace(**plain | given)
+
+
+def values(
+    ids: Sequence[str], numbers, metric: str, k: int | None = None, method: str = "dense", condition: str = "standard"
+) -> pd.DataFrame:
+    """A number for each question as a metric of a row."""
+    return long_frame(pd.Series(numbers, ids), metric, k).assign(method=method, condition=condition)

@@ -1,41 +1,29 @@
 """Answers beside the retrieval that their contexts came from."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 
 from lib.analysis import answered
-from lib.analysis.answered import split_by_page
 from lib.answers.prompt_context import Context
-from lib.metrics.frame import Metrics, long_frame
-from tests.made import make_study
+from lib.metrics.frame import Metrics
+from tests.made import make_study, values
 
-
-def asked(n: int) -> tuple[SimpleNamespace, pd.Index]:
-    """A study of questions about a company each, and their ids."""
-    questions = pd.DataFrame({"question_id": list("abcd"), "company": list("wxyz")})[:n]
-    return make_study(questions=questions), pd.Index(questions["question_id"])
+IDS = list("abcd")
+QUESTIONS = pd.DataFrame({"question_id": IDS, "company": list("wxyz")})
+STUDY = make_study(questions=QUESTIONS)
 
 
 def test_answers_are_split_by_whether_the_page_was_there():
-    study, index = asked(4)
-    hits = long_frame(pd.Series([1.0, 1, 0, 0], index), "page_hit", 5)
-    right = long_frame(pd.Series([1.0, 0, 0, 0], index), "numeric_match")
-    table = Metrics(pd.concat([hits, right]).assign(method="dense", condition="standard"))
-    split = split_by_page(study, table, [Context("dense", "dense")], "numeric_match", 5)
+    table = pd.concat([values(IDS, [1.0, 1, 0, 0], "page_hit", 5), values(IDS, [1.0, 0, 0, 0], "numeric_match")])
+    split = answered.split_by_page(STUDY, Metrics(table), [Context("dense", "dense")], "numeric_match", 5)
     rows = split[["context", "is_there", "mean", "n", "is_small"]].to_numpy().tolist()
     there, missing = [True, 0.5, 2, True], [False, 0.0, 2, True]
     assert rows == [["dense", *there], ["dense", *missing], ["all", *there], ["all", *missing]]
 
 
 def test_a_metric_without_a_question_of_its_kind_has_a_mean_of_nothing_and_is_not_compared():
-    study, index = asked(2)
+    study, both = make_study(questions=QUESTIONS[:2]), ["token_f1", "answer_right"]
     contexts = [Context("best-baseline", "dense"), Context("ours", "ours")]
-    known = [
-        long_frame(pd.Series([1.0, 0], index), "token_f1").assign(method=one.method, condition="standard")
-        for one in contexts
-    ]
-    both, metrics = ["token_f1", "answer_right"], Metrics(pd.concat(known))
+    metrics = Metrics(pd.concat(values(IDS[:2], [1.0, 0], "token_f1", method=one.method) for one in contexts))
     summary = answered.summarise_answers(study, metrics, contexts, both)
     assert summary["n"].tolist() == [2, 0, 2, 0]
     assert summary["mean"].isna().tolist() == [False, True, False, True]
@@ -45,28 +33,21 @@ def test_a_metric_without_a_question_of_its_kind_has_a_mean_of_nothing_and_is_no
 
 
 def test_calculated_numbers_are_compared_with_those_from_the_best_baselines_pages(monkeypatch):
-    study, index = asked(4)
-    recall = {"dense": [0.0, 0, 0, 1], "bm25": [0.0, 0, 1, 1]}
-    measured = [
-        long_frame(pd.Series(values, index), "page_recall", 5).assign(method=name, condition="standard")
-        for name, values in recall.items()
-    ]
+    found = {"dense": [0.0, 0, 0, 1], "bm25": [0.0, 0, 1, 1]}
+    recall = pd.concat(values(IDS, numbers, "page_recall", 5, name) for name, numbers in found.items())
+    right = {"bm25": [0.0, 0, 0, 1], "ours": [1.0, 1, 0, 1], "dense": [1.0, 1, 1, 1]}
 
-    def right(study, wanted, names):
+    def right_by_way(study, wanted, names):
         assert names == ["calculation-only"]
-        values = {"bm25": [0.0, 0, 0, 1], "ours": [1.0, 1, 0, 1], "dense": [1.0, 1, 1, 1]}
         return pd.concat(
-            long_frame(pd.Series(values[one.method], index), "answer_right").assign(
-                method=one.method, condition=one.condition
-            )
-            for one in wanted
+            values(IDS, right[one.method], "answer_right", None, one.method, one.condition) for one in wanted
         )
 
-    monkeypatch.setattr(answered, "right_by_way", right)
+    monkeypatch.setattr(answered, "right_by_way", right_by_way)
     monkeypatch.setattr(answered, "context", lambda name, best="": {
         "best-baseline": Context(name, best), "ours": Context(name, "ours"),
     }.get(name) or Context(name, "dense", "oracle-page"))  # fmt: skip
-    found = answered.calculated_on(study, Metrics(pd.concat(measured)), 5, "ours").set_index("context")
+    found = answered.calculated_on(STUDY, Metrics(recall), 5, "ours").set_index("context")
     assert found["mean"].to_dict() == {"best-baseline": 0.25, "ours": 0.75, "oracle-page": 1.0}
     assert found["method"].to_dict() == {"best-baseline": "bm25", "ours": "ours", "oracle-page": ""}
     assert found["difference"].fillna(0).to_dict() == {"best-baseline": 0.0, "ours": 0.5, "oracle-page": 0.75}

@@ -6,11 +6,11 @@ import pytest
 
 from lib.analysis import breakdowns
 from lib.analysis.breakdowns import MARK, NAMED, Seen, by_group, differences, group_interval, labels
-from lib.metrics.frame import Metrics, long_frame
+from lib.metrics.frame import Metrics
 from lib.show.groups import group_table, spread
 from lib.show.tables import as_table
 from lib.stats import Resampling, wilson
-from tests.made import make_study
+from tests.made import make_study, values
 
 N = 40
 QUESTIONS = pd.DataFrame(
@@ -29,19 +29,15 @@ STUDY = make_study(500, 1, questions=QUESTIONS, filings=FILINGS)
 SEEN = [Seen("best_baseline", "dense"), Seen("oracle_document", "dense", "oracle-document")]
 
 
-def metrics_of(**values: np.ndarray) -> Metrics:
+def metrics_of(**numbers: np.ndarray) -> Metrics:
     """Page recall at 5 of ``dense`` by condition, with ``_`` for ``-``."""
-    parts = [
-        long_frame(pd.Series(numbers, QUESTIONS["question_id"]), "page_recall", 5).assign(
-            condition=name.replace("_", "-")
-        )
-        for name, numbers in values.items()
-    ]
-    return Metrics(pd.concat(parts).assign(method="dense"))
+    asked, conditions = QUESTIONS["question_id"], {name: name.replace("_", "-") for name in numbers}
+    return Metrics(
+        pd.concat(values(asked, numbers[name], "page_recall", 5, "dense", conditions[name]) for name in numbers)
+    )
 
 
-FOUND = np.arange(N) % 2.0
-METRICS = metrics_of(standard=FOUND, oracle_document=np.ones(N))
+METRICS = metrics_of(standard=np.arange(N) % 2.0, oracle_document=np.ones(N))
 TYPES = labels(STUDY)["question_type"]
 
 

@@ -12,14 +12,14 @@ from lib.analysis.compare import ACTION_COLUMNS, ACTIONS, actions
 from lib.analysis.ladder import LADDER
 from lib.book.headline import idle_table, paying_table
 from lib.methods import METHODS, Method
-from lib.metrics.frame import Metrics, long_frame
+from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.published import METRICS_FILE, table_bytes
 from lib.show import ahead_sets as show
 from lib.show import strategies
 from lib.show.tables import as_table
 from lib.words import NeedsFilings
-from tests.made import make_study
+from tests.made import make_study, values
 
 N = 40
 IDS = [f"q{number}" for number in range(N)]
@@ -46,13 +46,9 @@ def metrics(monkeypatch) -> Metrics:
     for name in ("better", "same", "unused"):
         row = Method(name, name.title(), "question → answer", "k", np.max, family="kim2025", changes="dense")
         monkeypatch.setitem(METHODS, name, row)
-    half = np.arange(N) % 2.0
-    parts = (
-        long_frame(pd.Series(values, IDS), metric, k).assign(method=name, condition="standard")
-        for name, values in {"dense": half, "better": np.ones(N), "same": half}.items()
-        for metric, k in (*compare.SHOWN, ("map", 10), *RANKED)
-    )
-    return Metrics(pd.concat(parts))
+    half, measures = np.arange(N) % 2.0, (*compare.SHOWN, ("map", 10), *RANKED)
+    found = {"dense": half, "better": np.ones(N), "same": half}
+    return Metrics(pd.concat(values(IDS, found[name], *measure, name) for name in found for measure in measures))
 
 
 def test_every_row_stands_beside_what_it_changes(study, metrics):
@@ -93,10 +89,7 @@ def test_depths_have_ranked_measures_and_n(metrics, found, also):
 
 def write_metrics(study: SimpleNamespace, **found: float) -> None:
     """Page recall at 5 chunks: each method finds the pages of the first of the questions, a share of them."""
-    parts = (
-        long_frame(pd.Series(np.arange(N) < share * N, IDS), "page_recall", 5).assign(method=name, condition="standard")
-        for name, share in found.items()
-    )
+    parts = (values(IDS, np.arange(N) < share * N, "page_recall", 5, name) for name, share in found.items())
     (study.outputs / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
 
 
@@ -123,9 +116,6 @@ def test_a_change_is_shown_by_its_best_form_and_pays_if_the_gain_is_no_chance(st
     assert not any(one["pays"] for one in others)
     assert paying_table(shown)["Seconds per question"].tolist() == ["0.02 → 0.034"]
     assert idle_table(shown)["Seconds per question"].tolist() == ["–", "–"]
-
-
-def test_nothing_measured_is_no_change(study):
     write_metrics(study, bm25=0.5)
     assert actions(study).empty
     assert paying_table(actions(study)).empty

@@ -8,7 +8,6 @@ import pytest
 
 from lib.analysis import failures
 from lib.analysis.failures import OF_PAGES, OF_QUESTIONS, SORTS, classify, failed_questions, kinds_of, sort_missed
-from lib.answers.pages_read import sheet_of
 from lib.show.groups import caption
 from lib.show.tables import as_table
 from tests.made import make_study
@@ -19,42 +18,30 @@ INCOME = f"ACME Consolidated Statements of Operations 2018 Net income {NUMBERS}"
 SUMMARY = f"Item 6. Selected Financial Data {NUMBERS}"
 PROSE = "We sell things in many countries and expect to go on."
 
+ACME, BEFORE, OTHER, SHORT = "ACME_2018_10K", "ACME_2017_10K", "OTHER_2018_10K", "ACME_2018_8K"
 TEXTS = {
-    ("ACME_2018_10K", 0): PROSE,
-    ("ACME_2018_10K", 1): SUMMARY,
-    ("ACME_2018_10K", 5): BALANCE,
-    ("ACME_2018_10K", 6): INCOME,
-    ("ACME_2018_10K", 8): BALANCE,
-    ("ACME_2018_10K", 9): PROSE,
-    ("ACME_2017_10K", 0): PROSE,
-    ("ACME_2017_10K", 5): BALANCE,
-    ("ACME_2018_8K", 0): PROSE,
-    ("OTHER_2018_10K", 5): BALANCE,
-    ("OTHER_2018_10K", 0): PROSE,
+    ACME: {0: PROSE, 1: SUMMARY, 5: BALANCE, 6: INCOME, 8: BALANCE, 9: PROSE},
+    BEFORE: {0: PROSE, 5: BALANCE},
+    SHORT: {0: PROSE},
+    OTHER: {5: BALANCE, 0: PROSE},
 }
-PAGES = pd.DataFrame([(*place, text) for place, text in TEXTS.items()], columns=["doc_name", "page", "text"])
-FILINGS = pd.DataFrame({"doc_name": ["ACME_2018_10K", "ACME_2017_10K", "ACME_2018_8K", "OTHER_2018_10K"]})
-FILINGS = FILINGS.assign(company=["Acme"] * 3 + ["Other"], doc_type=["10-K", "10-K", "8-K", "10-K"])
-FILINGS["doc_period"] = [2018, 2017, 2018, 2018]
+PAGES = pd.DataFrame(
+    [(name, page, text) for name, pages in TEXTS.items() for page, text in pages.items()],
+    columns=["doc_name", "page", "text"],
+)
+FILINGS = pd.DataFrame(
+    {
+        "doc_name": [ACME, BEFORE, SHORT, OTHER],
+        "company": ["Acme"] * 3 + ["Other"],
+        "doc_type": ["10-K", "10-K", "8-K", "10-K"],
+        "doc_period": [2018, 2017, 2018, 2018],
+    }
+)
 
 
 def study_of(gold_pages: list[int]) -> SimpleNamespace:
-    questions = {"question_id": ["q"], "doc_name": ["ACME_2018_10K"], "gold_pages": [gold_pages]}
+    questions = {"question_id": ["q"], "doc_name": [ACME], "gold_pages": [gold_pages]}
     return make_study(pages=PAGES, questions=pd.DataFrame(questions), filings=FILINGS)
-
-
-def test_what_is_kept_does_not_depend_on_who_reads_pages_first():
-    def kept(*readers: str) -> dict:
-        study, found = study_of([0]), {}
-        study.memo = lambda key, compute: found[key] if key in found else found.setdefault(key, compute())
-        for reader in readers:
-            if reader == "sheet":
-                sheet_of(study, "ACME_2018_10K", 0)
-            else:
-                classify(study, run_of(("ACME_2018_10K", 1)), 5)
-        return {key: type(value) for key, value in found.items()}
-
-    assert kept("sheet", "failures") == kept("failures", "sheet")
 
 
 def run_of(*places: tuple[str, int]) -> pd.DataFrame:
@@ -84,17 +71,17 @@ def test_a_page_is_what_its_head_says_if_it_holds_a_table(text, kind):
 @pytest.mark.parametrize(
     ("gold", "retrieved", "kind"),
     [
-        ([5, 8], [("ACME_2018_10K", 8)], "other gold page only"),
-        ([5], [("ACME_2018_10K", 0), ("ACME_2018_10K", 6)], "neighbour page"),
-        ([5], [("OTHER_2018_10K", 0), ("ACME_2018_10K", 1)], "summary instead of statement"),
-        ([5], [("ACME_2018_10K", 8)], "same statement elsewhere"),
-        ([8], [("ACME_2018_10K", 6)], "other statement"),
-        ([5], [("ACME_2018_10K", 0)], "text or note instead of statement"),
-        ([0], [("ACME_2018_10K", 9)], "right filing, other part"),
-        ([5], [("ACME_2017_10K", 5)], "wrong year"),
-        ([5], [("ACME_2018_8K", 0)], "other type of filing"),
-        ([5], [("OTHER_2018_10K", 5)], "same statement of another company"),
-        ([5], [("OTHER_2018_10K", 0), ("OTHER_2018_10K", 5)], "other company"),
+        ([5, 8], [(ACME, 8)], "other gold page only"),
+        ([5], [(ACME, 0), (ACME, 6)], "neighbour page"),
+        ([5], [(OTHER, 0), (ACME, 1)], "summary instead of statement"),
+        ([5], [(ACME, 8)], "same statement elsewhere"),
+        ([8], [(ACME, 6)], "other statement"),
+        ([5], [(ACME, 0)], "text or note instead of statement"),
+        ([0], [(ACME, 9)], "right filing, other part"),
+        ([5], [(BEFORE, 5)], "wrong year"),
+        ([5], [(SHORT, 0)], "other type of filing"),
+        ([5], [(OTHER, 5)], "same statement of another company"),
+        ([5], [(OTHER, 0), (OTHER, 5)], "other company"),
         ([5], [], "nothing retrieved"),
     ],
 )
@@ -104,20 +91,21 @@ def test_each_kind_of_failure(gold, retrieved, kind):
     assert set(found["step"]) == {OF_PAGES[kind].step}
 
 
-def test_gold_pages_in_the_top_k_are_no_failures_and_those_below_are():
-    run = run_of(("OTHER_2018_10K", 0), ("ACME_2018_10K", 5))
-    assert classify(study_of([5]), run, 2).empty
-    missed = classify(study_of([5]), run, 1)
-    assert missed[["page", "shown_doc", "shown_page"]].to_numpy().tolist() == [[5, "OTHER_2018_10K", 0]]
+def test_gold_pages_in_the_top_k_of_the_standard_run_are_no_failures_and_those_below_are():
+    study, run = study_of([5]), run_of((OTHER, 0), (ACME, 5))
+    assert classify(study, run, 2).empty
+    study.run = {"dense": run}.get
+    missed = failures.missed_pages(study, "dense", 1)
+    assert missed[["page", "shown_doc", "shown_page"]].to_numpy().tolist() == [[5, OTHER, 0]]
 
 
-@pytest.mark.parametrize(("others", "shown"), [([("ACME_2018_10K", 0)], [0]), ([], [6])])
+@pytest.mark.parametrize(("others", "shown"), [([(ACME, 0)], [0]), ([], [6])])
 def test_a_page_that_is_gold_itself_is_shown_only_if_there_is_no_other(others, shown):
-    assert classify(study_of([5, 6]), run_of(("ACME_2018_10K", 6), *others), 5)["shown_page"].tolist() == shown
+    assert classify(study_of([5, 6]), run_of((ACME, 6), *others), 5)["shown_page"].tolist() == shown
 
 
 def test_the_typology_lists_every_rule_and_counts_every_miss():
-    found = classify(study_of([5, 6]), run_of(("ACME_2018_10K", 0)), 5)
+    found = classify(study_of([5, 6]), run_of((ACME, 0)), 5)
     table = failures.typology({"Dense": found, "BM25": found[:0]})
     assert table["kind"].tolist() == list(OF_PAGES)
     assert (table["Dense"].sum(), table["BM25"].sum()) == (2, 0)
@@ -129,12 +117,6 @@ def test_examples_are_of_different_kinds_and_companies_where_they_can():
     assert failures.examples(table, 3)["question_id"].tolist() == [0, 3]
 
 
-def test_missed_pages_are_those_of_the_standard_run():
-    study = study_of([5])
-    study.run = lambda name: run_of(("ACME_2017_10K", 5))
-    assert failures.missed_pages(study, "dense", 5)["kind"].tolist() == ["wrong year"]
-
-
 def test_a_caption_states_question_kind_and_rule():
     miss = SimpleNamespace(question_id="q1", kind="wrong year")
     said = caption(miss, "What is *net* $?")
@@ -144,7 +126,7 @@ def test_a_caption_states_question_kind_and_rule():
 
 # --- failed questions ---
 
-LENGTHS = pd.DataFrame({"doc_name": ["ACME_2018_10K", "ACME_2017_10K", "BOLT_2018_10K"], "n_pages": [200, 100, 90]})
+LENGTHS = pd.DataFrame({"doc_name": [ACME, BEFORE, "BOLT_2018_10K"], "n_pages": [200, 100, 90]})
 LENGTHS["company"] = ["Acme", "Acme", "Bolt"]
 
 
@@ -152,7 +134,7 @@ def asked_of(run: pd.DataFrame) -> SimpleNamespace:
     """One question with gold page 5, and a run."""
     row = ("q", "What are Acme's total assets?", "$1,007 million", "Total assets of the company stood at 1,007 then")
     questions = pd.DataFrame([row], columns=["question_id", "question", "answer", "evidence"])
-    questions = questions.assign(doc_name="ACME_2018_10K", gold_pages=[[5]])
+    questions = questions.assign(doc_name=ACME, gold_pages=[[5]])
     return make_study(run=lambda name: run, questions=questions, pages=PAGES, filings=LENGTHS)
 
 
@@ -162,6 +144,7 @@ def asked_of(run: pd.DataFrame) -> SimpleNamespace:
 )
 def test_figures_are_words_of_digits_and_signs(text, share):
     assert failures.figure_share(text) == pytest.approx(share)
+    assert failures.figures("$1,577.0 million in 2018, 24.5%, up 12 and 7") == {"1577.0", "24.5"}
 
 
 @pytest.mark.parametrize(
@@ -189,33 +172,22 @@ def test_terms_are_counted_without_company_and_year_on_the_best_page():
     assert failures.term_share("Acme 2018?", "Acme", ["nothing"]) == 1
 
 
-def facts_of(run: pd.DataFrame, k: int = 5) -> pd.Series:
-    return failures.facts(asked_of(run), run, k).set_index("question_id").loc["q"]
-
-
-def test_facts_of_a_failure_with_a_twin():
-    known = facts_of(run_of(("ACME_2017_10K", 5), ("ACME_2018_10K", 0)))
-    assert known[["is_found", "has_twin", "has_filing", "n_pages"]].tolist() == [False, True, True, 200]
-
-
 @pytest.mark.parametrize(
-    ("shown", "has_twin"),
+    ("shown", "k", "known"),
     [
-        ([("ACME_2017_10K", 0)], False),  # another kind of page
-        ([("BOLT_2018_10K", 5)], False),  # another company
-        ([("ACME_2018_10K", 0)], False),  # the same filing
-        ([("BOLT_2018_10K", 5), ("ACME_2017_10K", 5)], True),
-        ([], False),
+        ([(BEFORE, 5), (ACME, 0)], 5, [False, True, True, 200]),
+        ([(BEFORE, 0)], 5, [False, False, False, 200]),  # another kind of page
+        ([("BOLT_2018_10K", 5)], 5, [False, False, False, 200]),  # another company
+        ([(ACME, 0)], 5, [False, False, True, 200]),  # the same filing
+        ([("BOLT_2018_10K", 5), (BEFORE, 5)], 5, [False, True, False, 200]),
+        ([], 5, [False, False, False, 200]),
+        ([("BOLT_2018_10K", 5), (ACME, 5), (BEFORE, 5)], 1, [False, False, False, 200]),  # only the top k counts
+        ([("BOLT_2018_10K", 5), (ACME, 5), (BEFORE, 5)], 2, [True, False, True, 200]),
     ],
 )
-def test_a_twin_is_the_same_kind_of_page_in_another_filing_of_the_company(shown, has_twin):
-    assert facts_of(run_of(*shown))["has_twin"] == has_twin
-
-
-@pytest.mark.parametrize(("k", "is_there"), [(1, False), (2, True)])
-def test_only_the_top_k_counts(k, is_there):
-    known = facts_of(run_of(("BOLT_2018_10K", 5), ("ACME_2018_10K", 5), ("ACME_2017_10K", 5)), k)
-    assert known[["is_found", "has_filing", "has_twin"]].tolist() == [is_there, is_there, False]
+def test_a_twin_is_the_same_kind_of_page_in_another_filing_of_the_company(shown, k, known):
+    found = failures.facts(asked_of(run_of(*shown)), run_of(*shown), k).iloc[0]
+    assert found[["is_found", "has_twin", "has_filing", "n_pages"]].tolist() == known
 
 
 def known(**changes) -> pd.DataFrame:
@@ -253,7 +225,7 @@ def test_what_came_instead_is_asked_of_failures_only():
 
 
 def test_the_table_counts_every_failure_once_as_primary():
-    run = run_of(("ACME_2017_10K", 5), ("ACME_2018_10K", 0))
+    run = run_of((BEFORE, 5), (ACME, 0))
     table = failed_questions(asked_of(run), "dense").set_index("kind")
     assert list(table.index) == list(OF_QUESTIONS)
     assert (table["primary"].sum(), set(table["n_failed"])) == (1, {1})
@@ -263,7 +235,7 @@ def test_the_table_counts_every_failure_once_as_primary():
 
 
 def test_a_run_without_failures_has_an_empty_table():
-    table = failed_questions(asked_of(run_of(("ACME_2018_10K", 5))), "dense")
+    table = failed_questions(asked_of(run_of((ACME, 5))), "dense")
     assert table["any"].tolist() == [0] * len(OF_QUESTIONS)
     assert table["share_found"].notna().sum() == 3
     assert as_table(table, "failed")["Of failures (%)"].tolist() == ["–"] * len(OF_QUESTIONS)
@@ -280,10 +252,6 @@ SORTED = SimpleNamespace(questions=ASKED, pages=pd.DataFrame(MOST_TEXTS, columns
 def runs_of(**keys) -> pd.DataFrame:
     rows = [(name, n, *key) for name, found in keys.items() for n, key in enumerate(found, 1)]
     return pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
-
-
-def test_figures_of_an_answer_are_numbers_of_three_characters_that_are_no_years():
-    assert failures.figures("$1,577.0 million in 2018, 24.5%, up 12 and 7") == {"1577.0", "24.5"}
 
 
 @pytest.mark.parametrize(
