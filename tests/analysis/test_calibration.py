@@ -79,19 +79,15 @@ def test_kinds_of_gold_answers(answer, kind):
     assert calibration.kind_of(answer, MILLIONS) == kind
 
 
-def test_kappas_of_several_choices_by_hand():
+def test_kappas_by_hand_and_a_choice_is_made_without_the_fold_that_it_is_judged_on():
     is_right = np.array([1, 1, 0, 0], bool)
     said = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 1, 1]], bool)
     # the third agrees on 3 of 4; chance is 3/4 * 1/2 + 1/4 * 1/2 = 1/2
     assert calibration.kappas(said, is_right) == pytest.approx([1, 0, (0.75 - 0.5) / (1 - 0.5), -1])
-
-
-def test_a_choice_is_made_without_the_fold_that_it_is_judged_on():
-    groups = pd.Series(["a", "a", "b", "b"])
     is_right = np.array([1, 0, 1, 0], bool)
     # the first choice is right on a alone, the second on b alone: each is chosen where it has seen its group
     said = np.array([[1, 0, 0, 1], [0, 1, 1, 0]], bool)
-    assert calibration.held_out(said, is_right, groups, 0).tolist() == [False, True, False, True]
+    assert calibration.held_out(said, is_right, pd.Series(list("aabb")), 0).tolist() == [False, True, False, True]
 
 
 def test_metrics_agree_with_people_as_far_as_counted(study):
@@ -104,15 +100,12 @@ def test_metrics_agree_with_people_as_far_as_counted(study):
     assert ("yes_or_no", YES_NO) not in agreed.index  # of one company, so nothing could be held out
 
 
-def test_where_the_measure_and_people_differ_is_sorted(study):
-    found = [[label, calibration.BOTH_WAYS, 1] for label in (RIGHT, WRONG)]
-    assert calibration.apart(study).to_numpy().tolist() == found
-
-
 @pytest.mark.parametrize(
     ("label", "measure", "said"), [(WRONG, True, "as far off as is allowed"), (RIGHT, False, "not in the sentence")]
 )
-def test_a_single_difference_has_a_reason(label, measure, said):
+def test_where_the_measure_and_people_differ_is_sorted_and_has_a_reason(study, label, measure, said):
+    found = [[label, calibration.BOTH_WAYS, 1] for label in (RIGHT, WRONG)]
+    assert calibration.apart(study).to_numpy().tolist() == found
     edge = SimpleNamespace(is_disputed=False, label=label, prediction="It is 7.", measure=measure)
     assert said in calibration.reason(edge)
 
@@ -129,8 +122,14 @@ def test_systems_by_people_and_by_the_measure(study):
     assert table.iloc[-1].tolist() == ["this study: no context", "–", "0.50 [0.00, 1.00]", "–", "1"]
 
 
-def test_without_answers_what_was_published_is_shown_or_nothing(study):
+def test_the_tables_of_agreement_have_kappa_by_kind_and_without_answers_what_was_published_or_nothing(study):
     agreed = calibration.agreement(study)
+    best = as_table(best_metrics(agreed), "answers_best").set_index("Gold answer")
+    assert best["Metric"]["number"] == "Numeric match"  # the strict match and it agree alike, and it comes first
+    assert as_table(calibration.apart(study), "answers_apart")["n"].tolist() == [1, 1]
+    table = agreement_table(agreed)
+    assert [*table] == ["Metric", "number (n = 5)", "all (n = 8)"]
+    assert table.set_index("Metric").loc["Right", "all (n = 8)"] == "–"
     study.dataset.has_text = False
     pd.testing.assert_frame_equal(calibration.agreement(study), agreed)
     study.dataset.fingerprint = "another"
@@ -138,12 +137,3 @@ def test_without_answers_what_was_published_is_shown_or_nothing(study):
     assert all(made.empty for made in (empty, agreement_table(empty), best_metrics(empty)))
     assert kappa(empty, "answer_right", NUMBER) == "–"
     assert systems_table(calibration.systems(study), pd.DataFrame({"metric": [], "context": []}), {}).empty
-
-
-def test_the_tables_of_agreement_have_kappa_by_kind_and_the_best_of_each(study):
-    best = as_table(best_metrics(calibration.agreement(study)), "answers_best").set_index("Gold answer")
-    assert best["Metric"]["number"] == "Numeric match"  # the strict match and it agree alike, and it comes first
-    assert as_table(calibration.apart(study), "answers_apart")["n"].tolist() == [1, 1]
-    table = agreement_table(calibration.agreement(study))
-    assert [*table] == ["Metric", "number (n = 5)", "all (n = 8)"]
-    assert table.set_index("Metric").loc["Right", "all (n = 8)"] == "–"

@@ -80,13 +80,10 @@ def test_each_word_of_the_evidence_is_found_or_lost_at_one_step(retrieved, evide
     assert parts(run_of(*retrieved), evidence_of(*evidence), k) == pytest.approx(expected)
 
 
-def test_gold_pages_count_alike():
+def test_gold_pages_count_alike_and_what_the_oracle_finds_is_brought_back():
     questions = QUESTIONS.assign(gold_pages=[[0, 1]])
     evidence = evidence_of((0, "cover"), (1, "net sales rose by ten percent while costs fell"))
     assert parts(run_of("A#p0000#c00"), evidence, questions=questions) == [0.5, 0, 0.5, 0]
-
-
-def test_what_the_oracle_finds_is_brought_back():
     standard, oracle = run_of("B#p0000#c00", "A#p0002#c00"), run_of("A#p0001#c00")
     back = recovery(standard, oracle, QUESTIONS, 5).loc["q"]
     assert back.to_dict() == {"document_back": 0, "page_back": 1, "document_lost": 0, "page_lost": 0}

@@ -18,17 +18,13 @@ def added(**values: list[float]) -> pd.DataFrame:
     return added_by_mistakes(long, Resampling(COMPANIES, 500, 1)).set_index("mistake")
 
 
-def test_the_table_reports_what_a_mistake_adds():
-    table = added(none=[0, 0, 1, 1], epoch=[1, 0, 1, 1])
+def test_the_table_reports_what_a_mistake_adds_to_the_mean_over_its_questions():
+    table = added(none=[0, 0, 1, 1], epoch=[1, 0, 1, 1], zero=[np.nan, 0, 1, 1])
     assert table.loc["epoch", ["n", "mean", "added"]].tolist() == [4, 0.75, 0.25]
+    assert table.loc["zero", ["n", "mean", "added"]].tolist() == pytest.approx([3, 2 / 3, 1 / 6])
     assert table.loc[HONEST, ["added", "low", "high"]].tolist() == [0, 0, 0]
-    wanted = Resampling(COMPANIES, 500, 1).interval(pd.Series([0.0, 0, 0, 0], COMPANIES.index) + [1, 0, 0, 0])
+    wanted = Resampling(COMPANIES, 500, 1).interval(pd.Series([1.0, 0, 0, 0], COMPANIES.index))
     assert table.loc["epoch", ["low", "high"]].tolist() == pytest.approx([wanted.low, wanted.high])
-
-
-def test_a_mistake_that_drops_questions_changes_what_the_mean_is_over():
-    row = added(none=[0, 0, 1, 1], zero=[np.nan, 0, 1, 1]).loc["zero"]
-    assert row[["n", "mean", "added"]].tolist() == pytest.approx([3, 2 / 3, 1 / 6])
 
 
 def test_every_mistake_is_measured_beside_the_honest_run(make_study):

@@ -21,11 +21,12 @@ from lib.analysis.page_scorer import (
     measurements,
     setups,
 )
-from lib.metrics.frame import HEADLINE, Metrics, long_frame
+from lib.metrics.frame import HEADLINE, Metrics
 from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer.search import ORDERS
 from lib.show import page_scorer as report
 from lib.show.page_scorer import RIVALS
+from tests.made import values
 
 ALL = [*TRAINED, *BEST]
 
@@ -38,10 +39,7 @@ def measured(make_study):
 
 def metrics_of(*rows: tuple) -> Metrics:
     """Page recall at k of rows of method, condition, k, and values by question."""
-    parts = [
-        long_frame(values, "page_recall", k).assign(method=method, condition=condition)
-        for method, condition, k, values in rows
-    ]
+    parts = [values(numbers.index, numbers, "page_recall", k, *place) for *place, k, numbers in rows]
     return Metrics(pd.concat(parts))
 
 
@@ -55,25 +53,17 @@ def test_every_scorer_is_measured_at_every_number_of_pages(measured):
     assert (np.diff(wide.to_numpy(), axis=1) >= 0).all()  # more pages never hide a gold page
 
 
-def test_training_is_reported_fold_by_fold(measured):
-    _, frame = measured
+def test_training_is_reported_fold_by_fold_and_more_tokens_on_the_first(measured):
+    study, frame = measured
     table = report.training_table(frame)
     assert table["Folds by"].tolist() == ["company"] * 3 + ["filing"] * 3
     assert table["Questions held out"].tolist() == [4] * 6
     assert (table["Filings in both"] == 0).all()
     assert table["Companies in both"].iloc[:3].tolist() == ["0 of 2"] * 3
-
-
-def test_more_tokens_are_compared_on_the_first_fold(measured):
-    study, frame = measured
     table = report.tokens_table(study, frame)
     assert table["Tokens of a page"].tolist() == [16, 16, 32, 32, 256]
     assert table["Page scorer"].tolist() == ["Untrained encoder", "Fine-tuned"] * 2 + ["Untrained encoder"]
     assert (table["n"] == 4).all()
-
-
-def test_measuring_twice_gives_the_stored_frame(measured):
-    pd.testing.assert_frame_equal(measurements(measured[0], k=3), measured[1])
 
 
 def test_mistakes_are_reported_for_the_light_scorer_and_not_trained_for_the_other(measured):
@@ -89,8 +79,9 @@ def test_mistakes_are_reported_for_the_light_scorer_and_not_trained_for_the_othe
     assert "`python -m lib mistakes`" in takeaway
 
 
-def test_mistakes_are_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
+def test_measurements_are_stored_and_mistakes_not_measured_again_for_another_number_of_pages(measured, monkeypatch):
     study, frame = measured
+    pd.testing.assert_frame_equal(measurements(study, k=3), frame)
     monkeypatch.setattr(mistakes, "measure_light", lambda *_: pytest.fail("measured again"))
     other = measurements(study.with_changes({"page_scorer.pages": 2}), k=3)
     before, after = (table[table["part"].str.startswith(MISTAKE)] for table in (frame, other))
@@ -140,15 +131,11 @@ def test_a_set_up_of_the_method_table_has_the_recall_of_its_run(every_setup):
     assert (frame.loc[frame["metric"] == "doc_recall", given] == 1).all(axis=None)
 
 
-def test_every_set_up_is_shown_with_page_and_document_recall(every_setup):
+def test_every_set_up_is_shown_and_a_difference_changes_one_part_of_it(every_setup):
     study, frame = every_setup
-    table = report.setups_table(study, frame)
-    assert len(table) == len(ALL) * len(ORDERS)
-    assert table["Filing given"].str.endswith(" (1.00)").all()
-
-
-def test_a_difference_changes_one_part_of_a_set_up(every_setup):
-    study, frame = every_setup
+    shown = report.setups_table(study, frame)
+    assert len(shown) == len(ALL) * len(ORDERS)
+    assert shown["Filing given"].str.endswith(" (1.00)").all()
     table = report.differences(study, frame)
     assert len(table) == 2 * len(report.DIFFERENCES)
     rows = table.set_index(["name", "around"])

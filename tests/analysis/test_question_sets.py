@@ -92,12 +92,11 @@ def test_other_sets_are_those_over_the_same_filings(tmp_path):
     def absent():
         raise StudyError("neither here nor published")
 
-    own = named("page-questions", "84 filings")
-    others = [lambda: named("financebench", "84 filings"), lambda: named("demo", "8 filings"), absent]
-    found = sets.of_collection(own, [*others, lambda: named("page-questions", "84 filings")])
-    assert list(found) == ["financebench", "page-questions"], "in the order of KNOWN"
-    assert found["page-questions"] is own
-    assert found["financebench"].corpus.outputs == tmp_path / "financebench"
+    own, same = named("page-questions", "84 filings"), named("financebench", "84 filings")
+    others = [lambda: same, lambda: named("demo", "8 filings"), absent, lambda: named("page-questions", "84 filings")]
+    found = sets.of_collection(own, others)
+    assert list(found.items()) == [("financebench", same), ("page-questions", own)], "in the order of KNOWN"
+    assert same.corpus.outputs == tmp_path / "financebench"
     assert list(sets.of_collection(named("mine", "1 filing"), others)) == ["mine"]
 
 
@@ -132,7 +131,7 @@ def test_published_features_are_read_without_a_study(study, monkeypatch, tmp_pat
     pd.testing.assert_frame_equal(table[features.columns], features)
 
 
-def test_a_planted_effect_is_found_on_the_other_set():
+def test_a_planted_effect_is_found_on_the_other_set_and_no_other():
     first, second = known(300, 0.25), known(400, 0.75, seed=1)
     found = sets.transfer(first, second, sets.GAINS[0])
     assert found["observed"] == pytest.approx(0.5 * second["overlap"].mean() - 0.3)
@@ -144,10 +143,7 @@ def test_a_planted_effect_is_found_on_the_other_set():
     assert found["predicted_low"] <= found["predicted"] <= found["predicted_high"]
     assert found["correlation"] > 0.95
     assert found["n"] == 400
-
-
-def test_features_without_an_effect_have_coefficients_near_zero():
-    table = sets.fit([known(300, 0.25)], sets.GAINS[0]).coefficients().set_index("feature")
+    table = sets.fit([first], sets.GAINS[0]).coefficients().set_index("feature")
     assert table.loc["overlap", "low"] > 0.2
     assert table.drop(index="overlap")["mean"].abs().max() < 0.02
 
@@ -159,13 +155,10 @@ def test_every_set_counts_alike():
     assert found.mean(small) == pytest.approx((0.5, 0.5, 0.5))
 
 
-def test_a_feature_that_hardly_varies_is_left_out():
+def test_a_feature_that_hardly_varies_is_left_out_and_too_few_questions_give_no_coefficient():
     table = known(300, 0.25).assign(names_company=[0.0] * 9 + [1.0] * 291, names_year=[0.0] * 10 + [1.0] * 290)
     alone, both = (sets.fit(tables, sets.GAINS[0]).names for tables in ([table], [table, known(300, 0.75)]))
     assert ("names_company" in alone, "names_year" in alone, "names_company" in both) == (False, True, True)
-
-
-def test_too_few_questions_give_no_coefficient():
     assert sets.fit([known(3, 0.5)], sets.GAINS[0]).coefficients().empty
 
 
@@ -246,11 +239,13 @@ def test_the_kind_of_ones_own_questions(study, both):
     assert other.rows["method"].tolist() == ["dense", "bm25"]
 
 
-def test_the_kind_uses_gold_pages_where_they_are_known(study, both):
+def test_the_kind_uses_gold_pages_where_they_are_known_and_needs_two_sets(study, both):
     found = sets.question_kind(study, study.questions, both)
     by_hand = sets.fit([part.assign(gain=part["bm25"] - part["dense"]) for part in both.values()], "gain")
     gain = found.rows.set_index("method")["gain"]["bm25"]
     assert gain == pytest.approx(by_hand.mean(sets.features(study))[0])
+    with pytest.raises(StudyError, match="two question sets"):
+        sets.question_kind(study, ["Why?"], {"analysts": both["analysts"]})
 
 
 @pytest.mark.parametrize(
@@ -259,8 +254,3 @@ def test_the_kind_uses_gold_pages_where_they_are_known(study, both):
 )
 def test_questions_unlike_all_known_ones_are_counted(study, both, question, unlike):
     assert sets.question_kind(study, [question], both).unlike == unlike
-
-
-def test_one_known_set_is_too_few(study):
-    with pytest.raises(StudyError, match="two question sets"):
-        sets.question_kind(study, ["Why?"], {"analysts": known(10, 0.5)})

@@ -14,9 +14,9 @@ from lib.analysis import statistic
 from lib.analysis.claims import Claim, Entry, claims
 from lib.analysis.scoreboard import HOLDS, NOT_MEASURED, NOT_TESTED, REVERSED, SMALLER, UNDECIDED, Scoreboard
 from lib.analysis.statistic import Finding, argmax_of, difference, questions_needed, questions_until, spread_of
-from lib.metrics.frame import Metrics, long_frame
+from lib.metrics.frame import Metrics
 from lib.stats import Resampling, wilson
-from tests.made import make_study
+from tests.made import make_study, values
 
 N = 60
 IDS = pd.Index([f"q{i:02}" for i in range(N)], name="question_id")
@@ -43,25 +43,22 @@ def run_of(first: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"question_id": IDS, "rank": 1, "chunk_id": np.where(first, "a", "b")})
 
 
-def study_of(runs: dict[str, pd.DataFrame] | None = None) -> SimpleNamespace:
+def study_of(runs: dict[str, pd.DataFrame] | None = None, **given) -> SimpleNamespace:
     """A study whose rows have different first chunks, unless their runs are given."""
 
     def run(name: str, condition: str) -> pd.DataFrame:
         return (runs or {}).get(name, run_of(GOOD).assign(chunk_id=name))
 
     plain = SimpleNamespace(chunking="")
-    return make_study(500, 1, questions=QUESTIONS, method=lambda name: plain, run=run)
+    return make_study(500, 1, **{"questions": QUESTIONS, "method": lambda name: plain, "run": run} | given)
 
 
 def metrics_of(**rows: np.ndarray) -> Metrics:
     """The measures MANY of made-up rows; ``name__oracle`` is measured under the oracle document."""
-    parts = [
-        long_frame(pd.Series(np.asarray(numbers, float), IDS), metric, k).assign(
-            method=name.removesuffix("__oracle"), condition="oracle-document" if "__" in name else "standard"
-        )
-        for name, numbers in rows.items()
-        for metric, k in MANY
-    ]
+    parts = []
+    for name, numbers in rows.items():
+        place = name.removesuffix("__oracle"), "oracle-document" if "__" in name else "standard"
+        parts += [values(IDS, np.asarray(numbers, float), *measure, *place) for measure in MANY]
     return Metrics(pd.concat(parts, ignore_index=True))
 
 
@@ -103,41 +100,43 @@ def test_verdicts_of_tests(p, opposite, high, amount, expected):
 def test_each_verdict_on_clear_rows():
     rows = dict.fromkeys(["bm25", "splade"], BAD) | {"dense": GOOD, "hyde_akarsu": BAD, "multi_query": BAD}
     found = scores(**rows, crag=BAD, hybrid_rrf=GOOD, dense__oracle=HALF, runs={"crag": run_of(BAD)})
-    verdicts = found["verdict"]
-    assert verdicts["kobeissi2026/dense-over-sparse"] == HOLDS  # and as much as claimed
-    wanted = {"bm25-over-dense": REVERSED, "hyde-hurts": HOLDS, "rerank-cheap": NOT_MEASURED}
-    wanted["multi-query-nothing"] = HOLDS  # no question differs: Wilson's 90 % end is .043
-    wanted["hybrid-over-both"] = UNDECIDED  # as good as dense is not better
-    assert {name: verdicts[f"akarsu2026/{name}"] for name in wanted} == wanted
+    wanted = {
+        "kobeissi2026/dense-over-sparse": HOLDS,  # and as much as claimed
+        "akarsu2026/bm25-over-dense": REVERSED,
+        "akarsu2026/hyde-hurts": HOLDS,
+        "akarsu2026/rerank-cheap": NOT_MEASURED,
+        "akarsu2026/multi-query-nothing": HOLDS,  # no question differs: Wilson's 90 % end is .043
+        "akarsu2026/hybrid-over-both": UNDECIDED,  # as good as dense is not better
+    }
+    assert found.loc[[*wanted], "verdict"].to_dict() == wanted
     assert "hosted service" in found.at["akarsu2026/rerank-cheap", "missing"]
+    also = found.loc["kobeissi2026/dense-over-sparse"]
+    assert also["also_estimate"] == 1.0
+    assert also["also_p"] < 0.01
 
 
 def test_a_small_gain_is_smaller_than_claimed():
     some = TWO_THIRDS.copy()
     some[0] = 0  # .65 against .667: the claimed .18 is out of reach
-    found = scores(dense=TWO_THIRDS, bm25=some, splade=some).loc["kobeissi2026/dense-over-sparse"]
+    rows = metrics_of(dense=TWO_THIRDS, bm25=some, splade=some)
+    found = Scoreboard(study_of(), rows).scores().loc["kobeissi2026/dense-over-sparse"]
     assert found["estimate"] == pytest.approx(1 / 60)
     assert found["high"] < found["amount"] == 0.18
     assert found["verdict"] == SMALLER
-    other = study_of()
-    other.dataset.name = "page-questions"  # of which no amount was claimed
-    found = Scoreboard(other, metrics_of(dense=TWO_THIRDS, bm25=some, splade=some)).scores()
-    assert found.loc["kobeissi2026/dense-over-sparse", "verdict"] == UNDECIDED
+    other = study_of(dataset=SimpleNamespace(name="page-questions"))  # of which no amount was claimed
+    assert Scoreboard(other, rows).scores().at["kobeissi2026/dense-over-sparse", "verdict"] == UNDECIDED
 
 
 @pytest.mark.parametrize(("n_changed", "decided"), [(5, NOT_TESTED), (6, HOLDS)])  # a tenth is enough
 def test_a_treatment_that_changes_nothing_is_not_tested(n_changed, decided):
-    runs = {"hybrid_rrf": run_of(GOOD), "crag": run_of(np.arange(N) >= n_changed)}
-    found = scores(hybrid_rrf=GOOD, crag=BAD, runs=runs).loc["akarsu2026/crag-below-hybrid"]
-    assert (found["changed"], found["verdict"]) == (pytest.approx(n_changed / 60), decided)
-    if decided == NOT_TESTED:
-        assert found["missing"] == "the first ranks of 8% of the questions differ"
-
-
-def test_the_treatment_of_a_claim_may_lie_between_other_rows_than_it_compares():
-    runs = {"hybrid_rrf": run_of(GOOD), "crag": run_of(GOOD), "bm25": run_of(BAD)}
-    found = scores(bm25=BAD, crag=GOOD, hybrid_rrf=GOOD, runs=runs).loc["akarsu2026/crag-over-bm25"]
-    assert found[["changed", "verdict"]].tolist() == [0, NOT_TESTED]
+    runs = {"hybrid_rrf": run_of(GOOD), "crag": run_of(np.arange(N) >= n_changed), "bm25": run_of(BAD)}
+    found = scores(hybrid_rrf=GOOD, crag=BAD, bm25=BAD, runs=runs)
+    row = found.loc["akarsu2026/crag-below-hybrid"]
+    assert (row["changed"], row["verdict"]) == (pytest.approx(n_changed / 60), decided)
+    said = "the first ranks of 8% of the questions differ"
+    # the treatment may lie between other rows than those that are compared
+    for name in ("crag-below-hybrid", "crag-over-bm25"):
+        assert (found.at[f"akarsu2026/{name}", "missing"] == said) == (decided == NOT_TESTED)
 
 
 def test_a_judge_by_chance_tests_nothing():
@@ -166,12 +165,6 @@ def test_only_the_questions_that_are_meant_count():
     other = Scoreboard(study_of(), metrics_of(**rows, dense__oracle=HALF))
     other.questions = other.questions.assign(question_type="page-text")
     assert other.scores().at["kobeissi2026/metrics-above-oracle", "missing"].startswith("no questions of type")
-
-
-def test_the_second_measure_stands_beside():
-    found = scores(dense=GOOD, bm25=BAD, splade=BAD).loc["kobeissi2026/dense-over-sparse"]
-    assert found["also_estimate"] == 1.0
-    assert found["also_p"] < 0.01
 
 
 @pytest.mark.parametrize(
@@ -225,12 +218,11 @@ def test_only_what_is_undecided_says_how_many_questions_would_decide():
 
 
 def test_what_is_not_tested_is_no_part_of_the_family():
-    rows = {"dense": GOOD, "bm25": BAD, "hybrid_rrf": GOOD, "crag": GOOD}
-    same = {"hybrid_rrf": run_of(GOOD), "crag": run_of(GOOD)}
-    alone, with_crag = (scores(**rows, runs=same), scores(**rows))  # both claims about CRAG are tested in the second
+    rows, same = {"dense": GOOD, "bm25": BAD, "hybrid_rrf": GOOD, "crag": GOOD}, run_of(GOOD)
+    alone, with_crag = scores(**rows, runs={"hybrid_rrf": same, "crag": same}), scores(**rows)
     assert math.isnan(alone.at["akarsu2026/crag-below-hybrid", "p_holm"])
     p = "akarsu2026/bm25-over-dense", "p_opposite"
-    assert with_crag.at[p] / alone.at[p] == pytest.approx(4 / 2)
+    assert with_crag.at[p] / alone.at[p] == pytest.approx(4 / 2)  # both claims about CRAG are tested in the second
 
 
 def test_to_hold_of_several_pairs_all_have_to_hold():
@@ -317,18 +309,15 @@ def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
 # --- how many questions would decide ---
 
 
-def test_spread_of_companies_by_hand():
-    values, company = pd.Series([1.0, 1.0, 0.0, 0.0]), pd.Series(list("AABB"))
-    assert spread_of(values, company) == pytest.approx(1.0)  # sums of deviations 1 and -1: 2 / 1 * (1 + 1) / 4
-    assert math.isnan(spread_of(values[:2], company[:2]))  # one company tells nothing of it
-
-
 @pytest.mark.parametrize(
     ("effect", "spread", "n"),  # (1.64485 + 0.84162)² / 0.1² = 618.3 for unit spread
     [(0.1, 1.0, 619), (-0.1, 1.0, 619), (0.0, 1.0, math.inf), (0.1, 0.0, math.nan), (0.1, math.nan, math.nan)],
 )
 def test_questions_needed_is_the_textbook_formula(effect, spread, n):
     assert questions_needed(effect, spread) == pytest.approx(n, nan_ok=True)  # no spread: none is known to be typical
+    alike, company = pd.Series([1.0, 1.0, 0.0, 0.0]), pd.Series(list("AABB"))
+    assert spread_of(alike, company) == pytest.approx(1.0)  # sums of deviations 1 and -1: 2 / 1 * (1 + 1) / 4
+    assert math.isnan(spread_of(alike[:2], company[:2]))  # one company tells nothing of it
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -373,15 +362,12 @@ def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
     kinds.loc[:3, ["is_found", "primary"]] = [[False, "table structure"]] * 3 + [[False, "ambiguous"]]
     fused, bm25 = GOOD.copy(), GOOD.copy()
     fused[:4], bm25[:3] = 0, 0  # four failures, of which BM25 misses three and dense all
-    study = study_of()
-    study.home, study.published = tmp_path, None
-    found = board.beside(study, metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)).groupby("metric")["value"]
+    rows = metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)
+    found = board.beside(study_of(home=tmp_path, published=None), rows).groupby("metric")["value"]
     assert found.agg(["size", "mean"]).T.to_dict("list") == {"missed_by_both": [4, 0.75], "table_failure": [4, 0.75]}
 
 
 def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path):
-    study = study_of()
-    study.home, study.published = tmp_path, None
     rows = [
         ("ablation", "full", "filing", "q00", "page_recall", 5, 1.0),
         ("ablation", "light", "filing", "q00", "page_recall", 5, 0.0),
@@ -391,7 +377,7 @@ def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path
         ("pages", "untrained", "", "q00", "page_recall", 10, 0.25),
     ]
     measured = pd.DataFrame(rows, columns=["part", "scorer", "by", "item", "metric", "k", "value"])
-    found = board.beside(study, metrics_of(splade=GOOD), measured)
+    found = board.beside(study_of(home=tmp_path, published=None), metrics_of(splade=GOOD), measured)
     assert found[["method", "metric", "k", "value"]].to_numpy().tolist() == [
         ["page_scorer_filing", "pages_5", pd.NA, 1.0],
         ["page_scorer", "stage_one", 10, 0.5],
@@ -400,9 +386,9 @@ def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path
 
 
 def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
-    study, rows = study_of(), metrics_of(dense=GOOD, bm25=BAD, splade=BAD)
     companies = [f"c{i % 3}" for i in range(N)]  # of eight draws of three signs, one is all positive
-    study.questions = QUESTIONS.assign(company=companies, doc_name=[f"d{i % 30}" for i in range(N)])
+    asked = QUESTIONS.assign(company=companies, doc_name=[f"d{i % 30}" for i in range(N)])
+    study, rows = study_of(questions=asked), metrics_of(dense=GOOD, bm25=BAD, splade=BAD)
     name = "kobeissi2026/dense-over-sparse"
     by_company, by_filing = (Scoreboard(study, rows, by=by).scores().loc[name] for by in ("company", "filing"))
     assert by_company["verdict"] == UNDECIDED
@@ -417,9 +403,6 @@ def test_verdicts_by_set():
     table = board.verdicts_by_set({"a": one, "b": other})
     assert table.loc["kobeissi2026/dense-over-sparse"].tolist() == [HOLDS, REVERSED]
     assert len(table) == 93  # without variants
-
-
-def test_entries_of_the_best_baseline_are_those_of_the_row_that_is_best():
     found = Scoreboard(study_of(), metrics_of(dense=HALF, bm25=GOOD))
     assert found.best == "bm25"
     assert found._key(Entry("best-baseline", "standard", "page_recall", 5))[0] == ("bm25", "standard")

@@ -126,6 +126,9 @@ def test_escaped_text_is_the_same_text_once_it_is_parsed():
         assert said == " ".join(text.split())
     assert escape(escape("*")) == "\\*"
     assert escape(Markup("*a*")) == "*a*"
+    assert label("a $x$\nb") == r"a \$x\$ b"
+    assert len(label("word " * 100)) <= 80
+    assert verbatim("a\n````\n# b") == "`````text\na\n````\n# b\n`````"
 
 
 def test_what_a_spreadsheet_would_compute_is_text_and_numbers_stay_numbers():
@@ -133,22 +136,6 @@ def test_what_a_spreadsheet_would_compute_is_text_and_numbers_stay_numbers():
     lines = as_csv(pd.DataFrame({"=head": cells, "n": -0.5})).splitlines()
     assert lines == ["'=head,n", "'=1+1,-0.5", "'@x,-0.5", "'-2+3+cmd|' /C calc'!A0,-0.5", "-0.5,-0.5",
         '"+0.10 [0.02, 0.18]",-0.5', "–,-0.5", ",-0.5", "-3 %,-0.5", "'\t=1,-0.5"]  # fmt: skip
-
-
-def test_labels_are_short_and_no_mathematics_and_a_verbatim_block_ends_where_its_text_ends():
-    assert label("a $x$\nb") == r"a \$x\$ b"
-    assert len(label("word " * 100)) <= 80
-    assert verbatim("a\n````\n# b") == "`````text\na\n````\n# b\n`````"
-
-
-def test_a_figure_is_saved_with_its_data_and_a_page_of_a_filing_is_marked(study):
-    drawn, axes = plt.subplots()
-    axes.imshow(np.zeros((2, 2, 3), np.uint8))
-    assert holds_page(drawn)
-    shown = figure(study, drawn, "page", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
-    assert ':name: fig-page\n:alt: "A page."\n' in shown.markdown
-    assert (study.outputs / "figures" / "page.png").is_file()
-    assert (study.outputs / "figures" / "page.csv").read_text() == "n\n1\n"
 
 
 def test_a_legend_s_entry_is_drawn_where_something_with_data_has_its_colour():
@@ -164,14 +151,19 @@ def test_a_legend_s_entry_is_drawn_where_something_with_data_has_its_colour():
     plt.close(drawn)
 
 
-def test_the_smallest_type_is_that_of_the_books_column(study):
+def test_a_figure_is_saved_with_its_data_and_its_smallest_type_and_a_page_of_a_filing_is_marked(study):
+    page, axes = plt.subplots()
+    axes.imshow(np.zeros((2, 2, 3), np.uint8))
+    assert holds_page(page)
     narrow, axes = plt.subplots(figsize=(SHOWN_WIDTH / 2, 2))
     axes.set_xlabel("few", fontsize=7)
     assert smallest_type(narrow) == "7.0"
     wide, axes = plt.subplots(figsize=(2 * SHOWN_WIDTH, 2))
     axes.set_xlabel("many", fontsize=12)
     assert 5 < float(smallest_type(wide)) < 7
-    figure(study, wide, "wide", "Caption.", "A figure.", pd.DataFrame({"n": [1]}))
+    shown = figure(study, wide, "wide", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
+    assert ':name: fig-wide\n:alt: "A page."\n' in shown.markdown
+    assert (study.outputs / "figures" / "wide.csv").read_text() == "n\n1\n"
     assert float(Image.open(study.outputs / "figures" / "wide.png").info[TYPE]) < 7
 
 

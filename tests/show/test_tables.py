@@ -11,6 +11,7 @@ from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.profile import load_profile
 from lib.show.tables import FORMS, TABLES, as_table, given_table, pool_table, reported_runs, results_table, steps
 from lib.words import StudyError
+from tests.made import values
 
 RUNS = (("dense", "standard", 0.5), ("page_scorer", "standard", 0.7), ("dense", "oracle-page", 1.0))
 REPORTED = "Reported: document / page / BLEU / ROUGE-L"
@@ -19,11 +20,8 @@ SUMMARY = pd.DataFrame(
     [(method, where, metric, 5, mean, 0.25, 1.0, 150) for method, where, mean in RUNS for metric in HEADLINE],
     columns=["method", "condition", "metric", "k", "mean", "low", "high", "n"],
 )
-METRICS = Metrics(
-    pd.DataFrame(
-        [("dense", 5, 0.25), ("dense", 20, 0.75), ("rerank", 5, 0.5)], columns=["method", "k", "value"]
-    ).assign(condition="standard", question_id="q", metric="page_recall")
-)
+VALUES = [("dense", 5, 0.25), ("dense", 20, 0.75), ("rerank", 5, 0.5)]
+METRICS = Metrics(pd.concat(values(["q"], [value], "page_recall", k, method) for method, k, value in VALUES))
 
 
 def study(name: str) -> SimpleNamespace:
