@@ -12,7 +12,6 @@ from extras.publish import publish
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs
 from lib.analysis.growth import GROWTH
 from lib.book import manifest
-from lib.book.manifest import write_results
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.metrics.frame import Metrics
@@ -47,7 +46,7 @@ def refusal(study, repository, publish_study):
     return refused
 
 
-def test_published_files_hold_ids_and_numbers_but_no_text(results):
+def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists_them(results):
     found = files(results.root)
     assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(found)
     assert set(results.runs) == {(c, "bm25") for c in CONDITIONS}
@@ -55,6 +54,12 @@ def test_published_files_hold_ids_and_numbers_but_no_text(results):
     assert list(table) == ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
     assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
     assert not [path for path in results.root.parent.iterdir() if path.name.startswith(".")]
+    assert set(results.manifest["files"]) == set(found) - {"manifest.json"}
+    stages = {record["stage"]: record for record in results.manifest["stages"]}
+    assert stages["runs/standard/bm25"]["files"] == stages["metrics/standard/bm25"]["files"] == {}
+    assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json.gz"
+    assert stages["summary"]["files"]["summary.csv"]["path"] == "summary.csv"
+    assert "files" not in stages["pages"]
 
 
 def test_answers_are_published_where_there_are_some(study, results, publish_study):
@@ -64,16 +69,6 @@ def test_answers_are_published_where_there_are_some(study, results, publish_stud
     again = publish_study(study)
     assert pd.read_csv(again.root / ANSWERS_FILE).to_numpy().tolist() == [[*row] for row in rows]
     assert ANSWERS_FILE in again.manifest["files"]
-
-
-def test_the_manifest_lists_every_file_and_where_each_public_result_lies(results):
-    listed = results.manifest["files"]
-    assert set(listed) == set(files(results.root)) - {"manifest.json"}
-    stages = {record["stage"]: record for record in results.manifest["stages"]}
-    assert stages["runs/standard/bm25"]["files"] == stages["metrics/standard/bm25"]["files"] == {}
-    assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json.gz"
-    assert stages["summary"]["files"]["summary.csv"]["path"] == "summary.csv"
-    assert "files" not in stages["pages"]
 
 
 def test_times_that_were_measured_are_published_and_read_there(study, results, publish_study):
@@ -88,10 +83,14 @@ def test_times_that_were_measured_are_published_and_read_there(study, results, p
 
 def test_publishing_twice_gives_the_same_bytes(study, results, repository, publish_study, open_small):
     """Also after a commit of the results, from a new book that takes all from the store."""
-    before, readme = files(results.root), (repository / "README.md").read_bytes()
+    before, readme = files(results.root), (repository / "README.md").read_text()
+    assert readme.startswith("before\n")
+    assert readme.endswith("after\n")
+    assert "| BM25 (best baseline) |" in readme
+    assert "as it was" not in readme
     publish_study(study)
     assert files(results.root) == before
-    assert (repository / "README.md").read_bytes() == readme
+    assert (repository / "README.md").read_text() == readme
     commit(repository)
     again = open_small(study.home.parents[1], results)
     (again.outputs / "stages.jsonl").unlink()
@@ -119,21 +118,18 @@ def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publ
     assert {path.relative_to(after) for path in after.rglob("*")} >= before
 
 
-def test_two_results_of_one_stage_are_both_published(study, repository, publish_study):
+def test_two_results_of_one_stage_are_both_published_and_what_other_sessions_looked_up_is_not(study, publish_study):
     for number in (1, 2):
         study.store.kept("analysis/number", {"n": number}, lambda n=number: n, public=True)
+    study.corpus.chapter = "interactive"
+    study.store.kept("analysis/other", {}, lambda: 1, public=True)
     manifest.write_manifest(study)
     found = publish_study(study)
+    assert "analysis/other" not in {record["stage"] for record in found.manifest["stages"]}
     records = [record for record in found.manifest["stages"] if record["stage"] == "analysis/number"]
     paths = [record["files"]["value.json"]["path"] for record in records]
     assert sorted(gzip.decompress((found.root / path).read_bytes()) for path in paths) == [b"1\n", b"2\n"]
     assert len(set(paths)) == 2
-
-
-def test_what_other_sessions_looked_up_is_not_part_of_the_book(study):
-    study.corpus.chapter = "interactive"
-    study.store.kept("analysis/number", {}, lambda: 1, public=True)
-    assert "analysis/number" not in {record["stage"] for record in manifest.stages_of(study)}
 
 
 def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
@@ -166,19 +162,8 @@ def test_a_table_that_quotes_a_question_stays_here(study, repository, publish_st
     assert files(root / "shown") == {"tables/counts.csv": b"n\n3\n"}
 
 
-def test_the_readme_gets_the_headline_table(results, repository):
-    text = (repository / "README.md").read_text()
-    assert text.startswith("before\n")
-    assert text.endswith("after\n")
-    assert "| BM25 (best baseline) |" in text
-    assert "as it was" not in text
-
-
-def test_results_of_another_commit_are_refused(refusal):
+def test_results_of_another_commit_or_without_a_book_are_refused(study, refusal):
     assert "; run make book DATASET=financebench PROFILE=default first" in refusal()
-
-
-def test_a_study_without_a_book_is_refused(study, refusal):
     (study.outputs / "manifest.json").unlink()
     assert "there is nothing to publish; run make book DATASET=financebench" in refusal()
 
@@ -198,6 +183,11 @@ def on_machine(study, said: str):
     study.write("manifest.json", json.dumps(made | {"machine": said}))
 
 
+def keep_texts(study):
+    study.store.kept("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
+    manifest.write_manifest(study)
+
+
 REFUSED = {
     "uncommitted changes of the code (git status lists them); commit or remove them": lambda study: (
         publish.ROOT.joinpath("lib/changed.py").write_text("x = 1\n")
@@ -206,6 +196,7 @@ REFUSED = {
     "the metrics of bm25 under standard do not cover every question": leave_out,
     "manifest.json contains text of the dataset: “what were the net sales": partial(on_machine, said=QUESTIONS["q1"]),
     "manifest.json contains a path of this machine": lambda study: on_machine(study, f"{publish.ROOT}/lib"),
+    "stored/analysis/texts/frame.csv.gz contains text of the dataset": keep_texts,
 }
 
 
@@ -216,12 +207,6 @@ def test_what_is_not_whole_or_has_text_is_refused(study, repository, refusal, to
     assert told in refusal()
 
 
-def test_text_of_a_question_in_a_public_frame_is_refused(study, repository, refusal):
-    study.store.kept("analysis/texts", {}, lambda: study.questions[["question_id", "question"]], public=True)
-    manifest.write_manifest(study)
-    assert "stored/analysis/texts/frame.csv.gz contains text of the dataset" in refusal()
-
-
 def test_a_refused_run_leaves_what_was_published(results, study, repository, publish_study):
     before = files(results.root)
     study.write("manifest.json", json.dumps(manifest.write_manifest(study) | {"commit": "0000"}))
@@ -230,13 +215,7 @@ def test_a_refused_run_leaves_what_was_published(results, study, repository, pub
     assert files(results.root) == before
 
 
-def test_without_filings_nothing_can_be_published(study, repository, publish_study, monkeypatch):
+def test_without_filings_nothing_can_be_published(study, publish_study, monkeypatch):
     monkeypatch.setattr(Dataset, "has_text", False)
     with pytest.raises(NeedsFilings, match="publishing needs the filings"):
         publish_study(study)
-
-
-def test_results_are_written_again_to_the_same_bytes(study):
-    before = {name: (study.outputs / name).read_bytes() for name in (METRICS_FILE, "summary.csv")}
-    write_results(study)
-    assert before == {name: (study.outputs / name).read_bytes() for name in before}

@@ -36,21 +36,21 @@ def test_pieces_join_to_the_text(text, question):
     assert from_pieces(as_pieces(text, question), question) == text
 
 
-def test_the_longest_run_of_words_is_found():
-    known = Quotations(["Net sales of the company rose because prices were higher than ever", "short one"], 4)
-    assert (
-        known.longest("They say net sales of THE company, rose; because prices fell.")
-        == "net sales of the company rose because prices"
-    )
-    assert known.longest("net sales rose because of the company") == ""
-    assert known.longest("") == ""
+LONG = ["Net sales of the company rose because prices were higher than ever", "short one"]
+SHORT = ["Who audits Acme now?", "Why?"]
 
 
-def test_figures_in_a_row_are_no_quotation():
-    assert Quotations(["1 2 3 4 5 6 7 8 9 10 11 12 13 14"], 5).longest("0 1 2 3 4 5 6 7 8") == ""
-
-
-def test_a_short_text_counts_as_a_whole():
-    known = Quotations(["Who audits Acme now?", "Why?"], 12)
-    assert known.longest("He asked: who audits Acme now? Nobody.") == "who audits acme now"
-    assert known.longest("who audits it, and why") == ""
+@pytest.mark.parametrize(
+    ("texts", "n", "text", "longest"),
+    [
+        (LONG, 4, "They say net sales of THE company, rose; because prices fell.",
+         "net sales of the company rose because prices"),
+        (LONG, 4, "net sales rose because of the company", ""),
+        (LONG, 4, "", ""),
+        (["1 2 3 4 5 6 7 8 9 10 11 12 13 14"], 5, "0 1 2 3 4 5 6 7 8", ""),  # figures in a row are no quotation
+        (SHORT, 12, "He asked: who audits Acme now? Nobody.", "who audits acme now"),  # a short text counts as a whole
+        (SHORT, 12, "who audits it, and why", ""),
+    ],
+)  # fmt: skip
+def test_the_longest_run_of_words_is_found(texts, n, text, longest):
+    assert Quotations(texts, n).longest(text) == longest
