@@ -14,7 +14,7 @@ from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance
 from lib.models.written import Filled
 from lib.retrievers import judged
-from lib.retrievers.judged import beginnings, choices, first_ranks, indices_of, judgements, label_of
+from lib.retrievers.judged import beginnings, choices, first_ranks, judgements, label_of, ranks_in
 
 CHUNKS = ["net sales", "cash flow", "profit", "net cash", "sales profit"]
 SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
@@ -54,10 +54,10 @@ def test_what_is_not_selected_goes_behind(written_study, text, allowed, ranked):
 
 
 @pytest.mark.parametrize(
-    ("text", "indices"), [("[3, 0]", [0, 3]), ("0, 0, 12", [0]), ("10", [*range(4)]), (None, [*range(4)])]
+    ("text", "ranks"), [("[3, 0]", [1, 4]), ("0, 0, 12", [1]), ("10", [1, 2, 3, 4]), (None, [1, 2, 3, 4])]
 )
-def test_the_indices_of_a_list(text, indices):
-    assert indices_of(text, 4) == indices
+def test_the_ranks_of_a_list_that_counts_from_0(text, ranks):
+    assert ranks_in(text, 4) == ranks
 
 
 def test_one_prompt_has_all_documents_from_their_beginning(written_study):
