@@ -52,8 +52,7 @@ TWO, THREE = np.log(2), np.log(3)
     [
         ([0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
         ([NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
-        ([NONE, NONE], [True] * 2, [0, 0]),
-        ([NONE, NONE], [False] * 2, [0, 0]),
+        *(([NONE, NONE], [is_allowed] * 2, [0, 0]) for is_allowed in (True, False)),
     ],
 )
 def test_softmax_is_a_share_of_the_candidates(row, allowed, shares):
