@@ -22,14 +22,13 @@ class SharedWords:
 
 
 @pytest.fixture
-def study(fake_study, tokenizer_folder, wordpiece):
+def study(fake_study, tokenizer_folder, wordpiece, monkeypatch):
     filler = " ".join(["in the year"] * 30)
     texts = [f"net {filler} cash flow", f"cash {filler} net", "profit", "cash flow"]
     first_stage = {"dense": np.array([[0.9, 0.8, 0.7, 0.1], [0.1, 0.2, 0.9, 0.8]])}
     profile = {"rerank": {"weights": str(tokenizer_folder), "window": 64, "n": 3}}
     made = fake_study(["cash flow", "net profit"], texts, profile, first_stage)
-    for window in (48, 64):
-        made.kept[rerank.cross_encoder.key(window)] = SharedWords(wordpiece, window)
+    monkeypatch.setattr(rerank, "load_cross_encoder", lambda weights, window: SharedWords(wordpiece, window))
     return made
 
 
