@@ -118,7 +118,6 @@ def test_the_inputs_tell_of_every_judgement_of_the_standard_run(written_study):
     study = written_study(["sales"], CHUNKS, judge("profit", profit="RELEVANT"), SCORES)
     study.candidates = lambda condition: EVERY
     study.digest = study.settings_of = lambda of: "as they are"
-    study.store.frame = lambda stage, params, make, public: make()
     study.run = lambda name, condition="standard": study.rank_method(name, EVERY, 50)
     pairs = judged.judged_pairs(study)
     assert pairs["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0001#c00"]
