@@ -31,6 +31,7 @@ from lib.models.encoders import automatic_precision
 from lib.models.generator import LlamaCppGenerator, Slot
 from lib.models.prompts import Generator, OnDone, Prompt, Request, Sampling
 from lib.profile import Settings
+from lib.retrievers.rerank import cross_encoder
 from lib.store import RECORD, Store
 from lib.study import Study
 from lib.words import StudyError
@@ -173,7 +174,7 @@ class AskedAlone(Corpus):
                 value = super().memo(key, compute)
             finally:
                 self.building.pop()
-            if inner[0] == "cross_encoder":
+            if inner[0] == cross_encoder.key()[0]:
                 self._memo[key] = SimpleNamespace(scores=partial(self._counted, value.scores)), set()
             whole_s = self.clock() - started
             built.seconds = whole_s - built.inner_s

@@ -24,6 +24,7 @@ def table(study: Search, name: str) -> pd.DataFrame:
     return split_pages(study.chunks, study.tokenizer, *SIZES[name])
 
 
+@remembered
 def sizes_together(study: Search) -> tuple[pd.DataFrame, np.ndarray]:
     """The chunks of all :data:`SIZES`, size after size, and which of them are the first of a page with their text."""
     chunks = pd.concat([study.over(name).chunks for name in SIZES], ignore_index=True)

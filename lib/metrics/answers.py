@@ -46,8 +46,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 def numeric_match(prediction: str, answer: str) -> bool:
     """The published, loose match: some number of the prediction is close to some number of the answer.
 
-    Commas and currency signs are removed, numbers extracted, and any pair with ``numpy.isclose(predicted,
-    gold, atol=0.03, rtol=0.03)`` matches. Years, pages and scales are not told apart: it flatters.
+    Years, pages and scales are not told apart: it flatters.
     """
     found = (_LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text)) for text in (prediction, answer))
     predicted, gold = (np.array(numbers, dtype=float) for numbers in found)
@@ -104,9 +103,8 @@ def numeric_match_strict(prediction: str, answer: str, question: str | None = No
     """Some quantity of the prediction is within 1 % of some quantity of the answer, in sign and unit too.
 
     Where the question names a unit ("in USD millions"), the answer's number without a scale is in it, and the
-    prediction's may be in it or in plain dollars; else numbers without a scale are as they are. A percentage equals the
-    fraction it stands for (65.4 % = 0.654); against a gold percentage a bare number may be either; a percentage never
-    equals an amount of money.
+    prediction's may be in it or in plain dollars. A percentage equals the fraction it stands for (65.4 % = 0.654),
+    never an amount of money; against a gold percentage a bare number may be either.
     """
     unit, both = asked_unit(question), [quantities(text, question) for text in (prediction, answer)]
     return any(_is_same(predicted, gold, unit) for predicted, gold in product(*both))
@@ -151,9 +149,7 @@ def refusal_rule(prediction: str) -> str | None:
 def bert_score(predicted: np.ndarray, gold: np.ndarray) -> float:
     """F1 of greedily matched tokens, without weights (Zhang et al., ICLR 2020): each token counts its best cosine.
 
-    Args:
-        predicted, gold: unit vectors of the tokens of two texts, shapes (n, dimension) and (m, dimension); a text
-            without tokens scores 0.
+    Both are unit vectors of tokens, shapes (n, dimension) and (m, dimension); a text without tokens scores 0.
     """
     if not len(predicted) or not len(gold):
         return 0.0
@@ -175,13 +171,9 @@ METRICS = (*STRING_METRICS, BERT_SCORE)
 
 
 def answer_metrics(frame: pd.DataFrame) -> pd.DataFrame:
-    """STRING_METRICS of one method's answers, numeric ones for NUMERIC_QUESTION_TYPES, as published.
+    """STRING_METRICS as a long frame, numeric ones for NUMERIC_QUESTION_TYPES, as published.
 
-    Args:
-        frame: one row a question: question_id, question, answer, question_type, prediction.
-
-    Returns:
-        Long frame question_id, metric, k (missing), value.
+    ``frame`` has question_id, question, answer, question_type and prediction.
 
     Raises:
         ValueError: a question has no prediction; an answer that was never written is not a wrong answer.

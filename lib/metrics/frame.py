@@ -19,8 +19,8 @@ Run = str | tuple[str, Condition]
 class Metric:
     """One metric. A new one is a function and a row in the list of its module.
 
-    The function of retrieval is ``(run, questions, k) -> Series`` by question_id, or a measure of ``ir_measures`` for
-    ranked pages; of overlap ``(chunk, evidence) -> float``; of answers ``(prediction, answer, question) -> float``.
+    The function of retrieval is ``(run, questions, k) -> Series`` by question_id, or a measure of ``ir_measures``; of
+    overlap ``(reference, chunk) -> float``; of answers ``(prediction, answer, question) -> float``.
     """
 
     name: str  # in metrics.csv.gz
@@ -45,10 +45,9 @@ def long_frame(values: pd.Series, metric: str, k: int | None = None) -> pd.DataF
 class Metrics:
     """A frame of metrics, grouped by run, metric and depth at the first look-up.
 
-    ``metrics[run, metric, k]`` is the values by question_id, in the order of the frame; k is None for metrics without a
-    depth. It is empty for a run that was not measured; a StudyError says that nothing was measured at this depth.
-    ``run in metrics`` and ``(run, metric, k) in metrics``: whether it was measured. The frame (METRIC_COLUMNS, and
-    maybe more; columns may be categorical) must not change afterwards.
+    ``metrics[run, metric, k]`` is the values by question_id, in the order of the frame (k is None without a depth),
+    empty for a run that was not measured; ``in`` tells whether a run, or a metric of it, was measured. The frame
+    (METRIC_COLUMNS, maybe more, maybe categorical) must not change.
     """
 
     def __init__(self, frame: pd.DataFrame):

@@ -2,8 +2,7 @@
 
 ``ctx_bleu``: sentence BLEU (Papineni et al., ACL 2002; sacrebleu, Post, WMT 2018) with effective order, divided by 100.
 ``ctx_rouge_l``: F1 of the longest common subsequence (Lin, 2004) over the words of the ``rouge_score`` package. Both
-compare a chunk with a question's pieces of evidence joined into one text, and lie between 0 and 1 (an identical text
-may score 1 + 4e-16: sacrebleu's own rounding, kept).
+compare a chunk with a question's pieces of evidence joined into one text, and lie between 0 and 1.
 """
 
 import re
@@ -78,20 +77,12 @@ VERSION = 1
 def overlap_metrics(
     run: pd.DataFrame, chunk_texts: Mapping[str, str], questions: pd.DataFrame, ks: Sequence[int], rows: Callable
 ) -> pd.DataFrame:
-    """``ctx_bleu`` and ``ctx_rouge_l`` of the best of the top k chunks, for every question.
+    """METRICS of the best of the top k chunks, by question_id, metric, k; 0 for a question without rows in the run.
 
-    Args:
-        run: one run.
-        chunk_texts: chunk id to text, for every chunk of the run's top ``max(ks)``.
-        questions: with ``evidence``, its pieces joined by a blank line.
-        ks: depths.
-        rows: :meth:`lib.cache.Cache.rows`, where pairs of evidence and chunk that were scored before are looked up.
-
-    Returns:
-        Long frame question_id, metric, k, value; a question without rows in the run scores 0.
+    ``rows`` is :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up.
 
     Raises:
-        KeyError: a chunk of the run has no text.
+        KeyError: a chunk of the run's top ``max(ks)`` has no text.
     """
 
     def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -106,9 +97,7 @@ def overlap_metrics(
     space = {"metrics": NAMES, "version": VERSION, "bleu": bleu_signature()}
     scores = rows(space, pairs, compute, dtype=np.float64, label="overlap").reshape(-1, len(NAMES))
     scored = pd.DataFrame(scores, columns=NAMES, index=top.index)
-    parts = []
-    for k in ks:
-        best = scored[top["rank"] <= k].groupby(top["question_id"]).max()
-        best = best.reindex(evidence.index, fill_value=0.0)
-        parts += [long_frame(best[name], name, k) for name in NAMES]
+    best = {k: scored[top["rank"] <= k].groupby(top["question_id"]).max() for k in ks}
+    found = {k: of_k.reindex(evidence.index, fill_value=0.0) for k, of_k in best.items()}
+    parts = [long_frame(values[name], name, k) for k, values in found.items() for name in NAMES]
     return pd.concat(parts, ignore_index=True)

@@ -1,10 +1,9 @@
 """Did the run find the gold filing and the gold pages? Recall over chunks, and ranked measures over pages.
 
-A run has the columns question_id, rank (from 1), chunk_id, doc_name, page, score; questions have question_id, doc_name
-and gold_pages (from 0). Every function answers for *all* questions: one that the run has no rows for scores 0 and
-counts. Rows of other questions are ignored. ``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k
-*chunks*. The measures of ``ir_measures`` (MacAvaney, Macdonald & Ounis, ECIR 2022) look at a ranking of distinct
-*pages*, or of distinct *filings*, where each stands where its first chunk stands.
+Every function answers for *all* questions: one that the run has no rows for scores 0 and counts. Rows of other
+questions are ignored. ``doc_recall``, ``page_recall`` and ``page_hit`` look at the top k *chunks*; the measures of
+``ir_measures`` (MacAvaney, Macdonald & Ounis, ECIR 2022) at distinct *pages* or *filings*, each where its first chunk
+stands.
 """
 
 from collections.abc import Sequence
@@ -70,7 +69,7 @@ def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
 
 
 def _by_filing(run: pd.DataFrame, questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A run and its questions with each filing as the one page that it then has."""
+    """A run and its questions with each filing as its one page."""
     return run.assign(page=0), questions.assign(gold_pages=[[0]] * len(questions))
 
 
@@ -87,11 +86,9 @@ def page_hit(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
 
 
 def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
-    """The run as a ranking of distinct pages; a page stands where its first chunk stands.
+    """The run as a ranking of distinct pages: question_id, doc_name, page, rank (from 1), page_id, score.
 
-    Returns:
-        question_id, doc_name, page, rank (from 1), page_id, score. The score is minus the rank: trec_eval sorts by
-        score and breaks ties by docno, so equal scores would not keep the run's order.
+    The score is minus the rank: trec_eval breaks ties by docno, so equal scores would not keep the run's order.
     """
     pages = run.sort_values(["question_id", "rank"], kind="stable").drop_duplicates(PAGE, ignore_index=True)
     ranks = pages.groupby("question_id").cumcount() + 1
@@ -105,12 +102,7 @@ def _page_ids(pages: pd.DataFrame) -> list[str]:
 def rank_measures(
     run: pd.DataFrame, questions: pd.DataFrame, measures: Sequence[Measure] = PAGE_MEASURES
 ) -> pd.DataFrame:
-    """Measures of ``ir_measures`` over the ranking of pages, gold pages being relevant.
-
-    Returns:
-        Long frame question_id, metric, k (the cutoff), value: nDCG is ``ndcg``, RR is ``mrr``, AP is ``map``, R is
-        ``recall`` (over distinct pages, where ``page_recall`` counts chunks).
-    """
+    """Measures of ``ir_measures`` over the ranking of pages: long frame question_id, metric, k (the cutoff), value."""
     gold = gold_pages(questions)
     qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
     pages = page_ranking(run[run["question_id"].isin(questions["question_id"])])

@@ -1,9 +1,8 @@
 """``answer_right``: whether the figure that an answer concludes with is the reference, read as people read it.
 
-A person looks at what an answer ends with, not at the operands of its derivation; accepts another last digit, the
-statement's own unit (302,578 for $303 million) and a fraction for its percentage; and takes a refusal for a wrong
-answer. Which figures count and how far one may be off is a choice, READINGS, that is made on labels of people in folds
-(:mod:`lib.analysis.calibration`); READING is the one that all labels give.
+A person looks at what an answer ends with, not at its operands; accepts another last digit, the statement's own unit
+(302,578 for $303 million) and a fraction for its percentage. Which figures count and how far one may be off is a choice
+of READINGS, made on labels of people in folds (:mod:`lib.analysis.calibration`); READING is what all labels give.
 """
 
 import math
@@ -101,10 +100,7 @@ def is_same(found: Quantity, gold: Figure, tolerance: tuple[float, float] = READ
 
 
 def answer_right(prediction: str, answer: str, question: str | None = None, by: Reading = READING) -> bool:
-    """Whether an answer concludes with the reference's figure.
-
-    One that declines is wrong. Where the question names a unit ("in USD millions"), the gold figure without a scale is
-    in it.
+    """Whether an answer concludes with the reference's figure, see :func:`figure`; one that declines is wrong.
 
     Raises:
         ValueError: the gold answer is no bare number.
@@ -132,11 +128,7 @@ METRICS = (Metric("answer_right", "Right", "this study", answer_right, is_numeri
 
 
 def right_metrics(frame: pd.DataFrame) -> pd.DataFrame:
-    """``answer_right`` of the questions whose answer is a bare number: question_id, metric, k (missing), value.
-
-    Args:
-        frame: one row a question: question_id, question, answer, prediction.
-    """
+    """``answer_right`` as a long frame, of the questions whose answer is a bare number."""
     rows = [row for row in frame.itertuples() if figure(row.answer, row.question)]
     values = {row.question_id: float(answer_right(row.prediction, row.answer, row.question)) for row in rows}
     return long_frame(pd.Series(values, dtype=float), METRICS[0].name)

@@ -37,7 +37,7 @@ def page_texts(study: Study) -> list[str]:
 @remembered
 def headed_texts(study: Study) -> list[str]:
     """:func:`page_texts` behind company, period and form of their filings' records; a page without text stays so."""
-    header_of = {identity.doc_name: identity.header for identity in matched.identities(study, is_from_covers=False)}
+    header_of = {identity.doc_name: identity.header for identity in matched.identities(study, False)}
     pages = zip(study.pages["doc_name"], page_texts(study), strict=True)
     return [text and f"{header_of[doc_name]}. {text}" for doc_name, text in pages]
 

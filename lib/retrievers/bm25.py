@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 import numpy as np
 from scipy import sparse
 
-from lib.method import Search
+from lib.method import Search, remembered
 from lib.tokens import content_tokens, tokenize
 
 #: How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights).
@@ -36,14 +36,10 @@ def idf(n_texts: int, n_containing: np.ndarray, floor: float | None = None) -> n
 
 
 class BM25:
-    """BM25 over tokenised texts; ``idf`` has the weight of each term, shape (n_terms,).
+    """BM25 over tokenised texts; its ``idf`` has the weight of each term, shape (n_terms,).
 
-    Args:
-        texts: tokenised texts.
-        k1: saturation of term frequency.
-        b: weight of the length normalisation, 0 to 1.
-        floor: see :func:`idf`.
-        only: the terms that queries may have, where no others will be asked for; by default all.
+    ``k1`` saturates term frequency, ``b`` (0 to 1) normalises length, for ``floor`` see :func:`idf`; ``only`` has the
+    terms that queries may have, by default all.
     """
 
     tokens: Callable[[str], list[str]] = staticmethod(tokenize)  # of questions, where built from texts
@@ -83,9 +79,12 @@ class BM25:
 
 def index(study: Search, k1: float | None = None, form: str = "sound") -> BM25:
     """BM25 over the study's chunks, built once a process for each ``k1`` (by default the profile's) and form."""
-    settings = study.profile.bm25
-    k1 = settings.k1 if k1 is None else k1
-    return study.memo(("bm25", k1, form), lambda: BM25.of_texts(study.chunks["text"], k1, settings.b, form))
+    return _built(study, study.profile.bm25.k1 if k1 is None else k1, form)
+
+
+@remembered
+def _built(study: Search, k1: float, form: str) -> BM25:
+    return BM25.of_texts(study.chunks["text"], k1, study.profile.bm25.b, form)
 
 
 def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
@@ -94,8 +93,5 @@ def text_scores(model: BM25, texts: Iterable[str]) -> np.ndarray:
 
 
 def score(study: Search, candidates: np.ndarray, *, k1: float | None = None, form: str = "sound") -> np.ndarray:
-    """BM25 of each chunk for each question, shape (n_questions, n_chunks); see :func:`index`.
-
-    The statistics are those of the whole index under every condition, whose candidates are a filter on it.
-    """
+    """BM25 of each chunk for each question, shape (n_questions, n_chunks), with the whole index's statistics."""
     return text_scores(index(study, k1, form), study.questions["question"])

@@ -1,15 +1,13 @@
 """Contextual retrieval: every chunk is searched with a context of its filing before it (Anthropic, 2024).
 
 The chunks that are found stay as they are. Akarsu et al. (2026) search such an index with vectors and fuse that with
-BM25. The published recipe has a language model place every chunk in its document; on a processor that is too expensive,
-so one context serves all chunks of a filing: written from its first pages, or, without a model, a header of its
-metadata. Theirs has two or three sentences and at most 100 tokens; what ours is written from is chosen here.
+BM25. The published recipe has a language model place every chunk in its document; here one context serves all chunks of
+a filing: written from its first pages, or, without a model, a header of its metadata.
 """
 
 import re
 from calendar import month_name
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -37,10 +35,9 @@ DATE = re.compile(rf"\b(?:{'|'.join(month_name[1:])})\s+\d{{1,2}},?\s+(?:19|20)\
 
 
 def excerpt(pages: Sequence[str]) -> str:
-    """The sentences of the first pages that say most about the business, in their order.
+    """The sentences of the first pages with most different words of BUSINESS, in their order; else the first page.
 
-    A sentence counts by the different words of BUSINESS that it has; one of fewer than 8 or more than 60 words, one
-    that is mostly figures, and boilerplate do not count. Where no sentence counts, the first page's beginning stands.
+    Sentences of fewer than 8 or more than 60 words, those that are mostly figures, and boilerplate do not count.
     """
     texts = [" ".join(page.split()) for page in pages[:FIRST_PAGES]]
     weights: dict[str, int] = {}
@@ -56,10 +53,7 @@ def excerpt(pages: Sequence[str]) -> str:
 
 @remembered
 def written(study: Search) -> Filled:
-    """The written context of every filing, by doc_name, from the log or written now; see :func:`contexts`.
-
-    The model is given the header, the first date on the first page, and an excerpt: about 250 tokens.
-    """
+    """The context of every filing, by doc_name, written from its header, the first page's date, and an excerpt."""
     pages = study.pages.sort_values(["doc_name", "page"]).groupby("doc_name")["text"].agg(list)
     companies, fields = study.filings.set_index("doc_name")["company"], {}
     for name, header in sentences(study.filings).items():
@@ -70,10 +64,9 @@ def written(study: Search) -> Filled:
 
 
 def contexts(study: Search, kind: Context) -> dict[str, str]:
-    """The context of every filing, by doc_name, in one line.
+    """The context of every filing, by doc_name, in one line; one that could not be written is the header.
 
-    A written context begins with the header; what was cut ends with its last whole sentence if that leaves half of it
-    or more. A filing whose context could not be written has its header; the log reports what is missing.
+    A written one begins with the header, and ends with its last whole sentence if that leaves half of it or more.
     """
     found = sentences(study.filings)
     texts = written(study).texts if kind == "written" else {}
@@ -112,10 +105,14 @@ def score_dense(study: Search, candidates: np.ndarray, *, context: Context) -> n
     return best_window_scores(question_vectors(study), vectors, owners, len(study.chunks))
 
 
+@remembered
+def bm25_index(study: Search, context: Context) -> BM25:
+    """BM25 over the chunks with their contexts."""
+    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
+    return BM25.of_texts(texts, study.profile.bm25.k1, study.profile.bm25.b)
+
+
 def score_hybrid(study: Search, candidates: np.ndarray, *, context: Context) -> np.ndarray:
     """RRF of contextual dense and contextual BM25, ranked among the candidates, shape (n_questions, n_chunks)."""
-    settings = study.profile.bm25
-    texts = study.chunks["doc_name"].map(contexts(study, context)) + "\n" + study.chunks["text"]
-    make = partial(BM25.of_texts, texts, settings.k1, settings.b)
-    sparse = text_scores(study.memo(("contextual bm25", context), make), study.questions["question"])
+    sparse = text_scores(bm25_index(study, context), study.questions["question"])
     return fused(study, [score_dense(study, candidates, context=context), sparse], candidates)

@@ -1,12 +1,11 @@
 """Convex combination of dense and BM25 scores (Bruch, Gai & Ingber, TOIS 2023): ``alpha dense + (1 - alpha) BM25``.
 
-Both are first normalised question by question: by ``min_max``, or by ``softmax`` as in the code of Kim et al. (2025),
-whose paper states none: cosines over the first N_DENSE by dense, BM25 over all candidates, and only those first ones
-are retrieved. Akarsu et al. (2026) take fixed weights. Kim et al. sweep ``alpha`` from 0 to 1 by 0.025 and take the
-best by nDCG@10; here the training folds choose it, which hold no question about a tested company.
+Both are normalised per question: by ``min_max``, or by ``softmax`` as in the code of Kim et al. (2025): cosines over
+the first N_DENSE by dense, which alone are retrieved, BM25 over all candidates. Akarsu et al. (2026) take fixed
+weights. Kim et al. sweep ``alpha`` by 0.025 and take the best by nDCG@10; here training folds of other companies choose
+it.
 """
 
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from ir_measures import nDCG
 
 from lib import runs
 from lib.folds import Fold, make_folds
-from lib.method import Search
+from lib.method import Search, remembered
 from lib.metrics.retrieval import doc_recall, page_recall, rank_measures
 from lib.retrievers import bm25, dense
 from lib.retrievers.fusion import min_max, softmax
@@ -36,16 +35,21 @@ def first_by(scores: np.ndarray, candidates: np.ndarray, n: int) -> np.ndarray:
     return is_first & candidates
 
 
+@remembered
+def unscaled(study: Search) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of ``dense`` and of ``bm25``, which are the same for all candidates."""
+    return dense.score(study, None), bm25.score(study, None)
+
+
 def scaled(
     study: Search, candidates: np.ndarray, normalisation: Normalisation = "min_max"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The normalised scores of ``dense`` and of ``bm25``, and the candidates that may be retrieved."""
-    rows = (("dense", dense.score), ("bm25", bm25.score))
-    found = [study.memo(("matrix", name), partial(score_of, study, candidates)) for name, score_of in rows]
+    cosines, sparse = unscaled(study)
     if normalisation == "min_max":
-        return min_max(found[0], candidates), min_max(found[1], candidates), candidates
-    first = first_by(found[0], candidates, N_DENSE)
-    return softmax(found[0], first), softmax(found[1], candidates), first
+        return min_max(cosines, candidates), min_max(sparse, candidates), candidates
+    first = first_by(cosines, candidates, N_DENSE)
+    return softmax(cosines, first), softmax(sparse, candidates), first
 
 
 def mix(dense_scores: np.ndarray, sparse_scores: np.ndarray, candidates: np.ndarray, alpha) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from lib.chunkings.sizes import SIZES, child_vectors, children, sizes_together
-from lib.method import Search
+from lib.method import Search, remembered
 from lib.models.index import SPECIAL_TOKENS, encode_queries, text_vectors, window_vectors
 
 BLOCK = 8192  # vectors that are held in double precision at a time
@@ -18,8 +18,7 @@ BLOCK = 8192  # vectors that are held in double precision at a time
 def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """The cosine of each pair of unit vectors, float32 of shape (n_queries, n_vectors).
 
-    Products in double precision are rounded once, so that equal vectors score equally wherever they stand, on every
-    processor; in single precision their last digits break ties by chance.
+    Products in double precision are rounded once, so that equal vectors score equally wherever they stand.
     """
     queries, found = queries.astype(np.float64), np.empty((len(queries), len(vectors)), np.float32)
     for start in range(0, len(vectors), BLOCK):
@@ -31,10 +30,7 @@ def cosines(queries: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def best_window_scores(queries: np.ndarray, windows: np.ndarray, owners: np.ndarray, n_chunks: int) -> np.ndarray:
     """The cosine of each chunk's best window, shape (n_queries, n_chunks); ``-inf`` for a chunk without a window.
 
-    Args:
-        queries, windows: unit vectors, shapes (n_queries, dimension) and (n_windows, dimension).
-        owners: the chunk that each window lies in, not falling, shape (n_windows,).
-        n_chunks: number of chunks.
+    ``owners`` has the chunk that each window lies in, not falling, shape (n_windows,); vectors are of length 1.
     """
     scores = np.full((len(queries), n_chunks), -np.inf, np.float32)
     if len(windows):
@@ -49,7 +45,7 @@ def question_vectors(study: Search) -> np.ndarray:
 
 
 def score_vectors(study: Search, queries: np.ndarray) -> np.ndarray:
-    """Cosine between given query vectors and each chunk, shape (n_queries, n_chunks); see :func:`score`."""
+    """As :func:`score`, with given query vectors."""
     owners, vectors = window_vectors(study)
     return best_window_scores(queries, vectors, owners, len(study.chunks))
 
@@ -64,21 +60,22 @@ def score(study: Search, candidates: np.ndarray) -> np.ndarray:
     return score_texts(study, study.questions["question"])
 
 
-def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
-    """Cosine between the question and one vector of each chunk of a fixed size, shape (n_questions, n_chunks).
+@remembered
+def whole_vectors(study: Search) -> np.ndarray:
+    """One vector of all of each chunk of a fixed size: the encoder's window is widened where a chunk is longer."""
+    window = max(study.profile.embedder.window, SIZES[study.chunking][0] + SPECIAL_TOKENS)
+    return text_vectors(study, f"embeddings/{study.chunking}", study.chunks["text"], window)
 
-    The encoder reads all of a chunk: its window is the profile's, or the chunk's own length where that is longer.
-    """
-    name, own = study.chunking, study.profile.embedder.window
-    window, texts = max(own, SIZES[name][0] + SPECIAL_TOKENS), study.chunks["text"]
-    vectors = study.memo("whole", lambda: text_vectors(study, f"embeddings/{name}", texts, window))
-    return cosines(question_vectors(study), vectors)
+
+def score_whole(study: Search, candidates: np.ndarray) -> np.ndarray:
+    """Cosine between the question and one vector of each chunk of a fixed size, shape (n_questions, n_chunks)."""
+    return cosines(question_vectors(study), whole_vectors(study))
 
 
 def score_sizes(study: Search, candidates: np.ndarray) -> np.ndarray:
     """The scores of the chunks of all fixed sizes in one index, shape (n_questions, n_chunks)."""
     scores = np.concatenate([score_whole(study.over(name), candidates) for name in SIZES], axis=1)
-    return scores[:, study.memo("is_first", lambda: sizes_together(study)[1])]
+    return scores[:, sizes_together(study)[1]]
 
 
 def score_children(study: Search, candidates: np.ndarray) -> np.ndarray:

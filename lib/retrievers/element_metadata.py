@@ -1,9 +1,8 @@
 """Element chunks that are searched by their metadata (Yepes et al., 2024): keywords, a summary, or a prefix.
 
-In the source each of the three represents the same chunks in an index of its own, and together in one; here the
-metadata alone are embedded, which it does not state. GPT-4 writes their keywords (up to six) and summary. Ours are in
-the text: the terms with the highest TF-IDF, and the sentences that are nearest to the whole chunk. The prefix is the
-first two sentences, and for a table its caption: here the titles that stand before it.
+The metadata alone are embedded, which the source does not state. GPT-4 writes its keywords and summary; ours are the
+terms with the highest TF-IDF, and the sentences nearest to the whole chunk. The prefix is the first two sentences, and
+for a table its caption: here the titles that stand before it.
 """
 
 import re
@@ -56,9 +55,7 @@ def metadata_of(texts: Sequence[str]) -> pd.DataFrame:
 def captions(chunks: pd.DataFrame, found: pd.DataFrame) -> dict[int, str]:
     """Row of each chunk with a table → the titles that stand before it in the chunk, else the last one on its page.
 
-    Args:
-        chunks: CHUNK_COLUMNS, of elements; rows are counted from 0.
-        found: ELEMENT_COLUMNS. Heads that pages repeat name no table.
+    ``found`` has ELEMENT_COLUMNS; heads that pages repeat name no table.
     """
     is_title = (found["kind"] == "title") & ~is_furniture(found)
     title = found["text"].where(is_title).groupby([found["doc_name"], found["page"]]).ffill().fillna("")

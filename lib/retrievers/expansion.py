@@ -1,7 +1,6 @@
 """Deterministic query expansion: finance acronyms spelt out, fiscal years written one way.
 
-A lexicon in place of learned expansion terms (survey: Carpineto & Romano, ACM Computing Surveys 2012). For retrieval
-only: whoever generates an answer is given the question as it was asked.
+A lexicon in place of learned expansion terms (survey: Carpineto & Romano, ACM Computing Surveys 2012).
 """
 
 import re
@@ -14,11 +13,9 @@ from lib.method import Search
 from lib.retrievers.dense import score_texts
 
 LEXICON = pd.read_csv(Path(__file__).with_name("acronyms.csv"), dtype=str, keep_default_na=False)
-#: The case is ``any``, or ``exact`` where another case is another word.
-FLAGS = {"any": re.IGNORECASE, "exact": 0}
 #: Expansion of each acronym, and a pattern of it as a word of its own, in the plural too; M&A is not in MD&A.
 ACRONYMS = [
-    (row.expansion, re.compile(rf"(?<![\w&]){re.escape(row.acronym)}s?(?![\w&])", FLAGS[row.case]))
+    (row.expansion, re.compile(rf"(?<![\w&]){re.escape(row.acronym)}s?(?![\w&])", re.I if row.case == "any" else 0))
     for row in LEXICON.itertuples()
 ]
 # FY2018, FY18, FY '18, FY'18, fiscal 2018, fiscal year 2018; two digits after "fiscal" need their apostrophe
@@ -53,7 +50,7 @@ def _fiscal_year(match: re.Match) -> str:
 
 def expanded_questions(study: Search) -> list[str]:
     """The questions with acronyms and fiscal years spelt out."""
-    return [expand(question) for question in study.questions["question"]]
+    return [*map(expand, study.questions["question"])]
 
 
 def score(study: Search, candidates: np.ndarray) -> np.ndarray:

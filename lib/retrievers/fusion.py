@@ -15,16 +15,10 @@ from lib.runs import rank
 def reciprocal_rank_fusion(
     runs: Iterable[pd.DataFrame], questions: pd.DataFrame, chunks: pd.DataFrame, k_rrf: int = 60
 ) -> np.ndarray:
-    """Fuse ranked lists by summing ``1 / (k_rrf + rank)``.
+    """Sums of ``1 / (k_rrf + rank)`` over ranked lists, shape (n_questions, n_chunks), ``-inf`` for no list.
 
-    Args:
-        runs: ranked lists; a question or a chunk that is missing from a list gets nothing from it.
-        questions, chunks: give the matrix's rows and columns. Chunks with one key are one: they count once in a list,
-            at their best rank, and the first of them has the score.
-        k_rrf: smoothing constant, 60 in the source; a small one lets the first ranks decide.
-
-    Returns:
-        float32, shape (n_questions, n_chunks); ``-inf`` for a chunk that no list has.
+    Chunks with one key are one: they count once in a list, at their best rank, and the first of them has the score;
+    with a small ``k_rrf`` the first ranks decide.
     """
     _, first, key_of = np.unique(chunks["key"], return_index=True, return_inverse=True)
     sums = np.zeros((len(questions), len(chunks)))
@@ -44,10 +38,7 @@ def fused(study: Search, matrices: Iterable[np.ndarray], candidates: np.ndarray)
 
 
 def score(study: Search, candidates: np.ndarray, *, k_rrf: int | None = None) -> np.ndarray:
-    """The fused score of ``dense`` and ``bm25``, each ranked among the candidates, shape (n_questions, n_chunks).
-
-    ``k_rrf`` is the profile's if it is not given.
-    """
+    """The fused score of ``dense`` and ``bm25``, shape (n_questions, n_chunks); ``k_rrf`` is else the profile's."""
     settings = study.profile.hybrid_rrf
     lists = [study.rank_method(name, candidates, settings.depth) for name in ("dense", "bm25")]
     return reciprocal_rank_fusion(lists, study.questions, study.chunks, settings.k_rrf if k_rrf is None else k_rrf)
@@ -73,5 +64,4 @@ def softmax(scores: np.ndarray, candidates: np.ndarray) -> np.ndarray:
 
 def standardised(values: np.ndarray) -> np.ndarray:
     """Values with mean 0 and deviation 1 along the last axis, so that they can be added; equal ones become 0."""
-    deviation = values.std(axis=-1, keepdims=True) + 1e-6
-    return (values - values.mean(axis=-1, keepdims=True)) / deviation
+    return (values - values.mean(axis=-1, keepdims=True)) / (values.std(axis=-1, keepdims=True) + 1e-6)

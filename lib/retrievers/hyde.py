@@ -1,8 +1,7 @@
 """Hypothetical passages: a language model writes what would answer the question, and that is searched instead.
 
-HyDE (Gao, Ma, Lin & Callan, ACL 2023) searches with one passage's embedding; Multi-HyDE (George et al., 2025) with the
-mean of several. The same passages serve both: HyDE's is Multi-HyDE's first. Akarsu et al. (2026) ask for one passage
-with numbers, at temperature 0; the wording of that prompt is chosen here.
+HyDE (Gao, Ma, Lin & Callan, ACL 2023) searches with one passage's embedding, here Multi-HyDE's first; Multi-HyDE
+(George et al., 2025) with the mean of several. Akarsu et al. (2026) ask for one passage with numbers, at temperature 0.
 """
 
 import numpy as np
@@ -25,10 +24,7 @@ def mean_embedding(vectors: np.ndarray) -> np.ndarray:
 
 
 def score(study: Search, candidates: np.ndarray, *, kind: str = "hyde") -> np.ndarray:
-    """HyDE: ``dense`` with the first passage in place of the question, shape (n_questions, n_chunks).
-
-    Passages are embedded as documents, as they take the place of the passages that are searched for.
-    """
+    """HyDE: ``dense`` with the first passage, embedded as a document, for the question; (n_questions, n_chunks)."""
     first = [texts[0] for texts in written_passages(study, kind)]
     return score_vectors(study, encode_texts(study, "embeddings/passages", first, is_pinned=True))
 

@@ -51,10 +51,7 @@ MAX_YEAR_GAP, DAYS_SCALE = 3.0, 7
 
 
 def years_in(text: str) -> list[int]:
-    """The years that a text names, ascending: ``FY2018``, ``FY22``, ``Q2'23``, ``4Q22``, ``Q22023``, ``2021``.
-
-    A number that is money, part of a larger number (``$2,018``) or counts (``2000 stores``) is not a year.
-    """
+    """The years that a text names, ascending: ``FY22``, ``Q2'23``, ``Q22023``, ``2021``; no money, no counts."""
     found = {int(year) for pattern in (YEAR, LONG_YEAR) for year in pattern.findall(text)}
     short = (int(digits) for digits in SHORT_YEAR.findall(text))
     return sorted(found | {2000 + year if year < 50 else 1900 + year for year in short})
@@ -100,10 +97,7 @@ def _first(values: Sequence) -> object:
 
 
 def asked_period(question: str) -> Identity:
-    """The period and type of filing that a question names.
-
-    The year is the latest one after ``as of``, else of all: a filing of that year shows the earlier ones too.
-    """
+    """The period and type of filing that a question names; the year is the latest one after ``as of``, else of all."""
     years = years_in(" ".join(AS_OF.findall(question))) or years_in(question)
     types = [kind for kind, (*_, asked) in TYPES.items() if re.search(asked, question, re.I)]
     year, quarter = _first(years[::-1]), _first(quarters_in(question)[::-1])
@@ -153,10 +147,8 @@ def company_match(questions: Sequence[str], identities: Sequence[Identity]) -> n
 def identity_features(questions: Sequence[str], identities: Sequence[Identity]) -> dict[str, np.ndarray]:
     """How well each filing's identity fits each question, each of shape (n_questions, n_filings); unknown is NaN.
 
-    Returns:
-        company (0 to 1), company_named (the best company's), year_gap (years that the filing is later), quarter_fit
-        (-1, 0 or 1), type_fit, days (between nearest dates); identity (the sum of all by weights that are not trained)
-        and its gap to the best filing's; same_year, near_year and near_date, which grow as year and date come closer.
+    company is 0 to 1, company_named the best company's, year_gap the years that the filing is later, quarter_fit -1, 0
+    or 1, days those between nearest dates, identity the sum of all by untrained weights.
     """
     company, asked = company_match(questions, identities), [asked_period(question) for question in questions]
     of, filed = (pd.DataFrame(them, columns=Identity._fields) for them in (asked, identities))

@@ -1,13 +1,10 @@
 """A small language model judges the first chunks of a run, and retrieval follows its judgement.
 
-Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it: the model labels each of the first five chunks
-RELEVANT, AMBIGUOUS or IRRELEVANT at temperature 0; where none is RELEVANT, it rewrites the question at temperature 0.5,
-hybrid retrieval is repeated, and the better round stays. Both rounds are judged for the question as it was asked. Which
-is better is chosen here: that with more RELEVANT chunks, then with more AMBIGUOUS ones, the first of equal ones.
-
-A selection agent (Kim et al., 2025) reads ten chunks in one prompt and lists those that are needed; a list without a
-number keeps all. The others are dropped in the paper; here they go behind, so that a run keeps its depth. A chunk is
-read from its beginning, as many tokens as the profile says (the papers' models read it whole), and judged once.
+Corrective RAG (Yan et al., 2024), as Akarsu et al. (2026) build it: the model labels each of the first five chunks;
+where none is RELEVANT, it rewrites the question, hybrid retrieval is repeated, and the better round stays: that with
+more RELEVANT chunks, then with more AMBIGUOUS ones, the first of equal ones. A selection agent (Kim et al., 2025) reads
+ten chunks in one prompt and lists those that are needed; the others are dropped in the paper, and go behind here. A
+chunk is read from its beginning (the papers' models read it whole).
 """
 
 import re
@@ -61,9 +58,11 @@ def judged_pairs(study: Search) -> pd.DataFrame:
     return judgements(study, first_ranks(study.run(FIRST_STAGE), study.profile.sibling_texts.judge.top))
 
 
-def indices_of(text: str | None, n: int) -> list[int]:
-    """The different numbers below ``n`` in a text, in ascending order; all of them where it contains none."""
-    return sorted({int(number) for number in re.findall(r"\d+", text or "")} & set(range(n))) or [*range(n)]
+def ranks_in(text: str | None, n: int) -> list[int]:
+    """The ranks up to ``n`` whose numbers, from 0, a text contains, in ascending order; all where it contains none."""
+    return sorted({int(number) + 1 for number in re.findall(r"\d+", text or "")} & {*range(1, n + 1)}) or [
+        *range(1, n + 1)
+    ]
 
 
 def choices(study: Search, run: pd.DataFrame) -> dict[str, list[int]]:
@@ -75,8 +74,7 @@ def choices(study: Search, run: pd.DataFrame) -> dict[str, list[int]]:
         documents = "\n\n".join(f"Document {number}: {text}" for number, text in enumerate(texts))
         fields[question_id] = given[question_id] | {"documents": documents, "last": len(texts) - 1}
     texts = write(study, "selection", fields).texts
-    indices = {name: indices_of(texts.get(name), read["last"] + 1) for name, read in fields.items()}
-    return {name: [number + 1 for number in numbers] for name, numbers in indices.items()}
+    return {name: ranks_in(texts.get(name), read["last"] + 1) for name, read in fields.items()}
 
 
 def chosen(study: Search) -> dict[str, list[int]]:
@@ -109,8 +107,8 @@ def corrected(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The better round of each question: the run, and one row per question; ``search`` is such as :func:`second_round`.
 
-    The row has the RELEVANT and AMBIGUOUS chunks of the first round, ``query`` (the rewrite, empty where there is no
-    second round), RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
+    The row has RELEVANT and AMBIGUOUS (numbers of chunks), ``query`` (the rewrite, empty without a second round),
+    RELEVANT_again and AMBIGUOUS_again, and ``is_second`` (whether the second round won).
     """
     table, given = _counts(study, first), asked(study)
     poor = {question_id: given[question_id] for question_id in table.index[table["RELEVANT"] == 0]}

@@ -1,8 +1,7 @@
 """A metadata match before any search: the filings whose identity fits the question come first.
 
-Company, period and form are read from the question and matched with each filing's identity, by weights that nothing
-trains. Among the filings that fit best another method ranks; behind them stands what it finds elsewhere. A question
-that names no company is searched as it is. Identities are those of the dataset's records, or of first pages alone.
+Company, period and form of the question are matched with each filing's, by untrained weights. Among the filings that
+fit best another method ranks; behind them stands what it finds elsewhere. Without a company all filings are searched.
 """
 
 from collections.abc import Callable
@@ -11,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from lib import runs
-from lib.method import Search
+from lib.method import Search, remembered
 from lib.retrievers.identity import Identity, filing_identities, identity_features
 
 SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 
 
+@remembered
 def identities(study: Search, is_from_covers: bool) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
     unknown = {"company": None, "doc_type": "", "doc_period": None} if is_from_covers else {}
@@ -39,8 +39,7 @@ def run_within(
     study: Search, candidates: np.ndarray, covers: bool, rank: Callable[[np.ndarray], pd.DataFrame]
 ) -> pd.DataFrame:
     """A run: what ``rank`` finds among the candidates of the filings that fit best, then what it finds elsewhere."""
-    filed = study.memo(("identities", covers), lambda: identities(study, covers))
-    best = fits_best(study.questions["question"].tolist(), filed)
+    best = fits_best(study.questions["question"].tolist(), identities(study, covers))
     of_chunk = pd.Index(study.filings["doc_name"]).get_indexer(study.chunks["doc_name"])
     run = pd.concat([rank(candidates & best[:, of_chunk]), rank(candidates)], ignore_index=True)
     run = run.drop_duplicates(["question_id", "chunk_id"], ignore_index=True)

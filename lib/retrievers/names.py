@@ -55,10 +55,7 @@ def _beginning(parts: Iterable[str]) -> str:
 
 
 def cover_names(cover: str) -> list[str]:
-    """The company's names on a filing's first page: the registrant; the name and the symbol of its listing.
-
-    The registrant is above ``(Exact name of registrant ...)``, on one or more lines, perhaps after a file number.
-    """
+    """The company's names on a first page: the registrant, above ``(Exact name of``; name and symbol of its listing."""
     names, listed = [], LISTED.search(" ".join(cover.split()))
     if mark := REGISTRANT.search(cover):
         above = cover[max(0, mark.start() - REGISTRANT_CHARACTERS) : mark.start()]
@@ -94,11 +91,10 @@ class Mentions:
 
 
 def name_matches(questions: Sequence[str], names: Sequence[Sequence[str]]) -> np.ndarray:
-    """How surely each question names each company, shape (n_questions, n_companies).
+    """How surely each question names each company, shape (n_questions, n_companies), by the best of its names.
 
-    1 for a whole name, 0.9 for its first own word (unless several companies share it), 0.8 for an abbreviation, else 0,
-    the best of a company's names. Values below a question's best are halved, as a question that names one company
-    wholly does not also name another by a single word or by initials.
+    1 for a whole name, 0.9 for its first own word (unless several companies share it), 0.8 for an abbreviation, else 0.
+    Values below a question's best are halved.
     """
     owned = [{word for alias in aliases for word in core_words(alias)} for aliases in names]
     common = frozenset(word for word, n in Counter(word for words in owned for word in words).items() if n > 1)
@@ -113,7 +109,7 @@ def names_company(question: str, company: str) -> bool:
     """Whether a question names its own company: by the name's first word, or a short form such as JPM, JnJ or AMEX.
 
     A short form is a word with two capitals or more whose letters stand in the company's name in that order, the first
-    of them first. Published counts rest on this; :func:`name_matches` takes other forms (``J.P. Morgan``, not ``ASC``).
+    of them first. Published counts rest on this one, not on :func:`name_matches`.
     """
     first = re.split(r"[\s-]", company.strip())[0]
     if re.search(rf"\b{re.escape(first)}", question, re.IGNORECASE):

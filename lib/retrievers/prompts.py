@@ -41,8 +41,8 @@ def prompt(kind: str, fields: Mapping[str, object]) -> Prompt:
 def write(study: Search, kind: str, fields: Mapping[str, Mapping], about: Mapping[str, str] | None = None) -> Filled:
     """The texts of a kind of TEMPLATES by id, from the log or written now; what is missing the log reports.
 
-    ``fields`` has what fills the template of each id, ``about`` the question or filing it is for where that is not the
-    id. Where the settings have ``n_passages``, texts are by ``id/number``, each drawn with ``seed + number``.
+    ``fields`` fill the template of each id, ``about`` is the question or filing it is for where that is not the id.
+    With ``n_passages`` in the settings, texts are by ``id/number``, each drawn with ``seed + number``.
     """
     settings, items = settings_of(study, kind), []
     for name, given in fields.items():

@@ -2,8 +2,7 @@
 
 ``multi_query``: the question and its rewrites are each searched densely and fused (Akarsu et al., 2026).
 ``keyword_query`` and ``lm_expansion``: the question with its key terms, or with related terms, behind it is searched
-densely (Kim et al., 2025; their LLMLingua is not installed here), and here by dense and BM25, fused. What was not
-written is not made up: fewer lists are fused, or the question stands alone.
+densely (Kim et al., 2025), and here by dense and BM25, fused. What was not written is left out.
 """
 
 import re

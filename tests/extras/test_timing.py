@@ -14,6 +14,7 @@ from lib.methods import Method
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling
 from lib.models.written import Item
 from lib.profile import load_profile
+from lib.retrievers.rerank import cross_encoder
 from lib.study import Study
 from lib.words import StudyError
 
@@ -68,7 +69,7 @@ class Work:
 
     def reranked(self, study: Study, candidates: np.ndarray) -> np.ndarray:
         """Three pairs for each question."""
-        model = study.memo(("cross_encoder", 256), lambda: self)
+        model = study.memo(cross_encoder.key(256), lambda: self)
         model.scores([("question", "passage")] * 3 * len(study.questions))
         return np.zeros(candidates.shape)
 

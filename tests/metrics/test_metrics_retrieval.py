@@ -50,13 +50,7 @@ def test_page_recall_is_the_share_of_gold_pages_seen(k, q1):
     assert m.page_hit(RUN, QUESTIONS, k)["q1"] == (q1 > 0)
 
 
-def test_page_zero_is_a_page():
-    run, questions = run_of(q1=[("A", 0)]), questions_of(q1=("A", [0]))
-    assert m.page_recall(run, questions, 1)["q1"] == m.page_hit(run, questions, 1)["q1"] == 1.0
-    assert values(m.rank_measures(run, questions), "ndcg", 10) == {"q1": 1.0}
-
-
-def test_unanswered_questions_score_zero_and_count_in_the_mean():
+def test_page_zero_is_a_page_and_unanswered_questions_score_zero_and_count_in_the_mean():
     frame = m.retrieval_metrics(run_of(q1=[("A", 0)]), questions_of(q1=("A", [0]), q2=("A", [0])))
     assert len(frame) == 2 * (3 * len(m.DEPTHS) + len(m.PAGE_MEASURES) + len(m.DOC_MEASURES))
     assert (frame.groupby(["metric", "k"])["value"].mean() == 0.5).all()

@@ -26,15 +26,11 @@ def test_scores_are_those_of_rank_bm25(texts, query, k1, b, has_common):
 
 @pytest.mark.parametrize(("query", "n_cash"), [(["cash"], 1), (["cash", "cash"], 2), ([], 0), (["unknown"], 0)])
 def test_score_by_hand(query, n_cash):
-    # idf("cash") = ln(1 + (3 - 1 + 0.5) / (1 + 0.5)); all texts are of the mean length 2, so that the norm is k1.
-    idf = np.log(1 + 2.5 / 1.5)
+    # all texts are of the mean length 2, so that the norm is k1
+    idf = bm25.idf(10, np.array([1, 5, 10]))  # falls with frequency, and is never negative
+    assert idf == pytest.approx([np.log(1 + 9.5 / 1.5), np.log(2), np.log(1 + 0.5 / 10.5)])
     model = bm25.BM25([["cash", "flow"], ["net", "sales"], ["net", "flow"]], k1=1.5, b=0.75)
-    assert model.scores(query) == pytest.approx([n_cash * idf * 2.5 / (1 + 1.5), 0, 0])
-
-
-def test_a_sound_weight_falls_with_frequency_and_is_never_negative():
-    weights = bm25.idf(10, np.array([1, 5, 10]))
-    assert weights == pytest.approx([np.log(1 + 9.5 / 1.5), np.log(2), np.log(1 + 0.5 / 10.5)])
+    assert model.scores(query) == pytest.approx([n_cash * np.log(1 + 2.5 / 1.5) * 2.5 / (1 + 1.5), 0, 0])
 
 
 def test_a_word_in_every_text_weighs_more_than_a_rare_one_in_rank_bm25_and_less_in_the_sound_form():
@@ -58,33 +54,23 @@ def test_a_model_of_texts_reads_questions_in_its_own_form():
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("Net sales rose", ["net", "sales", "rose"]),
-        ("$ 1,577", ["$", "1,577", "1577"]),
-        ("$1577", ["$1577", "1577"]),
-        ("$1,234.5", ["$1,234.5", "1234.5"]),
-        ("1,234.5", ["1,234.5", "1234.5"]),
-        ("4.2%", ["4.2%", "4.2"]),
-        ("4.2 %", ["4.2", "%"]),
-        ("(370)", ["370"]),
-        ("P&L at year-end", ["p&l", "at", "year-end"]),
-        ("3M's 10-K for FY2018", ["3", "m's", "10", "k", "for", "fy", "2018"]),
-        ("1,2,3", ["1", "2", "3"]),
-        ("12,34", ["12", "34"]),
-        ("profit. 5.", ["profit", "5"]),
-        (" \n—•", []),
+        ("$ 1,577 and $1577", "$ 1,577 1577 and $1577 1577"),
+        ("$1,234.5 1,234.5", "$1,234.5 1234.5 1,234.5 1234.5"),
+        ("4.2% 4.2 % (370)", "4.2% 4.2 4.2 % 370"),
+        ("P&L at year-end", "p&l at year-end"),
+        ("3M's 10-K for FY2018", "3 m's 10 k for fy 2018"),
+        ("1,2,3 12,34 profit. 5.", "1 2 3 12 34 profit 5"),
+        (" \n—•", ""),
     ],
 )
 def test_tokens(text, tokens):
-    assert tokenize(text) == tokens
+    assert tokenize(text) == tokens.split()
 
 
 @given(st.text(max_size=60))
 def test_tokenizing_any_text_gives_lower_case_tokens_of_it(text):
     squeezed = text.lower().replace(",", "")
-    for token in tokenize(text):
-        assert token
-        assert token == token.lower()
-        assert token.replace(",", "") in squeezed
+    assert all(token == token.lower() != "" and token.replace(",", "") in squeezed for token in tokenize(text))
 
 
 @pytest.mark.parametrize("question", ["Was it $1577?", "Was it 1,577?", "Was it $1,577?", "Was it 1577 dollars?"])

@@ -52,8 +52,7 @@ TWO, THREE = np.log(2), np.log(3)
     [
         ([0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
         ([NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
-        ([NONE, NONE], [True] * 2, [0, 0]),
-        ([NONE, NONE], [False] * 2, [0, 0]),
+        *(([NONE, NONE], [is_allowed] * 2, [0, 0]) for is_allowed in (True, False)),
     ],
 )
 def test_softmax_is_a_share_of_the_candidates(row, allowed, shares):
@@ -75,8 +74,7 @@ def test_the_first_candidates_by_score():
 def test_softmax_keeps_the_first_of_dense_and_mixes_shares(fake_study, monkeypatch):
     monkeypatch.setattr(convex, "N_DENSE", 2)
     study = fake_study(["a?"], ["text"] * 3, {})
-    study.kept["matrix", "dense"] = np.array([[np.log(1), np.log(3), -9.0]])
-    study.kept["matrix", "bm25"] = np.array([[np.log(4), np.log(1), np.log(5)]])
+    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1e-4]]), np.log([[4, 1, 5]])
     both = convex.scaled(study, np.ones((1, 3), bool), "softmax")
     # dense: 1/4 and 3/4 of its first two; BM25: 4/10 and 1/10 of all three
     np.testing.assert_allclose(mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE]])
@@ -88,11 +86,12 @@ def test_alpha_weighs_dense_against_bm25():
 
 
 @pytest.mark.parametrize(("alpha", "name"), [(1.0, "dense"), (0.0, "bm25")])
-def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, alpha, name):
+def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, monkeypatch, alpha, name):
     rng = np.random.default_rng(3)
     matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
     study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
-    study.kept = {("matrix", which): matrix for which, matrix in matrices.items()}
+    for which, matrix in matrices.items():
+        monkeypatch.setattr(getattr(convex, which), "score", lambda *_, matrix=matrix: matrix)
     allowed = rng.random((5, 40)) < 0.7
     mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
     assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
@@ -109,8 +108,7 @@ def study(fake_study):
     made.chunks["doc_name"] = names
     made.questions = made.questions.assign(doc_name=names, company=names, gold_pages=[[0], [1], [2], [3]])
     made.filings = pd.DataFrame({"doc_name": ["ACME", "BOLT"], "company": ["ACME", "BOLT"]})
-    made.kept["matrix", "dense"] = np.vstack([RIGHT[:2], WRONG[2:]])
-    made.kept["matrix", "bm25"] = np.vstack([WRONG[:2], RIGHT[2:]])
+    made.kept[convex.unscaled.key()] = np.vstack([RIGHT[:2], WRONG[2:]]), np.vstack([WRONG[:2], RIGHT[2:]])
     return made
 
 

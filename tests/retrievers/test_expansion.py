@@ -38,10 +38,9 @@ def test_an_acronym_is_spelt_out_where_it_is_a_word_and_in_another_case_where_it
     assert (row.expansion in appended(f"the {other_case(row.acronym)} of 3M")) == (row.case == "any")
 
 
-@pytest.mark.parametrize("word", ["ar", "ap", "it", "pe", "ppe", "sec", "nav", "sox", "spac", "ni", "asp", "roe", "fy"])
-def test_common_words_in_lower_case_are_left_alone(word):
-    question = f"How did {word} change, and was {word.capitalize()} reported?"
-    assert expand(question) == question
+def test_common_words_in_lower_case_are_left_alone():
+    question = "ar ap it pe ppe sec nav sox spac ni asp roe fy"
+    assert expand(f"{question} {question.title()}") == f"{question} {question.title()}"
 
 
 @pytest.mark.parametrize(

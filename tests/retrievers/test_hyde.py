@@ -25,26 +25,19 @@ def study_of(written_study):
 
 
 def test_the_prompt_is_the_published_one_and_keeps_braces():
-    assert prompt("hyde", {"question": "{x} costs {}?"}).messages == [
-        {
-            "role": "user",
-            "content": "Please write a short financial report excerpt (1 paragraph) that precisely answers the "
-            "question below. Do not introduce the text, just write the excerpt.\n\nQuestion: {x} costs {}?\nPassage:",
-        }
-    ]
+    text = "Please write a short financial report excerpt (1 paragraph) that precisely answers the question below. "
+    text += "Do not introduce the text, just write the excerpt.\n\nQuestion: {x} costs {}?\nPassage:"
+    assert prompt("hyde", {"question": "{x} costs {}?"}).messages == [{"role": "user", "content": text}]
 
 
 def test_passages_are_seeded_by_their_number_with_the_limits_of_their_kind(study_of):
     study = study_of(2)
-    assert written_passages(study) == [
-        ["What is CAPEX? 13", "What is CAPEX? 14"],
-        ["What were sales? 13", "What were sales? 14"],
-    ]
+    asked_for = ("What is CAPEX?", "What were sales?")
+    assert written_passages(study) == [[f"{question} {seed}" for seed in (13, 14)] for question in asked_for]
     assert written_passages(study, "hyde_akarsu") == [["What is CAPEX? 13"], ["What were sales? 13"]]
-    of_hyde, of_akarsu = study.generator.asked[:4], study.generator.asked[4:]
-    assert {(one.sampling.temperature, one.sampling.max_tokens) for one in of_hyde} == {(0.7, 200)}
-    assert {(one.sampling.temperature, one.sampling.max_tokens) for one in of_akarsu} == {(0.0, 150)}
-    assert all("Include numbers" in one.prompt.user for one in of_akarsu)
+    sampled = [(one.sampling.temperature, one.sampling.max_tokens) for one in study.generator.asked]
+    assert sampled == [(0.7, 200)] * 4 + [(0.0, 150)] * 2
+    assert all("Include numbers" in one.prompt.user for one in study.generator.asked[4:])
 
 
 def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(study_of):

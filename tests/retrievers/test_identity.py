@@ -58,6 +58,7 @@ def test_without_a_year_the_company_alone_decides():
     features = identity_features(["What did Oskarvale earn?"], IDENTITIES)
     assert np.isnan(features["year_gap"]).all()
     assert features["identity_gap"].tolist() == [[0, 0, -4]]
+    assert not identity_features(["What was earned?"], IDENTITIES)["identity"].any()
 
 
 def test_quarter_type_and_date_count_too():
@@ -68,25 +69,15 @@ def test_quarter_type_and_date_count_too():
     assert identity_features([question.replace("Q3", "Q2")], [filing])["identity"] == 4 - 1 + 0.5 + 1
 
 
-def test_without_company_and_year_all_filings_fit_alike():
-    assert not identity_features(["What was earned?"], IDENTITIES)["identity"].any()
-
-
 @pytest.mark.parametrize(
     ("text", "years"),
     [
-        ("capex in FY2018", [2018]),
-        ("growth from FY20 to FY21", [2020, 2021]),
-        ("FY'19 and fiscal year 98", [1998, 2019]),
-        ("in Q22023 against 4Q22", [2022, 2023]),
-        ("as of Q2'2023", [2023]),
+        ("capex in FY2018, FY20 to FY21", [2018, 2020, 2021]),
+        ("FY'19, FY95 and fiscal year 98", [1995, 1998, 2019]),
+        ("in Q22023 against 4Q22 and Q2'21", [2021, 2022, 2023]),
+        ("as of Q2'2023; the 10-K of 2021.", [2021, 2023]),
         ("TARNBECK_2020Q3_10Q", [2020]),
-        ("$2,018 million, 2018% and 2018.5", []),
-        ("Does it pay dividends?", []),
-        ("the 10-K of 2021.", [2021]),
-        ("FY95 and Q2'23", [1995, 2023]),
-        ("the Securities Exchange Act of 1934", []),
-        ("sales of 2000 stores", []),
+        ("$2,018 million, 2018% and 2018.5 of the Act of 1934; sales of 2000 stores", []),
         ("In 2019 shares were bought; 2020 shares", [2019]),
     ],
 )
@@ -97,14 +88,10 @@ def test_years(text, years):
 @pytest.mark.parametrize(
     ("text", "quarters"),
     [
-        ("Q2 of FY2023", [2]),
-        ("FY2023Q1", [1]),
-        ("3Q21 and the fourth quarter", [3, 4]),
-        ("second fiscal quarter", [2]),
-        ("H1 FY2023", [2]),
-        ("the second half", [4]),
-        ("FAQ1 and EQ2", []),
-        ("in FY2022", []),
+        ("Q2 of FY2023, FY2023Q1", [2, 1]),
+        ("3Q21, the fourth quarter and the second fiscal quarter", [3, 4, 2]),
+        ("H1 FY2023, the second half", [2, 4]),
+        ("FAQ1 and EQ2 in FY2022", []),
     ],
 )
 def test_quarters(text, quarters):

@@ -14,7 +14,7 @@ from lib.answers.prompt_context import Context
 from lib.answers.relevance import answer_relevance
 from lib.models.written import Filled
 from lib.retrievers import judged
-from lib.retrievers.judged import beginnings, choices, first_ranks, indices_of, judgements, label_of
+from lib.retrievers.judged import beginnings, choices, first_ranks, judgements, label_of, ranks_in
 
 CHUNKS = ["net sales", "cash flow", "profit", "net cash", "sales profit"]
 SCORES = np.array([[0.9, 0.8, 0.7, 0.6, 0.5]])
@@ -54,10 +54,10 @@ def test_what_is_not_selected_goes_behind(written_study, text, allowed, ranked):
 
 
 @pytest.mark.parametrize(
-    ("text", "indices"), [("[3, 0]", [0, 3]), ("0, 0, 12", [0]), ("10", [*range(4)]), (None, [*range(4)])]
+    ("text", "ranks"), [("[3, 0]", [1, 4]), ("0, 0, 12", [1]), ("10", [1, 2, 3, 4]), (None, [1, 2, 3, 4])]
 )
-def test_the_indices_of_a_list(text, indices):
-    assert indices_of(text, 4) == indices
+def test_the_ranks_of_a_list_that_counts_from_0(text, ranks):
+    assert ranks_in(text, 4) == ranks
 
 
 def test_one_prompt_has_all_documents_from_their_beginning(written_study):
@@ -73,7 +73,7 @@ def test_one_prompt_has_all_documents_from_their_beginning(written_study):
 
 
 def test_selection_keeps_every_question_s_chunks():
-    run = pd.DataFrame({"question_id": ["q1", "q1", "q1", "q0", "q0"], "rank": [1, 2, 3, 1, 2]})
+    run = pd.DataFrame({"question_id": ["q1"] * 3 + ["q0"] * 2, "rank": [1, 2, 3, 1, 2]})
     assert judged.ranks_after(run, {"q1": [2], "q0": [1, 2]}).tolist() == [2, 1, 3, 1, 2]
 
 
@@ -129,7 +129,6 @@ def test_the_inputs_tell_of_every_judgement_of_the_standard_run(written_study):
 @pytest.mark.parametrize(
     ("text", "label"),
     [
-        ("RELEVANT", "RELEVANT"),
         ("Relevant.", "RELEVANT"),
         ("IRRELEV", "IRRELEVANT"),
         ("AMBIGU", "AMBIGUOUS"),

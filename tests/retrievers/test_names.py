@@ -9,17 +9,12 @@ from lib.retrievers.names import cover_names, name_matches
 @pytest.mark.parametrize(
     ("token", "name", "expected"),
     [
-        ("QnQ", "Quill & Quarry", 0.8),
-        ("Q&Q", "Quill & Quarry", 0.8),
-        ("QQ", "Quill & Quarry", 0.8),
+        *((token, "Quill & Quarry", 0.8) for token in ("QnQ", "Q&Q", "QQ")),
         ("OMB", "OMbank Trust", 0.8),
-        ("NorEl", "Norrin Electric", 0.8),
-        ("NE", "Norrin Electric", 0.8),
-        ("EN", "Norrin Electric", 0),
+        *((token, "Norrin Electric", value) for token, value in (("NorEl", 0.8), ("NE", 0.8), ("EN", 0))),
         ("CEO", "Civic Energy Oskarvale", 0),
         ("EPS", "Ember Power Systems", 0),
-        ("in", "Ilmen Nickel", 0),
-        ("I", "Ilmen Nickel", 0),
+        *((token, "Ilmen Nickel", 0) for token in ("in", "I")),
     ],
 )
 def test_abbreviations_are_beginnings_of_words_in_order_and_no_acronyms_of_finance(token, name, expected):

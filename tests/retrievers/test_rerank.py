@@ -22,14 +22,13 @@ class SharedWords:
 
 
 @pytest.fixture
-def study(fake_study, tokenizer_folder, wordpiece):
+def study(fake_study, tokenizer_folder, wordpiece, monkeypatch):
     filler = " ".join(["in the year"] * 30)
     texts = [f"net {filler} cash flow", f"cash {filler} net", "profit", "cash flow"]
     first_stage = {"dense": np.array([[0.9, 0.8, 0.7, 0.1], [0.1, 0.2, 0.9, 0.8]])}
     profile = {"rerank": {"weights": str(tokenizer_folder), "window": 64, "n": 3}}
     made = fake_study(["cash flow", "net profit"], texts, profile, first_stage)
-    for window in (48, 64):
-        made.kept["cross_encoder", window] = SharedWords(wordpiece, window)
+    monkeypatch.setattr(rerank, "load_cross_encoder", lambda weights, window: SharedWords(wordpiece, window))
     return made
 
 
@@ -45,7 +44,7 @@ def test_the_first_n_candidates_score_as_their_best_window_and_the_rest_is_not_r
 
 def test_no_pair_is_scored_twice_also_by_another_first_stage_unless_its_text_changes(study):
     rerank.score(study, EVERY, n=2)
-    read = study.kept["cross_encoder", 64].read
+    read = study.kept[rerank.cross_encoder.key(64)].read
     read.clear()
     study.scores["bm25"] = study.scores["dense"]
     rerank.score(study, EVERY, first_stage="bm25")
@@ -60,7 +59,7 @@ def test_no_pair_is_scored_twice_also_by_another_first_stage_unless_its_text_cha
 def test_the_heads_only_are_read_where_that_is_asked_for(study):
     pool = study.rank_method("dense", EVERY, 3)[lambda run: run["question_id"] == "q0"]
     assert rerank.pool_scores(study, pool, head_tokens=48).tolist() == [0, 1, 0]
-    assert len(study.kept["cross_encoder", 48].read) == len(pool)
+    assert len(study.kept[rerank.cross_encoder.key(48)].read) == len(pool)
     assert rerank.pool_scores(study, pool).tolist() == [2, 1, 0]
 
 
