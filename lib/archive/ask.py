@@ -27,16 +27,7 @@ NEAREST = 5  # filings whose pages are ranked
 
 
 class Archive:
-    """An archive in memory: pages' text and words, windows' vectors, filings' identities.
-
-    Args:
-        shards: its index.
-        profile: sizes of the search.
-        names: filings, by default all.
-
-    Raises:
-        StudyError: no filing is indexed.
-    """
+    """An archive in memory, of all filings of an index or some: pages and their words, vectors, filings' identities."""
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
         if not (names := names or shards.names()):
@@ -73,13 +64,7 @@ class Archive:
         return self.pages[is_near].reset_index(drop=True), Vectors(*asked, rows, self.vectors[kept])
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
-        """The best k pages: doc_name, page (from 0), text, score.
-
-        ``ranker`` orders the pages of the nearest filings; by default it is the saved one for an index.
-
-        Raises:
-            StudyError: a question without a word, or k below 1.
-        """
+        """The best k pages (doc_name, page, text, score) by ``ranker``, which is by default the saved one."""
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
         (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
@@ -96,13 +81,13 @@ def _unknown(doc_names: Sequence[str]) -> pd.DataFrame:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """Values divided by their largest distance from the mean; zeros where all are equal."""
+    """Distances from the mean, in the largest of them; zeros where all are equal."""
     centred = np.asarray(values, float) - np.mean(values)
     return centred / (np.abs(centred).max() or 1.0)
 
 
 def picture(root: Path, page: pd.Series, folder: Path) -> Path | None:
-    """A picture of a page (doc_name, page) in a folder, drawn from its PDF; None where the filing is text alone."""
+    """A picture of a page (doc_name, page) in a folder; None where the filing is text alone."""
     import pymupdf
 
     source = next((path for path in root.glob(f"**/{page['doc_name']}.pdf") if path.is_file()), None)

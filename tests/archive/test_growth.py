@@ -8,7 +8,7 @@ import pytest
 
 from extras.archive.collection import write_collection
 from extras.archive.costs import write_costs, write_engines
-from extras.archive.growth import Index, Part, drawn_parts, measure, needs_vectors
+from extras.archive.growth import Index, drawn_parts, measure, needs_vectors, part_of
 from extras.archive.stores import FILTERS, write_stores
 from lib.analysis.growth import ASKED, STORE_COLUMNS, asked, measured
 from lib.archive.index import Plan, Shards, sources_of, write_shards
@@ -57,7 +57,7 @@ def test_kinds_are_drawn_apart_and_are_equally_large():
 
 
 def test_the_whole_as_a_part_gives_the_study_s_own_run(study):
-    part = Part(study, frozenset(study.filings["doc_name"]))
+    part = part_of(study, frozenset(study.filings["doc_name"]))
     for name in ("dense", "bm25", "hybrid_rrf"):
         whole = study.rank_method(name, study.candidates("standard"), 10)
         allowed = np.ones((len(study.questions), len(part.chunks)), bool)
@@ -66,7 +66,7 @@ def test_the_whole_as_a_part_gives_the_study_s_own_run(study):
 
 def test_a_part_retrieves_nothing_from_other_filings_and_has_words_of_its_own(study):
     asked = frozenset(study.questions["doc_name"])
-    part = Part(study, asked)
+    part = part_of(study, asked)
     for name in ("dense", "bm25"):
         run = part.rank_method(name, np.ones((len(study.questions), len(part.chunks)), bool), 50)
         assert set(run["doc_name"]) <= asked
@@ -84,16 +84,18 @@ def test_what_is_measured_is_the_recall_of_every_question_and_is_kept_in_the_stu
 def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, shards):
     """The index knows all filings, the study all but one; the part's vectors are those of both."""
     names = frozenset(study.filings["doc_name"])
-    home = Part(study, names - {min(names)})
-    owners, vectors = window_vectors(Part(study, names, Index(home, shards)))
+    home = part_of(study, names - {min(names)})
+    owners, vectors = window_vectors(part_of(study, names, Index(home, shards)))
     wanted_owners, wanted = window_vectors(study)
     np.testing.assert_array_equal(owners, wanted_owners)
     np.testing.assert_allclose(vectors, wanted, atol=0.02)
 
 
-def test_rows_of_words_alone_need_no_index(study):
+def test_rows_of_words_alone_need_no_index_and_what_make_ask_finds_does(study):
     assert not needs_vectors(study, "bm25_records")
     assert needs_vectors(study, "hybrid_rrf")
+    with pytest.raises(StudyError, match="make index"):
+        next(measure(study, study, None, ["ask"]))
 
 
 def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(study, shards):
@@ -107,11 +109,6 @@ def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(s
     assert ASKED not in set(measured(study, 5)["method"])
 
 
-def test_what_make_ask_finds_needs_an_index(study):
-    with pytest.raises(StudyError, match="make index"):
-        next(measure(study, study, None, ["ask"]))
-
-
 def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
     other = Shards(tmp_path, shards.plan)
     with pytest.raises(StudyError, match="not another index"):
@@ -123,7 +120,6 @@ def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
     found = write_engines(study, shards, other)
     assert found["n_equal"].tolist() == [2, 2]
     assert found["n_filings"].tolist() == [3, 3]
-    assert (found["seconds"] > 0).all()
 
 
 def test_costs_are_of_every_stage_and_grow_with_pages(study, shards):
@@ -145,9 +141,8 @@ def test_a_larger_collection_has_the_same_questions_and_no_copies(study, tmp_pat
     assert larger.questions["question_id"].tolist() == study.questions["question_id"].tolist()
     added = larger.filings.set_index("doc_name")["company"]
     assert added["HADDENMOOR_1999_10K"] == "Haddenmoor Stores"
-    assert (
-        larger.pages[larger.pages["doc_name"] == "HADDENMOOR_1999_10K"]["text"].tolist() == copy["text"].tolist()[1::-1]
-    )
+    pages = larger.pages.set_index("doc_name")["text"]
+    assert pages["HADDENMOOR_1999_10K"].tolist() == copy["text"].tolist()[1::-1]
 
 
 def test_stores_are_measured_beside_exact_search_and_kept_in_the_study_s_table(study):

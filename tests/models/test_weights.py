@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -141,9 +142,8 @@ def test_a_zip_in_parts_gives_the_files_in_the_lock_and_nothing_else(shelf):
 
 
 def test_an_unknown_model_lists_the_known(shelf):
-    for ask in (fetch, weights_hash):
-        with pytest.raises(StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"):
-            ask("big")
+    with pytest.raises(StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"):
+        weights_hash("big")
 
 
 def test_a_directory_is_its_own_model_and_hash_and_its_files_are_read_once_until_one_changes(tmp_path, monkeypatch):
@@ -168,7 +168,7 @@ def test_weights_hash_needs_no_fetching_and_sees_every_files_hash(shelf):
     assert shelf.downloads == []
 
 
-@pytest.mark.parametrize("answer", [requests.ConnectTimeout(), requests.ConnectionError(), 200, 403, 503])
+@pytest.mark.parametrize("answer", [requests.ConnectTimeout(), requests.ConnectionError(), 200, 403])
 def test_a_hub_is_asked_once_and_shortly(monkeypatch, answer):
     asked = []
 
@@ -176,9 +176,7 @@ def test_a_hub_is_asked_once_and_shortly(monkeypatch, answer):
         asked.append(timeout)
         if isinstance(answer, Exception):
             raise answer
-        response = requests.Response()
-        response.status_code = answer
-        return response
+        return SimpleNamespace(ok=answer == 200)
 
     monkeypatch.setattr(requests, "head", head)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
