@@ -3,7 +3,7 @@
 Each page of the archive gets the sum of three views without training, each brought to the question's own scale: BM25
 of the page, the cosine of its best window, and how well its filing's identity (company, period, form, read from its
 first pages) fits the question. The gold filing is among the five nearest of 350 for .94 of FinanceBench's questions.
-Only the nearest filings' pages are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
+The nearest filings' pages alone are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
 """
 
 from collections.abc import Sequence
@@ -34,8 +34,8 @@ class Archive:
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
-        paths = (shards.path("pages", name) for name in names)
-        self.pages = pd.concat(map(pd.read_parquet, paths), ignore_index=True)
+        pages = (pd.read_parquet(shards.path("pages", name)) for name in names)
+        self.pages = pd.concat(pages, ignore_index=True)
         tables, vectors = zip(*(shards.windows(name, ["doc_name", "page"]) for name in names), strict=True)
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         self.owners = place.get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[["doc_name", "page"]]))
@@ -45,19 +45,14 @@ class Archive:
         self.filing = pd.Index(filings["doc_name"]).get_indexer(self.pages["doc_name"])
         self.words = BM25.of_texts(self.pages["text"], self.profile.bm25.k1, self.profile.bm25.b)
 
-    def scores(self, question: str, asked: np.ndarray) -> np.ndarray:
-        """The untrained score of every page for a question with this vector, shape (n_pages,)."""
-        dense = best_window_scores(asked, self.vectors, self.owners, len(self.pages))[0]
-        dense = np.where(np.isfinite(dense), dense, 0.0)
-        words = self.words.scores(self.words.tokens(question))
-        fit = identity_features([question], self.filed)
-        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
-        return _scaled(words) + _scaled(dense) + _scaled(identity)[self.filing]
-
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
-        best = pd.Series(self.scores(question, asked[0])).groupby(self.filing).max()
+        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.pages))[0]
+        words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
+        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
+        scores = _scaled(words) + _scaled(np.where(np.isfinite(dense), dense, 0.0)) + _scaled(identity)[self.filing]
+        best = pd.Series(scores).groupby(self.filing).max()
         is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]

@@ -122,10 +122,8 @@ class Indexer:
         self.tokenizer = load_tokenizer(fetch(self.shards.plan.weights))
 
     def __call__(self, row: dict) -> dict:
-        """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none).
-
-        With what it took: processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB.
-        """
+        """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none),
+        processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB."""
         source, plan, marks = Path(row["source"]), self.shards.plan, [time.process_time()]
         pages, windows = pd.DataFrame(columns=[*PAGE_COLUMNS]), []
         texts, problems = read_filing(source)
@@ -178,10 +176,10 @@ def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts it slowly
     try:
         import ray
+
+        ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ImportError:
         raise StudyError("ENGINE=ray needs Ray: run make archive, or say ENGINE=process") from None
-    try:
-        ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ConnectionError as error:
         raise StudyError(f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable") from None
     ray.data.DataContext.get_current().enable_progress_bars = False

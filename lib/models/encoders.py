@@ -1,7 +1,4 @@
-"""Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
-
-torch runs them, on any device; onnxruntime runs weights that are published as an 8-bit graph.
-"""
+"""Bi-encoders: texts to unit vectors, in torch or (weights that are published as an 8-bit graph) in onnxruntime."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -105,11 +102,13 @@ class OnnxModel:
     def __init__(self, weights: Path, window: int):
         import onnxruntime
 
-        options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
+        options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
         # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
         options.add_session_config_entry("session.x64quantprecision", "1")
-        self.session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
+        self.session = onnxruntime.InferenceSession(
+            str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")

@@ -39,14 +39,15 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     return LlamaCppGenerator(found[0], **taken)
 
 
+class _DeadError(GenerationError):
+    """The process that was to answer died."""
+
+
 class LlamaCppGenerator:
     """A GGUF model on llama.cpp; its own chat template.
 
-    Args:
-        n_slots: prompts answered at the same time, each by a process that has the model in memory; 0 for one per core.
-        context: tokens that a prompt and its answer may have together.
-        timeout_s: seconds after which a prompt's process is ended.
-        server: command of a process that answers as :func:`serve` does.
+    ``n_slots`` prompts are answered at a time, each by a process with the model in memory (``server``, which answers as
+    :func:`serve` does) that is ended after ``timeout_s``; 0 is one per core. ``context`` is in tokens.
     """
 
     def __init__(self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER):
@@ -79,10 +80,6 @@ class LlamaCppGenerator:
                     slot.end(is_closed=True)
 
 
-class _DeadError(GenerationError):
-    """The process that was to answer died."""
-
-
 class Slot:
     """A process that answers one request at a time, and is started again when it has died."""
 
@@ -90,7 +87,7 @@ class Slot:
         self.generator, self.process, self.is_closed = generator, None, False
 
     def outcome(self, request: Request) -> Generation | GenerationError:
-        """The answer, or why there is none; a process that does not answer in time is ended."""
+        """The answer, or why there is none."""
         started, limit, sampling = time.perf_counter(), self.generator.timeout_s, request.sampling
         process = self.process or self._start()
         try:
@@ -116,9 +113,8 @@ class Slot:
         # threads that wait must sleep, not spin, or they take the time that the others need
         place = {"cwd": ROOT, "env": os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}, "start_new_session": True}
         ends = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log, "pass_fds": [other.fileno()]}
-        process = subprocess.Popen(command, **ends, **place)
+        self.process = process = subprocess.Popen(command, **ends, **place)
         other.close()
-        self.process = process
         if self.is_closed:
             process.kill()
         return process

@@ -93,9 +93,7 @@ def _digest(path: Path) -> str:
     return _digest_of(path, about.st_size, about.st_mtime_ns, about.st_ino)
 
 
-@cache
-def _digest_of(path: Path, *state: int) -> str:
-    return digest_of_file(path)
+_digest_of = cache(lambda path, *state: digest_of_file(path))
 
 
 def _altered(folder: Path, hashes: dict[str, str]) -> list[str]:
@@ -176,10 +174,9 @@ def is_reachable(model_id: str) -> bool:
     import requests
     from huggingface_hub.constants import ENDPOINT
 
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return False
+    is_offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     try:
-        return requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
+        return not is_offline and requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
     except requests.RequestException:
         return False
 
@@ -205,8 +202,8 @@ def fetch_snapshot(record: dict, say=print) -> Path:
 
     name, revision, known = (record["hub"].get(field) for field in ("id", "revision", "sha256"))
     if not known:
-        pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
-        raise StudyError(f"{name}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}")
+        mend = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
+        raise StudyError(f"{name}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {mend}")
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {name} from the hub, about {record['gib']} GiB")
         if not is_reachable(name):

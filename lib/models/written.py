@@ -36,7 +36,7 @@ class Item:
     """One text that is wanted."""
 
     id: str  # names the text among those asked for together
-    question_id: str  # the question it is for
+    question_id: str
     prompt: Prompt
     sampling: Sampling
 
@@ -56,7 +56,7 @@ class Filled:
 
     @property
     def cut(self) -> list[str]:
-        """Items whose text was cut off at the most tokens it may have."""
+        """Items whose text was cut off."""
         return [item for item, record in self.records.items() if record["finish_reason"] == "length"]
 
 
@@ -108,9 +108,8 @@ class GenerationLog:
         filled, of = Filled(known, missing, Counter(origins)), f"of {len(items)} texts"
         if filled.cut and not may_be_cut:
             self.say(f"{kind}: {len(filled.cut)} {of} were cut at the most tokens they may have")
-        for item in items:
-            if item.id in missing:
-                self.say(f"{kind}: nothing for question {item.question_id} ({item.id}): {missing[item.id]}")
+        for item in (item for item in items if item.id in missing):
+            self.say(f"{kind}: nothing for question {item.question_id} ({item.id}): {missing[item.id]}")
         if missing:
             self.say(f"{kind}: {len(missing)} {of} are missing; run again to try them again")
         return filled
@@ -125,17 +124,15 @@ class GenerationLog:
 
     def _write(self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator]) -> dict[str, str]:
         """Have one text written for items that share it, and keep it at once; gives item id to why there is none."""
-        first: dict[str, Item] = {}
-        for item in items:
-            first.setdefault(self.key(item), item)
-        wanted, reasons, failure = [*first.items()], {}, "the generator said nothing of it"
-        requests = [Request(item.prompt, item.sampling) for item in first.values()]
+        first = {self.key(item): item for item in reversed(items)}
+        wanted = [(key, first[key]) for key in dict.fromkeys(map(self.key, items))]
+        reasons, failure = {}, "the generator said nothing of it"
+        requests = [Request(item.prompt, item.sampling) for _, item in wanted]
         with tqdm(total=len(wanted), desc=kind, unit="text", mininterval=5) as progress:
 
             def on_done(number: int, outcome: Generation | GenerationError) -> None:
                 key, item = wanted[number]
-                is_error = isinstance(outcome, GenerationError)
-                reasons[key] = str(outcome) if is_error else fault(outcome, item.sampling)
+                reasons[key] = fault(outcome, item.sampling) if isinstance(outcome, Generation) else str(outcome)
                 if reasons[key] is None:
                     about = {"key": key, "kind": kind, "question_id": item.question_id} | self._identity(item)
                     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -151,8 +148,8 @@ class GenerationLog:
 
     def _kept(self, which: str, value: str) -> dict[str, dict]:
         with self.cache.open() as connection:
-            rows = connection.execute(f"SELECT record FROM texts WHERE {which}", [value]).fetchall()
-        records = [json.loads(text) for [text] in rows]
+            rows = connection.execute(f"SELECT record FROM texts WHERE {which}", [value])
+            records = [json.loads(text) for [text] in rows]
         return {one["key"]: one for one in records if self.uses_published or "origin" not in one}
 
     def _keep(self, records: Iterable[dict], log: str = "", else_do: str = "REPLACE") -> None:

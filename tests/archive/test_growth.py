@@ -17,8 +17,6 @@ from lib.models.index import window_vectors
 from lib.studies import open_study
 from lib.words import StudyError
 
-KINDS = ("asked", "other")
-
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
@@ -34,7 +32,7 @@ def shards(study, tmp_path_factory):
 
 def frames():
     """Three asked filings of two companies, four others of these, and three of another company."""
-    names = [f"{company}_{year}" for company in "AB" for year in range(4)][:7] + ["C_0", "C_1", "C_2"]
+    names = "A_0 A_1 A_2 A_3 B_0 B_1 B_2 C_0 C_1 C_2".split()
     filings = pd.DataFrame({"doc_name": names, "company": [name[0] for name in names]})
     return filings, filings[filings["doc_name"].isin(["A_0", "A_1", "B_0"])]
 
@@ -50,7 +48,7 @@ def test_parts_contain_every_asked_filing_and_a_larger_one_of_a_draw_contains_th
 
 def test_kinds_are_drawn_apart_and_are_equally_large():
     parts = drawn_parts(*frames(), sizes=(), draws=3)
-    known, others = ([part.doc_names for part in parts if part.kind == f"{kind} companies"] for kind in KINDS)
+    known, others = ([one.doc_names for one in parts if one.kind == f"{kind} companies"] for kind in ("asked", "other"))
     assert {len(names) for names in known + others} == {6}
     assert all(name[0] in "AB" for names in known for name in names)
     assert others == [{"A_0", "A_1", "B_0", "C_0", "C_1", "C_2"}]

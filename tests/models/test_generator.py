@@ -190,16 +190,15 @@ def test_a_temperature_of_zero_takes_the_likeliest_token_as_the_model_gives_it(p
 
 
 def test_a_text_ends_with_the_first_token_that_ends_texts(paper):
-    generator = paper()
-    request = asked("why?")[0]
-    tokens = generator._write([generator._tokens(request)], [request.sampling])[0]
+    generator, [request] = paper(), asked("why?")
+    [tokens] = generator._write([generator._tokens(request)], [request.sampling])
     generator.ends = [tokens[4]]
-    (ended,) = outcomes(generator, [request])
+    [ended] = outcomes(generator, [request])
     assert (ended.n_tokens, ended.finish_reason) == (tokens.index(tokens[4]) + 1, "stop")
 
 
 def test_a_seeded_text_does_not_depend_on_its_batch(paper):
-    requests = [*asked(*QUESTIONS, seed=1, temperature=0.7), *asked(*QUESTIONS, seed=2, temperature=0.7)]
+    requests = [one for seed in (1, 2) for one in asked(*QUESTIONS, seed=seed, temperature=0.7)]
     together = [outcome.text for outcome in outcomes(paper(batch_size=16), requests)]
     alone = [outcome.text for outcome in outcomes(paper(batch_size=1), requests[::-1])][::-1]
     assert together == alone
@@ -212,7 +211,7 @@ def test_seeded_draws_follow_the_softmax():
     from lib.models.generator_transformers import SeededDraw
 
     n_draws, p = 4000, np.array([0.5, 0.3, 0.15, 0.05, 0.0])
-    scores = torch.tensor(np.log(np.maximum(p, 0.0), where=p > 0, out=np.full(5, -np.inf)))
+    scores = torch.log(torch.tensor(p))
     noisy = SeededDraw(range(n_draws))(None, scores.expand(n_draws, 5))
     drawn = np.bincount(noisy.argmax(dim=1).numpy(), minlength=5) / n_draws
     np.testing.assert_allclose(drawn, p, atol=4 * np.sqrt(0.25 / n_draws))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,14 +50,9 @@ def pinned(monkeypatch):
 @pytest.fixture
 def paper_models(tiny, hub_cache, pinned) -> dict[str, Path]:
     """The four models, tiny, of the published ones' architectures."""
-    sizes = {"max_position_embeddings": 600, "pad_token_id": 0}
-    classes = {
-        "bge-m3": ("XLMRobertaModel", {}),
-        "splade-cocondenser": ("BertForMaskedLM", {}),
-        "bge-reranker-v2-m3": ("XLMRobertaForSequenceClassification", {"num_labels": 1}),
-        "qwen2.5-7b-instruct": ("Qwen2ForCausalLM", {"num_key_value_heads": 2}),
-    }
-    models = {name: tiny(architecture, **sizes, **own) for name, (architecture, own) in classes.items()}
+    sizes = {"max_position_embeddings": 600, "pad_token_id": 0, "num_labels": 1, "num_key_value_heads": 2}
+    classes = "XLMRobertaModel BertForMaskedLM XLMRobertaForSequenceClassification Qwen2ForCausalLM".split()
+    models = {name: tiny(architecture, **sizes) for name, architecture in zip(PAPER, classes, strict=True)}
     return {name: pinned(name, put(hub_cache, name, model)) for name, model in models.items()}
 
 
@@ -152,16 +148,14 @@ def test_precision_is_what_the_machine_is_fast_in(monkeypatch, has_gpu, is_nativ
 def test_a_batch_that_does_not_fit_is_halved():
     import torch
 
-    def compute(batch_size: int) -> int:
+    def compute(batch_size: int, most: int) -> int:
         if batch_size > most:
             raise torch.OutOfMemoryError
         return batch_size
 
-    most = 5
-    assert in_batches_that_fit(compute, 32) == (4, 4)
-    most = 0
+    assert in_batches_that_fit(partial(compute, most=5), 32) == (4, 4)
     with pytest.raises(StudyError, match="does not hold the model and one text"):
-        in_batches_that_fit(compute, 4)
+        in_batches_that_fit(partial(compute, most=0), 4)
 
 
 @pytest.mark.slow
