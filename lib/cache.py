@@ -1,15 +1,11 @@
-"""One cache of what models give: (model, role, text) → vector, (model, question, passage) → score, and texts.
-
-Rows of numbers are kept one by one, by what the model read, so that a killed run resumes where it was, and any other
-chunking or question set with the same text reuses its row. The table ``texts`` is :mod:`lib.models.written`'s.
-"""
+"""Rows of numbers that models give, kept one by one by what the model read: a killed run resumes where it was, and any
+other chunking or question set with the same text reuses its row. The table ``texts`` is :mod:`lib.models.written`'s."""
 
 import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +18,6 @@ CREATE TABLE IF NOT EXISTS spaces (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS rows (space INTEGER, key BLOB, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS texts (key TEXT, log TEXT, record TEXT, PRIMARY KEY (key, log));
 """
-
-
-def key_of(item: str | tuple[str, ...]) -> bytes:
-    """The key of what a model read: SHA-1 of the text, or of a tuple's texts."""
-    text = item if isinstance(item, str) else json.dumps(item)
-    return hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest()
 
 
 class Cache:
@@ -61,26 +51,25 @@ class Cache:
         dtype: np.dtype | type = np.float32,
         label: str = "",
     ) -> np.ndarray:
-        """The row of every item; those that are missing are computed and kept batch by batch.
+        """The row of every item, shape (n_items, width); those that are missing are computed and kept batch by batch.
 
-        A model's output depends a little on what shares a batch with it. So what is missing is settled before anything
-        is computed, and batches follow the order of the items: an empty cache is always filled in the same way.
+        A model's output depends a little on what shares its batch. So what is missing is settled before anything is
+        computed, and batches follow the order of the items: an empty cache is always filled in the same way.
 
         Args:
             space: what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role.
             compute: maps a list of items to an array of shape (n,) or (n, width).
-
-        Returns:
-            Shape (n_items, width).
         """
-        dtype, keys = np.dtype(dtype), [key_of(item) for item in items]
+        texts = (item if isinstance(item, str) else json.dumps(item) for item in items)
+        keys = [hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        dtype = np.dtype(dtype)
         name = json.dumps(space | {"dtype": str(dtype) if dtype.names else dtype.str}, sort_keys=True)
         with self.open() as connection:
             with connection:
                 connection.execute("INSERT OR IGNORE INTO spaces (name) VALUES (?)", (name,))
             [number] = connection.execute("SELECT id FROM spaces WHERE name = ?", (name,)).fetchone()
-            look_up = partial(connection.execute, "SELECT value FROM rows WHERE space = ? AND key = ?")
-            kept = {key: look_up((number, key)).fetchone() for key in dict.fromkeys(keys)}
+            look_up = "SELECT value FROM rows WHERE space = ? AND key = ?"
+            kept = {key: connection.execute(look_up, (number, key)).fetchone() for key in dict.fromkeys(keys)}
             found = {key: np.frombuffer(row[0], dtype) for key, row in kept.items() if row}
             missing = [row for row, key in enumerate(keys) if key not in found]
             starts = range(0, len(missing), batch_size)

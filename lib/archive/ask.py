@@ -3,7 +3,7 @@
 Each page of the archive gets the sum of three views without training, each brought to the question's own scale: BM25
 of the page, the cosine of its best window, and how well its filing's identity (company, period, form, read from its
 first pages) fits the question. The gold filing is among the five nearest of 350 for .94 of FinanceBench's questions.
-Only the nearest filings' pages are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
+The nearest filings' pages alone are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
 """
 
 from collections.abc import Sequence
@@ -27,24 +27,15 @@ NEAREST = 5  # filings whose pages are ranked
 
 
 class Archive:
-    """An archive in memory: pages' text and words, windows' vectors, filings' identities.
-
-    Args:
-        shards: its index.
-        profile: sizes of the search.
-        names: filings, by default all.
-
-    Raises:
-        StudyError: no filing is indexed.
-    """
+    """An archive in memory, of all filings of an index or some: pages and their words, vectors, filings' identities."""
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
         if not (names := names or shards.names()):
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
-        paths = (shards.path("pages", name) for name in names)
-        self.pages = pd.concat(map(pd.read_parquet, paths), ignore_index=True)
+        pages = (pd.read_parquet(shards.path("pages", name)) for name in names)
+        self.pages = pd.concat(pages, ignore_index=True)
         tables, vectors = zip(*(shards.windows(name, ["doc_name", "page"]) for name in names), strict=True)
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         self.owners = place.get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[["doc_name", "page"]]))
@@ -54,32 +45,21 @@ class Archive:
         self.filing = pd.Index(filings["doc_name"]).get_indexer(self.pages["doc_name"])
         self.words = BM25.of_texts(self.pages["text"], self.profile.bm25.k1, self.profile.bm25.b)
 
-    def scores(self, question: str, asked: np.ndarray) -> np.ndarray:
-        """The untrained score of every page for a question with this vector, shape (n_pages,)."""
-        dense = best_window_scores(asked, self.vectors, self.owners, len(self.pages))[0]
-        dense = np.where(np.isfinite(dense), dense, 0.0)
-        words = self.words.scores(self.words.tokens(question))
-        fit = identity_features([question], self.filed)
-        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
-        return _scaled(words) + _scaled(dense) + _scaled(identity)[self.filing]
-
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
-        best = pd.Series(self.scores(question, asked[0])).groupby(self.filing).max()
+        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.pages))[0]
+        words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
+        identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
+        scores = _scaled(words) + _scaled(np.where(np.isfinite(dense), dense, 0.0)) + _scaled(identity)[self.filing]
+        best = pd.Series(scores).groupby(self.filing).max()
         is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
         return self.pages[is_near].reset_index(drop=True), Vectors(*asked, rows, self.vectors[kept])
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
-        """The best k pages: doc_name, page (from 0), text, score.
-
-        ``ranker`` orders the pages of the nearest filings; by default it is the saved one for an index.
-
-        Raises:
-            StudyError: a question without a word, or k below 1.
-        """
+        """The best k pages (doc_name, page, text, score) by ``ranker``, which is by default the saved one."""
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
         (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
@@ -96,13 +76,13 @@ def _unknown(doc_names: Sequence[str]) -> pd.DataFrame:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """Values divided by their largest distance from the mean; zeros where all are equal."""
+    """Distances from the mean, in the largest of them; zeros where all are equal."""
     centred = np.asarray(values, float) - np.mean(values)
     return centred / (np.abs(centred).max() or 1.0)
 
 
 def picture(root: Path, page: pd.Series, folder: Path) -> Path | None:
-    """A picture of a page (doc_name, page) in a folder, drawn from its PDF; None where the filing is text alone."""
+    """A picture of a page (doc_name, page) in a folder; None where the filing is text alone."""
     import pymupdf
 
     source = next((path for path in root.glob(f"**/{page['doc_name']}.pdf") if path.is_file()), None)

@@ -50,10 +50,9 @@ class Plan(NamedTuple):
 
     @classmethod
     def of(cls, profile: Settings) -> "Plan":
-        """The plan of a profile's chunks and embedder."""
-        of, cut = profile.embedder, (profile.chunks.size, profile.chunks.overlap)
+        of, chunks = profile.embedder, profile.chunks
         model = of.weights, weights_hash(of.weights), of.precision, of.batch_size
-        return cls(*model, of.window, of.window_overlap, *cut)
+        return cls(*model, of.window, of.window_overlap, chunks.size, chunks.overlap)
 
     def encoder(self) -> object:
         """The encoder; its weights are fetched now, without a progress bar of their own."""
@@ -65,11 +64,7 @@ class Plan(NamedTuple):
 
 
 class Shards:
-    """The index of an archive in a folder: ``pages/<DOC>.parquet``, ``windows/<DOC>.parquet`` and the plan.
-
-    Raises:
-        StudyError: the folder was filled by another plan.
-    """
+    """The index of an archive in a folder: ``pages/<DOC>.parquet``, ``windows/<DOC>.parquet`` and the plan."""
 
     def __init__(self, folder: Path, plan: Plan):
         self.folder, self.plan, path = Path(folder), plan, Path(folder) / PLAN
@@ -79,7 +74,7 @@ class Shards:
             raise StudyError(f"{folder} was filled under another profile; name another folder, or remove this one")
 
     def path(self, kind: str, name: str) -> Path:
-        """The file of a filing's ``pages`` or ``windows``."""
+        """The file of a filing's part, ``pages`` or ``windows``."""
         return self.folder / kind / f"{name}.parquet"
 
     def has(self, source: Path) -> bool:
@@ -89,7 +84,8 @@ class Shards:
 
     def names(self) -> list[str]:
         """The filings whose shards exist, by name."""
-        return sorted(path.stem for path in (self.folder / "pages").glob("*.parquet"))
+        # what a killed write left is hidden
+        return sorted(path.stem for path in (self.folder / "pages").glob("[!.]*.parquet"))
 
     def windows(self, name: str, columns: list[str] | None = None) -> tuple[pd.DataFrame, np.ndarray]:
         """The windows of a filing (doc_name, page, chunk_id, text), and their unit vectors."""
@@ -99,11 +95,7 @@ class Shards:
 
 
 def shards_of(dataset: str, profile: str = "default", to: Path | None = None) -> tuple[Path, Shards]:
-    """The folder of a dataset's filings, by name or path, and their shards, among the artifacts or in a folder.
-
-    Raises:
-        StudyError: there is no such folder.
-    """
+    """The folder of a dataset's filings, by name or path, and their shards, among the artifacts or in a folder."""
     named = {"demo": DEMO, "financebench": financebench_root(), "": financebench_root() or DEMO}
     root = named.get(dataset) or Path(dataset).expanduser()
     if not root.is_dir():
@@ -113,11 +105,7 @@ def shards_of(dataset: str, profile: str = "default", to: Path | None = None) ->
 
 
 def sources_of(root: Path) -> list[Path]:
-    """The files of an archive's filings by name: ``pages/*.jsonl`` before ``pdfs/*.pdf``, or PDFs in the folder itself.
-
-    Raises:
-        StudyError: there are none.
-    """
+    """The files of an archive's filings by name: ``pages/*.jsonl`` before ``pdfs/*.pdf`` before ``*.pdf``."""
     found = {path.stem: path for path in (*root.glob("*.pdf"), *root.glob("pdfs/*.pdf"))}
     found |= {path.stem: path for path in root.glob("pages/*.jsonl")}
     if not found:
@@ -134,10 +122,8 @@ class Indexer:
         self.tokenizer = load_tokenizer(fetch(self.shards.plan.weights))
 
     def __call__(self, row: dict) -> dict:
-        """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none).
-
-        With what it took: processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB.
-        """
+        """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none),
+        processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB."""
         source, plan, marks = Path(row["source"]), self.shards.plan, [time.process_time()]
         pages, windows = pd.DataFrame(columns=[*PAGE_COLUMNS]), []
         texts, problems = read_filing(source)
@@ -172,15 +158,8 @@ class Indexer:
 def write_shards(shards: Shards, sources: Sequence[Path], engine: str = "process", n_workers: int = 1) -> pd.DataFrame:
     """Write the shards that are missing, with a progress bar.
 
-    Args:
-        shards, sources: where to and how, and the filings' files.
-        engine, n_workers: ``process``, where the encoder itself uses all cores, or ``ray``, with so many workers.
-
-    Returns:
-        A row for each filing that was read now, see :class:`Indexer`; also appended to COSTS beside the plan.
-
-    Raises:
-        StudyError: Ray is not installed or not reachable.
+    ``engine`` is ``process``, where the encoder itself uses all cores, or ``ray``, with ``n_workers``. Gives a row for
+    each filing that was read now, see :class:`Indexer`; it is also appended to COSTS beside the plan.
     """
     missing = [{"source": str(source)} for source in sources if not shards.has(source)]
     step, rows, done = (str(shards.folder.resolve()), tuple(shards.plan)), [], []
@@ -197,10 +176,10 @@ def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:
     os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # a busy machine starts it slowly
     try:
         import ray
+
+        ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ImportError:
         raise StudyError("ENGINE=ray needs Ray: run make archive, or say ENGINE=process") from None
-    try:
-        ray.init(ignore_reinit_error=True, log_to_driver=False, include_dashboard=False)
     except ConnectionError as error:
         raise StudyError(f"no Ray cluster at RAY_ADDRESS ({error}); start it, or unset the variable") from None
     ray.data.DataContext.get_current().enable_progress_bars = False

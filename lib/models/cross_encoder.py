@@ -22,7 +22,7 @@ class OnnxCrossEncoder(OnnxModel):
 
 
 class TorchCrossEncoder:
-    """A sentence-transformers ``CrossEncoder``, for the profile with a GPU: 16 bits there, 32 on a processor."""
+    """A sentence-transformers ``CrossEncoder``: 16 bits on a GPU, 32 on a processor."""
 
     def __init__(self, weights: Path, window: int):
         import torch
@@ -40,7 +40,7 @@ class TorchCrossEncoder:
 
 
 def load_cross_encoder(weights: Path, window: int) -> OnnxCrossEncoder | TorchCrossEncoder:
-    """The cross-encoder of a directory: ONNX where there is a ``model.onnx``, else safetensors through torch."""
+    """The cross-encoder of a directory."""
     if (weights / "model.onnx").is_file():
         return OnnxCrossEncoder(weights, window)
     if any(weights.glob("*.safetensors")):
@@ -49,10 +49,7 @@ def load_cross_encoder(weights: Path, window: int) -> OnnxCrossEncoder | TorchCr
 
 
 def passages_of(question: str, text: str, tokenizer, window: int, overlap: int = 32) -> list[str]:
-    """The windows of a text that fit beside a question, so that no part of a long chunk goes unread.
-
-    A pair has ``window`` tokens of the cross-encoder's tokenizer; neighbouring windows share ``overlap``.
-    """
+    """The windows of a text that fit beside a question in ``window`` tokens of the cross-encoder's tokenizer."""
     n_question = len(tokenizer.encode(question, add_special_tokens=False).ids)
     room = window - tokenizer.num_special_tokens_to_add(True) - n_question
     encoded = tokenizer.encode(text, add_special_tokens=False)

@@ -1,7 +1,4 @@
-"""Bi-encoders: texts to unit vectors, in the precision of the machine and in batches as large as memory allows.
-
-torch runs them, on any device; onnxruntime runs weights that are published as an 8-bit graph.
-"""
+"""Bi-encoders: texts to unit vectors, in torch or (weights that are published as an 8-bit graph) in onnxruntime."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +33,7 @@ def has_fast_bfloat16() -> bool:
 
 
 def automatic_precision() -> str:
-    """``bfloat16`` where it is multiplied natively; else ``float16`` on a GPU and ``float32`` on a processor."""
+    """Name of the dtype in which this machine is fast."""
     import torch
 
     return "bfloat16" if has_fast_bfloat16() else "float16" if torch.cuda.is_available() else "float32"
@@ -46,10 +43,8 @@ def gpu() -> tuple[str, float] | None:
     """The GPU's name and memory in GiB, or None where there is none."""
     import torch
 
-    if not torch.cuda.is_available():
-        return None
-    about = torch.cuda.get_device_properties(0)
-    return about.name, about.total_memory / GIB
+    about = torch.cuda.get_device_properties(0) if torch.cuda.is_available() else None
+    return about and (about.name, about.total_memory / GIB)
 
 
 def dtype_of(precision: str):
@@ -60,11 +55,7 @@ def dtype_of(precision: str):
 
 
 def in_batches_that_fit(compute: Callable[..., Result], batch_size: int) -> tuple[Result, int]:
-    """``compute(batch_size=…)``, or with a half, a quarter … of that size where memory does not suffice; and the size.
-
-    Raises:
-        StudyError: not even one text fits.
-    """
+    """``compute(batch_size=…)``, or with a half, a quarter … of that size where memory does not suffice; and it."""
     import torch
 
     while True:
@@ -103,19 +94,21 @@ class Encoder:
 
 
 class OnnxModel:
-    """The ``model.onnx`` of a directory, which reads ``window`` tokens of a text or pair, each alone on one thread.
+    """The ``model.onnx`` of a directory, which reads ``window`` tokens of a text or pair.
 
-    An 8-bit model scales its activations by the largest of a batch: alone, what it gives depends on nothing else.
+    An 8-bit model scales its activations by the largest of a batch: so each is read alone, on one thread.
     """
 
     def __init__(self, weights: Path, window: int):
         import onnxruntime
 
-        options, on = onnxruntime.SessionOptions(), ["CPUExecutionProvider"]
+        options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
         # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
         options.add_session_config_entry("session.x64quantprecision", "1")
-        self.session = onnxruntime.InferenceSession(str(weights / "model.onnx"), options, providers=on)
+        self.session = onnxruntime.InferenceSession(
+            str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")
@@ -132,10 +125,7 @@ class OnnxModel:
 
 
 class OnnxEncoder(OnnxModel):
-    """A BERT encoder in ONNX that gives token vectors; the first token's vector counts.
-
-    Pooling and the words before a query are BGE's (Xiao et al., 2023). The file fixes its own precision.
-    """
+    """A BERT encoder in ONNX; the first token's vector and the words before a query are BGE's (Xiao et al., 2023)."""
 
     def encode(self, texts: Sequence[str], role: Role = "document") -> np.ndarray:
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
@@ -145,8 +135,9 @@ class OnnxEncoder(OnnxModel):
 
 def load_encoder(weights: Path, window: int, precision: str = "auto", batch_size: int = 32) -> Encoder | OnnxEncoder:
     """The encoder of a directory: ONNX where there is a ``model.onnx``, else torch."""
-    is_onnx = (weights / "model.onnx").is_file()
-    return OnnxEncoder(weights, window) if is_onnx else Encoder(weights, window, precision, batch_size)
+    if (weights / "model.onnx").is_file():
+        return OnnxEncoder(weights, window)
+    return Encoder(weights, window, precision, batch_size)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -1,9 +1,8 @@
 """The generator that a profile names; llama.cpp (package ``xllamacpp``) as one single-threaded process per slot.
 
-Threads of one server wait for each other several times a layer. On idle cores two threads are no faster than two
-processes; when another program takes a core they are more than ten times slower. Processes share nothing, and one that
-dies takes one prompt with it. In a ``ProcessPoolExecutor`` it would take all, and its exit code and last words as well.
-``python -m lib.models.generator PIPE SETTINGS`` is such a process; it takes a pipe's file descriptor, and JSON.
+Threads of one server wait for each other: when another program takes a core they are more than ten times slower than
+processes. A process that dies takes one prompt with it; in a ``ProcessPoolExecutor`` it would take all, and its last
+words. ``python -m lib.models.generator PIPE SETTINGS`` is such a process; it takes a pipe's file descriptor, and JSON.
 """
 
 import json
@@ -27,11 +26,7 @@ SERVER = (sys.executable, "-m", "lib.models.generator")
 
 
 def open_generator(settings: dict, directory: Path) -> Generator:
-    """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets.
-
-    Raises:
-        StudyError: llama.cpp's directory does not contain exactly one GGUF file.
-    """
+    """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets."""
     backend = settings["backend"]
     taken = {name: settings[name] for name in OPTIONS[backend] if name in settings}
     if backend == "transformers":
@@ -44,21 +39,21 @@ def open_generator(settings: dict, directory: Path) -> Generator:
     return LlamaCppGenerator(found[0], **taken)
 
 
+class _DeadError(GenerationError):
+    """The process that was to answer died."""
+
+
 class LlamaCppGenerator:
     """A GGUF model on llama.cpp; its own chat template.
 
-    Args:
-        n_slots: prompts answered at the same time, each by a process that has the model in memory; 0 for one per core.
-        context: tokens that a prompt and its answer may have together.
-        timeout_s: seconds after which a prompt's process is ended.
-        server: command of a process that answers as :func:`serve` does.
+    ``n_slots`` prompts are answered at a time, each by a process with the model in memory (``server``, which answers as
+    :func:`serve` does) that is ended after ``timeout_s``; 0 is one per core. ``context`` is in tokens.
     """
 
     def __init__(self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER):
-        n_threads = max(n_threads, 1)
         n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.settings = {"model": str(Path(gguf).resolve()), "context": context, "n_threads": n_threads}
-        self.n_slots = n_slots or max(1, n_cores // n_threads)
+        self.settings = {"model": str(gguf.resolve()), "context": context, "n_threads": max(n_threads, 1)}
+        self.n_slots = n_slots or max(1, n_cores // max(n_threads, 1))
         self.timeout_s, self.server = timeout_s, server
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
@@ -85,10 +80,6 @@ class LlamaCppGenerator:
                     slot.end(is_closed=True)
 
 
-class _DeadError(GenerationError):
-    """The process that was to answer died."""
-
-
 class Slot:
     """A process that answers one request at a time, and is started again when it has died."""
 
@@ -96,7 +87,7 @@ class Slot:
         self.generator, self.process, self.is_closed = generator, None, False
 
     def outcome(self, request: Request) -> Generation | GenerationError:
-        """The answer, or why there is none; a process that does not answer in time is ended."""
+        """The answer, or why there is none."""
         started, limit, sampling = time.perf_counter(), self.generator.timeout_s, request.sampling
         process = self.process or self._start()
         try:
@@ -122,9 +113,8 @@ class Slot:
         # threads that wait must sleep, not spin, or they take the time that the others need
         place = {"cwd": ROOT, "env": os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}, "start_new_session": True}
         ends = {"stdin": subprocess.DEVNULL, "stdout": self.log, "stderr": self.log, "pass_fds": [other.fileno()]}
-        process = subprocess.Popen(command, **ends, **place)
+        self.process = process = subprocess.Popen(command, **ends, **place)
         other.close()
-        self.process = process
         if self.is_closed:
             process.kill()
         return process
@@ -144,34 +134,25 @@ def answer(server, request: dict) -> dict:
     reply = server.handle_chat_completions(request | {"min_p": 0.0, "cache_prompt": False})
     if "error" in reply:
         return {"error": reply["error"]["message"]}
-    choice = reply["choices"][0]
-    return {
-        "text": choice["message"]["content"] or "",
-        "n_prompt_tokens": reply["usage"]["prompt_tokens"],
-        "n_tokens": reply["usage"]["completion_tokens"],
-        "finish_reason": choice["finish_reason"],
-    }
+    choice, usage = reply["choices"][0], reply["usage"]
+    counts = {"n_prompt_tokens": usage["prompt_tokens"], "n_tokens": usage["completion_tokens"]}
+    return {"text": choice["message"]["content"] or "", **counts, "finish_reason": choice["finish_reason"]}
 
 
 def serve(pipe: Connection, settings: dict) -> None:
     """Answer requests (``messages`` and the sampling) with the ``model``, ``context`` and ``n_threads`` of settings.
 
-    One prompt at a time and no prompt cache: text drawn with a seed then depends on the prompt alone. With other
-    prompts in the batch, or a prefix kept from an earlier prompt, sums are rounded in another order and most texts come
-    out otherwise.
+    One prompt at a time and no prompt cache: text drawn with a seed then depends on the prompt alone. Otherwise sums
+    are rounded in another order, and most texts come out different.
     """
     end_with_parent()
     import xllamacpp
 
     params = xllamacpp.CommonParams()
-    params.model.path = settings["model"]
-    params.n_parallel = 1
-    params.n_ctx = settings["context"]
+    params.model.path, params.n_ctx, params.n_parallel = settings["model"], settings["context"], 1
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["n_threads"]
     params.fit_params = False  # take the context as given, whatever the free memory
-    params.warmup = False
-    params.cache_ram_mib = 0
-    params.verbosity = -1
+    params.warmup, params.cache_ram_mib, params.verbosity = False, 0, -1
     server = xllamacpp.Server(params)
     while True:
         pipe.send(answer(server, pipe.recv()))

@@ -31,7 +31,7 @@ class SeededDraw(LogitsProcessor):
 
 def from_files(directory: Path) -> dict:
     """How transformers opens a directory of weights, as it saves them or with one GGUF file."""
-    found = sorted(Path(directory).glob("*.gguf"))
+    found = [*Path(directory).glob("*.gguf")]
     return {"local_files_only": True} | ({"gguf_file": found[0].name} if len(found) == 1 else {})
 
 
@@ -46,10 +46,7 @@ def load_model(directory: Path, dtype: torch.dtype) -> transformers.PreTrainedMo
 class TransformersGenerator:
     """A causal language model as transformers saves it, or in a GGUF file; its own chat template.
 
-    Args:
-        batch_size: prompts answered at once; halved where memory does not suffice.
-        context: tokens that a prompt and its answer may have together.
-        precision: name of a torch dtype, or ``auto``, see :func:`lib.models.encoders.automatic_precision`.
+    ``batch_size`` prompts are answered at once; one may have ``context`` tokens with its answer.
     """
 
     def __init__(self, directory: Path, batch_size: int = 16, context: int = 8192, precision: str = "auto"):
@@ -106,13 +103,9 @@ class TransformersGenerator:
         if first.temperature > 0:
             processors.append(transformers.TemperatureLogitsWarper(float(first.temperature)))
             processors.append(SeededDraw([sampling.seed for sampling in samplings]))
-        settings = transformers.GenerationConfig(
-            max_new_tokens=first.max_tokens,
-            do_sample=False,  # the draw is made by the processors
-            repetition_penalty=1.0,  # what the model's own settings say must not come in
-            eos_token_id=self.ends,
-            pad_token_id=self.tokenizer.pad_token_id,
-        )
+        # the draw is made by the processors, and what the model's own settings say must not come in
+        fixed = {"do_sample": False, "repetition_penalty": 1.0, "pad_token_id": self.tokenizer.pad_token_id}
+        settings = transformers.GenerationConfig(max_new_tokens=first.max_tokens, eos_token_id=self.ends, **fixed)
         given = self.tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to(self.model.device)
         written = self.model.generate(**given, generation_config=settings, logits_processor=processors)
         rows = written[:, width:].tolist()

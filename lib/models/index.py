@@ -9,7 +9,7 @@ import pandas as pd
 
 from lib.data.chunks import split_chunks
 from lib.files import digest_of
-from lib.method import Search, remembered
+from lib.method import Search, remembered, stored
 from lib.models.encoders import VERSION, Encoder, OnnxEncoder, Role, load_encoder
 from lib.models.weights import fetch, weights_hash
 
@@ -24,15 +24,19 @@ def windows(study: Search) -> pd.DataFrame:
     ``long_chunks: windows`` cuts a chunk into windows that fit the encoder; ``truncate`` keeps its first window only.
     """
     settings = study.profile.embedder
+    about = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
+    return _windows(study, tokenizer=weights_hash(settings.weights), **about)
 
-    def split() -> pd.DataFrame:
-        size = settings.window - SPECIAL_TOKENS
-        table = split_chunks(study.chunks, study.tokenizer, size, settings.window_overlap)
-        return table.groupby("chunk", as_index=False).first() if settings.long_chunks == "truncate" else table
 
-    read = {name: settings[name] for name in ("window", "window_overlap", "long_chunks")}
-    params = {"chunks": study.digest("chunks"), "tokenizer": weights_hash(settings.weights), **read}
-    return study.store.kept("windows", params, split, WINDOWS_VERSION)
+@stored("windows", on=["chunks"], version=WINDOWS_VERSION)
+def _windows(study: Search, tokenizer: str, window: int, window_overlap: int, long_chunks: str) -> pd.DataFrame:
+    table = split_chunks(study.chunks, study.tokenizer, window - SPECIAL_TOKENS, window_overlap)
+    return table.groupby("chunk", as_index=False).first() if long_chunks == "truncate" else table
+
+
+@remembered
+def _encoder(study: Search, weights: Path, window: int) -> Encoder | OnnxEncoder:
+    return load_encoder(weights, window, study.profile.embedder.precision, study.profile.embedder.batch_size)
 
 
 def encode_texts(
@@ -47,7 +51,7 @@ def encode_texts(
     """Unit vectors of texts, kept text by text: float32, shape (n_texts, dimension).
 
     Args:
-        study, stage: whose cache and store are used, and the name of the computation in the log of times.
+        stage: name of the computation in the log of times.
         is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
             a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
         window: tokens that are read of a text; by default the profile's.
@@ -59,11 +63,7 @@ def encode_texts(
     space = {"model": digest, "version": VERSION, "window": window, "role": role, "precision": settings.precision}
     space |= {"list": listed} if is_pinned else {}
     items = [(str(row), text) for row, text in enumerate(texts)] if is_pinned else texts
-
-    @cache
-    def encoder() -> Encoder | OnnxEncoder:
-        make = partial(load_encoder, weights(), window, settings.precision, settings.batch_size)
-        return study.over("").memo(("encoder", digest, window), make)
+    encoder = cache(lambda: _encoder(study.over(""), weights(), window))
 
     def encode(part: list) -> np.ndarray:
         return encoder().encode([item[1] for item in part] if is_pinned else part, role)

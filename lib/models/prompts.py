@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lib.words import StudyError
 
@@ -22,9 +22,8 @@ class Prompt:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The prompt as a chat."""
-        lines = {"system": self.system, "user": self.user}
-        return [{"role": role, "content": text} for role, text in lines.items() if text is not None]
+        system = [] if self.system is None else [{"role": "system", "content": self.system}]
+        return [*system, {"role": "user", "content": self.user}]
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ class Sampling:
         return {"max_tokens": self.max_tokens, "temperature": self.temperature, "top_p": 1.0, "top_k": 0}
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One prompt with its sampling."""
 
     prompt: Prompt
@@ -71,20 +69,17 @@ class Generator(Protocol):
     """Anything that answers prompts."""
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread.
-
-        A prompt that fails has a :class:`GenerationError` as its outcome, and the others are answered.
-        """
+        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread."""
 
 
 def fault(made: Generation, sampling: Sampling) -> str | None:
     """Why a generation cannot be used, or None. A text that was cut at ``max_tokens`` can be used."""
-    limit = sampling.max_tokens
+    limit, n_read, n_tokens = sampling.max_tokens, made.n_prompt_tokens, made.n_tokens
     if not made.text.strip():
         return "it answered nothing"
-    if made.n_tokens > limit:
-        return f"it wrote {made.n_tokens} tokens, past the limit of {limit}"
-    if made.finish_reason == "length" and made.n_tokens < limit:
-        full = f"its context was full after {made.n_prompt_tokens} tokens of prompt and {made.n_tokens} of {limit} new"
-        return f"{full} ones: shorten the prompt or raise generator.context in the profile"
+    if n_tokens > limit:
+        return f"it wrote {n_tokens} tokens, past the limit of {limit}"
+    if made.finish_reason == "length" and n_tokens < limit:
+        full = f"its context was full after {n_read} tokens of prompt and {n_tokens} of {limit} new ones"
+        return f"{full}: shorten the prompt or raise generator.context in the profile"
     return None

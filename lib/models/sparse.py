@@ -8,25 +8,24 @@ import numpy as np
 from scipy import sparse
 
 from lib.files import digest_of
-from lib.method import Search
+from lib.method import Search, remembered
 from lib.models.encoders import Role, dtype_of, in_batches_that_fit
 from lib.models.weights import fetch, weights_hash
 
 VERSION = 1  # raised when the same weights give other terms
 N_TERMS = 1 << 16  # more than BERT's vocabulary has, which SPLADE weighs
+OPTIONS = ("window", "max_active_dims", "precision")
 TERM = np.dtype([("term", np.int32), ("weight", np.float32)])
 
 
 def max_first_pooling(pooling):
-    """SPLADE's max pooling with the maximum taken before ``log(1 + relu(x))``; changes the module and returns it.
+    """The module, changed: the maximum is taken before ``log(1 + relu(x))``.
 
-    Both functions rise, so the result is the same; with one logarithm a text, not a token, it takes half the time.
+    Both functions rise, so the result is the same, in half the time: one logarithm per text, not per token.
     """
     import torch
 
     def forward(features: dict) -> dict:
-        if pooling.training or pooling.pooling_strategy != "max" or pooling.activation_function != "relu":
-            return type(pooling).forward(pooling, features)
         logits, mask = features["token_embeddings"], features["attention_mask"]
         longest = logits.masked_fill_(~mask.bool().unsqueeze(-1), 0).amax(dim=1)
         features["sentence_embedding"] = torch.log1p(torch.relu(longest.float()))
@@ -50,7 +49,10 @@ class SpladeEncoder:
         self.model = SparseEncoder(str(weights), local_files_only=True)
         self.model.max_seq_length = window
         for module in self.model.children():
-            if type(module) is SpladePooling:
+            if type(module) is SpladePooling and (module.pooling_strategy, module.activation_function) == (
+                "max",
+                "relu",
+            ):
                 max_first_pooling(module)
         self.model.to(dtype_of(precision))
         self.batch_size, self.max_active_dims = batch_size, max_active_dims
@@ -81,15 +83,22 @@ def to_matrix(rows: np.ndarray) -> sparse.csr_array:
     return matrix
 
 
+@remembered
+def _encoder(study: Search) -> SpladeEncoder:
+    settings = study.profile.splade
+    return SpladeEncoder(
+        fetch(settings.weights), **{name: settings[name] for name in OPTIONS}, batch_size=settings.batch_size
+    )
+
+
 def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role = "document") -> sparse.csr_array:
     """The sparse vectors of texts, stored, shape (n_texts, N_TERMS)."""
     settings = study.profile.splade
-    options = {name: settings[name] for name in ("window", "max_active_dims", "precision")}
-    space = {"model": weights_hash(settings.weights), "version": VERSION, "role": role, **options}
+    space = {"model": weights_hash(settings.weights), "version": VERSION, "role": role}
+    space |= {name: settings[name] for name in OPTIONS}
 
     def encode(part: list[str]) -> np.ndarray:
-        make = lambda: SpladeEncoder(fetch(settings.weights), **options, batch_size=settings.batch_size)  # noqa: E731
-        return study.memo("splade", make).encode(part, role)
+        return _encoder(study).encode(part, role)
 
     fill = partial(study.cache.rows, space, texts, encode, dtype=TERM, label=stage)
     study.store.kept(stage, space | {"texts": digest_of(list(texts))}, lambda: {"shape": fill().shape})

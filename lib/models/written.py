@@ -25,10 +25,10 @@ OF_LOG, OF_KEYS = "log = ? ORDER BY rowid", "key IN (SELECT value FROM json_each
 
 @dataclass(frozen=True)
 class Model:
-    """Which model writes: its name in the lock file and what its weights hash to."""
+    """Which model writes."""
 
-    name: str
-    sha256: str
+    name: str  # in the lock file
+    sha256: str  # what its weights hash to
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Item:
     """One text that is wanted."""
 
     id: str  # names the text among those asked for together
-    question_id: str  # the question it is for
+    question_id: str
     prompt: Prompt
     sampling: Sampling
 
@@ -56,7 +56,7 @@ class Filled:
 
     @property
     def cut(self) -> list[str]:
-        """Items whose text was cut off at the most tokens it may have."""
+        """Items whose text was cut off."""
         return [item for item, record in self.records.items() if record["finish_reason"] == "length"]
 
 
@@ -66,20 +66,13 @@ class GenerationLog:
     ``published`` records are used too, and listed as published; with None, copies that earlier runs listed are not.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        cache: Cache,
-        model: Model,
-        published: Iterable[dict] | None = None,
-        say: Callable[[str], None] = print,
-    ):
+    def __init__(self, path: Path, cache: Cache, model: Model, published: Iterable[dict] | None = None, say=print):
         self.path, self.cache, self.model, self.say = Path(path), cache, model, say
         self.uses_published = published is not None
         self.published = {record["key"]: record | {"origin": "published"} for record in published or ()}
 
     def key(self, item: Item) -> str:
-        """What identifies an item's text, 64 hex digits."""
+        """See :func:`key_of`."""
         return key_of(self._identity(item))
 
     def _identity(self, item: Item) -> dict:
@@ -96,16 +89,13 @@ class GenerationLog:
     ) -> Filled:
         """Look items up, and have what is not there written; what then is missing is tried again next time.
 
-        Args:
-            kind: what the texts are, such as ``hyde`` or ``answer``; kept in the records.
-            items: the texts wanted; ids must differ.
-            make_generator: called if a text is missing.
-            may_be_cut: whether a text's beginning is enough, as a label's is; else it is told how many were cut.
+        ``kind`` (such as ``hyde`` or ``answer``) is kept in the records; ids must differ; ``make_generator`` is called
+        if a text is missing. How many texts were cut is told unless a beginning is enough (``may_be_cut``).
         """
         if n_twice := len(items) - len({item.id for item in items}):
             raise ValueError(f"{kind}: {n_twice} items have the id of another")
         known = before = self.known(items)
-        missing: dict[str, str] = {}
+        missing = {}
         if lacking := [item for item in items if item.id not in known]:
             with exclusively(self.path, self.say):
                 self._take_over(kind, lacking)
@@ -118,15 +108,14 @@ class GenerationLog:
         filled, of = Filled(known, missing, Counter(origins)), f"of {len(items)} texts"
         if filled.cut and not may_be_cut:
             self.say(f"{kind}: {len(filled.cut)} {of} were cut at the most tokens they may have")
-        for item in items:
-            if item.id in missing:
-                self.say(f"{kind}: nothing for question {item.question_id} ({item.id}): {missing[item.id]}")
+        for item in (item for item in items if item.id in missing):
+            self.say(f"{kind}: nothing for question {item.question_id} ({item.id}): {missing[item.id]}")
         if missing:
             self.say(f"{kind}: {len(missing)} {of} are missing; run again to try them again")
         return filled
 
     def _take_over(self, kind: str, items: Sequence[Item]) -> None:
-        """Keep what this machine has of items' texts: in lists, should the cache be lost, and of other studies."""
+        """Keep what lists (should the cache be lost) and other studies have of items' texts."""
         for path in self.cache.path.parent.glob(LISTS):
             self._keep(read_records(path).values(), str(path), "IGNORE")
         about = {self.key(item): {"kind": kind, "question_id": item.question_id} for item in reversed(items)}
@@ -135,19 +124,19 @@ class GenerationLog:
 
     def _write(self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator]) -> dict[str, str]:
         """Have one text written for items that share it, and keep it at once; gives item id to why there is none."""
-        first: dict[str, Item] = {}
-        for item in items:
-            first.setdefault(self.key(item), item)
-        wanted, reasons, failure = [*first.items()], {}, "the generator said nothing of it"
-        requests = [Request(item.prompt, item.sampling) for item in first.values()]
+        first = {self.key(item): item for item in reversed(items)}
+        wanted = [(key, first[key]) for key in dict.fromkeys(map(self.key, items))]
+        reasons, failure = {}, "the generator said nothing of it"
+        requests = [Request(item.prompt, item.sampling) for _, item in wanted]
         with tqdm(total=len(wanted), desc=kind, unit="text", mininterval=5) as progress:
 
             def on_done(number: int, outcome: Generation | GenerationError) -> None:
                 key, item = wanted[number]
-                is_error = isinstance(outcome, GenerationError)
-                reasons[key] = str(outcome) if is_error else fault(outcome, item.sampling)
+                reasons[key] = fault(outcome, item.sampling) if isinstance(outcome, Generation) else str(outcome)
                 if reasons[key] is None:
-                    self._keep([self._record(kind, item, outcome)])
+                    about = {"key": key, "kind": kind, "question_id": item.question_id} | self._identity(item)
+                    created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+                    self._keep([about | asdict(outcome) | {"created": created}])
                 progress.update()
 
             try:
@@ -157,16 +146,10 @@ class GenerationLog:
         why = {item.id: reasons.get(self.key(item), failure) for item in items}
         return {id: reason for id, reason in why.items() if reason is not None}
 
-    def _record(self, kind: str, item: Item, generation: Generation) -> dict:
-        about = {"key": self.key(item), "kind": kind, "question_id": item.question_id}
-        created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        return about | self._identity(item) | asdict(generation) | {"created": created}
-
     def _kept(self, which: str, value: str) -> dict[str, dict]:
-        """The records of the table by key, of a log or of some keys."""
         with self.cache.open() as connection:
-            rows = connection.execute(f"SELECT record FROM texts WHERE {which}", [value]).fetchall()
-        records = [json.loads(text) for [text] in rows]
+            rows = connection.execute(f"SELECT record FROM texts WHERE {which}", [value])
+            records = [json.loads(text) for [text] in rows]
         return {one["key"]: one for one in records if self.uses_published or "origin" not in one}
 
     def _keep(self, records: Iterable[dict], log: str = "", else_do: str = "REPLACE") -> None:
@@ -182,7 +165,7 @@ class GenerationLog:
 
 
 def key_of(identity: dict) -> str:
-    """The key of a record: the hash of the weights, the prompt, the sampling and the seed, 64 hex digits."""
+    """The key of a record, 64 hex digits."""
     weights = identity["model"]["sha256"]
     return digest_of([weights, identity["prompt_sha"], identity["params"], identity["seed"]])
 

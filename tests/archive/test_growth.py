@@ -17,8 +17,6 @@ from lib.models.index import window_vectors
 from lib.studies import open_study
 from lib.words import StudyError
 
-KINDS = ("asked", "other")
-
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
@@ -34,7 +32,7 @@ def shards(study, tmp_path_factory):
 
 def frames():
     """Three asked filings of two companies, four others of these, and three of another company."""
-    names = [f"{company}_{year}" for company in "AB" for year in range(4)][:7] + ["C_0", "C_1", "C_2"]
+    names = "A_0 A_1 A_2 A_3 B_0 B_1 B_2 C_0 C_1 C_2".split()
     filings = pd.DataFrame({"doc_name": names, "company": [name[0] for name in names]})
     return filings, filings[filings["doc_name"].isin(["A_0", "A_1", "B_0"])]
 
@@ -50,7 +48,7 @@ def test_parts_contain_every_asked_filing_and_a_larger_one_of_a_draw_contains_th
 
 def test_kinds_are_drawn_apart_and_are_equally_large():
     parts = drawn_parts(*frames(), sizes=(), draws=3)
-    known, others = ([part.doc_names for part in parts if part.kind == f"{kind} companies"] for kind in KINDS)
+    known, others = ([one.doc_names for one in parts if one.kind == f"{kind} companies"] for kind in ("asked", "other"))
     assert {len(names) for names in known + others} == {6}
     assert all(name[0] in "AB" for names in known for name in names)
     assert others == [{"A_0", "A_1", "B_0", "C_0", "C_1", "C_2"}]
@@ -91,9 +89,11 @@ def test_a_larger_collection_takes_other_filings_vectors_from_the_index(study, s
     np.testing.assert_allclose(vectors, wanted, atol=0.02)
 
 
-def test_rows_of_words_alone_need_no_index(study):
+def test_rows_of_words_alone_need_no_index_and_what_make_ask_finds_does(study):
     assert not needs_vectors(study, "bm25_records")
     assert needs_vectors(study, "hybrid_rrf")
+    with pytest.raises(StudyError, match="make index"):
+        next(measure(study, study, None, ["ask"]))
 
 
 def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(study, shards):
@@ -107,11 +107,6 @@ def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(s
     assert ASKED not in set(measured(study, 5)["method"])
 
 
-def test_what_make_ask_finds_needs_an_index(study):
-    with pytest.raises(StudyError, match="make index"):
-        next(measure(study, study, None, ["ask"]))
-
-
 def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
     other = Shards(tmp_path, shards.plan)
     with pytest.raises(StudyError, match="not another index"):
@@ -123,7 +118,6 @@ def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
     found = write_engines(study, shards, other)
     assert found["n_equal"].tolist() == [2, 2]
     assert found["n_filings"].tolist() == [3, 3]
-    assert (found["seconds"] > 0).all()
 
 
 def test_costs_are_of_every_stage_and_grow_with_pages(study, shards):
@@ -145,9 +139,8 @@ def test_a_larger_collection_has_the_same_questions_and_no_copies(study, tmp_pat
     assert larger.questions["question_id"].tolist() == study.questions["question_id"].tolist()
     added = larger.filings.set_index("doc_name")["company"]
     assert added["HADDENMOOR_1999_10K"] == "Haddenmoor Stores"
-    assert (
-        larger.pages[larger.pages["doc_name"] == "HADDENMOOR_1999_10K"]["text"].tolist() == copy["text"].tolist()[1::-1]
-    )
+    pages = larger.pages.set_index("doc_name")["text"]
+    assert pages["HADDENMOOR_1999_10K"].tolist() == copy["text"].tolist()[1::-1]
 
 
 def test_stores_are_measured_beside_exact_search_and_kept_in_the_study_s_table(study):

@@ -57,7 +57,6 @@ def test_large_encoders_put_a_paraphrase_above_another_sentence(name, dimension)
 @pytest.mark.weights
 def test_minilm_gives_the_cosines_of_sentence_transformers_quickstart():
     encoder = Encoder(fetch("minilm"), window=256, precision="float32")
-    weather, sunny, stadium = encoder.encode(
-        ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-    )
+    texts = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+    weather, sunny, stadium = encoder.encode(texts)
     assert [weather @ sunny, weather @ stadium, sunny @ stadium] == pytest.approx([0.6660, 0.1046, 0.1411], abs=1e-4)

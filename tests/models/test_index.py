@@ -25,8 +25,8 @@ class CountingEncoder:
 def make(fake_study, tokenizer_folder, monkeypatch):
     def study(texts, **embedder):
         settings = {"weights": str(tokenizer_folder), "window": 12, "window_overlap": 2, "batch_size": 4}
-        settings |= {"long_chunks": "windows", "precision": "float32"}
-        made = fake_study(["?"], texts, {"embedder": settings | embedder})
+        settings |= {"long_chunks": "windows", "precision": "float32"} | embedder
+        made = fake_study(["?"], texts, {"embedder": settings})
         made.encoder = CountingEncoder()
         monkeypatch.setattr(index, "load_encoder", lambda *args: made.encoder)
         return made
@@ -44,20 +44,19 @@ def test_windows_leave_room_for_special_tokens_and_drop_no_word_and_truncate_kee
 
 
 def test_a_text_is_encoded_once_in_a_role_unless_its_list_is_pinned(make):
-    study, seen = make(["net"]), []
-    for texts, role, is_pinned in [
-        (["a", "bb", "a"], "document", False),
-        (["a", "b"], "document", False),
-        (["a", "b"], "query", False),
-        (["a", "bb"], "query", True),
-        (["a", "bb"], "query", True),
-        (["a", "b"], "query", True),
+    study, ab, abb = make(["net"]), ["a", "b"], ["a", "bb"]
+    for texts, role, is_pinned, seen in [
+        ([*abb, "a"], "document", False, [*abb, "a"]),
+        (ab, "document", False, ["b"]),
+        (ab, "query", False, ab),
+        (abb, "query", True, abb),
+        (abb, "query", True, []),
+        (ab, "query", True, ab),
     ]:
         study.encoder.seen.clear()
         vectors = index.encode_texts(study, "embeddings/test", texts, role, is_pinned)
         assert vectors.tolist() == [[len(text), 1] for text in texts]
-        seen.append([*study.encoder.seen])
-    assert seen == [["a", "bb", "a"], ["b"], ["a", "b"], ["a", "bb"], [], ["a", "b"]]
+        assert study.encoder.seen == seen
 
 
 def test_each_different_text_is_read_once_by_the_window_that_is_asked_for(make, monkeypatch):
