@@ -156,7 +156,6 @@ class Store:
             return json.loads(entry.read(VALUE))
         return read_frame(entry.file(FRAME if FRAME in entry.names else PRIVATE_FRAME))
 
-
     def record(self, reference: str) -> dict | None:
         """What is recorded of a stage's result, by ``stage/key``: here, or else where it was published."""
         stage, _, key = reference.rpartition("/")
