@@ -39,7 +39,7 @@ class Problems:
     def one_file(self, *patterns: str) -> Path | None:
         """The one file in ``data`` of the first pattern that any matches; DOCUMENTS match no other pattern."""
         folder = self.root / "data"
-        others = folder.glob(DOCUMENTS) if DOCUMENTS not in patterns else ()
+        others = set(folder.glob(DOCUMENTS)) if DOCUMENTS not in patterns else ()
         for pattern in patterns:
             found = sorted(set(folder.glob(pattern)).difference(others))
             if len(found) == 1:
