@@ -1,11 +1,9 @@
 """The elements of every page: titles, text and tables in the page's order, together the whole of its text.
 
 Chunks of elements follow Yepes et al. ("Financial Report Chunking for Effective Retrieval Augmented Generation", 2024):
-text elements are merged until a chunk has about 2048 characters, an element is never broken, a title begins a chunk,
-and a table begins a chunk that holds all of it. Theirs are the elements of a vision model, over a whole filing; ours
-come from the PDF's fonts, places and rules, and a chunk stays on its page. Titles that nothing but a table follows stay
-with the table, as they name it. Running heads and page numbers, which their model labels as well, make no chunk of
-their own: they go with the chunk that they stand beside, so that no text of the page is lost.
+text is merged to about 2048 characters, an element is never broken, titles and tables begin a chunk. Theirs are of a
+vision model, over a whole filing; ours come from the PDF's fonts, places and rules, and a chunk stays on its page. A
+table keeps the titles right above it. Running heads and page numbers go with the chunk that they stand beside.
 """
 
 import json
@@ -23,9 +21,8 @@ from lib.chunkings.layout import Row, rows_of_page, rows_of_text
 from lib.chunkings.tables import MARKER, SENTENCE_END, joined_tables, tables_of
 from lib.data.chunks import as_chunks
 from lib.files import end_with_parent
-from lib.method import Search, remembered
+from lib.method import Search, remembered, stored
 
-VERSION = 1  # raised when a page gives other elements, with the versions of the tables that are made of them
 N_WORKERS = 2
 CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
 MAX_TITLE, MAX_TITLE_ROWS = 150, 3  # characters; a longer paragraph in bold is text
@@ -52,11 +49,7 @@ ELEMENT_COLUMNS = ("doc_name", "page", *Element._fields)
 
 
 def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
-    """The elements of one page, from its text and its rows, in order.
-
-    Each begins where the one before ends, the first at 0, and the last ends with the text. A page without letters has
-    none.
-    """
+    """The elements of one page, in order, together all of its text; none where it has no letters."""
     tables = tables_of(rows)
     inside = {number for first, end in tables for number in range(first, end)}
     letters: Counter[float] = Counter()  # by font size, in points; one size of 0 where sizes are unknown
@@ -82,12 +75,15 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
 def is_title(row: Row, body: float, text: str) -> bool:
     """Whether a row reads as a title: short, no sentence, and bold, italic, in capitals or larger than the body."""
     words, most = row.text, MAX_TITLE if row.is_placed else 2 * MAX_TITLE // 3
-    is_sentence = SENTENCE_END.search(words) and not (
-        words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
-    )
-    if len(words) > most or NO_TITLE.fullmatch(words) or not WORD.search(words) or is_sentence:
+    is_name = words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
+    if len(words) > most or NO_TITLE.fullmatch(words) or not WORD.search(words):
         return False
-    if len(row.cells) > 2 or words[0].islower() or (MARKER.fullmatch(row.cells[0].text) and not row.is_bold):
+    if (
+        (SENTENCE_END.search(words) and not is_name)
+        or len(row.cells) > 2
+        or words[0].islower()
+        or (MARKER.fullmatch(row.cells[0].text) and not row.is_bold)
+    ):
         return False
     is_upper = len(words) >= 4 and words.upper() == words
     if row.is_placed:
@@ -110,27 +106,24 @@ def _begins(row: Row, kind: str, above: Row, text: str) -> bool:
 
 @remembered
 def elements(study: Search) -> pd.DataFrame:
-    """ELEMENT_COLUMNS of every page of a study, in order: a page's elements hold every character of its text."""
+    """ELEMENT_COLUMNS of every page, in order: a page's elements hold every character of its text."""
     import pymupdf
 
-    params = {"filings": study.dataset.filings_digest, "pages": study.digest("pages"), "pymupdf": pymupdf.VersionBind}
+    return joined_tables(_elements(study, pymupdf.VersionBind))
 
-    def make() -> pd.DataFrame:
-        texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
-        with ProcessPoolExecutor(N_WORKERS, initializer=end_with_parent) as pool:
-            found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())
-            progress = tqdm(texts, desc="elements", unit="filing")
-            rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
-        return pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
 
-    return joined_tables(study.store.kept("elements", params, make, VERSION))
+@stored("elements", on=("filings", "pages"), version=1)  # and those of the tables that are made of them
+def _elements(study: Search, pymupdf: str) -> pd.DataFrame:
+    texts = {name: part["text"].tolist() for name, part in study.pages.groupby("doc_name", sort=False)}
+    with ProcessPoolExecutor(N_WORKERS, initializer=end_with_parent) as pool:
+        found = pool.map(elements_of_filing, map(study.dataset.source, texts), texts.values())
+        progress = tqdm(texts, desc="elements", unit="filing")
+        rows = [(name, *row) for name, part in zip(progress, found, strict=True) for row in part]
+    return pd.DataFrame(rows, columns=list(ELEMENT_COLUMNS))
 
 
 def elements_of_filing(source: Path, texts: Sequence[str]) -> list[tuple]:
-    """The number of its page and the fields of each Element of one filing, a PDF or page text.
-
-    A page whose layout reads otherwise than its text, as the study has it, is taken as text.
-    """
+    """The page and the fields of each Element of a filing; a page whose layout reads otherwise is taken as text."""
     import pymupdf
 
     pymupdf.TOOLS.mupdf_display_errors(False)
@@ -166,14 +159,12 @@ def is_furniture(found: pd.DataFrame) -> pd.Series:
 
 
 def groups_of(kinds: Sequence[str], lengths: Sequence[int]) -> list[tuple[int, int]]:
-    """Which elements of a page make a chunk: the first element of each, and the element behind its last one.
+    """The chunks of a page's elements: the first element of each, and the one behind its last.
 
     Args:
         kinds, lengths: title, text, table or furniture, and the characters of each, in the page's order.
     """
-    starts: list[int] = []
-    held: set[str] = set()
-    size = 0
+    starts, held, size = [], set(), 0
     for number, (kind, length) in enumerate(zip(kinds, lengths, strict=True)):
         is_full = kind != "text" or size + length > CHARACTERS
         begins = kind != "furniture" and held and ("table" in held or (is_full and held != {"title"}))

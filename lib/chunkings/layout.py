@@ -1,8 +1,7 @@
 """The rows of a page: what stands on one height, with its font, its cells and whether it lies in a drawn grid.
 
 The lines of ``Page.get_text("dict")`` are those of ``Page.get_text()`` in the same order, so every row is a span of the
-page's text. A page that is given as text has rows without places. A row's cells are figures and labels; the signs of a
-figure belong to it.
+page's text. A page that is given as text has rows without places.
 """
 
 import re
@@ -29,10 +28,10 @@ IS_ITALIC = re.compile(r"italic|oblique", re.I)
 
 
 class Cell(NamedTuple):
-    """One cell of a row: its text and its left and right edge, in points (0 where places are unknown)."""
+    """One cell of a row, a label or a figure with its signs."""
 
     text: str
-    left: float = 0.0
+    left: float = 0.0  # edges, in points; 0 where places are unknown
     right: float = 0.0
 
     @property
@@ -73,8 +72,7 @@ def _without_trailing_numbers(text: str, start: int, end: int) -> list[tuple[int
 
 def joined_cells(cells: Sequence[Cell]) -> list[Cell]:
     """Cells with lone signs put to their number: ``$`` and ``(`` to the next, ``)`` and ``%`` to the last."""
-    joined: list[Cell] = []
-    before: Cell | None = None
+    joined, before = [], None
     for cell in cells:
         if before:
             cell, before = Cell(before.text + cell.text, before.left, cell.right), None
@@ -106,24 +104,18 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The cells' text, with a space between cells."""
         return " ".join(cell.text for cell in self.cells)
 
     @property
     def n_numbers(self) -> int:
-        """How many cells are figures."""
         return sum(cell.is_number for cell in self.cells)
 
 
 def rows_of_page(page: "pymupdf.Page", text: str) -> list[Row] | None:
-    """The rows of a PDF's page that have letters, in order; None when the layout's lines are not the text's.
-
-    Blank lines, and blanks at a line's ends, may differ from those of the text, what the study has of the page.
-    """
+    """The rows of a PDF's page that have letters, in order; None when its lines, but for blanks, are not the text's."""
     import pymupdf
 
-    rows: list[list[dict]] = []
-    end = 0
+    rows, end = [], 0
     blocks = page.get_text("dict", flags=pymupdf.TEXTFLAGS_TEXT)["blocks"]
     for line in (line for block in blocks for line in block["lines"]):
         content = "".join(span["text"] for span in line["spans"]).replace("\x00", "")
@@ -160,10 +152,9 @@ def _row(lines: Sequence[dict], boxes: Sequence[Sequence[float]]) -> Row:
             behind.add(round(left))
         elif lower - upper <= 2 and right - left >= 12 and min(abs(upper - bottom), abs(lower - top)) <= 3:
             rules.add(round(left))
-    place = (min(lefts), top, max(rights), bottom)
-    is_in_grid = len(behind) >= 2 or len(rules) >= 2
-    start, end = lines[0]["start"], lines[-1]["end"]
-    return Row(start, end, joined_cells(cells), True, *place, size, is_bold, is_italic, is_in_grid)
+    place = (True, min(lefts), top, max(rights), bottom)
+    is_in_grid = max(len(behind), len(rules)) >= 2
+    return Row(lines[0]["start"], lines[-1]["end"], joined_cells(cells), *place, size, is_bold, is_italic, is_in_grid)
 
 
 def rows_of_text(text: str) -> list[Row]:

@@ -1,8 +1,7 @@
 """Pages written anew before they are cut into chunks (Kim et al., 2025).
 
-``markdown``: titles as ``# title`` and tables as ``| label | figure |``. ``annotated_tables``: each figure of a table
-with the head of its column, behind its row's label. Pages are cut as the study's own are, and those without anything to
-restructure keep their chunks; tables of a filing that is given as text, without places, stay as they stand.
+``markdown``: titles as ``# title`` and tables as ``| label | figure |``. ``annotated_tables``: each figure with its
+column's head. Pages without anything to restructure keep their chunks; tables without places stay as they stand.
 ``tables_only``: no text but the tables', so that a page without a table cannot be found.
 """
 
@@ -22,15 +21,15 @@ NAMES = ("markdown", "annotated_tables", "tables_only")
 def table(study: Search, name: str) -> pd.DataFrame:
     """CHUNK_COLUMNS of the pages written anew, one of :data:`NAMES`; the study is over its own chunks."""
     found, settings = elements(study), study.profile.chunks
-    size, overlap = settings.size, settings.overlap
+    how = study.tokenizer, settings.size, settings.overlap
     if name == "tables_only":
-        return split_pages(found[found["kind"] == "table"], study.tokenizer, size, overlap)
+        return split_pages(found[found["kind"] == "table"], *how)
     write = {"markdown": as_markdown, "annotated_tables": annotated}[name]
     grids = [grid_of(json.loads(one.rows)) if one.rows and one.is_placed else None for one in found.itertuples()]
     found = found.assign(new=list(map(write, found["kind"], found["text"], grids)))
     pages = found.groupby(["doc_name", "page"], sort=False)[["text", "new"]].sum().reset_index()
     pages = pages[pages["text"] != pages["new"]]
-    new = split_pages(pages.assign(text=pages["new"]), study.tokenizer, size, overlap).assign(start=-1, end=-1)
+    new = split_pages(pages.assign(text=pages["new"]), *how).assign(start=-1, end=-1)
     chunks = pd.concat([study.chunks[_place(study.chunks, pages) < 0], new], ignore_index=True)
     return chunks.iloc[np.argsort(_place(chunks, study.pages), kind="stable")].reset_index(drop=True)
 

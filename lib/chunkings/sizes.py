@@ -1,10 +1,8 @@
 """Chunks of fixed sizes, nested in the study's own, alone and all in one index (Yepes et al., 2024).
 
 ``fixed_128`` are spans of 126 tokens (two are the encoder's own), cut from the study's chunks; neighbours share an
-eighth, which is chosen here, as the source states no overlap. Each has one vector, as in the source
-(:func:`lib.retrievers.dense.score_whole`), so that size itself is compared. ``fixed_aggregate`` has the chunks of all
-sizes in one index, and a text that two sizes give of a short page once, as copies would take each other's ranks. A text
-and the longer one around it remain two chunks: several of the first ranks can be of one page.
+eighth, as the source states no overlap. Each has one vector, as in the source. ``fixed_aggregate`` has those of all
+sizes in one index, and a text that two sizes give once; a text and the longer one around it remain two chunks.
 """
 
 import numpy as np

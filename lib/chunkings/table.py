@@ -1,8 +1,6 @@
-"""The chunk tables that can be searched beside the study's own.
+"""The chunk tables that can be searched beside the study's own, on its pages and with ids of the same form.
 
-Their chunks lie on the study's pages under the study's ids (``DOC#p0049#c00``, numbered within the page), so that every
-retriever and every page measure works on them as on the study's own chunks. ``start`` and ``end`` are -1 where a
-chunk's text is no span of its page.
+``start`` and ``end`` are -1 where a chunk's text is no span of its page.
 """
 
 from lib.chunkings import restructured, sizes
@@ -11,8 +9,7 @@ from lib.method import Chunking
 
 CHUNKINGS: dict[str, Chunking] = {
     "elements": Chunking(lambda study: merge(elements(study))),
-    "fixed_128": Chunking(sizes.table, {"name": "fixed_128"}),
-    "fixed_256": Chunking(sizes.table, {"name": "fixed_256"}),
+    **{name: Chunking(sizes.table, {"name": name}) for name in ("fixed_128", "fixed_256")},
     "fixed_512": Chunking(sizes.table, {"name": "fixed_512"}, version=2),
     "fixed_aggregate": Chunking(sizes.aggregate),
     **{name: Chunking(restructured.table, {"name": name}) for name in restructured.NAMES},

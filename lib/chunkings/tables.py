@@ -1,9 +1,8 @@
 """Which rows of a page are tables, and a table as a grid: labels, columns and their heads, from where the cells stand.
 
-No model looks at the page. A table is a run of rows that hold figures beside a label (or lie in a drawn grid); it goes
-on over rows of labels only, and takes the heads of its columns in. Figures of a financial table end at the same place
-in each column, so columns are clusters of right edges, and a head belongs to the columns that it stands over. A table
-that goes on below a gap has its columns again: the liabilities of a balance sheet stand apart from its assets.
+A table is a run of rows that hold figures beside a label (or lie in a drawn grid); it goes on over rows of labels only,
+and takes the heads of its columns in. Columns are clusters of the figures' right edges; a head belongs to those that it
+stands over. A table that goes on below a gap has its columns again, as the liabilities below the assets.
 """
 
 import json
@@ -90,7 +89,7 @@ def _is_label(row: Row, edge: float, size: float) -> bool:
 
 def _is_table(rows: Sequence[Row], has_head: bool) -> bool:
     """Whether a run has rows and figures enough, in columns; under a head one row of figures is enough."""
-    table_rows, is_placed = [row for row in rows if is_table_row(row)], rows[0].is_placed
+    table_rows, is_placed = [*filter(is_table_row, rows)], rows[0].is_placed
     if is_placed and has_head and sum(row.n_numbers for row in rows) >= MIN_NUMBERS:
         return True
     if len(table_rows) < 2:
@@ -127,8 +126,6 @@ def _is_head(row: Row, below: Row, edge: float) -> bool:
 
 
 class Grid(NamedTuple):
-    """A table."""
-
     heads: list[str]  # of each column; empty where none stands over it
     rows: list[tuple[str, list[str]]]  # label and one text a column, which is empty where a row has no cell
     before: list[str]  # a line of the heads and units that belong to no column, or none
@@ -155,7 +152,7 @@ def grid_of(rows: Sequence[Sequence[Sequence]]) -> Grid | None:
         for texts in over or [before]:
             texts.append(cell.text)
     over_all = [" ".join(before)] if before else []
-    return Grid([" ".join(texts) for texts in heads], [_placed(row, edges) for row in cells[first:]], over_all)
+    return Grid([*map(" ".join, heads)], [_placed(row, edges) for row in cells[first:]], over_all)
 
 
 def _cells(rows: Sequence[Sequence[Sequence]]) -> list[list[Cell]]:
@@ -182,7 +179,7 @@ def is_body(row: Sequence[Cell]) -> bool:
 
 
 def _placed(row: Sequence[Cell], edges: Sequence[float]) -> tuple[str, list[str]]:
-    """A row's label and its text in each column, the one whose right edge is nearest."""
+    """A row's label and its text in each column, the nearest by right edge."""
     n_labels, texts = _n_labels(row), [""] * len(edges)
     for cell in row[n_labels:]:
         column = int(np.argmin(np.abs(np.subtract(edges, cell.right))))
@@ -191,12 +188,8 @@ def _placed(row: Sequence[Cell], edges: Sequence[float]) -> tuple[str, list[str]
 
 
 def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
-    """Elements (ELEMENT_COLUMNS) in which a table and its continuation are one, with the few labels in between.
-
-    Together the elements of a page still hold all of its text. Pages without places stay as they are.
-    """
-    rows: list[dict] = []
-    above = 0  # the row of the last table
+    """Elements (ELEMENT_COLUMNS) in which a placed table and its continuation are one with the labels between."""
+    rows, above = [], 0  # and the row of the last table
     for element in found.to_dict("records"):
         rows.append(element)
         if element["kind"] != "table":
@@ -210,10 +203,7 @@ def joined_tables(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _whole(parts: Sequence[dict]) -> dict | None:
-    """Elements as one table, if the last is the first's continuation: no heads of its own, and its columns are shared.
-
-    The labels in between are rows of one cell.
-    """
+    """Elements as one table, if the last continues the first: no heads of its own, and its columns are shared."""
     lines = [line for part in parts[1:-1] for line in part["text"].splitlines()]
     labels = [" ".join(line.split()) for line in lines if line.strip()]
     are_labels = all(len(one) <= MAX_LABEL and not SENTENCE_END.search(one.rstrip(":")) for one in labels)

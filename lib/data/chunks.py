@@ -27,8 +27,7 @@ def spans_of(
     """Character spans of ``size`` tokens at most, each sharing ``overlap`` tokens, or a few more, with the one before.
 
     Args:
-        offsets: character span of every token of a text; the spans together hold every token, none lies in another.
-        size, overlap: counted in tokens; ``overlap`` is less than ``size``.
+        offsets: character span of every token of a text.
         words: for every token the number of its word, or None. No span begins or ends inside a word, unless the word
             alone is too long, so that a span's text has the same tokens again.
     """
@@ -64,11 +63,7 @@ def _encodings(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[Encoding]
 
 
 def split_pages(pages: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
-    """The chunks of pages (CHUNK_COLUMNS), of ``size`` tokens of the tokenizer, see :func:`spans_of`.
-
-    ``start`` and ``end`` are the chunk's characters in the page's text; a page without tokens has no chunk. In place of
-    pages there may be spans of them, such as chunks or tables, with the ``start`` of each.
-    """
+    """CHUNK_COLUMNS of pages, see :func:`spans_of`, or of spans of pages with the ``start`` of each, such as chunks."""
     rows, begins = [], pages.get("start", [0] * len(pages))
     encodings = _encodings(pages["text"].tolist(), tokenizer)
     for page, begin, encoding in zip(pages.itertuples(), begins, encodings, strict=True):
@@ -89,10 +84,11 @@ def as_chunks(rows: Sequence[tuple]) -> pd.DataFrame:
 def split_chunks(chunks: pd.DataFrame, tokenizer: Tokenizer, size: int, overlap: int) -> pd.DataFrame:
     """Windows of chunks, in their order: ``chunk`` (its row number) and ``text``; every chunk has at least one."""
     texts = chunks["text"].tolist()
-    rows = []
-    for row, encoding in enumerate(_encodings(texts, tokenizer)):
-        spans = spans_of(encoding.offsets, size, overlap, encoding.word_ids)
-        rows += [(row, texts[row][start:end]) for start, end in spans]
+    rows = [
+        (row, texts[row][start:end])
+        for row, encoding in enumerate(_encodings(texts, tokenizer))
+        for start, end in spans_of(encoding.offsets, size, overlap, encoding.word_ids)
+    ]
     return pd.DataFrame(rows, columns=["chunk", "text"])
 
 

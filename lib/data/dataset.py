@@ -21,8 +21,7 @@ def read_dataset(root: Path, name: str) -> Dataset:
     """The checked records of a directory in the layout of :mod:`lib.data.layout`.
 
     Raises:
-        DatasetError: every problem at once, each with file, line and what would mend it; when a record is wrong, those
-            of the pages too.
+        DatasetError: every problem at once, each with file, line and mend; when a record is wrong, of the pages too.
     """
     problems = Problems(root)
     question_file, document_file = problems.one_file(*QUESTION_FILES), problems.one_file(DOCUMENTS)
@@ -54,10 +53,10 @@ def read_questions(root: Path, name: str, collection: Dataset) -> Dataset:
     asked = read_records(question_file, Question, problems)
     if not asked:
         problems.stop()
-    abouts = {about["doc_name"]: about for about in collection.filings.to_dict("records")}
+    abouts = collection.filings.set_index("doc_name", drop=False).to_dict("index")
     if not any(doc_name in abouts for _, doc_name, _ in asked):
-        wrong = f"no question asks about a filing of {collection.name}; name the collection, as DATASET=..."
-        raise DatasetError(f"{question_file}: {wrong}")
+        wrong = f"{question_file}: no question asks about a filing of {collection.name}"
+        raise DatasetError(f"{wrong}; name the collection, as DATASET=...")
     questions, evidence = _questions(question_file, asked, abouts, problems)
     problems.stop()
     questions["company"] = [abouts[doc_name]["company"] for doc_name in questions["doc_name"]]
@@ -65,10 +64,7 @@ def read_questions(root: Path, name: str, collection: Dataset) -> Dataset:
 
 
 def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
-    """What is known of every filing that is here, by name; what is wrong is noted.
-
-    FinanceBench describes a filing that it does not use twice.
-    """
+    """What is known of every filing that is here, by name; what is wrong is noted."""
     paths: dict[str, Path] = {}
     for folder, pattern in ((problems.root / "pages", "*.jsonl"), (problems.root / "pdfs", "*.pdf")):
         if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
@@ -77,9 +73,11 @@ def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
     known: dict[str, Document | None] = {}
     for line, doc_name, document in read_records(document_file, Document, problems):
         first = known.setdefault(doc_name, document) or document
+        # FinanceBench describes a filing that it does not use twice
         if doc_name in paths and document and described_as(document) != described_as(first):
-            wrong = f"{doc_name} is described twice, differently; remove one of the two lines"
-            problems.add(document_file, wrong, line)
+            problems.add(
+                document_file, f"{doc_name} is described twice, differently; remove one of the two lines", line
+            )
     abouts = {}
     for doc_name, path in sorted(paths.items()):
         if not is_safe_name(doc_name):
@@ -96,10 +94,7 @@ def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
 def _questions(
     file: Path, asked: Records, abouts: dict[str, dict], problems: Problems
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The questions of a file and their evidence, with what is known of each filing; what is wrong is noted.
-
-    A set may lack answers, or the texts of its evidence: then no record has them.
-    """
+    """The questions of a file, with what is known of each filing, and their evidence; what is wrong is noted."""
     sound = [question for *_, question in asked if question]
     has_answers = any(question.answer for question in sound)
     has_texts = any(piece.evidence_text for question in sound for piece in question.evidence)

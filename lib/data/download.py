@@ -31,8 +31,7 @@ def download_financebench(target: Path, say=print) -> Path:
     """Download the questions and their filings, about 150 MB, to ``target``, which is returned.
 
     They come from ``$FINANCEBENCH_URL``, else from GitHub; filings that are here and sound are not received again. The
-    questions are written last, so that a folder with questions is whole. A file without a known checksum is taken as it
-    comes, which is said.
+    questions are written last, so that a folder with questions is whole.
 
     Raises:
         DatasetError: no network, a file that is not there, or one with another checksum than the known.
@@ -80,8 +79,8 @@ def _received(url: str, sha256: str | None) -> bytes:
     else:
         raise DatasetError(f"FinanceBench cannot be downloaded: {reason}")
     if sha256 not in (None, hashlib.sha256(response.content).hexdigest()):
-        wrong = f"does not hash to what {CHECKSUMS.name} says; try again, or remove its line there to accept the file"
-        raise DatasetError(f"{url} {wrong}")
+        wrong = f"{url} does not hash to what {CHECKSUMS.name} says"
+        raise DatasetError(f"{wrong}; try again, or remove its line there to accept the file")
     if sha256 is None and url.endswith(".pdf") and not response.content.startswith(b"%PDF-"):
         raise DatasetError(f"{url} is no PDF; look at it in a browser")
     return response.content

@@ -61,9 +61,8 @@ class Dataset:
 
     def _listing(self, *others: Path) -> str:
         """Folder, name and hash of the filings' files and of others, one a line, by name."""
-        names = sorted(
-            (Path(*path.parts[-2:]).as_posix(), path) for path in (*others, *map(self.source, self.filings["doc_name"]))
-        )
+        paths = [*others, *map(self.source, self.filings["doc_name"])]
+        names = sorted((f"{path.parent.name}/{path.name}", path) for path in paths)
         return "".join(f"{name} {digest_of_file(path)}\n" for name, path in names)
 
     def source(self, doc_name: str) -> Path:

@@ -32,27 +32,28 @@ def financebench_root() -> Path | None:
     chosen = os.environ.get(DATA_VARIABLE)
     root = Path(chosen or DATA).expanduser() / "financebench"
     if chosen and not is_dataset(root):
-        wrong = "no folder financebench with data/*.jsonl in it; correct or unset it"
-        raise DatasetError(f"{DATA_VARIABLE}={chosen}: {wrong}")
+        raise DatasetError(
+            f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
+        )
     return root if is_dataset(root) else None
 
 
 def questions_root(name: str) -> Path | None:
     """Where a question set lies on this machine: the folder of this path, or of this name where datasets lie."""
-    beside = Path(os.environ.get(DATA_VARIABLE) or DATA).expanduser() / name
-    return next((root for root in (Path(name).expanduser(), beside) if is_dataset(root)), None)
+    roots = Path(name).expanduser(), Path(os.environ.get(DATA_VARIABLE) or DATA).expanduser() / name
+    return next(filter(is_dataset, roots), None)
 
 
 def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) -> Dataset:
-    """Find and read a dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
+    """A dataset: ``financebench`` (downloaded if it is not here), ``demo``, or a folder in their layout.
 
-    An empty name is FinanceBench where it lies on this machine, else the demo. ``questions`` names another question set
-    over its filings, by folder, or by name where datasets lie. With ``artifacts`` it is recorded there, see
-    :func:`recorded`.
+    Args:
+        name: empty for FinanceBench where it lies on this machine, else the demo.
+        questions: another question set over its filings: a folder, or a name where datasets lie.
+        artifacts: where it is recorded, see :func:`recorded`.
 
     Raises:
-        DatasetError: there is no such dataset or question set, its name is another's, or it has problems; all of them
-            are listed.
+        DatasetError: there is no such dataset or set, its name is another's, or it has problems; all are listed.
     """
     collection = recorded(_open_collection(name), artifacts)
     if questions in ("", collection.name):
@@ -73,10 +74,9 @@ def _open_collection(name: str) -> Dataset:
     root = DEMO if name in ("", "demo") else Path(name).expanduser()
     if is_dataset(root):
         return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
-    wrong = "no folder with data/*.jsonl; give financebench, demo, or such a folder's path"
     if (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
-        wrong = "its folder data must not be read; give yourself the right, as with chmod u+rx"
-    raise DatasetError(f"{name}: {wrong}")
+        raise DatasetError(f"{name}: its folder data must not be read; give yourself the right, as with chmod u+rx")
+    raise DatasetError(f"{name}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path")
 
 
 def name_of(root: Path | str) -> str:

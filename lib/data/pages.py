@@ -23,8 +23,7 @@ def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.Data
     """The text of every page of every filing (PAGE_COLUMNS), blank pages too.
 
     Raises:
-        DatasetError: every unreadable filing, filing without text and problem that was noted before, at once; if there
-            is any, those of :func:`check_gold` too.
+        DatasetError: every problem of a filing or noted before, at once; if there is any, of :func:`check_gold` too.
     """
     problems = problems or Problems(dataset.root)
     sources = {doc_name: dataset.source(doc_name) for doc_name in dataset.filings["doc_name"]}
@@ -34,8 +33,7 @@ def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.Data
     rows, first = [], {}
     for (doc_name, source), (texts, messages) in zip(sources.items(), filings, strict=True):
         if (same := first.setdefault(digest_of_file(source), source)) is not source:
-            twice = f"the same bytes as {same.name}; its pages would count twice; remove one of the two"
-            problems.add(source, twice)
+            problems.add(source, f"the same bytes as {same.name}; its pages would count twice; remove one of the two")
         problems.messages += messages
         if not messages and not any(map(str.strip, texts)):
             problems.add(source, "no page has text, as in a scan; recognise it (OCR), or remove the filing")
@@ -97,8 +95,7 @@ def check_gold(dataset: Dataset, pages: pd.DataFrame) -> int:
     """Check a question set against the pages (PAGE_COLUMNS); returns how many pieces of evidence were checked.
 
     Raises:
-        DatasetError: every gold page past a filing's end or without text, and evidence that is not on its page, at
-            once.
+        DatasetError: every gold page that is not there or has no text, and evidence that is not on its page, at once.
     """
     problems = Problems(dataset.question_file.parent.parent)
     _check_evidence(dataset, pages, problems)
@@ -117,8 +114,7 @@ def _check_evidence(dataset: Dataset, pages: pd.DataFrame, problems: Problems) -
             wrong = f"gold page {page} of {doc_name} has no text; recognise it (OCR), or correct {mend}"
         elif words := words_in_any_script(piece.text):
             share = len(words & words_in_any_script(of_filing[page])) / len(words)
-            if share < MIN_OVERLAP:
-                wrong = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
-                wrong += f"; correct {mend} or the text"
+            on_page = f"only {share:.0%} of the evidence's words stand on page {page} of {doc_name}"
+            wrong = f"{on_page}; correct {mend} or the text" if share < MIN_OVERLAP else ""
         if wrong:
             problems.add(dataset.question_file, wrong, piece.line)

@@ -33,24 +33,21 @@ class Problems:
         self.root, self.messages = Path(root), []
 
     def add(self, path: Path, message: str, line: int | None = None) -> None:
-        """Note one problem; ``message`` says what is wrong and how to mend it."""
         where = path.relative_to(self.root).as_posix() + (f" line {line}" if line else "")
         self.messages.append(f"{where}: {message}")
 
     def one_file(self, *patterns: str) -> Path | None:
-        """The only file in ``data`` that matches the first pattern that matches any; descriptions of filings match
-        their own pattern alone, whatever else is in their names.
-        """
+        """The one file in ``data`` of the first pattern that any matches; DOCUMENTS match no other pattern."""
         folder = self.root / "data"
-        others = folder.glob(DOCUMENTS) if DOCUMENTS not in patterns else ()
-        files = sorted(set(folder.glob("*.jsonl")) - set(others))
-        matching = {pattern: [path for path in files if path.match(pattern)] for pattern in patterns}
-        pattern, found = next(((one, paths) for one, paths in matching.items() if paths), ("", []))
-        if len(found) == 1:
-            return found[0] if self.can_read(found[0]) else None
-        several = f"more than one {pattern}: {', '.join(path.name for path in found)}; leave one"
-        none = f"no {' or '.join(patterns)}; see the dataset layout in the README"
-        self.add(folder, several if found else none)
+        others = set(folder.glob(DOCUMENTS)) if DOCUMENTS not in patterns else ()
+        for pattern in patterns:
+            found = sorted(set(folder.glob(pattern)).difference(others))
+            if len(found) == 1:
+                return found[0] if self.can_read(found[0]) else None
+            if found:
+                self.add(folder, f"more than one {pattern}: {', '.join(path.name for path in found)}; leave one")
+                return None
+        self.add(folder, f"no {' or '.join(patterns)}; see the dataset layout in the README")
         return None
 
     def can_read(self, path: Path) -> bool:
@@ -80,8 +77,8 @@ def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
     try:
         texts = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        wrong = f"byte 0x{content[error.start]:02x} is no UTF-8; save the file as UTF-8"
-        problems.add(path, wrong, content.count(b"\n", 0, error.start) + 1)
+        line = content.count(b"\n", 0, error.start) + 1
+        problems.add(path, f"byte 0x{content[error.start]:02x} is no UTF-8; save the file as UTF-8", line)
         return []
     if texts[0].lstrip().startswith("[") and not texts[0].rstrip().endswith("]"):
         problems.add(path, "the file is one JSON list; write one record a line, without a list around them", 1)
@@ -102,7 +99,6 @@ def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object, in which a field stands once."""
     record, names = dict(pairs), [name for name, _ in pairs]
     if len(record) < len(pairs):
         raise ValueError(f"the field {max(names, key=names.count)!r} stands in it twice")
@@ -172,11 +168,8 @@ class Document(Stated):
     )
 
 
-MENDS = {
-    name: field.description for model in (Piece, Page, Document, Question) for name, field in model.model_fields.items()
-}
-
-
+MODELS = Piece, Page, Document, Question
+MENDS = {name: field.description for model in MODELS for name, field in model.model_fields.items()}
 Records = list[tuple[int, str, BaseModel | None]]  # line, the filing that it names, perhaps wrongly; None where wrong
 
 

@@ -1,7 +1,6 @@
-"""The rows of a page's tables, from its text: a label, and values with their period, unit and sign.
+"""The rows of a page's tables, from its text of one cell a line: a label, and values with period, unit and sign.
 
-The text of a page has one cell a line: a row is a label and the values that follow it. Columns are known by the years
-and dates above them.
+Columns are known by the years and dates above them.
 """
 
 import re
@@ -45,39 +44,39 @@ MAX_COLUMNS = 12
 
 
 class Entry(NamedTuple):
-    """A line of a page as it is read: its label, its figures as printed, and whether any has a ``%``."""
+    """A line of a page as it is read."""
 
     label: str
-    figures: tuple[str, ...] = ()
-    is_share: bool = False
+    figures: tuple[str, ...] = ()  # as printed
+    is_share: bool = False  # whether any has a ``%``
 
 
 class Column(NamedTuple):
-    """What a column is of: the year, the months of its period, and the month it ends in."""
+    """What a column is of."""
 
     year: int
-    months: int | None = None
-    month: int | None = None
+    months: int | None  # of its period
+    month: int | None  # that it ends in
 
 
 class Line(NamedTuple):
-    """A row with its columns: the heading it stands under, and a value, None for a dash, for each column."""
+    """A row with its columns."""
 
     label: str
-    section: str
+    section: str  # the heading that it stands under
     columns: tuple[Column, ...]
-    values: tuple[float | None, ...]
+    values: tuple[float | None, ...]  # one a column, None for a dash
     is_share: bool
     unit: str  # thousand, million, billion or none
 
 
 class Sheet(NamedTuple):
-    """A page's tables: where it stands, which statement it is, the fiscal year of its filing, and its rows."""
+    """A page's tables."""
 
     doc_name: str
     page: int
-    kind: str | None
-    year: int | None
+    kind: str | None  # of statement
+    year: int | None  # fiscal, of the filing
     lines: tuple[Line, ...]
 
 
