@@ -89,8 +89,8 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     weight = {word: math.log(1 + len(bags) / count) for word, count in frequency.items()}
 
     def alike(a: str, b: str) -> float:
-        shared = sum(weight[word] for word in bags[a] & bags[b])
-        return shared / (sum(weight[word] for word in bags[a] | bags[b]) or 1.0)
+        shared = math.fsum(weight[word] for word in bags[a] & bags[b])
+        return shared / (math.fsum(weight[word] for word in bags[a] | bags[b]) or 1.0)
 
     return np.array([[alike(a, b) for b in second] for a in first]).reshape(len(first), len(second))
 

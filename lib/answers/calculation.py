@@ -27,7 +27,7 @@ from lib.retrievers.identity import company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
 
-VERSION = 2
+VERSION = 3
 DATA = (Path(__file__).with_name("formulas.yaml"), Path(lib.data.__file__).with_name("items.yaml"))
 CALCULATED_STAGE = "answers/calculated"
 CALCULATED = ["question_id", "text", "why_not", "formula", "source", "cells"]

@@ -118,7 +118,7 @@ class Reader:
 
     def weigh(self, words: set[str]) -> float:
         """The sum of words' weights, 1 for a word of no label."""
-        return sum(self.weights.get(word, 1.0) for word in words)
+        return math.fsum(self.weights.get(word, 1.0) for word in words)  # whatever the order of the set
 
 
 def sign_of_tax(line: Line, column: int, sheet: Sheet) -> int:

@@ -24,12 +24,11 @@ from hypothesis import strategies as some
 from tqdm.auto import tqdm
 
 from lib.cache import Cache
-from lib.evaluation import evaluate
 from lib.files import mend_of
 from lib.models.prompts import Generation, Prompt, Sampling
 from lib.models.written import GenerationLog, Item, Model
 from lib.profile import load_profile
-from lib.words import StudyError
+from lib.words import DatasetError, StudyError
 from tests.breaking.damage import DAMAGES, cases
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
@@ -181,17 +180,15 @@ def test_what_a_result_depends_on_is_in_what_identifies_it(sound, file, field, v
     assert (second.run_entry("bm25").key != key) == ((file, field, value) in SCORED)
 
 
-@pytest.mark.parametrize("name", ["filings", "demo", "store", "financebench", "reruns"])
-def test_two_datasets_of_one_name_do_not_mix(sound, name):
-    artifacts, names = sound.new(), []
-    for value in "ab":
-        root = sound.dataset(sound.new() / name)
-        edit(root / QUESTIONS, question=f"What {value}?")
-        study = sound.open(root, artifacts)
-        evaluate(study, "bm25")
-        names.append(study.dataset.name)
-    assert names[0] != names[1]
-    assert not {"demo", "store", "financebench", "reruns"} & set(names)
+@pytest.mark.parametrize(("name", "n_sound"), [("filings", 1), ("demo", 0), ("store", 0), ("financebench", 0)])
+def test_another_dataset_under_a_name_that_is_taken_is_refused(sound, name, n_sound):
+    artifacts = sound.new()
+    roots = [sound.dataset(sound.new() / name) for _ in range(2)]
+    edit(roots[1] / QUESTIONS, question="What else?")
+    for root in roots[:n_sound]:
+        sound.open(root, artifacts)
+    with pytest.raises(DatasetError, match=f"another dataset has the name {name}; rename the folder"):
+        sound.open(roots[n_sound], artifacts)
 
 
 DEFAULT = load_profile("default")
