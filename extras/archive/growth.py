@@ -32,7 +32,7 @@ from lib.models.index import window_vectors
 from lib.page_scorer import light
 from lib.page_scorer.pages import folds, load_records
 from lib.page_scorer.residual import Plan
-from lib.page_scorer.search import pages_of_chunks
+from lib.page_scorer.search import pages_of_chunks, scorer_scores
 from lib.profile import load_profile
 from lib.retrievers import dense
 from lib.studies import open_study
@@ -238,7 +238,7 @@ def ranked(home: Study, study: Study, name: str) -> pd.DataFrame:
         scores = spread_pages(pool, pool_scores(home, pool, kinds=True), cosines, pages_of_chunks(study))
         return runs.rank(scores, study.questions, study.chunks, depth)
     if name.startswith("page_scorer_light"):
-        study.memo(("page_scores", "light", "company"), partial(light_scores, home, study))
+        study.memo(scorer_scores.key("light", "company"), partial(light_scores, home, study))
     if name in ALONE and isinstance(study.corpus, Part):  # once for all parts
         study, kept = Study(study.corpus.whole, study.methods), study.corpus.doc_names
     else:

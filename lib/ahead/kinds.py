@@ -1,7 +1,6 @@
 """Pages by their kind, such as balance sheets and legal notes: features of a page alone and for a question.
 
-The phrases of kinds are in ``kinds.yaml``; they name parts of statements and reports, and were chosen by people who had
-read FinanceBench's questions. Phrase counts need no model and take a second for some thousand pages.
+The phrases of ``kinds.yaml`` were chosen by people who had read FinanceBench's questions.
 """
 
 import re
@@ -34,25 +33,24 @@ def kinds() -> dict[str, dict[str, tuple[str, ...]]]:
     }
 
 
-def stems(text: str) -> list[str]:
-    """The stems of a text's words; signs and hyphens separate words."""
+def _stems(text: str) -> list[str]:
     return [stem(word) for word in re.findall(r"[a-z0-9&]+", text.lower())]
 
 
 @cache
 def _by_first_stem(part: str) -> dict[str, list[tuple[list[str], tuple[int, str]]]]:
-    """The phrases of one part: from a first stem to the other stems, with the column of the kind and the phrase."""
+    """From a first stem to the other stems of one part's phrases, with the kind's column and the phrase."""
     found: dict[str, list] = {}
     for column, kind in enumerate(kinds().values()):
         for phrase in kind[part]:
-            first, *rest = stems(phrase)
+            first, *rest = _stems(phrase)
             found.setdefault(first, []).append((rest, (column, phrase)))
     return found
 
 
 def phrase_counts(text: str, part: str) -> Counter[tuple[int, str]]:
-    """How often a text contains the phrases of one part, by stems: from the kind's column and the phrase to a count."""
-    words, phrases = stems(text), _by_first_stem(part)
+    """How often a text contains each phrase of one part, by the kind's column and the phrase; stems are compared."""
+    words, phrases = _stems(text), _by_first_stem(part)
     return Counter(
         phrase
         for place, word in enumerate(words, 1)
@@ -81,11 +79,12 @@ def question_kinds(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     A question that names primary statements implies no other statement.
     """
     plain = [" ".join(question.lower().replace("’", "'").split()) for question in questions]
-    asked, implied = (np.zeros((len(questions), len(kinds())), bool) for _ in range(2))
-    for column, kind in enumerate(kinds().values()):
-        for found, part in ((asked, "asked"), (implied, "implied")):
-            pattern = re.compile(r"(?<![a-z0-9])(?:" + ("|".join(kind[part]) or "(?!)") + ")")
-            found[:, column] = [pattern.search(text) is not None for text in plain]
+
+    def with_phrase(part: str) -> np.ndarray:
+        patterns = [r"(?<![a-z0-9])(?:" + ("|".join(kind[part]) or "(?!)") + ")" for kind in kinds().values()]
+        return np.array([[re.search(pattern, text) is not None for pattern in patterns] for text in plain])
+
+    asked, implied = with_phrase("asked"), with_phrase("implied")
     implied[asked[:, PRIMARY].any(axis=1), PRIMARY] = False
     return asked, implied
 
@@ -98,30 +97,20 @@ def expanded(question: str) -> str:
 
 
 class Statements:
-    """How strongly each page is each kind of statement, beside the pages of its filing.
-
-    ``relative``, the share of the filing's best strength, and ``ranks`` have the shape of ``strength``, (n_pages,
-    n_kinds).
-    """
+    """How strongly each page is each kind of statement beside the pages of its filing, shape (n_pages, n_kinds)."""
 
     def __init__(self, strength: np.ndarray, groups: FilingGroups):
-        self.relative = strength / np.maximum(groups.best(strength.T).T, 1)
+        self.relative = strength / np.maximum(groups.best(strength.T).T, 1)  # share of the filing's best
         self.ranks = np.minimum(groups.ranks(strength.T).T, LAST_RANK)
 
     def fit(self, needed: np.ndarray) -> dict[str, np.ndarray]:
-        """How well each page is the statement that a question needs, each of shape (n_questions, n_pages).
-
-        ``needed`` is boolean, shape (n_questions, n_kinds).
-        """
+        """How well each page is a statement that is ``needed``, (n_questions, n_kinds); (n_questions, n_pages) each."""
         ranks = -best_of(needed, -self.ranks, -LAST_RANK - 1.0)
         return {"statement_fit": best_of(needed, self.relative), "statement_rank": ranks}
 
 
 class PageKinds:
-    """The pages by kinds, described before a question comes; ``features`` are those of a page alone, (n_pages,) each.
-
-    ``known`` are features that go before.
-    """
+    """The pages by kinds; ``features``, after those that are ``known``, are of a page alone, (n_pages,) each."""
 
     def __init__(self, texts: Sequence[str], groups: FilingGroups, known: dict[str, np.ndarray]):
         titles, items = page_strengths(texts)
@@ -138,14 +127,13 @@ class PageKinds:
             self.features |= {f"{name}_items": items[:, column], f"{name}_title": titles[:, column] > 0}
 
     def fit(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How well each page's kind fits what each question needs, shape (n_questions, n_pages), or one a question."""
+        """How well each page's kind fits what each question needs, (n_questions, n_pages) or (n_questions, 1) each."""
         asked, implied = question_kinds(questions)
-        named, needed = asked[:, PRIMARY], (asked | implied)[:, PRIMARY]
+        needed, is_named = (asked | implied)[:, PRIMARY], asked[:, PRIMARY].any(axis=1, keepdims=True)
         asked, implied = asked[:, OTHER], implied[:, OTHER]
-        return {
-            **self.statements.fit(needed),
+        return self.statements.fit(needed) | {
             "n_statements": needed.sum(axis=1, keepdims=True),
-            "statements_named": named.any(axis=1, keepdims=True),
+            "statements_named": is_named,
             "asked_titles": asked.astype(np.float32) @ self.titles.T,
             "asked_items": share_of(asked, self.items),
             "asked_items_best": best_of(asked, self.items, LEAST_ITEMS),

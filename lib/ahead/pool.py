@@ -1,8 +1,7 @@
 """Candidate (question, page) pairs with their features.
 
-A signal is a matrix of scores by head, windows or words, shape (n_questions, n_pages), pages in the collection's order.
-It is given in several ways, as a ranker must first find the filing, then the page in it: standardised over all pages;
-standing, rank and gap within the filing; the filing's best; the better neighbour's; what the best page of all has more.
+A signal is a matrix of scores by head, windows or words, shape (n_questions, n_pages). A ranker reads it in several
+ways, as it must first find the filing, then the page in it.
 """
 
 from dataclasses import dataclass
@@ -15,15 +14,15 @@ from lib.retrievers.fusion import standardised
 
 @dataclass(frozen=True)
 class Pool:
-    """Pairs of question (``rows``, not falling) and page (``columns``), their features, and whether they are gold."""
+    """Pairs of question and page, their features, and whether they are gold."""
 
-    rows: np.ndarray
-    columns: np.ndarray
+    rows: np.ndarray  # of questions, not falling
+    columns: np.ndarray  # of pages
     table: pd.DataFrame
     gold: np.ndarray | None = None
 
     def part(self, pairs: np.ndarray) -> "Pool":
-        """The pairs that a boolean mask keeps."""
+        """The pairs that a boolean mask keeps; what is gold is left out where it is unknown."""
         gold = None if self.gold is None else self.gold[pairs]
         return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs], gold)
 

@@ -1,14 +1,13 @@
 """One ranker for questions of every kind, trained on several question sets over the same filings, told none by name.
 
-Boosted trees (LambdaMART; Burges, 2010) order the pages by their views (:mod:`lib.ahead.views`), beside the untrained
-sum of identity and words. Outer folds by company hold out a company's questions of every set and all its pages. Inner
-folds, by company again, choose how much of the learnt order counts (nested cross-validation; Varma & Simon, BMC
-Bioinformatics 2006): with the share 0 the order is the untrained sum.
+Boosted trees (LambdaMART; Burges, 2010) order the pages by their views (:mod:`lib.ahead.views`). Outer folds hold out a
+company's questions of every set and all its pages. Inner folds, by company again, choose the share of the learnt order
+beside the untrained sum (nested cross-validation; Varma & Simon, BMC Bioinformatics 2006).
 """
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +18,6 @@ from lib.ahead.pool import Pool
 from lib.ahead.sets import DEPTH, Union, all_questions, fold_numbers, recalls, training_pairs, union_of
 from lib.ahead.views import ENCODED, VIEWS
 from lib.files import digest_of
-from lib.profile import Settings
 from lib.study import Study
 
 if TYPE_CHECKING:
@@ -33,9 +31,9 @@ SECTIONS = ("ahead", "embedder", "bm25")
 
 @dataclass(frozen=True)
 class Variant:
-    """What a ranker reads beside the page itself and the untrained sum; ``name`` is part of its keys."""
+    """What a ranker reads beside the page itself and the untrained sum."""
 
-    name: str
+    name: str  # part of its keys
     views: tuple[str, ...] = VIEWS
     has_kinds: bool = False
 
@@ -57,24 +55,18 @@ IN_INDEX = Variant(f"{WITH_KINDS.name}, without heads", without("heads").views, 
 
 
 class Ranker(NamedTuple):
-    """A trained ranker: what it tests, its trees, and the share of the learnt order."""
+    """A trained ranker."""
 
-    tested: frozenset[str]  # companies
+    tested: frozenset[str]  # companies that it may score
     booster: "lightgbm.Booster"
-    share: float
+    share: float  # of the learnt order
 
 
 def fit(study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
-    """Trees of the questions of some sets, of these companies and over their pages."""
-    pool = union.pool.part(training_pairs(union, companies, sets))
-    read = replace(pool, table=pool.table[variant.columns(pool.table)])
-    return fit_trees(read, study.profile.ahead, union.weights[pool.rows])
-
-
-def fit_trees(pool: Pool, settings: Settings, weights: np.ndarray | None = None) -> "lightgbm.Booster":
-    """Boost trees on the pairs, ``weights`` being those of the pairs; the same data gives the same trees."""
+    """Trees of the questions of some sets, of these companies and over their pages; the same data gives the same."""
     import lightgbm
 
+    settings, pool = study.profile.ahead, union.pool.part(training_pairs(union, companies, sets))
     params = {
         "num_leaves": settings.leaves,
         "learning_rate": settings.learning_rate,
@@ -84,8 +76,8 @@ def fit_trees(pool: Pool, settings: Settings, weights: np.ndarray | None = None)
         "lambda_l2": settings.tree_l2,
         "seed": settings.seed,
     }
-    sizes = np.unique(pool.rows, return_counts=True)[1]
-    data = lightgbm.Dataset(pool.table, pool.gold.astype(int), weight=weights, group=sizes)
+    sizes, read = np.unique(pool.rows, return_counts=True)[1], pool.table[variant.columns(pool.table)]
+    data = lightgbm.Dataset(read, pool.gold.astype(int), weight=union.weights[pool.rows], group=sizes)
     return lightgbm.train(TREES | REPEATABLE | params, data, settings.n_trees)
 
 
@@ -121,8 +113,8 @@ def choose(study: Study, union: Union, companies: set[str], sets: Sequence[str],
         scores[:, held] = [mixed(booster, share, union.pool.part(held)) for share in settings.shares]
     rows = np.unique(union.pool.rows[kept])
     found = [recalls(union, one)["page_recall"].to_numpy() * union.weights for one in scores]
-    gains = [round(one[rows].sum(), 9) for one in found]
-    return max(zip(gains, settings.shares, strict=True), key=lambda each: (each[0], -each[1]))[1]
+    gain_of = {share: round(one[rows].sum(), 9) for share, one in zip(settings.shares, found, strict=True)}
+    return max(gain_of, key=lambda share: (gain_of[share], -share))
 
 
 def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] = ()) -> list[Ranker]:
@@ -172,9 +164,8 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
 
 
 def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
-    """What a variant finds in the questions of all sets: question_id, set, question_type, company and both recalls;
-    stored. ``sets`` are those that are trained on, by default all.
-    """
+    """What a variant trained on ``sets``, by default all, finds in the questions of all: question_id, set,
+    question_type, company and both recalls; stored."""
 
     def make() -> pd.DataFrame:
         union = union_of(study)
@@ -187,6 +178,11 @@ def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str
         return pd.concat([about, recalls(union, scores, k)], axis=1)
 
     params = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
-    params |= {"settings": study.settings_of(SECTIONS), "variant": variant.name, "seed": seed}
-    params |= {"sets": list(sets), "k": k}
+    params |= {
+        "settings": study.settings_of(SECTIONS),
+        "variant": variant.name,
+        "seed": seed,
+        "sets": list(sets),
+        "k": k,
+    }
     return study.store.kept("ahead/tested", params, make, VERSION, public=True)

@@ -1,7 +1,4 @@
-"""Ahead as a search: which ranker may score which question, and the order of chunks that pages give.
-
-Questions of the sets that are trained on are scored by folds by company, others by the saved ranker.
-"""
+"""Ahead as a search: which ranker may score which question, and the order of chunks that pages give."""
 
 import json
 from pathlib import Path
@@ -13,8 +10,9 @@ import pandas as pd
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
 from lib.ahead.ranker import WHOLE, WITH_KINDS, Ranker, mixed
-from lib.ahead.views import chunk_pages, study_pool, untrained
+from lib.ahead.views import study_pool, untrained
 from lib.files import digest_of_file
+from lib.page_scorer.search import pages_of_chunks
 from lib.retrievers import dense
 from lib.study import Study
 
@@ -32,9 +30,13 @@ def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
     """Chunks in the pages' order: the best chunk of every page first, then the second ones, which bring no new page.
 
-    ``scores`` are of the pool's pairs. ``chunk_scores``, shape (n_questions, n_chunks), order the chunks of a page,
-    ``-inf`` for no candidate; the result is like them, float32: minus the place, ``-inf`` also outside the pool.
-    ``pages`` has the page of each chunk.
+    Args:
+        pool, scores: pairs of question and page, and their scores.
+        chunk_scores: order the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate.
+        pages: the page of each chunk.
+
+    Returns:
+        Minus the place of each chunk, float32, ``-inf`` for what is no candidate or outside the pool.
     """
     spread = np.full(chunk_scores.shape, -np.inf, np.float32)
     for row, values in enumerate(chunk_scores):
@@ -54,14 +56,13 @@ def saved_record() -> dict:
 
 
 def saved_ranker(name: str) -> Ranker:
-    """The ranker for other datasets, trained on every question: its name is a file's, see ``model/README.md``."""
+    """A ranker for other datasets, trained on every question, by the name of its file, see ``model/README.md``."""
     return ranker.read_ranker(SAVED / f"{name}.txt", SAVED / f"{name}.json")
 
 
 def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
-    """What may order the pages for a study's questions: the saved ranker where it was not trained on them, else folds
-    of their own, else nothing that was trained, where they are of too few companies for folds.
-    """
+    """What may order the pages: the saved ranker where it was not trained on the study's questions, else folds by
+    company, else, where companies are too few, nothing that was trained."""
     if set(saved_record()["question_ids"]).isdisjoint(study.questions["question_id"]):
         return "saved"
     return "folds" if study.questions["company"].nunique() >= MIN_COMPANIES else "untrained"
@@ -75,27 +76,23 @@ def pool_scores(study: Study, pool: Pool, kinds: bool = False) -> np.ndarray:
         _, booster, share = saved_ranker("kinds" if kinds else "plain")
         return mixed(booster, share, pool)
     companies = study.questions["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
-    seed = study.profile.ahead.fold_seeds[0]
-    rankers = ranker.fold_rankers(study, WITH_KINDS if kinds else WHOLE, seed)
+    rankers = ranker.fold_rankers(study, WITH_KINDS if kinds else WHOLE, study.profile.ahead.fold_seeds[0])
     return ranker.nested_scores(rankers, companies, pool)
 
 
 def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True) -> np.ndarray:
-    """The order of the pages that have candidate chunks, shape (n_questions, n_chunks).
+    """The order of the chunks on the ranked pages, shape (n_questions, n_chunks).
 
-    Within a page the chunks are ordered by the cosine of their best windows. ``kinds``: whether the ranker reads the
+    The chunks of a page are ordered by the cosines of their best windows. ``kinds``: whether the ranker reads the
     hand-written kinds. Without training pages are ordered by the untrained sum, and a page's chunks not at all.
     """
-    pages, asked = chunk_pages(study), study.questions["question"].tolist()
+    pages, asked = pages_of_chunks(study), study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
     if trained:
         pool = study_pool(study, asked, allowed, kinds)
-        scores = pool_scores(study, pool, kinds)
-        chunks = dense.score(study, candidates)
+        scores, chunks = pool_scores(study, pool, kinds), dense.score(study, candidates)
         chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
     else:
-        values = untrained(study, asked)
-        rows, columns = np.nonzero(allowed)
-        pool, scores = Pool(rows, columns, pd.DataFrame()), values[rows, columns]
-        chunks = np.zeros(candidates.shape)
+        pool = Pool(*np.nonzero(allowed), pd.DataFrame())
+        scores, chunks = untrained(study, asked)[pool.rows, pool.columns], np.zeros(candidates.shape)
     return spread_pages(pool, scores, np.where(candidates, chunks, -np.inf), pages)

@@ -1,7 +1,4 @@
-"""The questions of all sets over the same filings as one body of training data, and who may learn from what.
-
-Folds by company hold out a company's questions of every set and all its pages.
-"""
+"""The questions of all sets over the same filings as one body of training data, and who may learn from what."""
 
 from dataclasses import dataclass, replace
 
@@ -25,7 +22,7 @@ DEPTH = 5
 class Union:
     """The questions of all sets as training data."""
 
-    questions: pd.DataFrame  # question_id, question, doc_name, gold_pages, set, company
+    questions: pd.DataFrame  # as of all_questions
     pool: Pool
     n_gold: np.ndarray
     page_companies: np.ndarray  # of every page
@@ -39,7 +36,7 @@ class Union:
 
 
 def all_questions(study: Study) -> pd.DataFrame:
-    """The questions of the collection and of the further sets over its filings that are on this machine.
+    """The questions of the collection and of further sets over its filings that are here, with ``set`` and ``company``.
 
     Raises:
         NeedsFilings: the filings and the questions' texts are not here.
@@ -47,11 +44,9 @@ def all_questions(study: Study) -> pd.DataFrame:
     study.need_filings("training on question sets")
     collection = study.dataset.collection
     own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
-    parts = [own.questions.assign(set=collection)]
-    for name in SETS.get(collection, ()):
-        if root := questions_root(name):
-            parts.append(read_questions(root, name, own).questions.assign(set=name))
-    questions = pd.concat(parts, ignore_index=True)
+    here = {name: root for name in SETS.get(collection, ()) if (root := questions_root(name))}
+    sets = {collection: own} | {name: read_questions(root, name, own) for name, root in here.items()}
+    questions = pd.concat([one.questions.assign(set=name) for name, one in sets.items()], ignore_index=True)
     company_of = study.filings.set_index("doc_name")["company"]
     columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set", "company"]
     return questions.assign(company=questions["doc_name"].map(company_of))[columns]
@@ -65,9 +60,10 @@ def union_of(study: Study) -> Union:
     gold = np.zeros((len(questions), len(study.pages)), bool)
     for row, question in zip(gold, questions.itertuples(), strict=True):
         row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True
-    labelled, names = replace(pool, gold=gold[pool.rows, pool.columns]), study.pages["doc_name"]
+    names = study.pages["doc_name"]
     companies = names.map(study.filings.set_index("doc_name")["company"]).to_numpy()
     is_own = names.to_numpy()[pool.columns] == questions["doc_name"].to_numpy()[pool.rows]
+    labelled = replace(pool, gold=gold[pool.rows, pool.columns])
     return Union(questions, labelled, gold.sum(axis=1), companies, is_own)
 
 

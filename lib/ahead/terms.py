@@ -1,7 +1,4 @@
-"""The words to search with: what a question asks, and the terms of questions and pages.
-
-Questions of analysts come with instructions (``Answer in USD millions``) whose words are on no page.
-"""
+"""The words to search with: what a question asks without its instructions, and the terms of questions and pages."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
@@ -18,15 +15,19 @@ TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
 
 
+def _sentences(text: str) -> list[str]:
+    return SENTENCE.split(" ".join(text.split()))
+
+
 def core(question: str) -> str:
     """A question's sentences with a question mark, or all if there is none."""
-    sentences = SENTENCE.split(" ".join(question.split()))
+    sentences = _sentences(question)
     return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
 
 
 def definitions(question: str) -> str:
     """A question's other sentences that define something."""
-    sentences = SENTENCE.split(" ".join(question.split()))
+    sentences = _sentences(question)
     return " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
 
 

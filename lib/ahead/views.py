@@ -1,12 +1,11 @@
 """Views of pages for questions of every kind: words, pairs of words, row labels, windows, statements and identity.
 
-Nothing here is chosen by looking at a question that is scored. Line items and measures come from the accounting sources
-that ``lib/data/items.yaml`` cites, stop words from the Snowball project. A view that a question gives nothing for is
-zero or unknown for every page, so that words decide alone where nobody names a filing.
+Nothing here is chosen by looking at a question that is scored. A view that a question gives nothing for is zero or
+unknown for every page, so that words decide alone where nobody names a filing.
 """
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import NamedTuple
@@ -42,7 +41,7 @@ VIEWS = ("words", "pairs", "passages", "cover", "labels", *ENCODED, "years", "st
 
 @cache
 def items() -> dict[str, str]:
-    """From each line item to its statement."""
+    """From each line item (``lib/data/items.yaml``) to its statement."""
     return {name: kind for kind, about in kinds().items() for name in about["items"]}
 
 
@@ -58,35 +57,31 @@ def phrases() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def items_named(label: str) -> tuple[str, ...]:
-    """The line items that a row's label names."""
+def _items_named(label: str) -> tuple[str, ...]:
     return tuple(item for kind in kinds() if (item := item_of(kind, plain(label))))
 
 
-def members(found: Iterable[Container[str]], names: Iterable[str]) -> np.ndarray:
-    """Which of the names are in each collection, shape (n_collections, n_names), float32."""
-    names = list(names)
+def _members(found: Iterable[Container[str]], names: Collection[str]) -> np.ndarray:
+    """Which of the names are in each collection, shape (n_collections, n_names)."""
     return np.array([[name in one for name in names] for one in found], np.float32)
 
 
 def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Statements that questions need, by their titles, else through items, boolean, (n_questions, n_kinds), and line
-    items that they name, (n_questions, n_items).
-    """
+    """Which statements questions need, by titles, else through items, boolean, (n_questions, n_kinds); which line items
+    they name, (n_questions, n_items)."""
     statements, named = [], []
     for question in questions:
         text = f" {plain(question)} "
         named.append({item for phrase, of in phrases().items() if f" {phrase} " in text for item in of})
         titled = {kind for kind, about in kinds().items() if re.search(about["title"], question, re.I)}
         statements.append(titled or {items()[item] for item in named[-1]})
-    return members(statements, kinds()) > 0, members(named, items())
+    return _members(statements, kinds()) > 0, _members(named, items())
 
 
 class PageViews:
-    """What is known of every page before a question comes.
+    """What is known of every page before a question comes; the pages of a filing are together.
 
-    Pages are PAGE_COLUMNS, those of a filing together; settings are BM25's k1 and b. Where the only questions that will
-    be asked are given, other words are not counted.
+    Where the only questions that will be ``asked`` are given, other words are not counted.
     """
 
     def __init__(
@@ -113,10 +108,10 @@ class PageViews:
         self.pairs = model(list(map(pairs, words)), only=in_pairs)
         self.contains = (self.words.weights > 0).astype(np.float32).tocsr()
         years = ([set(YEAR.findall(text)) for text in part] for part in (texts, heads))
-        self.years = np.stack([members(part, YEARS) for part in years])
-        self.items = members([{*chain(*map(items_named, rows))} for rows in labels], items())
-        of_kind = members([[kind] for kind in items().values()], kinds())
-        has_title = members([[kind_of(text)] for text in texts], kinds())
+        self.years = np.stack([_members(part, YEARS) for part in years])
+        self.items = _members([{*chain(*map(_items_named, rows))} for rows in labels], items())
+        of_kind = _members([[kind] for kind in items().values()], kinds())
+        has_title = _members([[kind_of(text)] for text in texts], kinds())
         self.statements = Statements(self.items @ of_kind + TITLE_WEIGHT * has_title, self.groups)
         lengths = pages["text"].str.len().to_numpy()
         self.page = {
@@ -156,10 +151,8 @@ class PageViews:
         return self.years[:, :, columns].mean(axis=2) if columns else np.full(self.years.shape[:2], np.nan)
 
     def facts(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How well each page is the statement that a question needs, and shows the items and years that it names.
-
-        Each has the shape (n_questions, n_pages), or 1 in place of one of them.
-        """
+        """How well each page is the statement that a question needs, and shows the items and years that it names:
+        (n_questions, n_pages) each, or 1 in place of one of them."""
         needed, named = needs(questions)
         found = self.statements.fit(needed) | {
             "statement_items": share_of(named, self.items),
@@ -175,21 +168,18 @@ class PageViews:
 
 
 class Vectors(NamedTuple):
-    """Unit vectors by an encoder: of questions and of their cores, windows and, if there are any, page heads."""
+    """Unit vectors by an encoder."""
 
     questions: np.ndarray
-    cores: np.ndarray
+    cores: np.ndarray  # of the questions
     owners: np.ndarray  # the row of each window's page, not falling
     windows: np.ndarray
     heads: np.ndarray | None = None
 
 
-chunk_pages = remembered(pages_of_chunks)
-
-
 @remembered
 def page_views(study: Study) -> PageViews:
-    """The study's pages, described once a process."""
+    """The views of the study's pages."""
     return PageViews(study.filings, study.pages, study.profile.bm25)
 
 
@@ -199,12 +189,12 @@ def vectors_of(study: Study, questions: tuple[str, ...]) -> Vectors:
     texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
     asked = np.split(index.encode_queries(study, texts), 2)
     owners, windows = index.window_vectors(study)
-    return Vectors(*asked, chunk_pages(study)[owners], windows, head_vectors(study))
+    return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study))
 
 
 @remembered
 def head_vectors(study: Study) -> np.ndarray:
-    """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, n_dimensions); stored."""
+    """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
     known, limit = page_views(study), study.profile.ahead.head_characters
     headers = [known.identities[number].header for number in known.filing]
     texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, known.texts, strict=True)]
@@ -212,9 +202,9 @@ def head_vectors(study: Study) -> np.ndarray:
 
 
 def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
-    """The recipe without training: identity as far as a question gives it, plus standardised BM25 over whole pages.
+    """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus words.
 
-    Shape (n_questions, n_pages). A question that names no company, year or form has the same identity everywhere.
+    Words are standardised BM25 over whole pages.
     """
     known = page_views(study)
     identity = identity_features(questions, known.identities)["identity"][:, known.filing]
@@ -229,9 +219,7 @@ def untrained_sum(identity: np.ndarray, words: np.ndarray) -> np.ndarray:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> dict[str, np.ndarray]:
-    """The scores of every page, float32, (n_questions, n_pages) each, on one thread: their number changes the last
-    bits, and so what trees learn.
-    """
+    """The scores of every page, float32, (n_questions, n_pages) each, on one thread: more change the last bits."""
 
     def best_windows(asked: np.ndarray) -> np.ndarray:
         found = best_window_scores(asked, vectors.windows, vectors.owners, len(known.texts))
@@ -262,8 +250,7 @@ def pool_of(
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
     The pool is the union of the BEST pages by words, pairs, windows and the statement needed, each with the identity,
-    and by words and pairs without it. ``allowed`` says which pages may be chosen, shape (n_questions, n_pages);
-    ``has_kinds`` adds the features of the hand-written kinds, named ``kinds_...``.
+    and by words and pairs without it. ``allowed`` are the pages that may be chosen, shape (n_questions, n_pages).
     """
     signals, facts = _signals(known, questions, vectors), known.facts(questions)
     fits = identity_features(questions, known.identities)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
+from lib.method import remembered
 from lib.methods import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import Metrics, long_frame
@@ -35,17 +36,16 @@ ANSWER_METRICS = tuple(
 
 @dataclass(frozen=True)
 class Answers:
-    """What was written for one context: question id to answer, the records, and why others are missing."""
+    """What was written for one context."""
 
     context: Context
-    texts: dict[str, str]
+    texts: dict[str, str]  # by question id
     filled: Filled
 
 
 def prompt(question: str, given: str) -> Prompt:
     """The one prompt, for every context."""
-    given = given or NO_SEGMENTS
-    return Prompt(TEMPLATE.format(context=given, question=question), SYSTEM)
+    return Prompt(TEMPLATE.format(context=given or NO_SEGMENTS, question=question), SYSTEM)
 
 
 def plan(methods: Sequence[str], best_baseline: str) -> list[Context]:
@@ -90,18 +90,21 @@ def score(study: Study, written: Answers, measure: Callable = answer_metrics) ->
     ``measure`` is of a frame with question_id, question, answer, question_type and prediction.
     """
     questions = asked(study)[["question_id", "question", "answer", "question_type"]]
-    frame = questions.assign(prediction=questions["question_id"].map(written.texts).fillna(""))
-    table = measure(frame)
+    table = measure(questions.assign(prediction=questions["question_id"].map(written.texts).fillna("")))
     table.loc[~table["question_id"].isin(written.texts), "value"] = 0.0
     return table.assign(method=written.context.method, condition=written.context.condition)[METRIC_COLUMNS]
 
 
+@remembered
+def _token_encoder(study: Study) -> Encoder:
+    return Encoder(fetch(study.profile.embedder.weights), study.profile.embedder.window, "float32")
+
+
 def bert_scores(study: Study, written: Answers) -> pd.DataFrame:
     """BERTScore of the answers by the study's encoder as METRIC_COLUMNS; 0 for an answer that was never written."""
-    settings = study.profile.embedder
-    encoder = study.memo("token_encoder", lambda: Encoder(fetch(settings.weights), settings.window, "float32"))
 
     def measure(questions: pd.DataFrame) -> pd.DataFrame:
+        encoder = _token_encoder(study)
         both = (encoder.encode_tokens(questions[column].tolist()) for column in ("prediction", "answer"))
         values = [BERT_SCORE.function(*pair) for pair in zip(*both, strict=True)]
         return long_frame(pd.Series(values, questions["question_id"]), BERT_SCORE.name)

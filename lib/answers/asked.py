@@ -43,7 +43,7 @@ class Wanted:
     source: str = ""  # question, library, two, item or row
 
 
-def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
+def asked_for(question: str, names: Sequence[str]) -> Wanted:
     """What a question asks for; the company's names are no part of that."""
     rows: dict[str, str] = {}
     name_of = partial(formula_of, names=names, rows=rows)
@@ -73,8 +73,8 @@ def asked_for(question: str, names: Sequence[str] = ()) -> Wanted:
 
 
 def core_of(question: str, names: Sequence[str]) -> str:
-    """The spoken sentence that asks, without what it is to be read from: of those that name a formula or an item, else
-    of all, the first with a question mark, else the first."""
+    """The spoken sentence that asks: of those that name a formula or an item, else of all, the first with a question
+    mark, else the first."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
     return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[0]

@@ -1,7 +1,7 @@
 """Answers by calculation: what is read from tables of a context's pages, with its derivation; else what was written.
 
-The pages are those of the first chunks of a context's run, in their order; where a question names a company that has
-filings, only its pages. Settings were made on silver questions and on made-up ones, none on a question that is scored.
+The pages are those of the first chunks of a context's run; where a question names a company that has filings, only its
+pages. Settings were made on silver questions and on made-up ones, none on a question that is scored.
 """
 
 import json
@@ -95,11 +95,10 @@ def derivation(text: str, formula: str, cells: str) -> str:
 
 
 def params_of(study: Study, wanted: Context, has_fallback: bool, has_formulas: bool) -> dict:
-    """All that calculation from a context depends on; of the way, the last two are of the columns' periods, and not of
-    rows of a PDF's layout."""
-    params = context_params(study, wanted) | {"chunks": study.digest("chunks")}
-    params |= {"data": {path.name: digest_of_file(path) for path in DATA}} | edited("answers")
-    return params | {"way": (has_fallback, has_formulas, True, False)}
+    """All that calculation from a context depends on."""
+    params = context_params(study, wanted) | {"chunks": study.digest("chunks")} | edited("answers")
+    params |= {"data": {path.name: digest_of_file(path) for path in DATA}}
+    return params | {"way": (has_fallback, has_formulas, True, False)}  # columns by period, no rows of a PDF's layout
 
 
 def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
@@ -119,8 +118,7 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
 
 
 def right_by_way(study: Study, wanted: Sequence[Context], names: Sequence[str] = tuple(WAYS)) -> pd.DataFrame:
-    """``answer_right`` of several contexts by several of WAYS: METRIC_COLUMNS and ``prompt``, the way's name; nothing
-    is calculated without pages."""
+    """``answer_right`` of the contexts with pages by several of WAYS: METRIC_COLUMNS and ``prompt``, the way's name."""
     study.need_answers("scoring what is calculated")
     read = [one for one in wanted if one.method != NONE]
     parts = [right(study, one, name).assign(prompt=name) for name in names for one in read]

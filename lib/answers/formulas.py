@@ -1,7 +1,7 @@
 """Formulas of ``formulas.yaml``, those that a question defines itself, and their calculation without ``eval``.
 
-A formula is a Python expression over names of line items; its tree is walked, and only arithmetic and four functions of
-a name's period are known: ``prev``, ``avg``, ``opt`` and ``at``.
+A formula is a Python expression over names of line items, of arithmetic and four functions of a name's period alone:
+``prev``, ``avg``, ``opt`` and ``at``.
 """
 
 import ast
@@ -88,12 +88,7 @@ def is_row_of(item: str, label: str) -> bool:
 
 
 def calculate(formula: str, bind: Bind, year: int) -> float:
-    """The value of a formula.
-
-    Args:
-        formula: see ``formulas.yaml``.
-        bind: the value of a name in a year; it raises Unknown.
-        year: of names without a function of the period.
+    """The value of a formula in a year; ``bind`` gives that of a name, or raises Unknown.
 
     Raises:
         Unknown: something was not found, or a divisor is 0.
@@ -138,11 +133,9 @@ def names_in(formula: str) -> set[str]:
 
 
 def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
-    """A definition in words as a formula: ``(total debt - cash) / EBITDA``; None where it is not whole.
+    """A definition in words as a formula, such as ``(total debt - cash) / EBITDA``; None where it is not whole.
 
-    Args:
-        definition: words and operators.
-        name_of: the formula of a phrase between operators, such as a line item.
+    ``name_of`` gives the formula of a phrase between operators.
     """
     text, symbols = without_asides(definition).translate(ROUND), dict(enumerate(IN_WORDS, 1))
     written, at = [], 0

@@ -1,9 +1,8 @@
 """What a language model is given to read: segments of the retrieved chunks, as many as its context has room for.
 
-The published study hands five chunks of 1024 tokens to a 7 B model, more than two cores can read in an hour. Here each
-chunk is cut into segments, and the room is filled in rounds: the first takes from each chunk, best rank first, the
-segment that shares most words with the question, the second round its next best, until the room is full. Words are
-compared, not vectors, so that a context depends on the run alone, to the last letter.
+The published study hands five chunks of 1024 tokens to a 7 B model, more than two cores can read in an hour. Here the
+room is filled in rounds: the first takes from each chunk, best rank first, the segment that shares most words with the
+question, the second its next best. Words are compared, not vectors, so that a context depends on the run alone.
 """
 
 import math
@@ -28,12 +27,9 @@ COLUMNS = ["question_id", "chunk_id", "doc_name", "page", "text"]
 
 @dataclass(frozen=True)
 class Context:
-    """Where a context's chunks come from: a method's run under a condition.
+    """Where a context's chunks come from: a method's run under a condition."""
 
-    Its name is the chapter's: ``none`` without retrieval, ``best-baseline``, one of ORACLES, or a method.
-    """
-
-    name: str
+    name: str  # NONE, BEST_BASELINE, one of ORACLES, or a method
     method: str = NONE
     condition: Condition = CONDITIONS[0]
 
@@ -65,10 +61,10 @@ def context(name: str, best_baseline: str = "", oracle: str = "dense") -> Contex
 
 
 def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """In which order the segments of ranked chunks fill the room: (number of the chunk, number of its segment).
+    """The order in which segments of ranked chunks fill the room: (number of the chunk, number of its segment).
 
     A segment's worth is the sum of ``log(1 + n / df)`` over the question's distinct words in it, where ``df`` of the
-    ``n`` segments contain the word; equal ones stay in their order.
+    ``n`` segments contain the word.
     """
     words = [[set(tokenize(segment)) for segment in segments] for segments in chunks]
     frequency = Counter(word for part in words for segment in part for word in segment)
@@ -83,11 +79,7 @@ def order_of_segments(question: str, chunks: Sequence[Sequence[str]]) -> list[tu
 
 
 def fill(question: str, chunks: Sequence[Sequence[str]], n_tokens: int, tokenizer) -> list[tuple[int, str]]:
-    """The segments that fill a room of ``n_tokens``, by rank of their chunk and then by their place in it.
-
-    Returns:
-        (number of the chunk, text); the last one that was chosen may be cut.
-    """
+    """The segments that fill a room, by rank and place: (number of the chunk, text); the last one chosen may be cut."""
     chosen: dict[tuple[int, int], str] = {}
     for place in order_of_segments(question, chunks):
         text = " ".join(chunks[place[0]][place[1]].split())
@@ -107,13 +99,17 @@ def first_chunks(study: Study, wanted: Context) -> pd.DataFrame:
     return top.sort_values(["question_id", "rank"], ignore_index=True)
 
 
+@remembered
+def _chunk_texts(study: Study) -> dict[str, str]:
+    return study.chunks.set_index("chunk_id")["text"].to_dict()
+
+
 def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     """The chunks that may give segments, with their text: COLUMNS, best rank first; none without retrieval."""
     if wanted.method == NONE:
         return pd.DataFrame(columns=COLUMNS)
-    texts = study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
     top = first_chunks(study, wanted)
-    return top.assign(text=top["chunk_id"].map(texts))[COLUMNS]
+    return top.assign(text=top["chunk_id"].map(_chunk_texts(study)))[COLUMNS]
 
 
 @remembered
@@ -133,10 +129,7 @@ def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
 
 
 def contexts(study: Study, wanted: Context) -> dict[str, str]:
-    """The context of every question, by question id; empty without retrieval, or where nothing was retrieved.
-
-    Chunks are separated by a blank line, the segments of one chunk by a line break.
-    """
+    """The context of every question, by question id; empty where nothing was retrieved."""
     read = segments_read(study, wanted)
     by_chunk = read.groupby(["question_id", "chunk_id"], sort=False)["text"].agg("\n".join)
     joined = by_chunk.groupby(level="question_id", sort=False).agg("\n\n".join)

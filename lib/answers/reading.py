@@ -22,11 +22,11 @@ MAX_SUBSTITUTES = 2
 
 
 class Cell(NamedTuple):
-    """A value of a table and where it is from; ``value`` is in ones."""
+    """A value of a table and where it is from."""
 
     name: str
     year: int
-    value: float
+    value: float  # in ones
     shown: float
     unit: str
     label: str
@@ -58,8 +58,7 @@ class Reader:
         self.used: dict[tuple[str, int], Cell] = {}
         labels = [stems(plain(line.label)) for sheet in sheets for line in sheet.lines]
         frequency = Counter(word for words in labels for word in words)
-        #: How much a label's word says, log(1 + n / df) over the rows.
-        self.weights = {word: math.log(1 + len(labels) / n) for word, n in frequency.items()}
+        self.weights = {word: math.log(1 + len(labels) / n) for word, n in frequency.items()}  # of labels' words
 
     def bind(self, name: str, year: int, depth: int = 0) -> float:
         """The value of a name in a year, from its best cell or, where no row has it, by a substitute.
@@ -153,8 +152,7 @@ def column_of(line: Line, year: int, months: int | None, sheet: Sheet) -> int | 
 
 def read(wanted: Wanted, sheets: Sequence[Sheet], has_formulas: bool = True) -> Result:
     """The answer to a question from pages' tables, best page first: of the filings whose pages have all cells, from the
-    one with the best; where none has all, from the pages of all. Without formulas only single cells are answers.
-    """
+    one with the best; where none has all, from the pages of all. Without formulas only single cells are answers."""
     if not has_formulas and wanted.source not in ("item", "row"):
         return Result("", "a formula is needed", wanted.formula)
     filings = dict.fromkeys(sheet.doc_name for sheet in sheets)

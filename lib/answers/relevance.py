@@ -1,14 +1,12 @@
 """What is judged without gold: whether an answer fits its question, and 50 passages that were labelled by hand.
 
 Answer relevance as in RAGAS (Es et al., EACL 2024): a language model writes the question that an answer would belong
-to, and its cosine with the one asked is the answer's relevance. The paper averages over several such questions; here it
-is one, and a small model writes it.
+to, and its cosine with the one asked is the answer's relevance; the paper averages over several.
 
 ``hand_labels.csv`` is by one reader, a far larger language model and no financial analyst, who saw the question and the
-72 tokens of a chunk that are nearest to it (the judge reads a chunk's beginning), and not the judge's label, the gold
-pages, the answer or the filing. Half of the 50 pairs were drawn on gold pages. ``useful``: the passage contains
-something that the answer needs. ``partly``: it is of the right company and matter, such as the head of the right
-statement without the figure. ``useless``: the rest. One reader's labels cannot show how far two would agree.
+72 tokens of a chunk that are nearest to it (the judge reads a chunk's beginning) alone. Half of the 50 pairs were drawn
+on gold pages. ``useful``: the passage contains something that the answer needs. ``partly``: it is of the right company
+and matter, such as the head of the right statement without the figure. ``useless``: the rest.
 """
 
 from pathlib import Path
@@ -51,7 +49,7 @@ def answer_relevance(study: Study, written: Answers) -> pd.Series:
 
 
 def hand_labels() -> pd.DataFrame:
-    """question_id, chunk_id and label (useful, partly, useless)."""
+    """The labels by hand: question_id, chunk_id and label."""
     return pd.read_csv(Path(__file__).with_name("hand_labels.csv"))
 
 

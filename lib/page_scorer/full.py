@@ -1,7 +1,7 @@
 """The fine-tuned page scorer: one bi-encoder per fold, trained on the (question, gold page) pairs of the other folds.
 
 A question is scored only by the model of the fold in which its filing (or company) was held out. The number of epochs
-is fixed beforehand; nothing here reads a test question before its fold's model is stored.
+is fixed beforehand.
 """
 
 import json
@@ -30,7 +30,7 @@ SETTINGS = ("epochs", "max_tokens", "learning_rate", "batch_size", "warmup", "se
 
 
 def untrainable(study: Study) -> str:
-    """Why no scorer can be trained and tested on a study's own questions, in a sentence; empty where one can."""
+    """Why no scorer can be trained and tested on a study's own questions; empty where one can."""
     n_companies, n_questions = study.questions["company"].nunique(), len(study.questions)
     if n_companies < MIN_COMPANIES or n_questions < MIN_QUESTIONS:
         few = f"{n_questions} questions about {n_companies} companies are too few to train on some and test on others"
@@ -44,8 +44,7 @@ def untrainable(study: Study) -> str:
 
 
 def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
-    """Every gold page of the questions in the given rows, page 0 included: question_id, question, doc_name, page, text
-    (of :func:`lib.page_scorer.pages.page_texts`)."""
+    """Every gold page of the questions in the given rows: question_id, question, doc_name, page, text (as scored)."""
     text_of = text_by_page(study)
     pairs = study.questions.iloc[list(rows)][["question_id", "question", "doc_name", "gold_pages"]]
     pairs = pairs.explode("gold_pages").rename(columns={"gold_pages": "page"}).astype({"page": int})
@@ -64,18 +63,18 @@ def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
 
 
 def recipe_of(study: Study, section: str) -> Settings:
-    """The recipe of a section of the profile: the published one, and what the section changes."""
+    """The published recipe, and what a section of the profile changes of it."""
     return study.profile[SECTION].updated(study.profile[section])
 
 
 def recipe_params(study: Study, section: str) -> dict:
-    """What a model trained by a section of the profile depends on, JSON-able."""
+    """What a model trained by a section of the profile depends on."""
     recipe = recipe_of(study, section)
     return {name: recipe[name] for name in SETTINGS} | ({"header": True} if section == BEST else {})
 
 
 def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
-    """The model of a fold, trained if it is not stored; see :func:`trained` and :func:`checked_pairs`."""
+    """The model of a fold, see :func:`trained` and :func:`checked_pairs`."""
     pairs, record = checked_pairs(study, fold)
     if section == BEST:
         headed = text_by_page(study, headed_texts)
@@ -96,19 +95,15 @@ def trained(
     """A model trained on pairs by the recipe of a section of the profile, from the store or now.
 
     Args:
-        study, stage: where it is stored.
         pairs: question and text of each.
-        record: written beside the model.
         params: what the model depends on besides pairs, base encoder and recipe.
-        section: see :func:`recipe_of`.
         title, changes: see :func:`lib.page_scorer.trainer.train`.
 
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    digest = digest_of(pairs[["question", "text"]].values.tolist())
-    params = params | recipe_params(study, section)
-    params |= {"weights": weights_hash(study.profile.embedder.weights), "pairs": digest}
+    params = params | recipe_params(study, section) | {"weights": weights_hash(study.profile.embedder.weights)}
+    params |= {"pairs": digest_of(pairs[["question", "text"]].values.tolist())}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
@@ -126,7 +121,7 @@ def trained(
 
 
 def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: str = SECTION) -> np.ndarray:
-    """The cosine of every page for the questions in the given rows under a model, shape (n_rows, n_pages)."""
+    """The cosine of every page for questions under a model, shape (n_rows, n_pages)."""
     encode = partial(encode_distinct, study, lambda: entry.path, entry.digest, study.profile[SECTION].max_tokens)
     queries = encode("page_scorer/questions", study.questions["question"].iloc[list(rows)].tolist(), "query")
     texts = headed_texts(study) if section == BEST else page_texts(study)
@@ -136,13 +131,10 @@ def scores_of_model(study: Study, entry: Entry, rows: Sequence[int], section: st
 def score_fold(
     study: Study, fold: Fold, model: Callable[[Study, Fold], Entry] = fold_model, section: str = SECTION
 ) -> tuple[np.ndarray, dict]:
-    """The scores of every page for a fold's test questions by its model, and the model's record.
-
-    The record has the model's digest, the seconds of its training ``wall_s`` and the mean loss of each epoch ``curve``.
-    """
+    """The scores of every page for a fold's test questions by its model, and the model's record."""
     entry = model(study, fold)
     curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
-    losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()
+    losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()  # of each epoch
     record = json.loads((entry.path / "fold.json").read_text())
     record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
     return scores_of_model(study, entry, fold.test, section), record

@@ -2,8 +2,7 @@
 
 A residual map of low rank, ``x + B A x``, turns the question's vector (and, if that helps, the pages') so that the gold
 pages come first among *all* pages that training may read, not among those of a batch (full softmax; cf. Henderson et
-al., 2017, who sample it). The map starts as the identity. How many steps of which size it takes, and whether pages are
-mapped too, is chosen inside the training questions of each fold, by folds of the same kind.
+al., 2017, who sample it). Steps, step size and sides are chosen by folds inside each fold's training questions.
 """
 
 from typing import TYPE_CHECKING
@@ -42,7 +41,7 @@ def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> "Fol
 
 
 def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
-    """Train one checked fold; the scores of every page for its test questions (n_test, n_pages), and a record."""
+    """The scores of every page for a fold's test questions (n_test, n_pages), and the record of its training."""
     _, record = checked_pairs(study, fold)
     data = fold_data(study, fold)
     plan, losses = data.choose(fold.train)
@@ -52,6 +51,6 @@ def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
 
 
 def scores_entry(study: Study, by: By) -> Entry:
-    """The stored scores of all folds and their records, with the chosen ``plan``; computed if they are missing."""
+    """The stored scores of all folds and their records, with the chosen ``plan``."""
     params = {"settings": dict(study.profile.page_scorer_light)}
     return scores_in_folds(study, f"page_scorer_light/scores/{by}", by, score_fold, params, public=True)

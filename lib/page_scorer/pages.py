@@ -1,13 +1,11 @@
 """What all page scorers share: pages as texts and as vectors, folds, and page scores as they are stored.
 
-Stored are, per question, its best pages, and all pages of its own filing for the oracles. They are small and without
-text, so they are published: fewer pages can be searched without training again.
+Stored are the scores of each question's best pages, and of all pages of its own filing for the oracles.
 """
 
 import io
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +27,7 @@ ScoreFold = Callable[[Study, Fold], tuple[np.ndarray, dict]]
 
 @remembered
 def page_texts(study: Study) -> list[str]:
-    """Every page with whitespace collapsed, cut at ``page_scorer.max_characters`` (M = 2000 in the published study)."""
+    """Every page with whitespace collapsed, cut as published at M = ``page_scorer.max_characters``."""
     limit = study.profile.page_scorer.max_characters
     return [" ".join(text.split())[:limit] for text in study.pages["text"]]
 
@@ -50,7 +48,7 @@ def page_rows(study: Study) -> dict[PageKey, int]:
 
 
 def text_by_page(study: Study, texts: Callable[[Study], list[str]] = page_texts) -> dict[PageKey, str]:
-    """From (doc_name, page) to the page's text of :func:`page_texts` or :func:`headed_texts`."""
+    """From (doc_name, page) to the page's text."""
     return dict(zip(page_rows(study), texts(study), strict=True))
 
 
@@ -65,11 +63,18 @@ def encode_distinct(
 
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
-    name, window = study.profile.embedder.weights, study.profile[section].max_tokens
-    encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
-    questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
-    pages = study.memo(("page_vectors", window), lambda: encode("embeddings/pages", page_texts(study), "document"))
-    return questions, pages
+    window, asked = study.profile[section].max_tokens, study.questions["question"].tolist()
+    return _untrained(study, window, "embeddings/page_questions", asked, "query"), _page_vectors(study, window)
+
+
+@remembered
+def _page_vectors(study: Study, window: int) -> np.ndarray:
+    return _untrained(study, window, "embeddings/pages", page_texts(study), "document")
+
+
+def _untrained(study: Study, window: int, stage: str, texts: Sequence[str], role: Role) -> np.ndarray:
+    name = study.profile.embedder.weights
+    return encode_distinct(study, lambda: fetch(name), weights_hash(name), window, stage, texts, role)
 
 
 def folds(study: Study, by: By) -> list[Fold]:
@@ -81,15 +86,11 @@ def folds(study: Study, by: By) -> list[Fold]:
 def scores_in_folds(
     study: Study, stage: str, by: By, score_fold: ScoreFold, params: dict, public: bool = False
 ) -> Entry:
-    """Page scores, computed fold by fold.
+    """Page scores, computed fold by fold: an entry that :func:`load_scores` and :func:`load_records` read.
 
     Args:
-        study, stage, public: see :meth:`lib.store.Store.get`.
-        by, score_fold: what folds hold out; from a fold to its test questions' scores (n_test, n_pages) and a record.
+        score_fold: gives the scores of a fold's test questions (n_test, n_pages), and a record.
         params: what the scores depend on besides the encoder, pages, questions and folds.
-
-    Returns:
-        An entry with ``scores.npz``, read by :func:`load_scores`, and ``folds.json``, read by :func:`load_records`.
     """
     parts, profile = folds(study, by), study.profile
 
@@ -121,7 +122,7 @@ def scores_in_folds(
 
 
 def load_scores(study: Study, entry: Entry) -> np.ndarray:
-    """Kept scores as float32, rows and columns as ``study.questions`` and ``study.pages``, ``-inf`` if not kept."""
+    """Kept scores, float32, shape (n_questions, n_pages), ``-inf`` if not kept."""
     scores = np.full((len(study.questions), len(study.pages)), -np.inf, np.float32)
     with np.load(io.BytesIO(entry.read("scores.npz"))) as arrays:
         scores[arrays["question"], arrays["page"]] = arrays["value"]

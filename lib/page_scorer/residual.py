@@ -26,12 +26,12 @@ class ResidualMap(torch.nn.Module):
         self.up = torch.nn.Parameter(torch.zeros(dimension, rank))
 
     def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Map unit vectors (n, dimension) to unit vectors."""
+        """Unit vectors (n, dimension) as unit vectors."""
         return torch.nn.functional.normalize(vectors + vectors @ self.down.T @ self.up.T, dim=1)
 
 
 class LightScorer(torch.nn.Module):
-    """Cosines between mapped questions and pages; ``sides`` (SIDES) says whether pages are mapped too."""
+    """Cosines between mapped questions and pages; ``sides`` is one of SIDES."""
 
     def __init__(self, dimension: int, rank: int, sides: str, seed: int):
         super().__init__()
@@ -64,16 +64,16 @@ def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> to
 
 
 class Plan(NamedTuple):
-    """How a map is trained: ``sides`` (SIDES), Adam's learning rate, and steps on all questions at once."""
+    """How a map is trained."""
 
-    sides: str
-    learning_rate: float
-    steps: int
+    sides: str  # one of SIDES
+    learning_rate: float  # Adam's
+    steps: int  # each on all questions
 
 
 @dataclass(frozen=True)
 class FoldData:
-    """All that the light scorer reads in a fold: frozen vectors, and which page is gold for which question."""
+    """All that the light scorer reads in a fold."""
 
     questions: np.ndarray  # unit vectors, shape (n_questions, d)
     pages: np.ndarray  # unit vectors, shape (n_pages, d)
@@ -81,11 +81,6 @@ class FoldData:
     readable: np.ndarray  # the pages that training may read, boolean, shape (n_pages,)
     groups: np.ndarray  # the filing or company of each question
     settings: Settings  # the profile's section ``page_scorer_light``
-
-    def plans(self) -> list[Plan]:
-        """The longest plan for each combination of sides and learning rate that a fold may choose from."""
-        pairs = product(self.settings.sides, self.settings.learning_rates)
-        return [Plan(sides, rate, self.settings.max_steps) for sides, rate in pairs]
 
     def part(self, rows: Sequence[int]) -> tuple[torch.Tensor, ...]:
         """The given questions, the readable pages, and which of these are gold."""
@@ -116,17 +111,16 @@ class FoldData:
             return scorer(torch.as_tensor(self.questions[list(rows)]), torch.as_tensor(self.pages)).numpy()
 
     def choose(self, rows: Sequence[int]) -> tuple[Plan, list[tuple[Plan, float]]]:
-        """The plan, chosen on the given training questions alone, and the inner loss of each that was tried.
+        """The plan with the least mean loss in inner folds of the given questions, and the loss of each that was tried.
 
-        The questions are cut into inner folds by their groups; each part's loss, among all readable pages, is measured
-        under the maps trained on the others, and the plan with the least mean loss is taken (the earliest of equals).
+        A part's loss is measured among all readable pages, under the map trained on the other parts.
         """
-        rows, losses = np.asarray(rows), {}
-        inner = assign_folds(self.groups[rows].tolist(), self.settings.inner_folds, self.settings.seed)
-        for plan, number in product(self.plans(), range(inner.max() + 1)):
+        rows, losses, settings = np.asarray(rows), {}, self.settings
+        inner = assign_folds(self.groups[rows].tolist(), settings.inner_folds, settings.seed)
+        for sides, rate, number in product(settings.sides, settings.learning_rates, range(inner.max() + 1)):
             held_out = rows[inner == number]
             questions, pages, gold = self.part(held_out)
-            for done, scorer in self.train(rows[inner != number], plan):
+            for done, scorer in self.train(rows[inner != number], Plan(sides, rate, settings.max_steps)):
                 loss = gold_loss(scorer(questions, pages), gold)
                 losses[done] = losses.get(done, 0.0) + loss.item() * len(held_out) / len(rows)
         return min(losses, key=losses.get), list(losses.items())

@@ -28,7 +28,7 @@ def pages_of_chunks(study: Study) -> np.ndarray:
 
 
 def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> list[np.ndarray]:
-    """The rows of each question's best ``n_pages`` pages among those that a candidate chunk lies on, ties by row.
+    """The rows of each question's best ``n_pages`` pages among those of candidate chunks, ties by row.
 
     Given are page scores (n_questions, n_all_pages), :func:`pages_of_chunks`, and candidates (n_questions, n_chunks).
     """
@@ -51,10 +51,10 @@ def search(
     """Both stages: a score of each chunk on the best pages, shape (n_questions, n_chunks), else ``-inf``.
 
     Args:
-        study, page_scores, candidates: see :func:`rank_pages`.
+        page_scores, candidates: see :func:`rank_pages`.
         n_pages: pages kept; by default the profile's ``page_scorer.pages``.
-        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, and chunk scores order the chunks
-            of a page alone; ``sum``: page and chunk score, each standardised over the question's chunks on kept pages.
+        order: ``base``: the chunk's own score; ``page``: minus the rank of its page, then the chunk's score; ``sum``:
+            page and chunk score, each standardised over the question's chunks on kept pages.
 
     Raises:
         StudyError: ``n_pages`` is less than one, or more than the pages whose scores are stored.
@@ -82,7 +82,7 @@ def search(
 
 
 def standardised(values: np.ndarray) -> np.ndarray:
-    """Values with mean 0 and standard deviation 1, zeros where all are equal; ``-inf`` is as the least other one."""
+    """Values with mean 0 and deviation 1, zeros where all are equal; ``-inf`` is as the least other one."""
     known = values[np.isfinite(values)]
     if not len(known) or np.ptp(known) == 0:
         return np.zeros_like(values)
@@ -104,7 +104,7 @@ def comparable(study: Study, page_scores: np.ndarray, candidates: np.ndarray) ->
 
 @remembered
 def base_chunk_scores(study: Study) -> np.ndarray:
-    """Stage two's scores of all chunks: those of ``dense``, which do not depend on the candidates."""
+    """Stage two's scores of all chunks, those of ``dense``."""
     return dense.score(study, study.candidates("standard"))
 
 
@@ -117,22 +117,20 @@ def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, dept
     return run
 
 
+@remembered
 def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
+    Where the study's questions cannot train a scorer, every name gives the untrained encoder.
+
     Args:
-        study: where its questions cannot train a scorer, every name gives the untrained encoder.
         name: of TUNED, ``light`` (a map over frozen vectors) or ``untrained``.
-        by: what the folds hold out; without meaning for ``untrained``.
+        by: what the folds of a trained one hold out.
     """
-
-    def load() -> np.ndarray:
-        if name == "untrained" or full.untrainable(study):
-            return dense.cosines(*base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light"))
-        entry = light.scores_entry(study, by) if name == "light" else full.scores_entry(study, by, TUNED[name])
-        return load_scores(study, entry)
-
-    return study.memo(("page_scores", name, by), load)
+    if name == "untrained" or full.untrainable(study):
+        return dense.cosines(*base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light"))
+    entry = light.scores_entry(study, by) if name == "light" else full.scores_entry(study, by, TUNED[name])
+    return load_scores(study, entry)
 
 
 def score(

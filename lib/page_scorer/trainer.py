@@ -37,9 +37,8 @@ def clashes(pages: np.ndarray, questions: Sequence[str]) -> np.ndarray:
 class GoldAwareBatches(DefaultBatchSampler):
     """Batches without false negatives: each epoch contains every pair once, in batches as equal as can be.
 
-    Pairs that clash with others are placed first, each into the emptiest batch that contains none of the others. The
-    number of batches is such that this always succeeds: at most a pair's clashes' batches and the full ones are closed
-    to it. The size of an epoch therefore never changes, which the learning rate relies on.
+    Pairs that clash come first, each into the emptiest batch without a clash. There are enough batches for all: a pair
+    is shut out of its clashes' batches and of full ones at most. The learning rate relies on epochs of one size.
     """
 
     def __init__(self, clash: np.ndarray, batch_size: int, seed: int = 0):
@@ -76,12 +75,11 @@ def train(
     """Fine-tune an encoder on pairs, for the recipe's number of epochs.
 
     Args:
-        weights, recipe: the encoder's directory, and the profile's section ``page_scorer``.
-        pairs: question and text of each pair.
-        checkpoints: directory for checkpoints; training resumes from the last whole one in it.
+        weights: the encoder's directory.
+        pairs: question and text of each.
+        checkpoints: their directory; training resumes from the last whole one in it.
         title: shown beside the progress.
         batches: by default without false negatives.
-        callbacks: of the trainer, beside the progress bar.
 
     Returns:
         The SentenceTransformer in float32, and its curve: CURVE of each step.

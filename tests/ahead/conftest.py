@@ -17,16 +17,13 @@ from lib.study import Study
 COMPANIES = ["ash", "ash", "birch", "cedar"]  # of the questions of ``union``
 BALANCE = """Consolidated Balance Sheets (in millions) 2021 2020
 Cash and cash equivalents 120 110 Accounts receivable 40 30 Inventories 25 20 Total current assets 185 160
-Property, plant and equipment 300 280 Goodwill 50 50 Total assets 535 490 Accounts payable 60 55
-Total current liabilities 90 85 Long-term debt 150 150 Total liabilities 240 235 Retained earnings 295 255"""
+Goodwill 50 50 Total assets 535 490 Total current liabilities 90 85 Total liabilities 240 235"""
 INCOME = """Consolidated Statements of Income (in millions) 2021 2020
-Net sales 900 850 Cost of sales 500 480 Gross profit 400 370 Selling, general and administrative expenses 200 190
-Operating income 200 180 Interest expense 8 8 Income before taxes 192 172 Provision for income taxes 40 36
-Net income 152 136 Earnings per share diluted 1.52 1.36"""
+Net sales 900 850 Cost of sales 500 480 Gross profit 400 370 Operating income 200 180
+Provision for income taxes 40 36 Net income 152 136 Earnings per share diluted 1.52 1.36"""
 CASH = """Consolidated Statements of Cash Flows (in millions) 2021 2020
 Net income 152 136 Depreciation and amortization 45 44 Net cash provided by operating activities 190 170
-Capital expenditures (60) (55) Net cash used in investing activities (60) (55) Dividends paid (30) (28)
-Net cash used in financing activities (120) (100)"""
+Capital expenditures (60) (55) Net cash used in investing activities (60) (55) Dividends paid (30) (28)"""
 LEGAL = "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
 
 
@@ -43,37 +40,25 @@ def bag_of_words(texts) -> np.ndarray:
 def study_of(tokenizer_folder, tmp_path, monkeypatch):
     """Open a written dataset folder as a study without weights."""
     monkeypatch.setattr(index, "encode_texts", lambda study, stage, texts, *_, **__: bag_of_words(list(texts)))
-
-    def open_study(root) -> Study:
-        profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
-        profile["name"] = "words"
-        return Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
-
-    return open_study
-
-
-def cover(name: str, form: str, ended: str) -> str:
-    """A filing's first page."""
-    return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
+    profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
+    profile["name"] = "words"
+    return lambda root: Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
 
 
 @pytest.fixture
-def dataset(folder):
+def study(study_of, folder) -> Study:
     """Two annual reports of invented companies, and three questions."""
-    for doc_name, name in (("GLIMMERFEN_2021_10K", "GLIMMERFEN MILLS, INC."), ("OSKARVALE_2021_10K", "OSKARVALE PLC")):
-        folder.pdf(doc_name, cover(name, "10-K", "December 31, 2021"), BALANCE, INCOME, CASH, LEGAL, "")
-    asked = "What are Glimmerfen's total assets in FY2021?"
-    folder.question("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question=asked)
-    asked = "What is Oskarvale's capital expenditure?"
-    folder.question("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question=asked)
-    asked = "Is there any lawsuit against Oskarvale?"
-    folder.question("q3", "OSKARVALE_2021_10K", (4, LEGAL), question=asked)
-    return folder.write()
-
-
-@pytest.fixture
-def study(study_of, dataset):
-    return study_of(dataset)
+    for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
+        cover = f"FORM 10-K\nFor the period ended December 31, 2021\n{name}\n(Exact name of registrant)"
+        folder.pdf(f"{name.split()[0]}_2021_10K", cover, BALANCE, INCOME, CASH, LEGAL, "")
+    for question_id, question, *gold in (
+        ("q1", "What are Glimmerfen's total assets in FY2021?", (1, BALANCE)),
+        ("q2", "What is Oskarvale's capital expenditure?", (3, CASH), (1, BALANCE)),
+        ("q3", "Is there any lawsuit against Oskarvale?", (4, LEGAL)),
+    ):
+        doc_name = "GLIMMERFEN_2021_10K" if question_id == "q1" else "OSKARVALE_2021_10K"
+        folder.question(question_id, doc_name, *gold, question=question)
+    return study_of(folder.write())
 
 
 @pytest.fixture

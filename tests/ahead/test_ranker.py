@@ -8,8 +8,8 @@ import pytest
 
 from lib.ahead import ranker, sets
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import IN_INDEX, WHOLE, WITH_KINDS, Ranker, fit_trees, mixed, nested_scores, per_question, without
-from lib.ahead.sets import fold_numbers, recalls, training_pairs
+from lib.ahead.ranker import IN_INDEX, WHOLE, WITH_KINDS, Ranker, mixed, nested_scores, per_question, without
+from lib.ahead.sets import Union, fold_numbers, recalls, training_pairs
 from lib.folds import LeakError
 from lib.profile import load_profile
 
@@ -17,17 +17,9 @@ from .conftest import COMPANIES
 
 SETTINGS = load_profile("default").replaced({"ahead.n_trees": 5, "ahead.min_pages": 5}).ahead
 STUDY = SimpleNamespace(profile=SimpleNamespace(ahead=SETTINGS))
-
-
-class Learnt:
-    """A booster that scores by the feature ``window``."""
-
-    def feature_name(self) -> list[str]:
-        return ["window"]
-
-    def predict(self, table: pd.DataFrame, num_threads: int) -> np.ndarray:
-        assert num_threads == 1
-        return table["window"].to_numpy(float)
+LEARNT = SimpleNamespace(  # scores by the feature ``window``
+    feature_name=lambda: ["window"], predict=lambda table, num_threads: table["window"].to_numpy(float)
+)
 
 
 def test_each_set_weighs_the_same(union):
@@ -51,14 +43,11 @@ def test_a_company_is_in_one_fold_in_every_set(union):
     assert numbers["birch"] != numbers["ash"]
 
 
-def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order(union):
+def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better_is_chosen(union, monkeypatch):
     for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
-        assert recalls(union, mixed(Learnt(), share, union.pool), 1)["page_recall"].tolist() == recall
-
-
-def test_inner_folds_choose_the_learnt_order_where_it_is_better_and_else_none(union, monkeypatch):
+        assert recalls(union, mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
     monkeypatch.setattr(recalls, "__defaults__", (1,))
-    monkeypatch.setattr(ranker, "fit", lambda *_: Learnt())
+    monkeypatch.setattr(ranker, "fit", lambda *_: LEARNT)
     given = STUDY, union, {"ash", "birch", "cedar"}, ("own", "other"), WHOLE
     assert ranker.choose(*given) == 0.8
     union.pool.table["window"] = -union.pool.table["window"]
@@ -81,7 +70,7 @@ def test_variants_read_their_own_columns(variant, left_out):
 
 
 def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):
-    rankers = [Ranker({"ash", "birch"}, Learnt(), 1.0), Ranker({"cedar"}, Learnt(), 0.0)]
+    rankers = [Ranker({"ash", "birch"}, LEARNT, 1.0), Ranker({"cedar"}, LEARNT, 0.0)]
     scores = nested_scores(rankers, np.array(COMPANIES), union.pool)
     assert recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
 
@@ -92,11 +81,11 @@ def test_per_question_has_mean_zero_and_deviation_one():
 
 
 def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():
-    values = np.random.default_rng(0).normal(size=(240, 3))
-    table = pd.DataFrame(values, columns=["window", "words", "page_place"]).astype(np.float32)
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(240, 3)), columns=["window", "words", "page_place"])
     rows, columns = np.divmod(np.arange(240), 12)
-    best = table["window"].to_numpy().reshape(20, 12).argmax(axis=1)
-    pool = Pool(rows, columns, table, columns == best[rows])
-    trees = fit_trees(pool, SETTINGS)
-    assert trees.feature_name()[trees.feature_importance("gain").argmax()] == "window"
-    assert trees.model_to_string() == fit_trees(pool, SETTINGS).model_to_string()
+    gold = columns == table["window"].to_numpy().reshape(20, 12).argmax(axis=1)[rows]
+    asked = pd.DataFrame({"company": ["ash"] * 20, "set": "own"})
+    union = Union(asked, Pool(rows, columns, table, gold), np.ones(20), np.array(["ash"] * 12), gold)
+    first, again = (ranker.fit(STUDY, union, {"ash"}, ("own",), WHOLE) for _ in range(2))
+    assert first.feature_name()[first.feature_importance("gain").argmax()] == "window"
+    assert first.model_to_string() == again.model_to_string()

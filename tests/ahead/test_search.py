@@ -13,33 +13,29 @@ from lib.ahead.views import study_pool
 from .conftest import CASH, INCOME
 
 
-def pool_of(*pages: int) -> Pool:
-    return Pool(np.zeros(len(pages), int), np.array(pages), pd.DataFrame())
-
-
-def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored():
-    pages, chunk_scores = np.array([0, 0, 1, 1, 2]), np.array([[0.1, 0.2, 0.9, 0.8, 1.0]])
-    spread = search.spread_pages(pool_of(0, 1), np.array([5.0, 4.0]), chunk_scores, pages)
-    assert spread.tolist() == [[-2, 0, -1, -3, -np.inf]]
-    chunk_scores[0, 1] = -np.inf
-    assert search.spread_pages(pool_of(0), np.array([1.0]), chunk_scores, pages).tolist() == [[0, *[-np.inf] * 4]]
+@pytest.mark.parametrize(
+    ("pages", "first_chunks", "spread"),
+    [((0, 1), [0.1, 0.2], [-2, 0, -1, -3, -np.inf]), ((0,), [0.1, -np.inf], [0, *[-np.inf] * 4])],
+)
+def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored(pages, first_chunks, spread):
+    pool = Pool(np.zeros(len(pages), int), np.array(pages), pd.DataFrame())
+    chunk_scores = np.array([[*first_chunks, 0.9, 0.8, 1.0]])
+    found = search.spread_pages(pool, -1.0 * pool.columns, chunk_scores, np.array([0, 0, 1, 1, 2]))
+    assert found.tolist() == [spread]
 
 
 @pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
 def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes_once(study, options):
     assert search.scored_by(study) == "saved"
     assert search.inputs(study, **options)
-    run = search.score(study, study.candidates("standard"), **options)
-    run = runs.rank(run, study.questions, study.chunks, 5)
+    scores = search.score(study, study.candidates("standard"), **options)
+    run = runs.rank(scores, study.questions, study.chunks, 5)
     top = run[run["rank"] == 1].set_index("question_id")
     assert top["doc_name"].tolist() == study.questions["doc_name"].tolist()
     assert "kinds" not in options or top["page"].tolist()[:2] == [1, 3]
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
-
-
-def test_only_candidates_are_scored(study):
     candidates = study.candidates("oracle-document")
-    assert np.array_equal(np.isfinite(search.score(study, candidates, kinds=True)), candidates)
+    assert np.array_equal(np.isfinite(search.score(study, candidates, **options)), candidates)
 
 
 def test_the_same_question_alone_has_the_same_features(study):
@@ -51,8 +47,7 @@ def test_the_same_question_alone_has_the_same_features(study):
 
 
 def test_income_statement_of_a_report_without_records(study_of, folder):
-    front = "FORM 10-Q quarterly report\nOskarvale plc\n(Exact name of registrant)"
-    folder.pdf("report", front, INCOME, CASH)
+    folder.pdf("report", "FORM 10-Q quarterly report\nOskarvale plc\n(Exact name of registrant)", INCOME, CASH)
     folder.documents[:] = [{"doc_name": "report", "company": "report"}]
     folder.question("q1", "report", (1, INCOME), question="What was gross profit?")
     study = study_of(folder.write())
@@ -63,8 +58,7 @@ def test_income_statement_of_a_report_without_records(study_of, folder):
 def test_rankers_that_are_saved_say_what_they_learnt_from_and_score_nothing_of_it(study, tmp_path, monkeypatch):
     monkeypatch.setattr(search, "SAVED", tmp_path / "rankers")
     saved = train(study, search.SAVED)
-    assert saved["question_ids"] == study.questions["question_id"].tolist()
-    assert saved["sets"] == {"words": 3}
+    assert (saved["question_ids"], saved["sets"]) == (study.questions["question_id"].tolist(), {"words": 3})
     assert saved["share"] in study.profile.ahead.shares
     names = {name: search.saved_ranker(name).booster.feature_name() for name in SAVED_VARIANTS}
     read = {name: {feature.partition("_")[0] for feature in features} for name, features in names.items()}

@@ -1,4 +1,4 @@
-"""What questions need by accounting knowledge, pairs of words, and the pool of pages in every view."""
+"""The pool of pages in every view, and what the views are made of."""
 
 import numpy as np
 import pytest
@@ -11,23 +11,18 @@ from lib.models import index
 
 
 @pytest.mark.parametrize(
-    ("question", "statements"),
+    ("question", "statements", "items"),
     [
-        ("What is the quick ratio?", {"balance"}),
-        ("From the income statement: what are inventories?", {"income"}),
-        ("What is the inventory turnover?", {"income", "balance"}),
-        ("Who chairs the board?", set()),
+        ("What is the current ratio?", {"balance"}, {"current_assets", "current_liabilities"}),
+        ("From the income statement: what are inventories?", {"income"}, {"inventories"}),
+        ("What is the inventory turnover?", {"income", "balance"}, {"cost_of_sales", "inventories"}),
+        ("Who chairs the board?", set(), set()),
     ],
 )
-def test_statements_that_a_question_needs(question, statements):
-    [needed], _ = needs([question])
-    assert {kind for kind, is_needed in zip(kinds(), needed, strict=True) if is_needed} == statements
-
-
-def test_items_that_a_question_names_are_those_of_its_measure():
-    _, [named] = needs(["What is the current ratio?"])
-    found = {name for name, is_named in zip(views.items(), named, strict=True) if is_named}
-    assert found == {"current_assets", "current_liabilities"}
+def test_statements_that_a_question_needs_and_items_that_it_names(question, statements, items):
+    [needed], [named] = needs([question])
+    assert set(np.array([*kinds()])[needed]) == statements
+    assert set(np.array([*views.items()])[named > 0]) == items
 
 
 def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
@@ -39,14 +34,12 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
     assert not np.isnan(pool.table["words"]).any()
     with_kinds = study_pool(study, questions, has_kinds=True).table
     assert {name.split("_")[0] for name in set(with_kinds) - set(pool.table)} == {"kinds"}
-
-
-def test_only_allowed_pages_are_in_the_pool(study):
     allowed = np.arange(len(study.pages)) == 2
-    assert study_pool(study, ["What is net income?"], allowed[None]).columns.tolist() == [2]
+    assert study_pool(study, questions[:1], allowed[None]).columns.tolist() == [2]
 
 
-def test_a_question_that_names_no_filing_has_the_same_identity_everywhere(study):
+def test_the_untrained_sum_needs_no_encoder_and_gives_no_filing_where_none_is_named(study, monkeypatch):
+    monkeypatch.setattr(index, "encode_texts", lambda *_, **__: pytest.fail("texts were encoded"))
     [summed] = untrained(study, ["Is there any lawsuit?"])
     of_same_text = [summed[study.pages["page"] == page] for page in (1, 2, 3)]
     assert all(np.allclose(values, values[0]) for values in of_same_text)
@@ -60,23 +53,16 @@ def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
     assert np.isnan(known.asked_years("When?")).all()
 
 
-def test_the_untrained_sum_needs_no_encoder(study, monkeypatch):
-    monkeypatch.setattr(index, "encode_texts", lambda *_, **__: pytest.fail("texts were encoded"))
-    assert untrained(study, ["What are total assets?"]).shape == (1, len(study.pages))
-
-
 def test_pages_described_for_one_question_give_it_the_same_scores(study):
     question = study.questions["question"].iloc[0]
     about = study.filings, study.pages, study.profile.bm25
     whole, one = PageViews(*about), PageViews(*about, [question])
     assert len(one.words.vocabulary) < len(whole.words.vocabulary)
-    asked = whole.topic(question)
+    asked, asked_pairs = whole.topic(question), pairs(terms(core(question)))
     assert one.topic(question) == asked
-    for score in (
-        lambda known: known.words.scores(asked),
-        lambda known: known.labels.scores(asked),
-        lambda known: known.pairs.scores(pairs(terms(core(question)))),
-        lambda known: known.best_passage(asked),
-        lambda known: known.cover(asked),
-    ):
-        np.testing.assert_array_equal(score(one), score(whole))
+    scores = [
+        [known.words.scores(asked), known.labels.scores(asked), known.pairs.scores(asked_pairs)]
+        + [known.best_passage(asked), known.cover(asked)]
+        for known in (one, whole)
+    ]
+    np.testing.assert_array_equal(*scores)

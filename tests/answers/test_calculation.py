@@ -1,7 +1,5 @@
 """Answers by calculation: formulas, what a question asks for, cells of tables, and the chain of losses."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -13,6 +11,8 @@ from lib.answers.formulas import Unknown, calculate, in_symbols, items, library,
 from lib.answers.prompt_context import Context
 from lib.answers.reading import read
 from lib.data.rows import Sheet, lines_of
+from lib.profile import Settings
+from tests.made import make_study
 
 INCOME = """(In millions)|Years ended December 31,|2020|2019|Net sales|500|400|Interest revenue|6|7
 Cost of sales|(300)|(250)|Income before income taxes|120|100|Income tax benefit (expense)|(30)|(20)|Net income|90|80"""
@@ -51,16 +51,20 @@ def test_formulas_are_calculated(formula, value):
 
 
 @pytest.mark.parametrize(
-    ("formulas", "error", "told"),
+    ("formula", "error", "told"),
     [
-        (["a / (b - b)", "a + c", "(b - a) ** (1 / 2)"], Unknown, "divisor is 0|^c$|root of a negative"),
-        (["__import__('os')", "a.b", "[a]", "a if b else a", "'a'", "a(b)"], ValueError, "no arithmetic"),
+        ("a / (b - b)", Unknown, "divisor is 0"),
+        ("a + c", Unknown, "^c$"),
+        ("(b - a) ** (1 / 2)", Unknown, "root of a negative"),
+        *(
+            (form, ValueError, "no arithmetic")
+            for form in ("__import__('os')", "a.b", "[a]", "a if b else a", "'a'", "a(b)")
+        ),
     ],
 )
-def test_what_cannot_be_calculated_is_told(formulas, error, told):
-    for formula in formulas:
-        with pytest.raises(error, match=told):
-            calculate(formula, bind, 2020)
+def test_what_cannot_be_calculated_is_told(formula, error, told):
+    with pytest.raises(error, match=told):
+        calculate(formula, bind, 2020)
 
 
 @given(st.text("ab+-*/() 1", max_size=12))
@@ -161,12 +165,11 @@ def test_a_wrong_answer_has_the_first_thing_that_went_wrong():
     ids, answers = list("abcde"), ["$500"] * 4 + ["$600"]
     questions = pd.DataFrame({"question_id": ids, "answer": answers, "gold_pages": [[1]] * 5})
     run = pd.DataFrame({"question_id": ids, "rank": 1, "doc_name": list("DEDDD"), "page": [1, 1, 2, 1, 1]})
-    study = SimpleNamespace(
+    study = make_study(
         questions=questions.assign(question="Sales?", question_type="t", doc_name="D"),
         pages=pd.DataFrame({"doc_name": "D", "page": [1, 2], "text": ["Sales were $500.", ""]}),
         run=lambda method, condition: run,
-        memo=lambda key, compute: compute(),
-        profile=SimpleNamespace(answers=SimpleNamespace(n_chunks=5)),
+        profile=Settings(answers=Settings(n_chunks=5)),
     )
     found = outcomes(study, Context("dense", "dense"), pd.Series([1.0, 0, 0, 0, 0], ids))
     assert found["outcome"].tolist() == [RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG]

@@ -24,14 +24,18 @@ def scored(study) -> np.ndarray:
     return np.random.default_rng(3).normal(size=shape).astype(np.float32)
 
 
-def test_the_best_pages_and_those_of_the_own_filing_are_kept(study, scored, monkeypatch):
+def test_the_best_pages_and_those_of_the_own_filing_are_kept_and_count_in_it_alone(study, scored, monkeypatch):
     monkeypatch.setattr(pages, "KEPT", 5)
-    mask = study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None]
+    monkeypatch.setattr(pages_first, "KEPT", 5)
+    mask = np.zeros(scored.shape, bool)
     np.put_along_axis(mask, np.argsort(-scored, axis=1)[:, :5], True, axis=1)
+    kept = mask | (study.pages["doc_name"].to_numpy() == study.questions["doc_name"].to_numpy()[:, None])
     entry = scores_in_folds(study, "test", "company", lambda _, fold: (scored[list(fold.test)], {}), {})
     found = load_scores(study, entry)
-    assert (found[mask] == scored[mask]).all()
-    assert np.isneginf(found[~mask]).all()
+    assert np.array_equal(found, np.where(kept, scored, -np.inf))
+    beside, alone = (comparable(study, found, study.candidates(name)) for name in ("standard", "oracle-document"))
+    assert np.array_equal(beside, np.where(mask, scored, -np.inf))
+    assert np.array_equal(alone, found)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +71,7 @@ def test_stage_two_searches_only_the_kept_pages_with_the_base_encoder(study, sco
 def test_in_page_order_chunks_follow_their_pages(study, scored):
     everything = study.candidates("standard")
     ranked = page_run(study, scored, everything, study.profile.page_scorer.pages)
-    scores = search(study, scored, everything, order="page")
-    found = runs.rank(scores, study.questions, study.chunks, 50)
+    found = runs.rank(search(study, scored, everything, order="page"), study.questions, study.chunks, 50)
     columns = ["question_id", "doc_name", "page"]
     assert found.drop_duplicates(columns)[columns].values.tolist() == ranked[columns].values.tolist()
     base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))
@@ -85,24 +88,12 @@ def test_scores_are_standardised_and_unknown_ones_are_the_least(values, found):
 
 
 def test_the_sum_adds_the_standardised_scores_of_chunk_and_page(study, scored):
-    everything, pages_of = study.candidates("standard"), pages_first.pages_of_chunks(study)
-    found = search(study, scored, everything, n_pages=3, order="sum")
-    base = search(study, scored, everything, n_pages=3)
-    for row, own, of_page in zip(found, base, scored, strict=True):
+    base, summed = (search(study, scored, study.candidates("standard"), 3, order) for order in ("base", "sum"))
+    for row, own, of_page in zip(summed, base, scored, strict=True):
         kept = np.isfinite(own)
-        assert (np.isfinite(row) == kept).all()
-        page = of_page[pages_of[kept]]
-        wanted = (own[kept] - own[kept].mean()) / own[kept].std() + (page - page.mean()) / page.std()
-        np.testing.assert_allclose(row[kept], wanted, rtol=1e-4, atol=1e-5)
-
-
-def test_the_stored_scores_of_the_own_filing_do_not_count_beside_other_filings(study, scored, monkeypatch):
-    monkeypatch.setattr(pages_first, "KEPT", 5)
-    beside = comparable(study, scored, study.candidates("standard"))
-    assert np.isfinite(beside).sum(axis=1).tolist() == [5] * len(scored)
-    assert (np.argsort(-beside, axis=1)[:, :5] == np.argsort(-scored, axis=1)[:, :5]).all()
-    alone = comparable(study, scored, study.candidates("oracle-document"))
-    assert (alone == scored).all()
+        parts = own[kept], of_page[pages_first.pages_of_chunks(study)[kept]]
+        np.testing.assert_allclose(row[kept], sum((part - part.mean()) / part.std() for part in parts), 1e-4, 1e-5)
+        assert np.isneginf(row[~kept]).all()
 
 
 def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_that_does():
@@ -113,8 +104,8 @@ def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_th
     assert all(row.is_trained for row in rows)
     for row in rows:
         if row.uses:
-            assert row.options == {"method": row.changes, "covers": row.name.endswith("_covers")}
-            assert row.uses == (row.changes,)
+            options = {"method": row.changes, "covers": row.name.endswith("_covers")}
+            assert (row.options, row.uses) == (options, (row.changes,))
         else:
             own = ("page_scorer_best",) if names[row.name] == "best" else ()
             assert row.settings == (*METHODS[row.changes].settings, *own)
