@@ -349,7 +349,8 @@ def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp
     )
     item = Item("q1", "q1", Prompt("?"), Sampling(max_tokens=5))
     log = default.generation_log()
-    record = log._record("hyde", item, Generation("words", 1, 1, "stop", 0.1)) | {"origin": "published"}
+    record = {"key": log.key(item), "kind": "hyde", "question_id": "q1", "origin": "published"}
+    record |= log._identity(item) | dataclasses.asdict(Generation("words", 1, 1, "stop", 0.1))
     default.home.mkdir(parents=True)
     (default.home / "generations.jsonl").write_text(json.dumps(record) + "\n")
     assert not smoke.generation_log().uses_published

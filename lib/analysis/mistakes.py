@@ -6,6 +6,7 @@ is measured here; on the fine-tuned one three of them train every fold again (``
 """
 
 from collections.abc import Callable
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,13 +130,16 @@ def _with_repeats(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
 
 def _best_on_test(study: Study, k: int) -> np.ndarray:
     """The mistake itself: each fold takes the plan with the best page recall of both stages on its test questions."""
+    from lib.page_scorer.residual import Plan  # loads torch, which takes seconds
+
     pages, base = pages_first.pages_of_chunks(study), pages_first.base_chunk_scores(study)
     scores = np.empty_like(base)
     for fold in folds(study, "company"):
         rows, best, data = list(fold.test), -1.0, light.fold_data(study, fold)
         questions, everything = study.questions.iloc[rows], study.candidates("standard")[rows]
-        for longest in data.plans():
-            for _, scorer in data.train(fold.train, longest):
+        settings = data.settings
+        for sides, rate in product(settings.sides, settings.learning_rates):
+            for _, scorer in data.train(fold.train, Plan(sides, rate, settings.max_steps)):
                 ranked = pages_first.rank_pages(data.scores(scorer, rows), pages, everything, PAGES)
                 found = pages_first.chunks_on_pages(base[rows], ranked, pages)
                 recall = page_recall(runs.rank(found, questions, study.chunks, k), questions, k).mean()

@@ -45,12 +45,17 @@ def study_of(tokenizer_folder, tmp_path, monkeypatch):
     return lambda root: Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
 
 
+def cover(name: str, form: str, ended: str) -> str:
+    """A filing's first page."""
+    return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
+
+
 @pytest.fixture
 def study(study_of, folder) -> Study:
     """Two annual reports of invented companies, and three questions."""
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
-        cover = f"FORM 10-K\nFor the period ended December 31, 2021\n{name}\n(Exact name of registrant)"
-        folder.pdf(f"{name.split()[0]}_2021_10K", cover, BALANCE, INCOME, CASH, LEGAL, "")
+        first = cover(name, "10-K", "December 31, 2021")
+        folder.pdf(f"{name.split()[0]}_2021_10K", first, BALANCE, INCOME, CASH, LEGAL, "")
     for question_id, question, *gold in (
         ("q1", "What are Glimmerfen's total assets in FY2021?", (1, BALANCE)),
         ("q2", "What is Oskarvale's capital expenditure?", (3, CASH), (1, BALANCE)),
