@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib.files import exclusively
-from lib.metrics import METRICS, answers, overlap, retrieval, right
+from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
 from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv, read_table, table_bytes
 from lib.stats import Resampling
@@ -28,6 +28,7 @@ SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", 
 NEEDS = {"answer": [one.name for one in (*answers.METRICS, *right.METRICS)], "evidence": overlap.NAMES}
 TYPES = {"question_id": str, "k": "Int64", "value": float}
 #: Metrics of runs, which are stored run by run; others are of answers.
+POOLED = {metric.name for metric in pooled.METRICS}
 MEASURED = set(METRICS) - {metric.name for metric in (*answers.METRICS, *right.METRICS)}
 
 
@@ -60,13 +61,19 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
 
     Returns:
         METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved. Questions without
-        evidence texts have no overlap with them.
+        evidence texts have no overlap with them, and pooled gold pages have a metric where pages were judged.
     """
-    entry = metrics_entry(study, method, condition)
+    entry, judged = metrics_entry(study, method, condition), pooled.pooled_gold(study.dataset.name)
     if entry.origin == "published":
         found = study.published.metrics_of(method, condition)
-        return found[found["metric"].isin(MEASURED)].reset_index(drop=True)
-    return in_order(pd.read_csv(entry.path / FILE, dtype=TYPES), study.questions)
+        found = found[found["metric"].isin(MEASURED)].reset_index(drop=True)
+    else:
+        found = in_order(pd.read_csv(entry.path / FILE, dtype=TYPES), study.questions)
+    if judged is None or found["metric"].isin(POOLED).any():
+        return found
+    company_of, ks = study.filings.set_index("doc_name")["company"], study.profile.metrics.ks
+    more = pooled.pooled_metrics(study.run(method, condition), study.questions, judged, company_of, ks)
+    return in_order(pd.concat([found, more.assign(method=method, condition=condition)]), study.questions)
 
 
 def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:

@@ -110,7 +110,7 @@ def match_first(name: str, kind: str, family: str) -> None:
 
 # Untrained rivals of the trained rows.
 for _kind in ("records", "covers"):
-    for _name in ("dense", "bm25", "hybrid_rrf", "parent_child"):
+    for _name in ("dense", "bm25", "hybrid_rrf", "parent_child", "rerank", "multi_hyde_rerank"):
         match_first(_name, _kind, MATCHED)
 
 
@@ -143,6 +143,11 @@ row("ahead_untrained", "Identity and words, untrained",
     changes="ahead", needs=(RECORDS,), family=GENERAL, conditions=("standard",))
 row("ahead_general", "Ahead without hand-written page kinds", _VIEWS, "burges2010lambdamart", ahead.score, *_AHEAD,
     inputs=ahead.inputs, changes="ahead", needs=(TRAINING, RECORDS), family=GENERAL, conditions=("standard",))
+row("ahead_covers", "Ahead by cover pages",
+    f"{_VIEWS}; page kinds by hand-written phrases; filings by their first pages alone",
+    "burges2010lambdamart", ahead.score, *_AHEAD, options={"kinds": True, "covers": True},
+    inputs=partial(ahead.inputs, kinds=True), changes="ahead", needs=(TRAINING,), family=GENERAL,
+    conditions=("standard",))
 
 # What the rows of several sibling studies share: the conditions, and sections of the profile.
 _SEARCHED: tuple[Condition, ...] = ("standard", "oracle-document")
@@ -208,6 +213,10 @@ row("crag", "Corrective RAG", "hybrid RRF → a model reads and labels the first
     writes={"judge": 1.0, "correction": 1.0}, changes="hybrid_rrf", version=2, needs=(TEXTS,),
     family=AKARSU, conditions=("standard",))
 
+for _kind in ("records", "covers"):
+    for _name in ("hybrid_rerank", "contextual_hybrid"):
+        match_first(_name, _kind, MATCHED)
+
 # Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
 KIM, _KEY = "kim2025", "kim2025financial"
 _row = partial(row, family=KIM, conditions=_SEARCHED)
@@ -253,6 +262,20 @@ for _chunking, _what in _PAGES.items():
 for _chunking, _what in _PAGES.items():
     _row(f"{_chunking}_bm25", f"BM25, {_what}", f"question → finance tokens → BM25 over pages with {_what}",
          f"{_KEY},robertson2009bm25", bm25.score, "bm25", chunking=_chunking, changes="bm25", version=2)
+
+_STACKED = f"{_ADDED} → dense and BM25 over pages with titles and tables in markdown → reciprocal rank fusion"
+_stacked = partial(row, chunking="markdown", family=KIM, conditions=("standard",))
+_stacked("expanded_markdown", "Expansion and markdown, hybrid", _STACKED,
+         _KEY, rewritten.score_lengthened, *_LENGTHENED, changes="lm_expansion", **lengthened("expansion"))
+_stacked("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → cross-encoder",
+         f"{_KEY},nogueira2019bert", rerank.score, "rerank", uses=("expanded_markdown",),
+         options={"first_stage": "expanded_markdown"}, changes="expanded_markdown", needs=(TEXTS, PAIRS))
+_stacked("stacked", "Expansion, markdown, hybrid, reranker and selection agent",
+         f"{_STACKED} → first 20 → cross-encoder → a language model reads the first 10 in one prompt → those that it "
+         "does not list go behind", f"{_KEY},nogueira2019bert", judged.score_selected, *_LENGTHENED, "run",
+         uses=("stacked_rerank",), options={"first_stage": "stacked_rerank"},
+         inputs=partial(judged.chosen, first_stage="stacked_rerank"), writes={"selection": 1.0},
+         changes="stacked_rerank", needs=(TEXTS, PAIRS))
 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
 YEPES, _KEY = "yepes2024", "yepes2024chunking"

@@ -17,7 +17,7 @@ def train(study: Study, target: Path = SAVED) -> dict:
     The share of the learnt order is chosen by folds by company, so three companies or more are needed. Gives what the
     file of the last says of its training data.
     """
-    union, companies = union_of(study), set(study.filings["company"])
+    union, companies = union_of(study, False), set(study.filings["company"])
     sets = tuple(dict.fromkeys(union.questions["set"]))
     about = {
         "sets": union.questions["set"].value_counts().to_dict(),

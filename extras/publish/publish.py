@@ -27,6 +27,7 @@ from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
 from lib.methods import measured
+from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study
@@ -69,6 +70,8 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
     study.questions.assign(gold_pages=pages)[published.PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
     study.filings.to_csv(aside / "filings.csv", index=False)
+    if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
+        shutil.copyfile(judged, aside / "pooled_gold.csv")
     stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)

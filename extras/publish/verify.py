@@ -26,6 +26,7 @@ from lib.evaluation import METRIC_COLUMNS, evaluate
 from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
+from lib.metrics.pooled import pooled_gold, pooled_metrics
 from lib.metrics.retrieval import retrieval_metrics
 from lib.options import Names
 from lib.profile import load_profile
@@ -161,9 +162,11 @@ def check_files(published: Published) -> None:
 def follows(published: Published, say=print) -> bool:
     """Whether what needs no text follows from published runs and gold pages: recall, ranked measures, all means."""
     ks, questions, parts = published.manifest["settings"]["metrics"]["ks"], published.dataset().questions, []
+    judged, company_of = pooled_gold(published.manifest["dataset"]), published.filings.set_index("doc_name")["company"]
     for (condition, method), run in published.runs.items():
-        values = retrieval_metrics(run, questions, ks)
-        parts.append(values.assign(method=method, condition=condition))
+        values = [retrieval_metrics(run, questions, ks)]
+        values += [] if judged is None else [pooled_metrics(run, questions, judged, company_of, ks)]
+        parts.append(pd.concat(values).assign(method=method, condition=condition))
     fresh = pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
     return report(compare_metrics(published.metrics, fresh), not_of_metrics(published), say)
 

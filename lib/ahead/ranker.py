@@ -36,6 +36,7 @@ class Variant:
     name: str  # part of its keys
     views: tuple[str, ...] = VIEWS
     has_kinds: bool = False
+    is_from_covers: bool = False  # filings are known by their first pages alone, without records and names of files
 
     def columns(self, table: pd.DataFrame) -> list[str]:
         """The features of a pool that it reads."""
@@ -51,6 +52,7 @@ def without(name: str) -> Variant:
 
 UNTRAINED, WHOLE = Variant("untrained", ()), Variant("all views")
 WITH_KINDS = Variant("with hand-written kinds", has_kinds=True)
+FROM_COVERS = Variant(f"{WITH_KINDS.name}, from covers", has_kinds=True, is_from_covers=True)
 IN_INDEX = Variant(f"{WITH_KINDS.name}, without heads", without("heads").views, True)  # what an index gives
 
 
@@ -128,7 +130,7 @@ def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] 
         tested = {company for company, number in of.items() if number == fold}
 
         def compute(target: Path) -> None:
-            union, companies = union_of(study), set(study.filings["company"]) - tested
+            union, companies = union_of(study, variant.is_from_covers), set(study.filings["company"]) - tested
             share = choose(study, union, companies, names, variant)
             (target / "trees.txt").write_text(fit(study, union, companies, names, variant).model_to_string())
             (target / "ranker.json").write_text(json.dumps({"share": share, "tested": sorted(tested)}))
@@ -168,7 +170,7 @@ def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str
     question_type, company and both recalls; stored."""
 
     def make() -> pd.DataFrame:
-        union = union_of(study)
+        union = union_of(study, variant.is_from_covers)
         if variant == UNTRAINED:
             scores = union.pool.table["plain"].to_numpy(float)
         else:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from lib.ahead import ranker
 from lib.ahead.pool import Pool
-from lib.ahead.ranker import WHOLE, WITH_KINDS, Ranker, mixed
+from lib.ahead.ranker import FROM_COVERS, WHOLE, WITH_KINDS, Ranker, mixed
 from lib.ahead.views import study_pool, untrained
 from lib.files import digest_of_file
 from lib.page_scorer.search import pages_of_chunks
@@ -68,7 +68,7 @@ def scored_by(study: Study) -> Literal["saved", "folds", "untrained"]:
     return "folds" if study.questions["company"].nunique() >= MIN_COMPANIES else "untrained"
 
 
-def pool_scores(study: Study, pool: Pool, kinds: bool = False) -> np.ndarray:
+def pool_scores(study: Study, pool: Pool, kinds: bool = False, covers: bool = False) -> np.ndarray:
     """The score of each pair of the study's questions by a ranker that may answer them."""
     if (how := scored_by(study)) == "untrained":
         return pool.table["plain"].to_numpy(float)
@@ -76,21 +76,25 @@ def pool_scores(study: Study, pool: Pool, kinds: bool = False) -> np.ndarray:
         _, booster, share = saved_ranker("kinds" if kinds else "plain")
         return mixed(booster, share, pool)
     companies = study.questions["doc_name"].map(study.filings.set_index("doc_name")["company"]).to_numpy()
-    rankers = ranker.fold_rankers(study, WITH_KINDS if kinds else WHOLE, study.profile.ahead.fold_seeds[0])
+    variant = FROM_COVERS if covers else WITH_KINDS if kinds else WHOLE
+    rankers = ranker.fold_rankers(study, variant, study.profile.ahead.fold_seeds[0])
     return ranker.nested_scores(rankers, companies, pool)
 
 
-def score(study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True) -> np.ndarray:
+def score(
+    study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
+) -> np.ndarray:
     """The order of the chunks on the ranked pages, shape (n_questions, n_chunks).
 
     The chunks of a page are ordered by the cosines of their best windows. ``kinds``: whether the ranker reads the
-    hand-written kinds. Without training pages are ordered by the untrained sum, and a page's chunks not at all.
+    hand-written kinds. ``covers``: filings are known by their first pages alone. Without training pages are ordered by
+    the untrained sum, and a page's chunks not at all.
     """
     pages, asked = pages_of_chunks(study), study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])
     if trained:
-        pool = study_pool(study, asked, allowed, kinds)
-        scores, chunks = pool_scores(study, pool, kinds), dense.score(study, candidates)
+        pool = study_pool(study, asked, allowed, kinds, covers)
+        scores, chunks = pool_scores(study, pool, kinds, covers), dense.score(study, candidates)
         chunks = np.where(np.isfinite(chunks), chunks, BLANK_COSINE)
     else:
         pool = Pool(*np.nonzero(allowed), pd.DataFrame())

@@ -53,10 +53,10 @@ def all_questions(study: Study) -> pd.DataFrame:
 
 
 @remembered
-def union_of(study: Study) -> Union:
-    """All questions over all pages, with the features of every variant."""
+def union_of(study: Study, is_from_covers: bool) -> Union:
+    """All questions over all pages, with the features of every variant; see :func:`lib.ahead.views.study_pool`."""
     questions, row_of = all_questions(study), page_rows(study)
-    pool = study_pool(study, questions["question"].tolist(), has_kinds=True)
+    pool = study_pool(study, questions["question"].tolist(), has_kinds=True, is_from_covers=is_from_covers)
     gold = np.zeros((len(questions), len(study.pages)), bool)
     for row, question in zip(gold, questions.itertuples(), strict=True):
         row[[row_of[question.doc_name, page] for page in question.gold_pages]] = True

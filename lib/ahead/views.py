@@ -85,10 +85,15 @@ class PageViews:
     """
 
     def __init__(
-        self, filings: pd.DataFrame, pages: pd.DataFrame, settings: Settings, asked: Sequence[str] | None = None
+        self,
+        filings: pd.DataFrame,
+        pages: pd.DataFrame,
+        settings: Settings,
+        asked: Sequence[str] | None = None,
+        is_from_covers: bool = False,
     ):
         self.texts = texts = pages["text"].tolist()
-        self.identities = filing_identities(filings, pages)
+        self.identities = filing_identities(filings, pages, is_from_covers)
         self.filing = pd.Index(filings["doc_name"]).get_indexer(pages["doc_name"])
         self.groups = FilingGroups(self.filing)
         self.names = {term for one in self.identities for name in one.names for term in terms(name)}
@@ -178,27 +183,28 @@ class Vectors(NamedTuple):
 
 
 @remembered
-def page_views(study: Study) -> PageViews:
-    """The views of the study's pages."""
-    return PageViews(study.filings, study.pages, study.profile.bm25)
+def page_views(study: Study, is_from_covers: bool) -> PageViews:
+    """The views of the study's pages; filings by their records, or by their first pages alone."""
+    return PageViews(study.filings, study.pages, study.profile.bm25, is_from_covers=is_from_covers)
 
 
 @remembered
-def vectors_of(study: Study, questions: tuple[str, ...]) -> Vectors:
+def vectors_of(study: Study, questions: tuple[str, ...], is_from_covers: bool) -> Vectors:
     """The vectors of questions, and of the study's windows and pages."""
     texts = [*(" ".join(text.split()) for text in questions), *map(core, questions)]
     asked = np.split(index.encode_queries(study, texts), 2)
     owners, windows = index.window_vectors(study)
-    return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study))
+    return Vectors(*asked, pages_of_chunks(study)[owners], windows, head_vectors(study, is_from_covers))
 
 
 @remembered
-def head_vectors(study: Study) -> np.ndarray:
+def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
     """Unit vectors of each page's beginning behind its filing's identity, shape (n_pages, d)."""
-    known, limit = page_views(study), study.profile.ahead.head_characters
+    known, limit = page_views(study, is_from_covers), study.profile.ahead.head_characters
     headers = [known.identities[number].header for number in known.filing]
     texts = [f"{header}\n{' '.join(text.split())[:limit]}" for header, text in zip(headers, known.texts, strict=True)]
-    return index.encode_texts(study, "embeddings/ahead-heads", texts)
+    stage = "embeddings/ahead-heads-covers" if is_from_covers else "embeddings/ahead-heads"
+    return index.encode_texts(study, stage, texts)
 
 
 def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
@@ -206,7 +212,7 @@ def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
 
     Words are standardised BM25 over whole pages.
     """
-    known = page_views(study)
+    known = page_views(study, False)
     identity = identity_features(questions, known.identities)["identity"][:, known.filing]
     words = np.stack([known.words.scores(known.topic(question)) for question in questions])
     return untrained_sum(identity, words)
@@ -286,7 +292,12 @@ def pool_of(
 
 
 def study_pool(
-    study: Study, questions: Sequence[str], allowed: np.ndarray | None = None, has_kinds: bool = False
+    study: Study,
+    questions: Sequence[str],
+    allowed: np.ndarray | None = None,
+    has_kinds: bool = False,
+    is_from_covers: bool = False,
 ) -> Pool:
-    """:func:`pool_of` a study's pages."""
-    return pool_of(page_views(study), questions, vectors_of(study, tuple(questions)), allowed, has_kinds)
+    """:func:`pool_of` a study's pages; filings by their records, or by their first pages alone."""
+    vectors = vectors_of(study, tuple(questions), is_from_covers)
+    return pool_of(page_views(study, is_from_covers), questions, vectors, allowed, has_kinds)

@@ -20,7 +20,7 @@ from lib.archive.index import Shards
 from lib.profile import Settings, load_profile
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.identity import filing_identities, identity_features
+from lib.retrievers.identity import filing_identities, identity_features, without_records
 from lib.words import StudyError
 
 NEAREST = 5  # filings whose pages are ranked
@@ -40,7 +40,7 @@ class Archive:
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         self.owners = place.get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[["doc_name", "page"]]))
         self.vectors = np.concatenate(vectors)
-        filings = _unknown(self.pages["doc_name"].unique())
+        filings = without_records(self.pages[["doc_name"]].drop_duplicates())
         self.filed = filing_identities(filings, self.pages)
         self.filing = pd.Index(filings["doc_name"]).get_indexer(self.pages["doc_name"])
         self.words = BM25.of_texts(self.pages["text"], self.profile.bm25.k1, self.profile.bm25.b)
@@ -63,16 +63,11 @@ class Archive:
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
         (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
-        known = PageViews(_unknown(pages["doc_name"].unique()), pages, self.profile.bm25, [question])
+        known = PageViews(without_records(pages[["doc_name"]].drop_duplicates()), pages, self.profile.bm25, [question])
         pool = pool_of(known, [question], vectors, has_kinds=True)
         scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]
         return pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
-
-
-def _unknown(doc_names: Sequence[str]) -> pd.DataFrame:
-    """FILING_COLUMNS of filings of which only the name is known."""
-    return pd.DataFrame({"doc_name": doc_names}).assign(company=None, doc_type="", doc_period=None)
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:

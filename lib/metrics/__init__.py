@@ -1,11 +1,11 @@
-"""What is measured: retrieval of filings and pages, overlap with the evidence, and answers.
+"""What is measured: retrieval of filings and pages, pages that were judged, overlap with the evidence, and answers.
 
 Every metric is a small function with its formula and source, and a row of its module's METRICS. Metrics frames are
 long: question_id, metric, k, value.
 """
 
-from lib.metrics import answers, overlap, retrieval, right
+from lib.metrics import answers, overlap, pooled, retrieval, right
 
 #: All metrics by name.
-METRICS = {metric.name: metric for module in (retrieval, overlap, answers, right) for metric in module.METRICS}
+METRICS = {metric.name: metric for module in (retrieval, pooled, overlap, answers, right) for metric in module.METRICS}
 METRIC_TITLES = {name: metric.title for name, metric in METRICS.items()}

@@ -128,11 +128,17 @@ def filing_identity(doc_name: str, company: object, doc_type: str, doc_period: o
     return Identity(year, quarter, list(dates), kind, doc_name, known, tuple(names))
 
 
-def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame, has_names: bool = True) -> list[Identity]:
-    """The identity of every filing, in the order of ``filings``; files' names say nothing unless ``has_names``."""
+def without_records(filings: pd.DataFrame) -> pd.DataFrame:
+    """The filings with company, form and period unknown."""
+    return filings.assign(company=None, doc_type="", doc_period=None)
+
+
+def filing_identities(filings: pd.DataFrame, pages: pd.DataFrame, is_from_covers: bool = False) -> list[Identity]:
+    """The identity of every filing, in their order: from records, names of files and first pages, or these alone."""
     covers = pages[pages["page"] < 2].groupby("doc_name", sort=False)["text"].agg("\n".join)
-    rows = filings[["doc_name", "company", "doc_type", "doc_period"]].itertuples(index=False, name=None)
-    return [filing_identity(name if has_names else "", *row, covers.get(name, "")) for name, *row in rows]
+    known = without_records(filings) if is_from_covers else filings
+    rows = known[["doc_name", "company", "doc_type", "doc_period"]].itertuples(index=False, name=None)
+    return [filing_identity("" if is_from_covers else name, *row, covers.get(name, "")) for name, *row in rows]
 
 
 def company_match(questions: Sequence[str], identities: Sequence[Identity]) -> np.ndarray:

@@ -19,8 +19,7 @@ SLACK = 1e-4  # of the fit: sums of the same weights differ by rounding
 @remembered
 def identities(study: Search, is_from_covers: bool) -> list[Identity]:
     """The identity of every filing, in the order of ``filings``, from its records or from its first pages alone."""
-    unknown = {"company": None, "doc_type": "", "doc_period": None} if is_from_covers else {}
-    return filing_identities(study.filings.assign(**unknown), study.pages, has_names=not is_from_covers)
+    return filing_identities(study.filings, study.pages, is_from_covers)
 
 
 def inputs(study: Search, *, covers: bool) -> list[list[str]]:

@@ -46,7 +46,7 @@ def test_the_untrained_sum_needs_no_encoder_and_gives_no_filing_where_none_is_na
 
 
 def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
-    known, is_balance = page_views(study), study.pages["page"] == 1
+    known, is_balance = page_views(study, False), study.pages["page"] == 1
     assert known.cover(["lawsuit"]).max() == pytest.approx(1)
     assert not known.cover(["unheard"]).any()
     assert (known.asked_years("In FY2021 and 2019?")[:, is_balance] == 0.5).all()
