@@ -69,11 +69,12 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         found = found[found["metric"].isin(MEASURED)].reset_index(drop=True)
     else:
         found = in_order(pd.read_csv(entry.path / FILE, dtype=TYPES), study.questions)
-    if judged is None or found["metric"].isin(POOLED).any():
+    if judged.empty or found["metric"].isin(POOLED).any():
         return found
     company_of, ks = study.filings.set_index("doc_name")["company"], study.profile.metrics.ks
     more = pooled.pooled_metrics(study.run(method, condition), study.questions, judged, company_of, ks)
-    return in_order(pd.concat([found, more.assign(method=method, condition=condition)]), study.questions)
+    more = more.assign(method=method, condition=condition)
+    return in_order(pd.concat([found, more], ignore_index=True), study.questions)
 
 
 def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:

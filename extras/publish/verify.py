@@ -165,7 +165,7 @@ def follows(published: Published, say=print) -> bool:
     judged, company_of = pooled_gold(published.manifest["dataset"]), published.filings.set_index("doc_name")["company"]
     for (condition, method), run in published.runs.items():
         values = [retrieval_metrics(run, questions, ks)]
-        values += [] if judged is None else [pooled_metrics(run, questions, judged, company_of, ks)]
+        values += [] if judged.empty else [pooled_metrics(run, questions, judged, company_of, ks)]
         parts.append(pd.concat(values).assign(method=method, condition=condition))
     fresh = pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
     return report(compare_metrics(published.metrics, fresh), not_of_metrics(published), say)

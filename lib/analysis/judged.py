@@ -74,7 +74,7 @@ def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def kappa_of(tables: np.ndarray) -> np.ndarray:
-    """Cohen's kappa (1960) of 2 x 2 counts, shape (..., 2, 2); 0 where chance alone would agree always."""
+    """Cohen's kappa (1960) of counts, shape (..., n, n); 0 where chance alone would agree always."""
     total = tables.sum(axis=(-2, -1))
     agreed = np.trace(tables, axis1=-2, axis2=-1) / total
     chance = (tables.sum(-1) * tables.sum(-2)).sum(-1) / total**2

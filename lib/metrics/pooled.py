@@ -1,7 +1,8 @@
 """Page recall where pages beyond the annotators' answer, too: gold pages are pooled over methods and judged.
 
 Pooling is Spärck Jones & van Rijsbergen's (1975). ``pooled_gold/SET.csv`` has the labels of a question set, by two
-readers, and a third where they differ; a label without readers is by the rule that ``protocol.md`` states.
+readers, and a third where they differ, ``again`` a further reading of some that were drawn at random; a label without
+readers is by the rule that ``protocol.md`` states.
 """
 
 from collections.abc import Sequence
@@ -15,13 +16,14 @@ from lib.metrics.retrieval import PAGE, page_recall
 
 FOLDER = Path(__file__).with_name("pooled_gold")
 FULL, PART, NO = "full", "part", "no"  # whether a page answers its question
+COLUMNS = [*PAGE, "reader_1", "reader_2", "reader_3", "label", "again"]
 
 
 @cache
-def pooled_gold(question_set: str) -> pd.DataFrame | None:
-    """The judged pages of a question set: question_id, doc_name, page, label and the readers'; None without any."""
+def pooled_gold(question_set: str) -> pd.DataFrame:
+    """The judged pages of a question set, COLUMNS; none where nobody judged any."""
     path = FOLDER / f"{question_set}.csv"
-    return pd.read_csv(path, dtype={"question_id": str}) if path.is_file() else None
+    return pd.read_csv(path, dtype={"question_id": str}) if path.is_file() else pd.DataFrame(columns=COLUMNS)
 
 
 def page_recall_pooled(run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, k: int) -> pd.Series:

@@ -79,6 +79,25 @@ def histogram(values: pd.Series, xlabel: str, ylabel: str) -> plt.Figure:
     return drawn
 
 
+def named_dots(
+    table: pd.DataFrame, x: tuple[str, str], y: tuple[str, str], named: Sequence[str], line: tuple[float, float]
+) -> plt.Figure:
+    """A dot per method of a table, named ones with their titles, and a line by intercept and slope.
+
+    ``x`` and ``y`` are a column of shares and its title.
+    """
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.7 * SHOWN_WIDTH))
+    axes.axline((0, line[0]), slope=line[1], color=GREY, lw=1)
+    is_named = table["method"].isin(named)
+    for part, colour in (table[~is_named], GREY), (table[is_named], COLOURS[0]):
+        axes.scatter(part[x[0]], part[y[0]], s=22, color=colour, zorder=3)
+    for method, *place in table.loc[is_named, ["method", x[0], y[0]]].itertuples(index=False, name=None):
+        axes.annotate(title(method), place, (-6, 4), textcoords="offset points", ha="right", fontsize=9)
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=x[1], ylabel=y[1])
+    drawn.tight_layout()
+    return drawn
+
+
 def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
     """Page recall of each method over all filings and with the filing given, with 95 % intervals; the best on top."""
     runs = summary[summary["metric"] == "page_recall"].set_index(["condition", "method"]).sort_index()

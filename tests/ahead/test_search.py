@@ -24,10 +24,10 @@ def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_
     assert found.tolist() == [spread]
 
 
-@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"trained": False}])
+@pytest.mark.parametrize("options", [{}, {"kinds": True}, {"kinds": True, "covers": True}, {"trained": False}])
 def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes_once(study, options):
     assert search.scored_by(study) == "saved"
-    assert search.inputs(study, **options)
+    assert search.inputs(study, **{name: value for name, value in options.items() if name != "covers"})
     scores = search.score(study, study.candidates("standard"), **options)
     run = runs.rank(scores, study.questions, study.chunks, 5)
     top = run[run["rank"] == 1].set_index("question_id")
