@@ -20,7 +20,7 @@ from lib.study import Study
 STEP_COLOURS = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
 STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
 #: A row of the main study's breakdowns: the run here that stands beside it.
-REPORTED_RUNS = {"multi_hyde_rerank": "best_baseline", "page_scorer": "page_scorer"}
+REPORTED_RUNS = {"multi_hyde_rerank": "best_baseline", "page_scorer": "page_scorer_filing"}
 REPORTED_RUNS |= {"oracle-document": "oracle_document"}
 
 
