@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.ahead.ranker import UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
+from lib.ahead.ranker import FROM_COVERS, UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
 from lib.ahead.sets import SETS
 from lib.ahead.views import VIEWS
 from lib.analysis.frontier import TIMES, known_table
@@ -39,6 +39,7 @@ MEASURED = {
     BASE: UNTRAINED,
     TRAINED: WHOLE,
     KINDS: WITH_KINDS,
+    f"{KINDS}, by cover pages": FROM_COVERS,
     **{f"trained, without {name}": without(name) for name in (*VIEWS, "encoder")},
 }
 RECALLS = ["doc_recall", "page_recall"]
@@ -163,11 +164,11 @@ def by_set(study: Study) -> pd.DataFrame:
 
 
 def by_type(study: Study) -> pd.DataFrame:
-    """Page recall by set and type of question: a row per type, a column per variant without ablations."""
+    """Page recall by set and type of question: a row per type, a column per variant by records without ablations."""
     found = {
         title: mean_recalls(study, variant).groupby(["set", "question_type"], sort=False)["page_recall"]
         for title, variant in MEASURED.items()
-        if not variant.name.startswith("without")
+        if not variant.name.startswith("without") and not variant.is_from_covers
     }
     parts = {title: of.mean() for title, of in found.items()}
     return pd.DataFrame(parts).assign(n=found[BASE].size()).reset_index()
