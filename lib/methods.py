@@ -264,18 +264,12 @@ for _chunking, _what in _PAGES.items():
          f"{_KEY},robertson2009bm25", bm25.score, "bm25", chunking=_chunking, changes="bm25", version=2)
 
 _STACKED = f"{_ADDED} → dense and BM25 over pages with titles and tables in markdown → reciprocal rank fusion"
-_stacked = partial(row, chunking="markdown", family=KIM, conditions=("standard",))
-_stacked("expanded_markdown", "Expansion and markdown, hybrid", _STACKED,
+_row = partial(row, chunking="markdown", family=KIM, conditions=("standard",))
+_row("expanded_markdown", "Expansion and markdown, hybrid", _STACKED,
          _KEY, rewritten.score_lengthened, *_LENGTHENED, changes="lm_expansion", **lengthened("expansion"))
-_stacked("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → cross-encoder",
+_row("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → cross-encoder",
          f"{_KEY},nogueira2019bert", rerank.score, "rerank", uses=("expanded_markdown",),
          options={"first_stage": "expanded_markdown"}, changes="expanded_markdown", needs=(TEXTS, PAIRS))
-_stacked("stacked", "Expansion, markdown, hybrid, reranker and selection agent",
-         f"{_STACKED} → first 20 → cross-encoder → a language model reads the first 10 in one prompt → those that it "
-         "does not list go behind", f"{_KEY},nogueira2019bert", judged.score_selected, *_LENGTHENED, "run",
-         uses=("stacked_rerank",), options={"first_stage": "stacked_rerank"},
-         inputs=partial(judged.chosen, first_stage="stacked_rerank"), writes={"selection": 1.0},
-         changes="stacked_rerank", needs=(TEXTS, PAIRS))
 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
 YEPES, _KEY = "yepes2024", "yepes2024chunking"

@@ -134,7 +134,7 @@ class Study:
             return ""
         if not self.has_text:
             return self.published.manifest["inputs"].get(name, "") if self.published else ""
-        return self.memo(("inputs", name), lambda: digest_of(method.inputs(self.over(method.chunking)._for(name)))[:20])
+        return self.memo(("inputs", name), lambda: digest_of(method.inputs(self._for(name)))[:20])
 
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
         """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""

@@ -77,9 +77,9 @@ def choices(study: Search, run: pd.DataFrame) -> dict[str, list[int]]:
     return {name: ranks_in(texts.get(name), read["last"] + 1) for name, read in fields.items()}
 
 
-def chosen(study: Search, first_stage: str = FIRST_STAGE) -> dict[str, list[int]]:
-    """The :func:`choices` among another method's standard run."""
-    return choices(study, study.run(first_stage))
+def chosen(study: Search) -> dict[str, list[int]]:
+    """The :func:`choices` among the first stage's standard run."""
+    return choices(study, study.run(FIRST_STAGE))
 
 
 def ranks_after(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.Series:
@@ -89,9 +89,9 @@ def ranks_after(run: pd.DataFrame, chosen: Mapping[str, list[int]]) -> pd.Series
     return (run["rank"] + len(run) * is_behind).groupby(run["question_id"]).rank()
 
 
-def score_selected(study: Search, candidates: np.ndarray, *, first_stage: str = FIRST_STAGE) -> np.ndarray:
+def score_selected(study: Search, candidates: np.ndarray) -> np.ndarray:
     """Minus the rank after selection, shape (n_questions, n_chunks)."""
-    run = study.rank_method(first_stage, candidates, study.profile.run.depth)
+    run = study.rank_method(FIRST_STAGE, candidates, study.profile.run.depth)
     return runs.to_matrix(run, study.questions, study.chunks, -ranks_after(run, choices(study, run)))
 
 
