@@ -90,6 +90,11 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     right = summary[(summary["metric"] == "answer_right") & (summary["condition"] == "oracle-page")]
     given = {"named": (label == NAMED[0]).mean() if len(label) else None}
     given |= {"models": [models[role]["title"] for role in roles if role in models]}
+    pooled = summary[(summary["metric"] == "page_recall_pooled") & (summary["k"] == K)]
+    pooled = pooled[pooled["condition"] == "standard"].set_index("method")["mean"]
+    base = next(iter(headline_rows(summary).values()))["method"].iloc[0]
+    both = {"base": base, "ahead": "ahead"}
+    given |= {"pooled": {role: pooled.get(name) for role, name in both.items()} if len(pooled) else None}
     given |= {
         "right": right["mean"].max() if len(right) else None,
         "n_right": right["n"].max() if len(right) else 0,
