@@ -110,7 +110,7 @@ def match_first(name: str, kind: str, family: str) -> None:
 
 # Untrained rivals of the trained rows.
 for _kind in ("records", "covers"):
-    for _name in ("dense", "bm25", "hybrid_rrf", "parent_child", "rerank", "multi_hyde_rerank"):
+    for _name in ("dense", "bm25", "hybrid_rrf", "parent_child", "multi_hyde"):
         match_first(_name, _kind, MATCHED)
 
 
@@ -214,8 +214,13 @@ row("crag", "Corrective RAG", "hybrid RRF → a model reads and labels the first
     family=AKARSU, conditions=("standard",))
 
 for _kind in ("records", "covers"):
-    for _name in ("hybrid_rerank", "contextual_hybrid"):
-        match_first(_name, _kind, MATCHED)
+    match_first("contextual_hybrid", _kind, MATCHED)
+    for _name, _n in (("dense", 20), ("multi_hyde", 20), ("hybrid_rrf", 50)):
+        _base = METHODS[f"{_name}_{_kind}"]
+        row(f"{_base.name}_rerank", f"{_base.title}, reranker", f"{_base.pipeline} → the first {_n} → {_READ}",
+            "nogueira2019bert", rerank.score, "rerank", uses=(_base.name,),
+            options={"first_stage": _base.name, "n": _n, **_HEADS}, changes=_base.name, needs=(*_base.needs, PAIRS),
+            family=MATCHED, conditions=("standard",))
 
 # Kim et al., "Optimizing Retrieval Strategies for Financial QA Documents" (2025): queries, weights, tables.
 KIM, _KEY = "kim2025", "kim2025financial"
@@ -267,9 +272,9 @@ _STACKED = f"{_ADDED} → dense and BM25 over pages with titles and tables in ma
 _row = partial(row, chunking="markdown", family=KIM, conditions=("standard",))
 _row("expanded_markdown", "Expansion and markdown, hybrid", _STACKED,
          _KEY, rewritten.score_lengthened, *_LENGTHENED, changes="lm_expansion", **lengthened("expansion"))
-_row("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → cross-encoder",
+_row("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → {_READ}",
          f"{_KEY},nogueira2019bert", rerank.score, "rerank", uses=("expanded_markdown",),
-         options={"first_stage": "expanded_markdown"}, changes="expanded_markdown", needs=(TEXTS, PAIRS))
+         options={"first_stage": "expanded_markdown", "n": 20, **_HEADS}, changes="expanded_markdown", needs=(TEXTS, PAIRS))
 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
 YEPES, _KEY = "yepes2024", "yepes2024chunking"
