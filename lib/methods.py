@@ -274,7 +274,8 @@ _row("expanded_markdown", "Expansion and markdown, hybrid", _STACKED,
          _KEY, rewritten.score_lengthened, *_LENGTHENED, changes="lm_expansion", **lengthened("expansion"))
 _row("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} → first 20 → {_READ}",
          f"{_KEY},nogueira2019bert", rerank.score, "rerank", uses=("expanded_markdown",),
-         options={"first_stage": "expanded_markdown", "n": 20, **_HEADS}, changes="expanded_markdown", needs=(TEXTS, PAIRS))
+         options={"first_stage": "expanded_markdown", "n": 20, **_HEADS}, changes="expanded_markdown",
+         needs=(TEXTS, PAIRS))
 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
 YEPES, _KEY = "yepes2024", "yepes2024chunking"
