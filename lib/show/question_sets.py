@@ -115,9 +115,17 @@ def gains_by_dose(found: pd.DataFrame, crossings: Mapping[str, Interval]) -> plt
 
 def dose_finding(crossings: Mapping[str, Interval]) -> str:
     """At which dose BM25 and dense find equally much of each set, in one sentence; see :func:`gains_by_dose`."""
-    form = "at {:+.1f} [{:+.1f}, {:+.1f}]".format
-    cells = {name: "at none" if pd.isna(one.mean) else form(*one[:3]) for name, one in crossings.items()}
-    return ", ".join(f"{cell} words on {name}" for name, cell in cells.items())
+    form = "at {:+.1f} [{:+.1f}, {:+.1f}] words".format
+    cells = {name: "at no dose" if pd.isna(one.mean) else form(*one[:3]) for name, one in crossings.items()}
+    return ", ".join(f"{cell} on {name}" for name, cell in cells.items())
+
+
+def most_deleted(found: pd.DataFrame) -> str:
+    """What BM25 and dense find without words deleted, and with the most; ``found`` as of :func:`gains_by_dose`."""
+    parts = {name: of.set_index("dose") for name, of in found[found["kind"] == DELETED].groupby("set", sort=False)}
+    ends = {name: (*of["bm25"].iloc[[0, -1]], *of["dense"].iloc[[0, -1]]) for name, of in parts.items()}
+    form = "BM25 {:.2f} → {:.2f} and dense {:.2f} → {:.2f}".format
+    return "; ".join(f"{form(*of)} on {name}" for name, of in ends.items())
 
 
 def coefficients_table(fits: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

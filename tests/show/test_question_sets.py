@@ -82,5 +82,7 @@ def test_doses_are_one_line_per_set_with_its_control_and_its_crossing():
     assert [[1, 0]] in dots
     assert [[0.5, 0]] in dots
     assert {"one", "words of another page", "+0.5"} <= {text.get_text() for text in axes.texts}
-    assert show.dose_finding(level) == "at +0.5 [+0.0, +1.0] words on one, at none words on two"
+    assert show.dose_finding(level) == "at +0.5 [+0.0, +1.0] words on one, at no dose on two"
+    recalls = found[found["kind"] == "deleted"].assign(bm25=[0.8, 0.2], dense=[0.5, 0.1])
+    assert show.most_deleted(recalls) == "BM25 0.80 → 0.20 and dense 0.50 → 0.10 on one"
     plt.close("all")
