@@ -6,11 +6,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from lib.analysis.claims import claims, sources
+from lib.analysis.overlap_dose import CONTROL, DELETED
 from lib.analysis.question_sets import FEATURES, Kind
 from lib.show.display import SHOWN_WIDTH, Column, interval, label, percent, printed, with_interval
 from lib.show.figures import COLOURS, DARK
 from lib.show.tables import METHOD, N, as_table, title
-from lib.stats import Resampling
+from lib.stats import Interval, Resampling
 
 
 def described_table(means: pd.DataFrame) -> pd.DataFrame:
@@ -81,6 +82,50 @@ def gains_by_overlap(found: pd.DataFrame) -> plt.Figure:
     axes.set(xlabel="share of the question's rare words on its gold page", ylabel="BM25 − dense", xlim=(0, 1))
     axes.legend(loc="upper left")
     return drawn
+
+
+def gains_by_dose(found: pd.DataFrame, crossings: Mapping[str, Interval]) -> plt.Figure:
+    """The difference by dose, words that are deleted to the left: a line per set, and a dashed one of the control.
+
+    ``found``: :func:`lib.analysis.overlap_dose.effects` of several sets (column ``set``); ``crossings``: set to the
+    dose at which its line crosses zero, which is marked unless it is NaN.
+    """
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 4))
+    signed = found.assign(dose=found["dose"].where(found["kind"] != DELETED, -found["dose"]))
+    for colour, (name, of) in zip(COLOURS, signed.groupby("set", sort=False), strict=False):
+        is_control = of["kind"] == CONTROL
+        lines = (("o-", label(name), of[~is_control]), ("o--", "words of another page", of[is_control]))
+        for form, text, part in lines:
+            part = part.drop_duplicates("dose").sort_values("dose")
+            ends = abs(part[["low", "high"]].to_numpy() - part[["mean"]].to_numpy()).T
+            fill = "white" if "--" in form else colour
+            axes.errorbar(part["dose"], part["mean"], ends, fmt=form, mfc=fill, ms=5, capsize=2, lw=1.4, color=colour)
+            place = part["dose"].iloc[-1] + 0.3, part["mean"].iloc[-1]
+            axes.text(*place, text, color=colour, va="center", fontsize=9)
+        if name in crossings and not pd.isna(dose := crossings[name].mean):
+            axes.plot(dose, 0, "D", color=colour, ms=9, mfc="white", mew=2, zorder=5)
+            axes.annotate(f"{dose:+.1f}", (dose, 0), (6, -14), textcoords="offset points", color=colour)
+    axes.axhline(0, color=DARK, lw=0.8)
+    ticks = sorted({*signed["dose"]})
+    axes.set(xlabel="rare words: deleted (−), appended (+)", ylabel="BM25 − dense", xticks=ticks)
+    axes.set_xticklabels([f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks])
+    axes.set_xlim(right=ticks[-1] + 5.5)  # for the lines' names
+    return drawn
+
+
+def dose_finding(crossings: Mapping[str, Interval]) -> str:
+    """At which dose BM25 and dense find equally much of each set, in one sentence; see :func:`gains_by_dose`."""
+    form = "at {:+.1f} [{:+.1f}, {:+.1f}] words".format
+    cells = {name: "at no dose" if pd.isna(one.mean) else form(*one[:3]) for name, one in crossings.items()}
+    return ", ".join(f"{cell} on {name}" for name, cell in cells.items())
+
+
+def most_deleted(found: pd.DataFrame) -> str:
+    """What BM25 and dense find without words deleted, and with the most; ``found`` as of :func:`gains_by_dose`."""
+    parts = {name: of.set_index("dose") for name, of in found[found["kind"] == DELETED].groupby("set", sort=False)}
+    ends = {name: (*of["bm25"].iloc[[0, -1]], *of["dense"].iloc[[0, -1]]) for name, of in parts.items()}
+    form = "BM25 {:.2f} → {:.2f} and dense {:.2f} → {:.2f}".format
+    return "; ".join(f"{form(*of)} on {name}" for name, of in ends.items())
 
 
 def coefficients_table(fits: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

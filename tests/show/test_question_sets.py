@@ -7,7 +7,7 @@ import pandas as pd
 from lib.analysis.claims import claims
 from lib.analysis.question_sets import WITH_GOLD, Kind
 from lib.show import question_sets as show
-from lib.stats import Resampling
+from lib.stats import Interval, Resampling
 
 IDS = ["q1", "q2", "q3", "q4"]
 
@@ -69,4 +69,20 @@ def test_pictures_have_a_line_for_each_row_and_set():
     found = pd.DataFrame({"set": ["one", "two"], "overlap": [0.2, 0.8], "mean": 0.1, "low": 0.0, "high": 0.2})
     labels = show.gains_by_overlap(found).axes[0].get_legend_handles_labels()[1]
     assert labels == ["one", "two"]
+    plt.close("all")
+
+
+def test_doses_are_one_line_per_set_with_its_control_and_its_crossing():
+    rows = [("deleted", 0, -0.1), ("deleted", 1, -0.2), ("appended", 0, -0.1), ("appended", 1, 0.1), ("control", 1, 0)]
+    found = pd.DataFrame(rows, columns=["kind", "dose", "mean"]).assign(low=-0.3, high=0.3, set="one")
+    level = {"one": Interval(0.5, 0.0, 1.0, 4, 2), "two": Interval(np.nan, np.nan, np.nan, 4, 2)}
+    axes = show.gains_by_dose(found, level).axes[0]
+    dots = [line.get_xydata().tolist() for line in axes.lines]
+    assert [[-1, -0.2], [0, -0.1], [1, 0.1]] in dots
+    assert [[1, 0]] in dots
+    assert [[0.5, 0]] in dots
+    assert {"one", "words of another page", "+0.5"} <= {text.get_text() for text in axes.texts}
+    assert show.dose_finding(level) == "at +0.5 [+0.0, +1.0] words on one, at no dose on two"
+    recalls = found[found["kind"] == "deleted"].assign(bm25=[0.8, 0.2], dense=[0.5, 0.1])
+    assert show.most_deleted(recalls) == "BM25 0.80 → 0.20 and dense 0.50 → 0.10 on one"
     plt.close("all")

@@ -1,0 +1,127 @@
+"""Overlap as an intervention: questions with rare words of their gold page added or taken away, asked again.
+
+The rule was fixed before anything was measured. A word is a content token of three letters or more and nothing else,
+which occurs on two pages of the collection at least. A dose is so many distinct words, those on the fewest pages first,
+ties by text, or all where there are fewer: *appended*, of the first gold page, which the question lacks; *deleted*, of
+the question, which stand on that page; *control*, appended, of another page of the same filing, drawn among those with
+enough of them, which neither the question nor a gold page has.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+
+import numpy as np
+import pandas as pd
+
+from lib.method import stored
+from lib.metrics.retrieval import page_recall
+from lib.retrievers import bm25, dense
+from lib.runs import rank
+from lib.stats import Interval, Resampling, percentiles
+from lib.study import Study
+from lib.tokens import FINANCE, content_tokens
+
+DOSES = (0, 1, 2, 4, 8)  # words
+DELETED, APPENDED, CONTROL = KINDS = ("deleted", "appended", "control")
+SEED = 0  # of the control's pages
+TOKEN = re.compile(FINANCE.pattern, re.I)
+
+
+def words_of(text: str) -> set[str]:
+    """The distinct content tokens of a text that are three letters or more and nothing else, in lower case."""
+    return {word for word in content_tokens(text) if len(word) > 2 and word.isalpha()}
+
+
+def rarest(words: Iterable[str], n_pages: Mapping[str, int]) -> list[str]:
+    """The words that occur on two pages at least (``n_pages``), those on the fewest first, ties by text."""
+    return sorted((word for word in words if n_pages[word] > 1), key=lambda word: (n_pages[word], word))
+
+
+def without(question: str, words: Set[str]) -> str:
+    """A question without any of some words in lower case, wherever they stand in it."""
+    kept = TOKEN.sub(lambda found: "" if found[0].lower() in words else found[0], question)
+    return " ".join(kept.split())
+
+
+def pools(questions: pd.DataFrame, pages: pd.DataFrame) -> Iterator[dict[str, list[str]]]:
+    """The words of each question's doses by kind, rarest first; see the rule above."""
+    of = {name: part.set_index("page")["text"].map(words_of) for name, part in pages.groupby("doc_name")}
+    n_pages = Counter(word for filing in of.values() for words in filing for word in words)
+    random = np.random.default_rng(SEED)
+    for one in questions.to_dict("records"):
+        filing, asked = of[one["doc_name"]], words_of(one["question"])
+        first, known = filing[one["gold_pages"][0]], asked.union(*filing[one["gold_pages"]])
+        drawn = random.permutation(filing.index.difference(one["gold_pages"]))
+        others = (rarest(filing[page] - known, n_pages) for page in drawn)
+        control = next((words for words in others if len(words) >= DOSES[-1]), [])
+        yield {DELETED: rarest(asked & first, n_pages), APPENDED: rarest(first - asked, n_pages), CONTROL: control}
+
+
+def dosed(questions: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
+    """The questions at each dose: question_id, kind, dose, n_words (the words added or deleted), question."""
+    rows = []
+    for (name, question), pool in zip(
+        questions[["question_id", "question"]].itertuples(index=False), pools(questions, pages), strict=True
+    ):
+        for kind in KINDS:
+            for dose in DOSES:
+                words = pool[kind][:dose]
+                text = without(question, {*words}) if kind == DELETED else " ".join([question, *words])
+                rows.append((name, kind, dose, len(words), text if words else question))
+    return pd.DataFrame(rows, columns=["question_id", "kind", "dose", "n_words", "question"])
+
+
+@stored("analysis/overlap-dose", ["questions", "pages", "chunks"], ["bm25", "embedder"], public=True)
+def measured(study: Study, k: int = 5) -> pd.DataFrame:
+    """Page recall at k chunks of each question at each dose: question_id, kind, dose, n_words, method, value."""
+    model, parts = bm25.index(study), []
+    asked = dosed(study.questions, study.pages)
+    for _, part in asked.groupby(["kind", "dose"], sort=False):
+        texts, about = part["question"].tolist(), part.drop(columns="question")
+        for method, scores in (("bm25", bm25.text_scores(model, texts)), ("dense", dense.score_texts(study, texts))):
+            found = page_recall(rank(scores, study.questions, study.chunks, k), study.questions, k)
+            parts.append(about.assign(method=method, value=found[part["question_id"]].to_numpy()))
+    return pd.concat(parts, ignore_index=True)
+
+
+def gains(found: pd.DataFrame) -> pd.DataFrame:
+    """BM25 minus dense of :func:`measured`, questions × kind and dose."""
+    values = found.pivot(index="question_id", columns=["method", "kind", "dose"], values="value")
+    return values["bm25"] - values["dense"]
+
+
+def effects(found: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
+    """The means of :func:`measured`: kind, dose, n_words, bm25, dense, and BM25 minus dense with its interval and n."""
+    means = found.pivot_table(index=["kind", "dose"], columns="method", values="value")
+    n_words = found.groupby(["kind", "dose"])["n_words"].mean()
+    rows = []
+    for (kind, dose), values in gains(found).items():
+        row = {"kind": kind, "dose": dose, "n_words": n_words[kind, dose]} | means.loc[(kind, dose)].to_dict()
+        rows.append(row | draws.interval(values, span=(-1.0, 1.0))._asdict())
+    return pd.DataFrame(rows)
+
+
+def crossing(found: pd.DataFrame, draws: Resampling) -> Interval:
+    """The dose at which BM25 and dense find equally much of :func:`measured`, straight lines between doses.
+
+    Words are appended where BM25 is behind without them, else deleted: then the dose and its interval are negative.
+    NaN where the sign of the mean does not change; a draw whose sign does not counts as the largest dose, one that
+    is on the other side already as 0.
+    """
+    apart = gains(found)
+    side, kind = (-1.0, APPENDED) if apart[APPENDED, 0].mean() < 0 else (1.0, DELETED)
+    values = side * apart[kind]
+    mean, *drawn = (_zero(row) for row in np.vstack([values.mean(), draws.means(values)]))
+    ends = percentiles(np.nan_to_num(drawn, nan=DOSES[-1])) if mean == mean else (np.nan, np.nan)
+    n_companies = draws.company.reindex(values.index).nunique()
+    return Interval(-side * mean + 0.0, *sorted(-side * end + 0.0 for end in ends), len(values), n_companies)
+
+
+def _zero(falling: np.ndarray) -> float:
+    """The first dose, of DOSES or between two, at which values are above zero no more; NaN if there is none."""
+    below = np.flatnonzero(falling <= 0)
+    if not len(below):
+        return np.nan
+    last = below[0]
+    return float(np.interp(0, falling[[last, last - 1]], np.take(DOSES, [last, last - 1]))) if last else 0.0
