@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
 from lib.typed import content_digest
-from lib.words import CONDITIONS, Condition, StudyError
+from lib.words import CONDITIONS, Condition, NeedsFilings, StudyError
 
 VERSION = 2
 FILE = "metrics.csv"
@@ -109,6 +110,15 @@ def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metric
 def evaluate_all(study: Study, methods: Iterable[str], conditions: Iterable[Condition] = CONDITIONS) -> Metrics:
     """The metrics of methods under every one of the conditions."""
     return evaluate_runs(study, ((method, condition) for condition, method in product(conditions, methods)))
+
+
+def evaluate_known(study: Study, methods: Iterable[str]) -> Metrics:
+    """The metrics of methods under the standard condition, without those whose runs need filings that are not here."""
+    parts = []
+    for method in methods:
+        with suppress(NeedsFilings):
+            parts.append(evaluate(study, method))
+    return Metrics(pd.concat(parts, ignore_index=True))
 
 
 def summarise(metrics: pd.DataFrame, draws: Resampling) -> pd.DataFrame:

@@ -78,6 +78,7 @@ FORMS = {
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
     "method": title,
+    "shares": lambda chosen: "; ".join(f"{title(name)} {share:.0%}" for name, share in [*chosen.items()][:3]) or "–",
     "metric": METRIC_TITLES.get,
     "lower": str.lower,
 }
@@ -147,6 +148,15 @@ def recall_at(study: Study, metrics: Metrics, methods: Iterable[str]) -> pd.Data
     wanted = rows["metric"].isin(["doc_recall", "page_recall"]) & rows["method"].isin(list(methods))
     found = summarise(rows[wanted & (rows["condition"] == "standard")], Resampling.of(study))
     return found[["method", "metric", "k", "mean", "low", "high"]].sort_values(["method", "metric", "k"])
+
+
+def budget_table(curves: pd.DataFrame) -> pd.DataFrame:
+    """Page recall of :func:`lib.analysis.budgets.curves`: a row per method, a column per budget, a dash where it is not
+    known."""
+    pages = curves[curves["metric"] == "page_recall"]
+    shown = wide(pages.assign(head=pages["budget"].map("{:,} tokens".format)), ["method"], heads="head")
+    heads = [f"{budget:,} tokens" for budget in sorted(pages["budget"].unique())]
+    return shown[heads].fillna("–").rename(index=title).rename_axis("Method").reset_index().assign(n=shown["n"].array)
 
 
 def comparison_table(
