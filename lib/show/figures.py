@@ -142,20 +142,22 @@ def budget_curves(curves: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
             style = {"color": colours.get(method, GREY), "lw": 2 if method in colours else 1.2}
             axes.plot(part["budget"], part["mean"], "o-", ms=4, **style)
         ends = [part.iloc[-1] for part in lines.values()]
-        gap = 0.06 * (max(end["mean"] for end in ends) or 1.0)
+        gap = 0.07 * (max(end["mean"] for end in ends) or 1.0)
         for end, height in zip(ends, spread_labels([end["mean"] for end in ends], gap), strict=True):
             style = {"color": colours.get(end["method"], DARK), "va": "center", "fontsize": 9}
             style |= {
                 "textcoords": axes.get_yaxis_transform(),
                 "arrowprops": {"arrowstyle": "-", "color": GREY, "lw": 0.6},
             }
-            axes.annotate(title(end["method"]), (end["budget"], end["mean"]), (1.03, height), **style)
+            axes.annotate(
+                textwrap.fill(title(end["method"]), 28), (end["budget"], end["mean"]), (1.03, height), **style
+            )
         axes.set(xscale="log", ylabel=METRIC_TITLES[metric].lower(), ylim=(0, None))
     budgets = sorted(curves["budget"].unique())
     panels[-1].set_xticks(budgets, [f"{budget:,}" for budget in budgets])
     panels[-1].minorticks_off()
     panels[-1].set_xlabel("tokens read")
-    drawn.subplots_adjust(left=0.09, right=0.66, top=0.98, bottom=0.07, hspace=0.08)
+    drawn.subplots_adjust(left=0.09, right=0.68, top=0.94, bottom=0.07, hspace=0.12)
     return drawn
 
 
