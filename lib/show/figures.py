@@ -139,6 +139,47 @@ def recall_curves(recalls: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
     return drawn
 
 
+def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
+    """Heights moved as little (least squares) as keeps them ``gap`` apart, in their order."""
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(len(order))
+    placed = np.empty(len(order))
+    placed[order] = isotonic_regression(np.asarray(heights, float)[order] - steps).x + steps
+    return placed
+
+
+def budget_curves(curves: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
+    """Document and page recall (:func:`lib.analysis.budgets.curves`) against tokens read, each line with its name: some
+    methods in colours, the others grey."""
+    drawn, panels = plt.subplots(2, 1, figsize=(SHOWN_WIDTH, 8.0), sharex=True)
+    colours = dict(zip(named, COLOURS, strict=False))
+    for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
+        lines = dict(tuple(curves[curves["metric"] == metric].groupby("method", sort=False)))
+        for method, part in lines.items():
+            style = {"color": colours.get(method, GREY), "lw": 2 if method in colours else 1.2}
+            axes.plot(part["budget"], part["mean"], "o-", ms=4, **style)
+        ends = [part.iloc[-1] for part in lines.values()]
+        gap = 0.07 * (max(end["mean"] for end in ends) or 1.0)
+        for end, height in zip(ends, spread_labels([end["mean"] for end in ends], gap), strict=True):
+            style = {"color": colours.get(end["method"], DARK), "va": "center", "fontsize": 9}
+            style |= {
+                "textcoords": axes.get_yaxis_transform(),
+                "arrowprops": {"arrowstyle": "-", "color": GREY, "lw": 0.6},
+            }
+            axes.annotate(
+                textwrap.fill(title(end["method"]), 28), (end["budget"], end["mean"]), (1.03, height), **style
+            )
+        axes.set(xscale="log", ylabel=METRIC_TITLES[metric].lower(), ylim=(0, None))
+    budgets = sorted(curves["budget"].unique())
+    panels[-1].set_xticks(budgets, [f"{budget:,}" for budget in budgets])
+    panels[-1].minorticks_off()
+    panels[-1].set_xlabel("tokens read")
+    drawn.subplots_adjust(left=0.09, right=0.68, top=0.94, bottom=0.07, hspace=0.12)
+    return drawn
+
+
 def waterfall(rising: pd.DataFrame) -> plt.Figure:
     """Page recall from step to step (:func:`lib.show.tables.steps`): what each adds, with the interval of the level."""
     drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.5 * len(rising) + 0.9))

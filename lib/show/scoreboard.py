@@ -15,7 +15,7 @@ from lib.analysis.facts import facts
 from lib.methods import METHODS
 from lib.metrics import METRICS
 from lib.show.display import SHOWN_WIDTH, escape_cell, p_value
-from lib.show.figures import COLOURS, DARK, label_rows
+from lib.show.figures import COLOURS, DARK, label_rows, spread_labels
 from lib.show.tables import as_table, title
 from lib.words import IN_WORDS
 
@@ -174,17 +174,6 @@ def forest(board: pd.DataFrame) -> plt.Figure:
     axes.legend(handles=handles, loc="lower right", ncols=3, bbox_to_anchor=(1.0, 1.0), fontsize=9)
     drawn.tight_layout()
     return drawn
-
-
-def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
-    """Heights moved as little (least squares) as keeps them ``gap`` apart, in their order."""
-    from scipy.optimize import isotonic_regression
-
-    order = np.argsort(heights, kind="stable")
-    steps = gap * np.arange(len(order))
-    placed = np.empty(len(order))
-    placed[order] = isotonic_regression(np.asarray(heights, float)[order] - steps).x + steps
-    return placed
 
 
 def cost_and_quality(table: pd.DataFrame, quality: str) -> plt.Figure:

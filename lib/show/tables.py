@@ -78,6 +78,9 @@ FORMS = {
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
     "method": title,
+    "shares": lambda chosen: "; ".join(
+        f"{title(name)} {share:.0%}" for name, share in [*chosen.items()][:3] if share >= 0.01
+    ),
     "metric": METRIC_TITLES.get,
     "lower": str.lower,
 }
@@ -147,6 +150,32 @@ def recall_at(study: Study, metrics: Metrics, methods: Iterable[str]) -> pd.Data
     wanted = rows["metric"].isin(["doc_recall", "page_recall"]) & rows["method"].isin(list(methods))
     found = summarise(rows[wanted & (rows["condition"] == "standard")], Resampling.of(study))
     return found[["method", "metric", "k", "mean", "low", "high"]].sort_values(["method", "metric", "k"])
+
+
+def budget_table(curves: pd.DataFrame) -> pd.DataFrame:
+    """Page recall of :func:`lib.analysis.budgets.curves`: a row per method, a column per budget, a dash where it is not
+    known."""
+    pages = curves[curves["metric"] == "page_recall"]
+    shown = wide(pages.assign(head=pages["budget"].map("{:,} tokens".format)), ["method"], heads="head")
+    heads = [f"{budget:,} tokens" for budget in sorted(pages["budget"].unique())]
+    return shown[heads].fillna("–").rename(index=title).rename_axis("Method").reset_index().assign(n=shown["n"].array)
+
+
+def sizes_finding(study: Study, values: Mapping[str, pd.DataFrame]) -> str:
+    """The order of rows by their means under each heading, and how far the first column is ahead of the last, in one
+    sentence. ``values``: heading → questions × rows."""
+    draws, orders, said = Resampling.of(study), [], []
+    for head, part in values.items():
+        if part.shape[1] < 2:
+            return "Too few sizes of chunks are measured here."
+        means = part.mean().sort_values(ascending=False, kind="stable")
+        listed = ", ".join(f"{title(name)} {mean:.2f}" for name, mean in means.items())
+        small, large = part.columns[[0, -1]]
+        apart = with_interval(*draws.difference(part[small], part[large])[:3])
+        orders.append([*means.index])
+        said.append(f"{head} it is {listed} ({title(small)} less {title(large)}: {apart})")
+    changes = "stays" if all(order == orders[0] for order in orders) else "changes"
+    return f"The order {changes}: {'; '.join(said)}."
 
 
 def comparison_table(

@@ -13,7 +13,8 @@ from matplotlib.text import Text
 from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs, on_frontier
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
-from lib.show.scoreboard import cost_and_quality, spread_labels
+from lib.show.figures import spread_labels
+from lib.show.scoreboard import cost_and_quality
 from lib.show.tables import as_table
 
 QUALITY = {"dense": 0.40, "bm25": 0.30, "query_expansion": 0.42, "hyde": 0.10}

@@ -70,3 +70,14 @@ def test_curves_name_a_few_methods():
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["Dense"]
     assert [len(axes.lines) for axes in drawn.axes] == [3, 3]
     assert float(smallest_type(drawn)) >= 8
+
+
+def test_every_line_of_a_budget_has_its_name_and_coloured_ones_its_colour():
+    rows = [(m, metric, n, 0.5) for m in METHODS for metric in ("doc_recall", "page_recall") for n in (500, 1000)]
+    curves = pd.DataFrame(rows, columns=["method", "metric", "budget", "mean"])
+    drawn = figures.budget_curves(curves, ["dense"])
+    for axes in drawn.axes:
+        assert sorted(text.get_text().replace("\n", " ") for text in axes.texts) == sorted(map(figures.title, METHODS))
+        assert [text.get_color() for text in axes.texts if text.get_text() == "Dense"] == [figures.COLOURS[0]]
+        assert [line.get_color() for line in axes.lines].count(figures.GREY) == 2
+    assert float(smallest_type(drawn)) >= 8

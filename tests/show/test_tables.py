@@ -9,9 +9,20 @@ import pytest
 from lib.analysis.breakdowns import DIFFERENCES
 from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.profile import load_profile
-from lib.show.tables import FORMS, TABLES, as_table, given_table, pool_table, reported_runs, results_table, steps
+from lib.show.tables import (
+    FORMS,
+    TABLES,
+    as_table,
+    budget_table,
+    given_table,
+    pool_table,
+    reported_runs,
+    results_table,
+    sizes_finding,
+    steps,
+)
 from lib.words import StudyError
-from tests.made import values
+from tests.made import make_study, values
 
 RUNS = (("dense", "standard", 0.5), ("page_scorer", "standard", 0.7), ("dense", "oracle-page", 1.0))
 REPORTED = "Reported: document / page / BLEU / ROUGE-L"
@@ -97,3 +108,31 @@ def test_each_step_is_compared_with_the_one_it_names():
     table = as_table(frame, "steps", compared="Difference")
     assert table["Difference"].tolist() == ["–", "0.50 [-0.16, 1.00]"]  # no spread: Wilson's interval
     assert table["Step"].tolist() == ["a", "b"]
+
+
+def test_rows_that_others_choose_now_and_then_are_named_with_their_shares():
+    chosen = {"dense": 0.7, "bm25": 0.295, "hyde": 0.005}
+    row = {"group": "Baselines", "n_rows": 3, "best": "dense", "mean": 0.31, "nested": 0.274, "gap": -0.036}
+    shown = as_table(pd.DataFrame([row | {"chosen": chosen}]), "selection").iloc[0]
+    assert shown["Chosen there"] == "Dense 70%; BM25 30%"
+    assert (shown["Best row"], shown["Difference"]) == ("Dense", "-0.036")
+
+
+def test_a_budget_that_a_method_s_lists_do_not_reach_is_a_dash():
+    rows = [("fixed_128", 500, 0.2), ("dense", 500, 0.1), ("dense", 1000, 0.3)]
+    curves = pd.DataFrame(rows, columns=["method", "budget", "mean"]).assign(metric="page_recall", low=0, high=1, n=2)
+    shown = budget_table(curves).set_index("Method")
+    assert shown.loc["Chunks of 128 tokens"].tolist() == ["0.20 [0.00, 1.00]", "–", 2]
+    assert shown.loc["Dense", "1,000 tokens"] == "0.30 [0.00, 1.00]"
+
+
+def test_the_order_of_sizes_changes_where_other_rows_lead():
+    questions = pd.DataFrame({"question_id": ["q1", "q2"], "company": ["Acme", "Bolt"]})
+    few = pd.DataFrame({"fixed_128": [0, 0.5], "dense": [0.5, 1]}, index=["q1", "q2"])
+    study, much = make_study(questions=questions), few.rename(columns={"fixed_128": "dense", "dense": "fixed_128"})
+    said = sizes_finding(study, {"by chunks": few, "by tokens": much[["fixed_128", "dense"]]})
+    assert said.startswith("The order changes: by chunks it is Dense 0.75, Chunks of 128 tokens 0.25 (Chunks of 128")
+    assert "less Dense: -0.50 [" in said
+    assert said.count("less Dense: 0.50 [") == 1
+    assert sizes_finding(study, {"by chunks": few, "by tokens": few}).startswith("The order stays")
+    assert sizes_finding(study, {"by chunks": few[["dense"]]}) == "Too few sizes of chunks are measured here."

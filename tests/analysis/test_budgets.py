@@ -1,0 +1,68 @@
+"""Recall by tokens: chunks that fit, pages that were never seen, and lists that end before the budget."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib.analysis import budgets
+from tests.made import make_study
+
+QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "gold_pages": [[0, 3], [1]]})
+#: Question, rank, filing, page, tokens: q1 sees its filing at 4, page 3 at 6 and page 0 at 9; q2 its filing at 5 alone.
+RANKED = [
+    ("q1", 1, "B", 1, 3),
+    ("q1", 2, "A", 7, 1),
+    ("q1", 3, "A", 3, 2),
+    ("q1", 4, "A", 0, 3),
+    ("q2", 2, "B", 0, 4),
+    ("q2", 1, "C", 1, 1),
+]
+
+
+class Words:
+    """A tokenizer whose tokens are words."""
+
+    def encode_batch(self, texts, **_):
+        return [type("Encoding", (), {"ids": text.split()}) for text in texts]
+
+
+@pytest.fixture
+def study():
+    run = pd.DataFrame(RANKED, columns=["question_id", "rank", "doc_name", "page", "tokens"])
+    run["chunk_id"] = [f"c{row}" for row in range(len(run))]
+    chunks = pd.DataFrame({"chunk_id": run["chunk_id"], "text": ["word " * n for n in run["tokens"]]})
+    questions = QUESTIONS.assign(company=["Acme", "Bolt"])
+    return make_study(questions=questions, chunks=chunks, run=lambda name: run, tokenizer=Words())
+
+
+@pytest.fixture
+def found(study):
+    return budgets._tokens_read(study, "dense")
+
+
+def test_a_gold_page_is_seen_with_the_first_of_its_chunks(found):
+    assert found[["question_id", "page"]].to_numpy().tolist() == [["q1", 0], ["q1", 3], ["q2", 1]]
+    assert found["page_tokens"].tolist()[:2] == [9, 6]
+    assert np.isnan(found["page_tokens"].iloc[2])  # that page of another filing is none
+    assert found["filing_tokens"].tolist() == [4, 4, 5]
+    assert found["run_tokens"].tolist() == [9, 9, 5]
+
+
+@pytest.mark.parametrize(
+    ("budget", "pages", "filings"),
+    [(3, [0, 0], [0, 0]), (4, [0, 0], [1, 0]), (5, [0, 0], [1, 1]), (6, [0.5, 0], [1, 1]), (9, [1, 0], [1, 1])],
+)
+def test_a_chunk_counts_while_the_tokens_up_to_and_including_it_fit(found, budget, pages, filings):
+    assert budgets.recall(found, budget).to_dict() == dict(zip(("q1", "q2"), pages, strict=True))
+    assert budgets.recall(found, budget, "doc_recall").tolist() == filings
+
+
+def test_a_recall_is_left_out_where_a_list_ends_before_its_page_is_seen(study, found, monkeypatch):
+    monkeypatch.setattr(budgets, "BUDGETS", (5, 6, 9))
+    curves = budgets.curves(study, {"dense": found})
+    at = curves.groupby("metric")["budget"].apply(list).to_dict()
+    assert at == {"doc_recall": [5, 6, 9], "page_recall": [5]}  # behind 5 tokens page 1 of q2 may follow
+    assert curves["n"].unique().tolist() == [2]
+    longer = found.assign(run_tokens=9)
+    means = budgets.curves(study, {"dense": longer}).query("metric == 'page_recall'")["mean"]
+    assert means.tolist() == [0, 0.25, 0.5]
