@@ -7,8 +7,8 @@ import pandas as pd
 from lib.ahead.ranker import UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls
 from lib.ahead.search import scored_by
 from lib.ahead.views import ENCODED
-from lib.evaluation import METRIC_COLUMNS
-from lib.metrics.frame import long_frame
+from lib.evaluation import METRIC_COLUMNS, evaluate
+from lib.metrics.frame import Metrics, long_frame
 from lib.study import Study
 
 
@@ -60,5 +60,9 @@ def ladder_metrics(study: Study, k: int = 5) -> pd.DataFrame:
 
 
 def _own_recalls(study: Study, variant: Variant, seed: int, k: int) -> pd.DataFrame:
+    """Both recalls by question_id; of the method itself those of its run, in which pages without text take no place."""
+    if (variant, seed) == (LADDER[-1].variant, study.profile.ahead.fold_seeds[0]):
+        of_run = Metrics(evaluate(study, "ahead"))
+        return pd.DataFrame({metric: of_run["ahead", metric, k] for metric in ("doc_recall", "page_recall")})
     found = nested_recalls(study, variant, seed, k=k).set_index("question_id")
     return found.loc[study.questions["question_id"], ["doc_recall", "page_recall"]]
