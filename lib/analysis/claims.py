@@ -19,6 +19,8 @@ _FILE = read_yaml(PATH)
 MARGIN = float(_FILE["margin"])  # the smallest gain that would matter
 #: The share of questions whose first ranks a treatment has to change, for a claim about it to be tested.
 CHANGED_LEAST = float(_FILE["changed_least"])
+#: What here replaces a component of a paper, by the name that claims give it.
+REPLACEMENTS: dict[str, str] = _FILE["replacements"]
 
 
 class Entry(NamedTuple):
@@ -70,6 +72,10 @@ class Claim:
     against: Mapping[str, list] = field(default_factory=dict)
     treatment: tuple[str, ...] = ()
     judge: bool = False
+    replaced: str = ""  # what here replaces the paper's component: no verdict
+    untested: str = ""  # why what is measured cannot decide the claim
+    shown: tuple[Entry, ...] = ()  # of what numbers in ``replaced`` and ``untested`` are; without them of ``b``
+    same_as: str = ""  # id of a claim about the same fact
     note: str = ""
     not_measured: str = ""
     variant: str = ""
@@ -120,7 +126,7 @@ def claims() -> tuple[Claim, ...]:
             variants = spec.pop("variants", {})
             found.append(_claim(f"{source}/{name}", spec))
             for label, changed in variants.items():
-                other = spec | {"note": ""} | changed | {"variant": label}
+                other = spec | {"note": "", "same_as": ""} | changed | {"variant": label}
                 found.append(_claim(f"{source}/{name}/{label}", other))
     return tuple(found)
 
@@ -131,7 +137,9 @@ def _claim(name: str, spec: Mapping) -> Claim:
         sides["b"] = tuple(entry(text, spec["with"]) for text in spec["a"])
     says, bound = spec.get("says", ">"), spec.get("bound")
     limits = {"bound": MARGIN if bound is None and says == "<=" else bound or 0.0, "opposite": bound or 0.0}
-    own = ("a", "b", "with", "bound", "before")  # before is a record, see claims.yaml
+    sides["shown"] = tuple(entry(text, spec["metric"]) for text in spec.get("shown", ())) or sides["b"]
+    own = ("a", "b", "with", "bound", "shown", "before")  # before is a record, see claims.yaml
     rest = {key: value for key, value in spec.items() if key not in own}
+    rest["replaced"] = REPLACEMENTS[spec["replaced"]] if spec.get("replaced") else ""
     rest["treatment"] = tuple(spec.get("treatment", ()))
     return Claim(id=name, **rest, **sides, **limits)

@@ -1,8 +1,9 @@
 """Each row beside the one that it changes: strategies, single changes of a pipeline, variants of the page ranker.
 
 The changes of a pipeline are those of ``actions.yaml``. A change that was tried in several forms is represented by the
-form with the largest gain, which flatters it; p-values are corrected for all forms of all changes (Holm). A change
-*pays* where the interval of its best form's gain is above zero; with a corrected p of 0.05 or more it may yet be luck.
+form with the largest gain, which flatters it; p-values are those of the form's family (:mod:`lib.analysis.families`).
+A change *pays* where the interval of its best form's gain is above zero; with a corrected p of 0.05 or more it may yet
+be luck.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import pandas as pd
 from lib.ahead.ranker import FROM_COVERS, UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
 from lib.ahead.sets import SETS
 from lib.ahead.views import VIEWS
+from lib.analysis.families import RUNG, corrected
 from lib.analysis.frontier import TIMES, known_table
 from lib.analysis.ladder import LADDER
 from lib.evaluation import read_metrics
@@ -77,7 +79,7 @@ def _pairs(action: dict, metrics: Metrics, k: int) -> Iterator[tuple[str, str, p
         if form in METHODS and base in METHODS:
             yield form, base, *(metrics[name, "page_recall", k] for name in (form, base))
     for form, base in action.get("rungs", {}).items():
-        names = f"rung_page_recall/{form}", f"rung_page_recall/{base}"
+        names = f"{RUNG}{form}", f"{RUNG}{base}"
         yield *names, *(metrics["ahead", name, k] for name in names)
 
 
@@ -89,24 +91,26 @@ def actions(study: Study, k: int = 5) -> pd.DataFrame:
     for number, action in enumerate(ACTIONS if (metrics.frame["k"] == k).any() else ()):
         for form, other, *values in _pairs(action, metrics, k):
             if all(map(len, values)):
-                found = {"form": _title(form), "base": _title(other), "number": number}
+                found = {"form": _title(form), "base": _title(other), "number": number, "contrast": (form, other)}
                 found |= {"base_s": seconds.get(other), "form_s": seconds.get(form)}
                 about[number, form] = action | found
                 own[number, form], base[number, form] = values
     if not about:
         return pd.DataFrame(columns=ACTION_COLUMNS)
-    found = Resampling.of(study).compare(base, own).rename(columns=LEVELS).reset_index(drop=True)
+    draws, pairs = Resampling.of(study), [one["contrast"] for one in about.values()]
+    found = draws.compare(base, own).rename(columns=LEVELS).reset_index(drop=True)
+    found["p_holm"] = corrected(draws, metrics, pairs, k).array
     found = pd.DataFrame(about.values()).join(found)
     found["forms"] = found.groupby("number")["form"].transform("size")
     best = found.sort_values("difference", ascending=False, kind="stable").drop_duplicates("number")
     best["pays"] = best["difference_low"] > 0
-    best["is_sure"] = best["pays"] & best["distinguishable"]
+    best["is_sure"] = best["pays"] & (best["p_holm"] < 0.05)
     ordered = best.sort_values(["is_sure", "pays"], ascending=False, kind="stable", ignore_index=True)
     return ordered[ACTION_COLUMNS]
 
 
 def _title(name: str) -> str:
-    rungs = {f"rung_page_recall/{rung.name}": rung.title.removeprefix("+ ") for rung in LADDER}
+    rungs = {f"{RUNG}{rung.name}": rung.title.removeprefix("+ ") for rung in LADDER}
     return METHODS[name].title if name in METHODS else f"Ladder: {rungs[name]}"
 
 
@@ -132,11 +136,12 @@ def mean_recalls(study: Study, variant: Variant, sets: tuple[str, ...] = ()) -> 
     return drawn[0].assign(**(sum(one[RECALLS] for one in drawn) / len(drawn)))
 
 
-def by_set(study: Study) -> pd.DataFrame:
+def by_set(study: Study, steps: pd.DataFrame | None = None) -> pd.DataFrame:
     """SET_COLUMNS: every variant on every set, with its difference in page recall from its reference: the ranker of all
     views for those with kinds or without a view, else the untrained sum.
 
-    Intervals and tests draw companies; p_holm is corrected within a set and a reference (Holm, 1979).
+    Intervals and tests draw companies; p_holm is corrected within a set and a reference (Holm, 1979). What the kinds
+    are worth on the study's own set is a step of the ladder, too: it has the p of these ``steps``, where given.
     """
     found = {title: mean_recalls(study, variant) for title, variant in MEASURED.items()}
     if found[BASE].empty:
@@ -159,7 +164,10 @@ def by_set(study: Study) -> pd.DataFrame:
     is_base = table["variant"] == BASE
     table.loc[is_base, ["difference", "difference_low", "difference_high", "p"]] = float("nan")
     table.loc[is_base, "reference"] = ""
-    p_holm = table.dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
+    of_ladder = {} if steps is None else steps.set_index("title")["p_holm"].to_dict()
+    is_step = table["variant"].eq(KINDS) & table["set"].eq(study.dataset.name) & (LADDER[-1].title in of_ladder)
+    p_holm = table[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
+    p_holm = p_holm.reindex(table.index).where(~is_step, of_ladder.get(LADDER[-1].title))
     return table.assign(p_holm=p_holm)[SET_COLUMNS]
 
 

@@ -1,12 +1,13 @@
-"""The claims tested on the rows of the method table: what holds here, what is reversed, what nobody can say yet.
+"""The claims tested on the rows of the method table: what holds here, what has the opposite sign, what is open.
 
-How a claim is tested is in :mod:`lib.analysis.statistic`. Holm's correction is over the claims of a source, without
-those that are not tested; variants are a family of their own.
+How a claim is tested is in :mod:`lib.analysis.statistic`, what is corrected together in :mod:`lib.analysis.families`.
 
 * *not measured*: a row is missing, or the claim needs what this study does not have;
-* *not tested*: the treatment changes the first ranks of fewer questions than a stated share, or the judge that it
-  depends on agrees with the gold pages no better than chance;
-* *reversed*: the test of the opposite direction has a Holm p below 0.05;
+* *same as another*: the fact is that of another claim, which has the verdict;
+* *treatment replaced*: the paper's component is not here, so that nothing follows for the claim;
+* *not tested*: the treatment changes the first ranks of fewer questions than a stated share, the judge that it depends
+  on agrees with the gold pages no better than chance, or what is measured cannot decide it;
+* *opposite sign*: the test of the opposite direction has a Holm p below 0.05;
 * *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
 * *holds*: the test of the claim has a Holm p below 0.05;
 * *undecided*: everything else, with the number of questions that would decide (``questions_needed``, or
@@ -21,10 +22,12 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.stats import false_discovery_control
 
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
 from lib.analysis.failures import kinds_by_question
+from lib.analysis.families import family_of_claim
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
@@ -38,21 +41,25 @@ from lib.study import Study
 from lib.typed import content_digest
 from lib.words import IN_WORDS, NeedsFilings, StudyError
 
-HOLDS, REVERSED, SMALLER = "holds", "reversed", "smaller than claimed"
-UNDECIDED, NOT_TESTED, NOT_MEASURED = "undecided", "not tested", "not measured"
-VERDICTS = (HOLDS, SMALLER, REVERSED, UNDECIDED, NOT_TESTED, NOT_MEASURED)
-VERSION = 1
+DRAWN = HOLDS, SMALLER, OPPOSITE, UNDECIDED = "holds", "smaller than claimed", "opposite sign", "undecided"
+REPLACED, SAME = "treatment replaced", "same as another"
+NOT_TESTED, NOT_MEASURED = "not tested", "not measured"
+VERDICTS = (*DRAWN, REPLACED, SAME, NOT_TESTED, NOT_MEASURED)
+VERSION = 3
 BEST = "best-baseline"
 AMOUNTS_OF = "financebench"  # amounts were claimed of its questions
 STATISTICS = ("argmax", "correlation", "groups")  # kinds that are no mean of questions
-DECIDED = "estimate low high n n_clusters bound amount p p_holm p_opposite verdict n_needed changed".split()
+FIXED = (30, 50, 70, 90)  # weights of dense that Akarsu et al. compare, in percent
+DECIDED = "estimate low high n n_clusters bound amount spread p p_holm p_bh p_opposite p_opposite_bh verdict".split()
+DECIDED += ["n_needed", "changed"]
+POWER_COLUMNS = "source tests half_width detects detects_holm".split()
 BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
 
 
 def verdict(tested: statistic.Finding, p_holm: float, p_opposite: float) -> str:
     """The verdict on a claim that was tested, by the rules above."""
     if p_opposite < statistic.ALPHA:
-        return REVERSED
+        return OPPOSITE
     if tested.amount is not None and tested.high < tested.amount:
         return SMALLER
     return HOLDS if p_holm < statistic.ALPHA else UNDECIDED
@@ -61,12 +68,15 @@ def verdict(tested: statistic.Finding, p_holm: float, p_opposite: float) -> str:
 def decide(tests: Mapping[str, statistic.Finding], family: Mapping[str, str]) -> pd.DataFrame:
     """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
 
-    ``n_needed`` is NaN unless the verdict is *undecided*.
+    ``p_bh`` and ``p_opposite_bh`` are Benjamini & Hochberg's (1995), which control the share of false discoveries.
+    ``n_needed`` is NaN unless the verdict is *undecided*. Claims without a family are not corrected (NaN).
     """
     table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
-    families = pd.Series(family).reindex(table.index)
-    for column, into in (("p", "p_holm"), ("p_opposite", "p_opposite")):
-        table[into] = table[column].groupby(families, sort=False).transform(lambda part: holm(part))
+    families = pd.Series(family, dtype=object).reindex(table.index)
+    for name in ("p", "p_opposite"):
+        grouped = table[name].groupby(families, sort=False)
+        table[f"{name}_bh"] = grouped.transform(lambda part: false_discovery_control(part))
+        table["p_holm" if name == "p" else name] = grouped.transform(lambda part: holm(part))
     table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
     needed = map(statistic.questions_needed, table["estimate"] - table["bound"], table["spread"])
     table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
@@ -101,9 +111,10 @@ class Scoreboard:
     def scores(self) -> pd.DataFrame:
         """BOARD: one row per claim and variant, in the order of :func:`lib.analysis.claims.claims`.
 
-        ``rival`` is the pair that decides a claim about several, ``missing`` the reason for *not measured* and *not
-        tested*, ``changed`` the share of questions whose first ranks the treatment changes, and ``also_estimate`` and
-        ``also_p`` (not corrected) are of the second measure. A column is missing or NaN where it does not apply.
+        ``rival`` is the pair that decides a claim about several, ``missing`` why no verdict is drawn (of *same as
+        another* the id of that one), ``changed`` the share of questions whose first ranks the treatment changes, and
+        ``also_estimate`` and ``also_p`` (not corrected) are of the second measure. A column is missing or NaN where it
+        does not apply.
         """
         by_id = {claim.id: claim for claim in claims()}
         if self.study.dataset.name != AMOUNTS_OF:
@@ -114,19 +125,36 @@ class Scoreboard:
         board = pd.DataFrame(notes, pd.Index(by_id, name="claim"), ["rival", "missing"])
         if not tests:
             return board.assign(verdict=NOT_MEASURED).reindex(columns=BOARD)
-        untested = {name: why for name in tests if (why := self._untested(by_id[name], tests[name]))}
-        family = {name: f"{one.source} {bool(one.variant)} {name in untested}" for name, one in by_id.items()}
+        without = {name: why for name in tests if (why := self._no_verdict(by_id[name], tests))}
+        alone = [name for name, (verdict, _) in without.items() if verdict != REPLACED]
+        family = {name: family_of_claim(by_id[name]) for name in tests if name not in alone}
         board = board.join(decide(tests, family)).reindex(columns=BOARD)
         board["verdict"] = board["verdict"].fillna(NOT_MEASURED)
-        for name, why in untested.items():
-            board.loc[name, ["verdict", "missing"]] = NOT_TESTED, why
-            board.loc[name, ["n_needed", "p_holm", "p_opposite"]] = np.nan
+        for name, why in without.items():
+            board.loc[name, ["verdict", "missing", "n_needed"]] = *why, np.nan
         for claim in map(by_id.get, tests):
             board.loc[claim.id, ["also_estimate", "also_p"]] = self._second(claim)
             if board.at[claim.id, "verdict"] == UNDECIDED and claim.kind in STATISTICS:
                 needed = statistic.questions_until(self.draws, *self._statistic(claim), claim.bound)
                 board.loc[claim.id, "n_needed"] = needed
         return board
+
+    def _no_verdict(self, claim: Claim, tests: Mapping[str, statistic.Finding]) -> tuple[str, str] | None:
+        """What stands in place of a verdict, and why; None where one is drawn."""
+        if claim.same_as in tests:
+            return SAME, claim.same_as
+        if claim.replaced:
+            return REPLACED, self._filled(claim.replaced, claim.shown)
+        untested = self._filled(claim.untested, claim.shown) or self._untested(claim, tests[claim.id])
+        return (NOT_TESTED, untested) if untested else None
+
+    def _filled(self, text: str, shown: Sequence[Entry]) -> str:
+        """A reason with its numbers, see ``claims.yaml``."""
+        values = [self.metrics[self._key(one)] for one in shown]
+        mean = values[0].mean() if values else 0.0
+        given = {"counts": ", ".join(f"{one.sum():g}" for one in values), "n": len(values[0]) if values else 0}
+        given |= {"share": f"{mean:.0%}", "margin": f"{MARGIN / mean:.0%}" if mean else "no share"}
+        return text.format(**given, tokens=self.study.profile.page_scorer.max_tokens)
 
     def _untested(self, claim: Claim, tested: statistic.Finding) -> str:
         """Why the treatment of a claim hardly happened; empty where it did."""
@@ -228,18 +256,23 @@ def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]
         return {"": (claim.a, claim.b)}
     found = {}
     for pair in product(claim.a, claim.b) if claim.kind == "every" else zip(claim.a, claim.b, strict=True):
-        rows = (one.row + f" ({one.condition})" * (one.condition != "standard") for one in pair)
+        rows = [one.row + f" ({one.condition})" * (one.condition != "standard") for one in pair]
+        if claim.kind == "every" and len(set(rows)) == 1:  # one row in several measures
+            rows = [one.metric for one in pair]
         name = " − ".join(rows) + f", {pair[0].metric}" * (claim.kind == "pairs")
         found[name] = pair[:1], pair[1:]
     return found
 
 
-def beside(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+def beside(
+    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, softmax: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """What claims need beside the metrics of runs: METRIC_COLUMNS.
 
-    The measures of answers, as chapter 06 left them; ``missed_by_both`` and ``table_failure`` of hybrid retrieval's
-    failed questions, ``corrected`` of corrective RAG, and with the ``ablation``, the measurements of
-    :mod:`lib.analysis.page_scorer`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
+    The measures of answers, as chapter 06 left them; ``missed_by_both``, ``table_failure`` (the first kind that holds)
+    and ``vocabulary_failure`` (any) of hybrid retrieval's failed questions, ``corrected`` of corrective RAG; with the
+    sweep under ``softmax``, document recall at the FIXED weights of dense; and with the ``ablation``, the measurements
+    of :mod:`lib.analysis.page_scorer`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
     first k pages by the tuned encoder (folds by company) and by the untuned one. What was not measured is left out.
     """
     file, rows = study.home / METRICS_FILE, []
@@ -254,11 +287,16 @@ def beside(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None)
         fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
         add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
         if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
-            failed = kinds[~kinds["is_found"]].set_index("question_id")["primary"]
-            add(failed == "table structure", "hybrid_rrf", "table_failure")
+            failed = kinds[~kinds["is_found"]].set_index("question_id")
+            add(failed["primary"] == "table structure", "hybrid_rrf", "table_failure")
+            add(failed["vocabulary"], "hybrid_rrf", "vocabulary_failure")
     if (labels := judge_labels(study, metrics)) is not None:
         is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
         add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
+    if softmax is not None:
+        recall = softmax.set_index("question_id").groupby("alpha")["doc_recall"]
+        for percent in FIXED:
+            add(recall.get_group(percent / 100), CHOOSING["softmax"], f"alpha_{percent}", 5)
     if ablation is not None:
         found = ablation[ablation["metric"] == "page_recall"].set_index("item")
         for (what, scorer, by, n_pages), part in found.groupby(["part", "scorer", "by", "k"])["value"]:
@@ -297,9 +335,9 @@ def boards_of(
 ) -> list[pd.DataFrame]:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`, with draws of
     each of ``by``; stored."""
-    more = beside(study, metrics, ablation)
-    whole = metrics + Metrics(more)
-    sweeps = {row: by_weight(sweep(study, how)) for how, row in CHOOSING.items() if row in metrics}
+    swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
+    more = beside(study, metrics, ablation, swept.get(CHOOSING["softmax"]))
+    whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
     low, boards = judge_agreement(study, judge_labels(study, metrics))["kappa_low"], []
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
     given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
@@ -310,6 +348,27 @@ def boards_of(
         board = study.store.kept("analysis/claims", params, make, VERSION, public=True)
         boards.append(board.set_index("claim"))
     return boards
+
+
+def power(board: pd.DataFrame) -> pd.DataFrame:
+    """What the tests of a source can find: POWER_COLUMNS, medians over its claims about means.
+
+    ``tests`` are those of the family, ``half_width`` is of 95 % intervals; a difference of ``detects`` is found
+    by one test, one of ``detects_holm`` by the first step of Holm's correction, each with a probability of POWER.
+    """
+    rows = []
+    for source in dict.fromkeys(claim.source for claim in claims()):
+        own = {claim.id: claim.says for claim in claims() if claim.source == source and not claim.variant}
+        part = board.loc[[*own]].query("p_holm.notna()")
+        if (means := part[part["spread"].notna()]).empty:
+            continue
+        wide = means[means.index.map(own) != "<="]
+        found = [
+            [statistic.detectable(*one, n_tests) for one in zip(means["spread"], means["n"], strict=True)]
+            for n_tests in (1, len(part))
+        ]
+        rows.append((source, len(part), (wide["high"] - wide["low"]).median() / 2, *map(np.median, found)))
+    return pd.DataFrame(rows, columns=POWER_COLUMNS)
 
 
 def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

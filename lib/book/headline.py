@@ -130,8 +130,8 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     changes = actions(study, K)
     paid = (
         "What gained page recall at {k}, n = {n}: each row changes one thing. Paired difference with 95 % interval; "
-        "randomisation test by company, corrected (Holm) for all forms of all changes: with p above 0.05 a gain may "
-        "be luck."
+        "randomisation test by company, corrected (Holm) within the family of tests that the chapter of the change "
+        "shows: with p above 0.05 a gain may be luck."
     )
     idle = "Changes whose gain is not distinguishable from zero, each by the best form that was tried, n = {n}."
     methods = "Recall at {k}, n = {n} questions ({dataset}), with 95 % intervals."

@@ -19,13 +19,14 @@ from lib.show.figures import COLOURS, DARK, label_rows, spread_labels
 from lib.show.tables import as_table, title
 from lib.words import IN_WORDS
 
-OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#BBBBBB"
+OF_VERDICTS = "#009E73", "#56B4E9", "#D55E00", "#555555", "#C9A9C9", "#EEEEEE", "#BBBBBB"
 VERDICT_COLOURS = dict(zip(rules.VERDICTS, OF_VERDICTS, strict=False))
 SHORT = {"corrected": "share corrected", "missed_by_both": "share missed by both"}
 SHORT |= {"table_failure": "share of the kind", "stage_one": "gold among the first pages"}
+SHORT |= {f"alpha_{percent}": f"document recall, weight .{percent}," for percent in rules.FIXED}
 #: What the board has of each difference in the picture.
-FOREST = "claim estimate low high bound amount p p_holm n verdict n_needed".split()
-HEADS = "Claim,Their numbers,Here,Second measure,p,p (Holm),Verdict,Would decide,n".split(",")
+FOREST = "claim estimate low high bound amount p p_holm p_bh n verdict n_needed".split()
+HEADS = "Claim,Their numbers,Here,Second measure,p,p (Holm),p (BH),Verdict,Would decide,n".split(",")
 FAMILY_NAMES = {"main": "this study", "akarsu2026": "Akarsu", "kim2025": "Kim", "yepes2024": "Yepes"}
 FAMILY_NAMES |= {"matched": "metadata match", "ordered": "page scorer, other orders"}
 FAMILY_NAMES |= {"general": "Ahead, variants"}
@@ -82,15 +83,30 @@ def scoreboard_table(board: pd.DataFrame, source: str) -> pd.DataFrame:
         if not math.isnan(row["also_estimate"]):
             second = f"{measure_name(entry('any', claim.also))} {row['also_estimate']:+.3f}, p {p_value(row['also_p'])}"
         texts = f"– {claim.variant}" if is_below else said, "" if is_below else claim.numbers, here, second
-        both = p_value(row["p"]), p_value(row["p_holm"])
-        rest = verdict_text(row), needed_text(row["n_needed"]), f"{row['n']:.0f}"
+        both = map(p_value, row[["p", "p_holm", "p_bh"]])
+        rest = verdict_text(row, claim.says), needed_text(row["n_needed"]), f"{row['n']:.0f}"
         rows.append((*map(escape_cell, texts), *both, *rest))
     return pd.DataFrame(rows, columns=HEADS)
 
 
-def verdict_text(row: pd.Series) -> str:
-    """The verdict, with the reason where a claim was not tested."""
-    return f"**{row['verdict']}**" + (f": {row['missing']}" if row["verdict"] == rules.NOT_TESTED else "")
+def verdict_text(row: pd.Series, says: str = ">") -> str:
+    """The verdict; why none is drawn, or which side an undecided claim is on before correction."""
+    reason = row["missing"]
+    if row["verdict"] == rules.SAME:
+        reason = next(claim.claim for claim in claims() if claim.id == reason)
+    if row["verdict"] == rules.UNDECIDED:
+        reason = direction(row, says)
+    return f"**{row['verdict']}**" + (f": {escape_cell(reason)}" if reason else "")
+
+
+def direction(row: pd.Series, says: str) -> str:
+    """On which side of the bound the estimate is, uncorrected, and whether its whole interval is; empty for neither."""
+    if says == "!=" or row["estimate"] == row["bound"]:
+        return ""
+    is_above = row["estimate"] > row["bound"]
+    is_whole = row["low"] > row["bound"] if is_above else row["high"] < row["bound"]
+    side = "for" if is_above == (says == ">") else "against"
+    return f"uncorrected {side} it" + (", the whole interval" if is_whole else "")
 
 
 def needed_text(needed: float) -> str:
@@ -124,12 +140,16 @@ def counts_table(board: pd.DataFrame, names: Mapping[str, Mapping[str, str]]) ->
 
 
 def takeaway(board: pd.DataFrame) -> str:
-    """How many claims have each verdict, in one sentence."""
+    """How many claims have each verdict, and of how many none is drawn, in one sentence."""
     counts = board["verdict"].reindex([claim.id for claim in claims() if not claim.variant]).value_counts()
     counts = counts.reindex(rules.VERDICTS, fill_value=0)
-    named = (name if n == 1 else name.replace("holds", "hold") for name, n in counts.items())
-    listed = ", ".join(f"{n} {name}" for n, name in zip(counts, named, strict=True))
-    return f"Of {counts.sum()} claims: {listed}."
+    drawn, without = (
+        {name: counts[name] for name in rules.VERDICTS if (name in rules.DRAWN) == is_drawn}
+        for is_drawn in (True, False)
+    )
+    listed, other = (", ".join(f"{n} {name}" for name, n in part.items()) for part in (drawn, without))
+    listed = listed.replace("holds", "hold") if drawn[rules.HOLDS] != 1 else listed
+    return f"Of {counts.sum()} claims, {sum(drawn.values())} have a verdict: {listed}. No verdict: {other}."
 
 
 def failures_table(failed: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +165,7 @@ def forest(board: pd.DataFrame) -> plt.Figure:
     """Every difference with its interval, by source, in its verdict's colour, and a mark where it was claimed."""
     drawn_kinds = "difference", "every", "pairs"
     texts = {one.id: one for one in claims() if one.kind in drawn_kinds and not one.variant}
-    part = board[board.index.isin(texts) & (board["verdict"] != rules.NOT_MEASURED)]
+    part = board[board.index.isin(texts) & ~board["verdict"].isin([rules.NOT_MEASURED, rules.SAME])]
     order = {name: place for place, name in enumerate(sources())}
     part = part.loc[sorted(part.index, key=lambda name: order[texts[name].source])]
     of_source = [texts[name].source for name in part.index]

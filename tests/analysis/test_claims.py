@@ -7,11 +7,13 @@ import pytest
 
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, sources, stated
 from lib.analysis.facts import facts
+from lib.analysis.scoreboard import FIXED
 from lib.methods import METHODS
 from lib.metrics import METRICS
 
 BY_ID = {claim.id: claim for claim in claims()}
-DERIVED = {"corrected", "missed_by_both", "table_failure", "pages_5", "pages_10", "pages_20", "stage_one"}
+DERIVED = {"corrected", "missed_by_both", "table_failure", "vocabulary_failure", "stage_one"}
+DERIVED |= {f"pages_{n}" for n in (5, 10, 20)} | {f"alpha_{percent}" for percent in FIXED}
 
 
 def test_every_claim_of_every_paper_has_a_row():
@@ -29,7 +31,8 @@ def test_every_claim_is_tested_by_known_rows_and_measures_or_says_why_not(claim)
     assert all([claim.claim, claim.numbers])
     assert claim.b or claim.kind not in ("every", "pairs", "correlation")
     assert len(claim.a) == len(claim.b) or claim.kind != "pairs"
-    for one in claim.a + claim.b:
+    assert not claim.same_as or not BY_ID[claim.same_as].same_as  # which has the verdict
+    for one in claim.a + claim.b + claim.shown:
         assert one.row in METHODS or one.row == "best-baseline"
         assert one.metric in METRICS or one.metric in DERIVED
         assert one.row not in METHODS or one.condition in METHODS[one.row].conditions

@@ -34,7 +34,7 @@ def study(tmp_path) -> SimpleNamespace:
     questions = pd.DataFrame({"question_id": IDS, "company": company, "doc_name": "D"})
     profile = load_profile("default").replaced({"significance.n_draws": 200})
     about = {"outputs": tmp_path, "home": tmp_path, "published": None, "questions": questions}
-    return make_study(**about, profile=profile, dataset=SimpleNamespace(collection="financebench"))
+    return make_study(**about, profile=profile, dataset=SimpleNamespace(collection="financebench", name="financebench"))
 
 
 # --- rows beside what they change ---
@@ -158,6 +158,10 @@ def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whol
     assert ablation["reference"] == compare.TRAINED
     assert ablation["difference"] == pytest.approx(0.25 - 2 / 3)
     assert ablation["p_holm"] >= ablation["p"]
+    steps = pd.DataFrame({"title": [LADDER[-1].title], "p_holm": [0.0123]})
+    again = compare.by_set(study, steps).set_index(["variant", "set"])["p_holm"]
+    assert again[compare.KINDS, "financebench"] == 0.0123  # a step of the ladder has its p, and no part in the family
+    assert again[compare.KINDS, "page-questions"] == found["p_holm"][compare.KINDS, "page-questions"]
     said = show.finding(found.reset_index())
     assert "On financebench, the untrained sum finds 0.00 of the gold pages, the trained ranker 0.67" in said
     assert len(as_table(found.reset_index(), "ahead_sets")) == len(found)

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from lib.analysis.claims import claims, sources
 from lib.analysis.failures import OF_QUESTIONS
-from lib.analysis.scoreboard import BOARD, HOLDS, NOT_MEASURED, NOT_TESTED, SMALLER, UNDECIDED
+from lib.analysis.scoreboard import BOARD, HOLDS, NOT_MEASURED, NOT_TESTED, REPLACED, SAME, SMALLER, UNDECIDED
 from lib.methods import METHODS
 from lib.show.scoreboard import (
     FAMILY_COLOURS,
@@ -24,7 +25,7 @@ from lib.show.scoreboard import (
 )
 
 BY_ID = {claim.id: claim for claim in claims()}
-NUMBERS = {"estimate": 0.1, "low": 0.02, "high": 0.18, "n": 150, "bound": 0.0, "p": 0.004, "p_holm": 0.04}
+NUMBERS = {"estimate": 0.1, "low": 0.02, "high": 0.18, "n": 150, "bound": 0.0, "p": 0.004, "p_holm": 0.04, "p_bh": 0.02}
 
 
 def board_of(**verdicts: str) -> pd.DataFrame:
@@ -44,10 +45,28 @@ BOARD_SHOWN = board_of(gap_baseline=HOLDS, scorer_gap=UNDECIDED, scorer_best=SMA
 
 def test_the_verdict_gives_the_reason_where_nothing_was_tested_and_what_would_decide_it():
     assert verdict_text(pd.Series({"verdict": HOLDS, "missing": ""})) == "**holds**"
+    row = pd.Series({"verdict": SAME, "missing": "akarsu2026/bm25-over-dense"})
+    assert verdict_text(row).startswith("**same as another**: BM25 beats text")
     row = pd.Series({"verdict": NOT_TESTED, "missing": "the first ranks of 1% of the questions differ"})
     assert verdict_text(row) == "**not tested**: the first ranks of 1% of the questions differ"
     needed = {1148.0: "about 1,200", 98.0: "about 98", math.inf: "no number, if this is all", math.nan: "–"}
     assert [*map(needed_text, needed)] == [*needed.values()]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "says", "said"),
+    [
+        (0.1, 0.3, ">", ": uncorrected for it, the whole interval"),
+        (-0.1, 0.3, ">", ": uncorrected for it"),
+        (-0.3, -0.1, ">", ": uncorrected against it, the whole interval"),
+        (-0.3, 0.1, "<=", ": uncorrected for it"),
+        (-0.1, 0.1, ">", ""),
+        (0.1, 0.3, "!=", ""),
+    ],
+)
+def test_an_undecided_claim_shows_its_side_before_correction(low, high, says, said):
+    row = {"verdict": UNDECIDED, "missing": "", "estimate": (low + high) / 2, "low": low, "high": high, "bound": 0.0}
+    assert verdict_text(pd.Series(row), says) == f"**undecided**{said}"
 
 
 def test_what_is_compared_in_words():
@@ -70,8 +89,9 @@ def test_every_claim_is_in_one_table_and_counted_once():
     counts = counts_table(BOARD_SHOWN, sources())
     assert counts["Claims"].tolist() == [29, 21, 16, 27]
     assert counts[[HOLDS, SMALLER, UNDECIDED, NOT_MEASURED]].sum().tolist() == [2, 1, 1, 89]
-    text = "Of 93 claims: 2 hold, 1 smaller than claimed, 0 reversed, 1 undecided, 0 not tested, 89 not measured."
-    assert takeaway(BOARD_SHOWN) == text
+    text = "Of 93 claims, 3 have a verdict: 1 holds, 1 smaller than claimed, 0 opposite sign, 1 undecided. "
+    text += "No verdict: 1 treatment replaced, 0 same as another, 0 not tested, 89 not measured."
+    assert takeaway(board_of(gap_baseline=HOLDS, lag=UNDECIDED, scorer_best=REPLACED, follow=SMALLER)) == text
 
 
 def test_a_row_has_the_papers_place_and_numbers_and_both_p():
@@ -79,7 +99,8 @@ def test_a_row_has_the_papers_place_and_numbers_and_both_p():
     assert row.name.endswith(r"\(5.2; Tables 2, 3\)")
     assert row["Their numbers"] == "0.46 vs 0.60"
     assert row["Here"].startswith(r"\+0.100 \[\+0.020, \+0.180\] \(Dense \(filing given\)")
-    assert row[["p", "p (Holm)", "Verdict", "n"]].tolist() == ["0.004", "0.040", "**holds**", "150"]
+    shown = ["0.004", "0.040", "0.020", "**holds**", "150"]
+    assert row[["p", "p (Holm)", "p (BH)", "Verdict", "n"]].tolist() == shown
 
 
 def test_the_picture_has_a_row_for_each_difference_and_no_verdict_without_a_point():
@@ -87,6 +108,7 @@ def test_the_picture_has_a_row_for_each_difference_and_no_verdict_without_a_poin
     assert len(axes.get_yticklabels()) == 3  # a correlation is none
     named = [text.get_text() for text in axes.get_legend().get_texts()]
     drawn = {line.get_color() for line in axes.lines if line.get_marker() == "o"}
+    assert len(forest(board_of(gap_baseline=HOLDS, lag=SAME)).axes[0].get_yticklabels()) == 1  # said once
     with_points = [verdict for verdict, colour in VERDICT_COLOURS.items() if colour in drawn]
     assert [verdict for verdict in named if verdict != "as claimed"] == with_points
 

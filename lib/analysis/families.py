@@ -1,0 +1,85 @@
+"""Which tests are corrected together (Holm, 1979): a contrast belongs to one family, so it has one p in every chapter.
+
+A family of retrieval is a list of contrasts: a run beside another in page recall, two-sided. A table that shows a whole
+family corrects over its own rows; what shows single contrasts takes their p from :func:`corrected`.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise, product
+
+import pandas as pd
+
+from lib.analysis.claims import Claim
+from lib.analysis.ladder import LADDER
+from lib.answers.answers import best_baseline
+from lib.methods import MATCHED, METHODS, ORDERED, baselines, of_family
+from lib.metrics.frame import Metrics, Run
+from lib.stats import Resampling
+
+#: Name of a family to what is tested in it.
+FAMILIES = {
+    "claims": "of a source, without variants: all that were tested, one-sided in their own measures (chapter 9)",
+    "variants": "of a source's claims (chapter 9)",
+    "ladder": "the steps of Ahead, each from the one above (chapter 7)",
+    "matched": "baselines with matched filings, each from the one without (chapter 3)",
+    "rivals": "page scorers with filings matched by records, each from three rivals (chapter 4)",
+    "akarsu2026": "rows of the study, each from the row that it changes (chapter 8)",
+    "kim2025": "rows of the study, each from the row that it changes (chapter 8)",
+    "yepes2024": "rows of the study, each from the row that it changes (chapter 8)",
+    "changes": "changes of a pipeline that are in none of these (first page)",
+}
+RUNG = "rung_page_recall/"  # before the name of a step of the ladder
+RIVALS: list[Run] = ["dense_records", "parent_child_records", ("dense", "oracle-document")]
+Contrast = tuple[Run, Run]
+
+
+def family_of_claim(claim: Claim) -> str:
+    """The family of a claim that was tested, also where the treatment is replaced."""
+    return f"{'variants' if claim.variant else 'claims'} of {claim.source}"
+
+
+def family_of(form: str, base: str) -> str:
+    """The family of a contrast of two rows, or of two steps of the ladder."""
+    if form.startswith(RUNG):
+        return "ladder"
+    row = METHODS[form]
+    if row.family == ORDERED and form.endswith("_records") and base in RIVALS:
+        return "rivals"
+    if row.changes != base or (row.family == MATCHED and base not in baselines()):
+        return "changes"
+    return row.family if row.family in FAMILIES else "changes"
+
+
+def members(family: str) -> list[Contrast]:
+    """The contrasts of a family of rows."""
+    if family == "rivals":
+        return list(product((name for name in of_family(ORDERED) if name.endswith("_records")), RIVALS))
+    changing = [(name, row.changes) for name, row in METHODS.items() if row.changes]
+    return [pair for pair in changing if family_of(*pair) == family]
+
+
+def corrected(draws: Resampling, metrics: Metrics, contrasts: Iterable[Contrast], k: int) -> pd.Series:
+    """Holm's p of contrasts of page recall at k, each within its family, by contrast; of a family that is wider than
+    the contrasts, those of its members count that were measured."""
+    wanted, parts = list(contrasts), []
+    of = {pair: family_of(*pair) for pair in wanted}
+    for family in dict.fromkeys(of.values()):
+        pairs = dict.fromkeys([*(pair for pair in wanted if of[pair] == family), *_all_of(family, metrics, k)])
+        values = {pair: tuple(_values(metrics, one, k) for one in pair) for pair in pairs}
+        values = {pair: both for pair, both in values.items() if all(map(len, both))}
+        own, base = ({pair: both[side] for pair, both in values.items()} for side in (0, 1))
+        parts.append(draws.compare(base, own)["p_holm"])
+    return pd.concat(parts).reindex(pd.Index(wanted, tupleize_cols=False))
+
+
+def _all_of(family: str, metrics: Metrics, k: int) -> list[Contrast]:
+    if family != "ladder":
+        return members(family)
+    climbed = best_baseline(metrics, k), *(RUNG + rung.name for rung in LADDER)
+    return [(form, base) for base, form in pairwise(climbed)]
+
+
+def _values(metrics: Metrics, one: Run, k: int) -> pd.Series:
+    """Page recall of a run, or of a step of the ladder."""
+    is_rung = isinstance(one, str) and one.startswith(RUNG)
+    return metrics[("ahead", one, k) if is_rung else (one, "page_recall", k)]
