@@ -93,8 +93,8 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     pooled = summary[(summary["metric"] == "page_recall_pooled") & (summary["k"] == K)]
     pooled = pooled[pooled["condition"] == "standard"].set_index("method")["mean"]
     base = next(iter(headline_rows(summary).values()))["method"].iloc[0]
-    both = {"base": base, "ahead": "ahead"}
-    given |= {"pooled": {role: pooled.get(name) for role, name in both.items()} if len(pooled) else None}
+    is_known = {base, "ahead"} <= {*pooled.index}
+    given |= {"pooled": {"base": pooled[base], "ahead": pooled["ahead"]} if is_known else None}
     given |= {
         "right": right["mean"].max() if len(right) else None,
         "n_right": right["n"].max() if len(right) else 0,
