@@ -90,8 +90,9 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     right = summary[(summary["metric"] == "answer_right") & (summary["condition"] == "oracle-page")]
     given = {"named": (label == NAMED[0]).mean() if len(label) else None}
     given |= {"models": [models[role]["title"] for role in roles if role in models]}
-    pooled = summary[(summary["metric"] == "page_recall_pooled") & (summary["k"] == K)]
-    pooled = pooled[pooled["condition"] == "standard"].set_index("method")["mean"]
+    at_k = summary[(summary["k"] == K) & (summary["condition"] == "standard")].set_index(["metric", "method"])["mean"]
+    pooled = at_k[at_k.index.get_level_values("metric") == "page_recall_pooled"].droplevel("metric")
+    given |= {"covers": at_k.get(("page_recall", "ahead_covers"))}
     base = next(iter(headline_rows(summary).values()))["method"].iloc[0]
     is_known = {base, "ahead"} <= {*pooled.index}
     given |= {"pooled": {"base": pooled[base], "ahead": pooled["ahead"]} if is_known else None}
