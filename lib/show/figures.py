@@ -166,7 +166,7 @@ def budget_curves(curves: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
             style = {"color": colours.get(end["method"], DARK), "va": "center", "fontsize": 9}
             style |= {
                 "textcoords": axes.get_yaxis_transform(),
-                "arrowprops": {"arrowstyle": "-", "color": GREY, "lw": 0.6},
+                "arrowprops": {"arrowstyle": "-", "color": GREY, "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 0},
             }
             axes.annotate(
                 textwrap.fill(title(end["method"]), 28), (end["budget"], end["mean"]), (1.03, height), **style
