@@ -17,7 +17,7 @@ from lib.ahead.views import VIEWS
 from lib.analysis.families import RUNG, corrected
 from lib.analysis.frontier import TIMES, known_table
 from lib.analysis.ladder import LADDER
-from lib.evaluation import read_metrics
+from lib.evaluation import in_order, read_metrics
 from lib.files import read_yaml
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
@@ -85,7 +85,9 @@ def _pairs(action: dict, metrics: Metrics, k: int) -> Iterator[tuple[str, str, p
 
 def actions(study: Study, k: int = 5) -> pd.DataFrame:
     """ACTION_COLUMNS of every change that was measured here, those that pay first, by their gain."""
-    metrics, times = Metrics(read_metrics(study.outputs / METRICS_FILE)), known_table(study, TIMES)
+    table, times = read_metrics(study.outputs / METRICS_FILE), known_table(study, TIMES)
+    is_read = table["metric"].str.startswith(("page_recall", RUNG)) & (table["k"] == k)
+    metrics = Metrics(in_order(table[is_read.astype(bool)], study.questions))  # p-values depend on the order
     seconds = {} if times is None else times.set_index("method")["question_s"].to_dict()
     about, own, base = {}, {}, {}
     for number, action in enumerate(ACTIONS if (metrics.frame["k"] == k).any() else ()):
