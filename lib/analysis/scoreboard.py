@@ -22,7 +22,6 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.stats import false_discovery_control
 
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
@@ -72,6 +71,8 @@ def decide(tests: Mapping[str, statistic.Finding], family: Mapping[str, str]) ->
     ``n_needed`` is NaN unless the verdict is *undecided*. Claims without a family are not corrected (NaN).
     """
     table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
+    from scipy.stats import false_discovery_control  # takes half a second
+
     families = pd.Series(family, dtype=object).reindex(table.index)
     for name in ("p", "p_opposite"):
         grouped = table[name].groupby(families, sort=False)

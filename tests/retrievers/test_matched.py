@@ -63,4 +63,4 @@ def test_a_question_without_a_company_is_searched_as_by_the_method(study):
 def test_every_matched_row_changes_the_method_that_it_uses():
     for row in METHODS.values():
         if row.family == "matched":
-            assert row.options["method"] == row.changes == row.uses[0]
+            assert row.options.get("method", row.options.get("first_stage")) == row.changes == row.uses[0]
