@@ -92,9 +92,12 @@ class Follows:
         return self.placed(gold_pages(self.questions))
 
     def placed(self, pages: pd.DataFrame) -> pd.DataFrame:
-        """Pages of questions by the places of question and filing."""
+        """Pages of questions by the places of question and filing; without those of others."""
         asked, doc = self.ids.get_indexer(pages["question_id"]), pd.Index(self.filings["doc_name"])
-        return pd.DataFrame({"asked": asked, "doc": doc.get_indexer(pages["doc_name"]), "page": pages["page"]})
+        found = pd.DataFrame(
+            {"asked": asked, "doc": doc.get_indexer(pages["doc_name"]), "page": pages["page"].to_numpy(int)}
+        )
+        return found[(found["asked"] >= 0) & (found["doc"] >= 0)]
 
     def key(self, pages: pd.DataFrame) -> np.ndarray:
         """Question, filing and page as one number."""
@@ -218,11 +221,10 @@ class Follows:
             yield from self._apart("lost_at_chunk", k, whole, self.values["page_recall", k])
 
     def _apart(self, name: str, k: int, published: np.ndarray, fresh: np.ndarray) -> Iterator[str]:
-        by_run = published.reshape(len(self.runs), -1)
-        if name.startswith("lost_"):  # measured for some runs, at one depth
-            is_there = np.repeat(~np.isnan(by_run).all(axis=1), len(self.ids))
-            fresh = np.where(is_there, fresh, published)
-        is_apart = ~(np.abs(published - fresh) <= EXACT) & ~(np.isnan(published) & np.isnan(fresh))
+        is_there = ~np.isnan(published.reshape(len(self.runs), -1)).all(axis=1)
+        if not is_there.all() and not name.startswith("lost_"):  # losses are measured for some runs, at one depth
+            yield f"{np.sum(~is_there)} runs have no {name}@{k}, such as {'/'.join(self.runs[np.argmin(is_there)])}"
+        is_apart = ~(np.abs(published - fresh) <= EXACT) & np.repeat(is_there, len(self.ids))
         for at in np.flatnonzero(is_apart):
             condition, method = self.runs[at // len(self.ids)]
             where = f"{method}, {condition}, {self.ids[at % len(self.ids)]}, {name}@{k}"

@@ -199,6 +199,7 @@ def apart(published: Published) -> list[str]:
 
 def of_readme(published: Published, readme: Path) -> list[str]:
     """What the README's headline has that the published results do not give."""
+    published = Published(published.root)  # all of it, also where methods are verified without
     found, manifest = published.dataset(), published.manifest
     settings = load_profile(manifest["profile"]).for_sets(found.collection, found.name)
     settings = settings.updated({name: value for name, value in manifest["settings"].items() if name in settings})
