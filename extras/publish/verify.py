@@ -26,13 +26,13 @@ from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
-from lib.evaluation import METRIC_COLUMNS, SUMMARY_FILE, evaluate
+from lib.evaluation import METRIC_COLUMNS, SUMMARY_FILE, evaluate, merge_metrics, read_metrics
 from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.options import Names
 from lib.profile import load_profile
-from lib.published import ANSWERS_FILE, MANIFEST, Published
+from lib.published import ANSWERS_FILE, MANIFEST, METRICS_FILE, Published
 from lib.runs import trec_lines
 from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import Study
@@ -207,6 +207,7 @@ def of_readme(published: Published, readme: Path) -> list[str]:
         study = Study(Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
         for name in {SUMMARY_FILE, ANSWERS_FILE} & manifest["files"].keys():
             study.write(name, published.file(name).read_bytes())
+        merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
         try:
             return not_of_results(readme, study, published)
         except StudyError as error:

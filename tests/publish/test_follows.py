@@ -44,6 +44,7 @@ def republish(root: Path, name: str, content: bytes) -> None:
     (root / name).write_bytes(content)
     manifest = json.loads((root / MANIFEST).read_text())
     manifest["files"][name] = digest_of_file(root / name)
+    (root / MANIFEST).write_text(json.dumps(manifest))
     if name == RUNS_FILE:
         runs = Runs(read_table(root / name)).items()
         of_run = {"/".join(place): hashlib.sha256(trec_lines(run, place[1])).hexdigest() for place, run in runs}
@@ -170,7 +171,6 @@ FAULTS = {
         at("chunk_id", "HADDENMOOR_2021Q2_10Q#p0001#c00", "condition == 'oracle-document'"),
         "a chunk of another filing",
     ),
-    "no chunk id": (RUNS_FILE, in_table, at("chunk_id", "chunk"), "'chunk' is no chunk id"),
     "a filing's year": (
         "filings.csv",
         in_csv,
@@ -218,6 +218,14 @@ def test_what_was_changed_together_with_its_hash_is_named(small, tmp_path, fault
     change_in(root, name, change)
     lines = found(root)
     assert any(words in line for line in lines), lines[:5]
+
+
+def test_a_run_with_what_is_no_chunk_id_is_told(small, tmp_path):
+    root = Path(shutil.copytree(small, tmp_path / "default"))
+    with pytest.raises(ValueError, match="no chunk id"):
+        in_table(root, RUNS_FILE, at("chunk_id", "chunk"))
+    with pytest.raises(StudyError, match=r"runs.parquet: 'chunk' is no chunk id, .*; restore it with git"):
+        _ = Published(root).runs
 
 
 @pytest.mark.parametrize(
