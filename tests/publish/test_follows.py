@@ -147,6 +147,8 @@ FAULTS = {
     "a metric's row doubled": (METRICS_FILE, in_table, added(RECALL), "a row twice: bm25, standard"),
     "a metric of no question": (METRICS_FILE, in_table, at("question_id", "q0", RECALL), "that is not asked: bm25"),
     "a metric without a value": (METRICS_FILE, in_table, at("value", float("nan"), RECALL), "no mean is defined: bm25"),
+    "page recall": (METRICS_FILE, in_table, at("value", 0.123, RECALL), "page_recall@5: published 0.123"),
+    "a BLEU": (METRICS_FILE, in_table, at("value", 0.123, f"{LOST}'ctx_bleu'"), "summary.csv has mean"),
     "a ranked measure": (METRICS_FILE, in_table, at("value", 0.123, f"{LOST}'map'"), "map@10: published 0.123"),
     "rank 0": (RUNS_FILE, in_table, at("rank", 0), "ranks that are not 1, 2, 3 and so on"),
     "a rank left out": (RUNS_FILE, in_table, lambda table: table.drop(first(table) + 10), "ranks that are not 1, 2, 3"),
@@ -187,6 +189,7 @@ FAULTS = {
     "a question twice": ("questions.csv", in_csv, added(Q), "question demo_id_00001 is listed twice"),
     "gold pages that are no numbers": ("questions.csv", in_csv, at("gold_pages", "1 x", Q), "no page numbers: '1 x'"),
     "no gold pages": ("questions.csv", in_csv, at("gold_pages", "", Q), "are no page numbers"),
+    "another gold page": ("questions.csv", in_csv, at("gold_pages", "0", Q), "a chunk of another page: demo_id_00001"),
     "a gold page past the end": ("questions.csv", in_csv, at("gold_pages", "999", Q), "gold page 999 of demo_id_00001"),
     "a question's filing": ("questions.csv", in_csv, at("doc_name", "X", Q), "the filing X of question"),
     "no column of companies": (
