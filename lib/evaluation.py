@@ -15,7 +15,7 @@ from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv, read_table, t
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
-from lib.typed import content_digest
+from lib.typed import content_digest, read_csv
 from lib.words import CONDITIONS, Condition, StudyError
 
 VERSION = 2
@@ -26,7 +26,7 @@ ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "va
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]
 #: What questions have to have for some metrics.
 NEEDS = {"answer": [one.name for one in (*answers.METRICS, *right.METRICS)], "evidence": overlap.NAMES}
-TYPES = {"question_id": str, "k": "Int64", "value": float}
+TYPES = {"k": "Int64", "value": float}
 #: Metrics of runs, which are stored run by run; others are of answers.
 POOLED = {metric.name for metric in pooled.METRICS}
 MEASURED = set(METRICS) - {metric.name for metric in (*answers.METRICS, *right.METRICS)}
@@ -68,7 +68,7 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
         found = study.published.metrics_of(method, condition)
         found = found[found["metric"].isin(MEASURED)].reset_index(drop=True)
     else:
-        found = in_order(pd.read_csv(entry.path / FILE, dtype=TYPES), study.questions)
+        found = in_order(read_csv(entry.path / FILE, **TYPES), study.questions)
     if judged.empty or found["metric"].isin(POOLED).any():
         return found
     company_of, ks = study.filings.set_index("doc_name")["company"], study.profile.metrics.ks
@@ -94,7 +94,7 @@ def read_metrics(path: Path) -> pd.DataFrame:
     """
     try:
         if path.suffix != ".parquet":
-            return pd.read_csv(path, dtype=TYPES)
+            return read_csv(path, **TYPES)
         table = read_table(path)
         return table.astype(dict.fromkeys(table.select_dtypes("category"), object))
     except (gzip.BadGzipFile, zlib.error, EOFError, OSError, ValueError) as error:
@@ -167,4 +167,4 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
         found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
 
     entry = study.store.get(SUMMARY, params, compute, 3, public=True)
-    return pd.read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), dtype={"k": "Int64"})
+    return read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), k="Int64")

@@ -9,12 +9,13 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +28,8 @@ from pydantic import BaseModel, ValidationError
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
 from lib.runs import placed, trec_lines
-from lib.words import RUN_COLUMNS, StudyError
+from lib.typed import read_csv
+from lib.words import FILING_COLUMNS, RUN_COLUMNS, StudyError
 
 RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
@@ -113,7 +115,8 @@ class Published:
     @property
     def sentence(self) -> str:
         """Which run the results are from, for captions."""
-        return f"Published run of {self.manifest['date']}, commit {self.manifest['commit'][:10]}, not recomputed here."
+        made = f"{self.manifest['date']}, commit {self.manifest['commit'][:10]}, manifest {self.digest[:10]}"
+        return f"Published run of {made}, not recomputed here."
 
     @cached_property
     def stages(self) -> dict[tuple[str, str], dict]:
@@ -121,10 +124,14 @@ class Published:
         return {(record["stage"], record["key"]): record for record in self.manifest["stages"]}
 
     def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        """The folder of an entry's files, and its record; None where it was not published or a file is another one."""
+        """The folder of an entry's files, and its record; None where it was not published, or a file is another one or
+        has another place or name than an entry's files have."""
         record, folder = self.stages.get((stage, key), {}), self.root
         for name, file in record.get("files", {}).items():
             path = self.root / file["path"]
+            is_known = file["path"] in self.manifest["files"] and ".." not in PurePosixPath(file["path"]).parts
+            if not is_known or path.name not in (name, f"{name}.gz") or not path.is_relative_to(self.root):
+                return None
             content = path.read_bytes() if path.is_file() else b""
             with suppress(gzip.BadGzipFile, EOFError, zlib.error):
                 content = content if path.name == name else gzip.decompress(content)
@@ -136,7 +143,10 @@ class Published:
     @cached_property
     def runs(self) -> "Runs":
         """All measured runs by condition and method."""
-        return Runs(read_table(self.file(RUNS_FILE)))
+        try:
+            return Runs(self._read(RUNS_FILE, read_table, RUNS_STORED))
+        except ValueError as error:
+            raise StudyError(f"{self.root / RUNS_FILE}: {error}; restore it with git, or publish again") from None
 
     @cached_property
     def places(self) -> dict[str, tuple[str, str]]:
@@ -159,11 +169,35 @@ class Published:
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
-        return pd.read_csv(self.file("filings.csv"))
+        found = self._read("filings.csv", read_csv, FILING_COLUMNS)
+        twice = found.loc[found["doc_name"].duplicated(), "doc_name"]
+        self._refuse("filings.csv", [f"the filing {name} is listed twice" for name in twice])
+        return found
+
+    def _read(self, name: str, read: Callable[[Path], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+        """A published table; a StudyError where it lacks a column."""
+        found = read(self.file(name))
+        self._refuse(name, [f"it lacks the column {column}" for column in columns if column not in found])
+        return found
+
+    def _refuse(self, name: str, wrong: Sequence[str]) -> None:
+        """A StudyError with what is wrong with a file, if anything is."""
+        if wrong:
+            raise StudyError(f"{self.root / name}: {'; '.join(wrong[:5])}; restore it with git, or publish again")
 
     def dataset(self) -> PublishedDataset:
         """The dataset without its texts, in the dataset's order."""
-        table = pd.read_csv(self.file("questions.csv"), dtype={"question_id": str, "gold_pages": str})
+        read = partial(read_csv, gold_pages=str)
+        table, known = self._read("questions.csv", read, PUBLISHED_COLUMNS), set(self.filings["doc_name"])
+        wrong = [
+            f"question {name} is listed twice" for name in table.loc[table["question_id"].duplicated(), "question_id"]
+        ]
+        for row in table.itertuples():
+            if not re.fullmatch(r"[0-9]{1,9}( [0-9]{1,9})*", str(row.gold_pages)):
+                wrong.append(f"the gold pages of question {row.question_id} are no page numbers: {row.gold_pages!r}")
+            if row.doc_name not in known:
+                wrong.append(f"the filing {row.doc_name} of question {row.question_id} is not in filings.csv")
+        self._refuse("questions.csv", wrong)
         pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
         given, evidence = self.manifest, pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"])
@@ -201,12 +235,12 @@ class Runs(Mapping[tuple[str, str], pd.DataFrame]):
     """Runs (RUN_COLUMNS) of a table of RUNS_STORED by condition and method, each made when it is asked for."""
 
     def __init__(self, table: pd.DataFrame):
-        self._table, self._rows = table, rows_of_runs(table)
-        self._chunks = placed(table["chunk_id"].cat.categories.to_series())
+        self.table, self._rows = table, rows_of_runs(table)
+        self.chunks = placed(table["chunk_id"].cat.categories.to_series())
 
     def __getitem__(self, place: tuple[str, str]) -> pd.DataFrame:
-        part = self._table.iloc[self._rows[place]].reset_index(drop=True)
-        chunks = self._chunks.iloc[part["chunk_id"].cat.codes].reset_index(drop=True)
+        part = self.table.iloc[self._rows[place]].reset_index(drop=True)
+        chunks = self.chunks.iloc[part["chunk_id"].cat.codes].reset_index(drop=True)
         typed = part[["question_id", "rank", "score"]].astype({"question_id": str, "rank": np.int64})
         return chunks.assign(**typed)[list(RUN_COLUMNS)]
 
@@ -223,6 +257,12 @@ def rows_of_runs(table: pd.DataFrame) -> dict[tuple[str, str], slice]:
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     names = table.iloc[starts][["condition", "method"]].itertuples(index=False, name=None)
     return dict(zip(names, map(slice, starts, [*starts[1:], len(table)]), strict=True))
+
+
+def questions_csv(questions: pd.DataFrame) -> str:
+    """What is published of questions, without text, as CSV."""
+    pages = questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
+    return questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False)
 
 
 def table_bytes(table: pd.DataFrame) -> bytes:

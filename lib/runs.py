@@ -71,8 +71,10 @@ def read_trec(path: Path) -> pd.DataFrame:
 
 
 def placed(chunk_ids: pd.Series) -> pd.DataFrame:
-    """chunk_id, and the doc_name and page that it names."""
+    """chunk_id, and the doc_name and page that it names; a ValueError where one is no chunk id."""
     place = chunk_ids.str.extract(r"^(?P<doc_name>.+)#p(?P<page>\d+)#c\d+$")
+    if (wrong := chunk_ids[place["page"].isna()]).size:
+        raise ValueError(f"{wrong.iloc[0]!r} is no chunk id, such as 3M_2018_10K#p0049#c00")
     return place.assign(chunk_id=chunk_ids.to_numpy(), page=place["page"].astype(int))
 
 

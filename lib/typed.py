@@ -6,6 +6,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+#: Columns of names and other texts: what looks like a number or like a missing value, as ``0001`` or ``NA``, is none.
+TEXTS = (
+    "question_id question_type doc_name doc_type company sector method condition metric context prompt generator "
+    "stage store filter kind engine machine"
+).split()
+
+
+def read_csv(path: Path, **types: object) -> pd.DataFrame:
+    """A CSV file of numbers and TEXTS, in which only an empty cell is missing; ``types`` are those of other columns."""
+    options = {"keep_default_na": False, "na_values": [""], "float_precision": "round_trip"}
+    return pd.read_csv(path, dtype=dict.fromkeys(TEXTS, str) | types, **options)
+
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a frame without its index: as Parquet, or as CSV of exact numbers, with the type in each column's name.

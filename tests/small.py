@@ -10,7 +10,8 @@ import nbformat
 import pytest
 
 from lib import methods
-from lib.book.manifest import write_exports, write_manifest, write_results
+from lib.book.headline import headline
+from lib.book.manifest import read_summary, write_exports, write_manifest, write_results
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.models.written import key_of
@@ -50,7 +51,9 @@ def write_dataset(root: Path) -> Path:
         lines = [{"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)]
         (root / "pages" / f"{doc_name}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
         company = doc_name.split("_")[0].title()
-        documents.append({"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": 2020})
+        documents.append(
+            {"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": int(doc_name.split("_")[1])}
+        )
     questions = [
         {
             "financebench_id": question_id,
@@ -97,6 +100,7 @@ def executed_chapter(study: Study) -> None:
 def write_whole(study: Study) -> dict:
     """What ``make book`` leaves of a study: results, a chapter, the manifest, which is returned."""
     write_results(study)
+    headline(study, read_summary(study))  # whose stored results are published
     executed_chapter(study)
     found = write_manifest(study)
     write_exports(study)

@@ -23,6 +23,7 @@ from lib import published
 from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit, run_sha256
+from lib.book.notebooks import read_json
 from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
@@ -67,8 +68,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     beside = (published.ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
     for path in filter(None, (known_file(study, name) for name in beside)):
         shutil.copyfile(path, aside / path.name)
-    pages = study.questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    study.questions.assign(gold_pages=pages)[published.PUBLISHED_COLUMNS].to_csv(aside / "questions.csv", index=False)
+    (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
     if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
         shutil.copyfile(judged, aside / "pooled_gold.csv")
@@ -83,7 +83,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
     if (study.dataset.name, study.profile.name) == ("financebench", "default"):
-        fill_headline(readme, study, manifest)
+        fill_headline(readme, study, published.Published(target))
     return target
 
 
@@ -101,7 +101,7 @@ def check_whole(study: Study) -> dict:
     again = f"run make {target} DATASET={of} PROFILE={study.profile.name} first"
     if not (study.outputs / published.MANIFEST).is_file():
         raise StudyError(f"there is nothing to publish; {again}")
-    commit, manifest = git_commit(), json.loads((study.outputs / published.MANIFEST).read_text())
+    commit, manifest = git_commit(), read_json(study.outputs / published.MANIFEST)
     if commit.endswith("-dirty"):
         mend = f"(git status lists them); commit or remove them, {again}"
         raise StudyError(f"uncommitted changes of the code {mend}")

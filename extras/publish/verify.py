@@ -8,29 +8,31 @@ machines. Either methods are run again, or one chapter, whose tables are compare
 import hashlib
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from extras.publish.follows import Follows
 from extras.publish.publish import files_of
+from extras.publish.readme import not_of_results
+from lib import published as layout
 from lib.book import notebooks
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
 from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
-from lib.evaluation import METRIC_COLUMNS, evaluate
+from lib.evaluation import METRIC_COLUMNS, SUMMARY_FILE, evaluate, merge_metrics, read_metrics
 from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.metrics.pooled import pooled_gold, pooled_metrics
-from lib.metrics.retrieval import retrieval_metrics
 from lib.options import Names
 from lib.profile import load_profile
-from lib.published import MANIFEST, Published
+from lib.published import ANSWERS_FILE, MANIFEST, METRICS_FILE, Published
 from lib.runs import trec_lines
 from lib.studies import OUTPUTS_VARIABLE, is_here
 from lib.study import Study
@@ -47,8 +49,8 @@ TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # taken as publish
 TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 NO_FILINGS = (
-    "The filings are not here, so no method is run again. Checked instead: that the published files are those "
-    "of the manifest, and that recall and ranked measures follow from the published runs and the gold pages. "
+    "The filings are not here, so no method is run again. Checked instead: that the published files are those of the "
+    "manifest, and what follows without text: shapes of runs, recall, ranked measures, losses, means and intervals. "
     "DATASET=financebench downloads the filings and runs the methods."
 )
 
@@ -81,7 +83,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         raise StudyError(f"no run of {', '.join(names)} is published here: say one of {', '.join(ran)}")
     if not is_here(named.dataset, named.questions):
         say(f"{NO_FILINGS} {signed}")
-        return follows(published, say)
+        return told(apart(published), say)
     found = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(found.collection, found.name)
     with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
@@ -96,7 +98,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
         parts = [compare_runs(published.runs[c, m], study.run(m, c), m, c) for m, c in wanted]
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
-        return report(rows, not_of_metrics(published), say)
+        return report(rows, apart(published), say)
 
 
 def verify_chapter(named: Names, chapter: str, say=print) -> bool:
@@ -126,6 +128,7 @@ def published_of(named: Names) -> Published:
     if found is None:
         about = f"{name} under profile {named.profile}"
         raise StudyError(f"nothing is published of {about}; make publish does that")
+    check_folder()
     check_files(found)
     return found
 
@@ -140,49 +143,83 @@ def same_dataset(named: Names, published: Published) -> Dataset:
     return found
 
 
+def check_folder() -> None:
+    """Refuse what lies under ``book/results`` beside the publications' own folders: a StudyError names it."""
+    known = {str(path.relative_to(layout.RESULTS)) for path in layout.RESULTS.glob(f"*/*/{MANIFEST}")}
+    owned = {layout.RESULTS / name for name in map(os.path.dirname, known)}
+    refuse(layout.RESULTS, unlisted(layout.RESULTS, known, owned))
+
+
 def check_files(published: Published) -> None:
     """Refuse published files that are not the manifest's, and runs that it does not list: a StudyError names all."""
     root, known = published.root, published.manifest["files"]
     here = files_of(root)
-    del here[MANIFEST]
     changed = [name for name in known.keys() & here if digest_of_file(here[name]) != known[name]]
     wrong = [f"{name} is missing" for name in sorted(known.keys() - here)]
-    wrong += [f"{name} is not in the manifest" for name in sorted(here.keys() - known)]
+    wrong += unlisted(root, {*known, MANIFEST})
     wrong += [f"{name} is not the published one" for name in sorted(changed)]
     if not wrong:
         runs = {(place, hashlib.sha256(trec_lines(run, place[1])).hexdigest()) for place, run in published.runs.items()}
         listed = {(tuple(place.split("/")), run["sha256"]) for place, run in published.manifest["runs"].items()}
         others = sorted({"/".join(place) for place, _ in runs ^ listed})
         wrong += [f"the run {place} is not the one of the manifest" for place in others]
+    refuse(root, wrong)
+
+
+def refuse(root: Path, wrong: Sequence[str]) -> None:
+    """A StudyError with what is wrong below a folder, if anything is."""
     if wrong:
         listed = "\n".join(f"  {line}" for line in wrong[:50])
         raise StudyError(f"{root}: {len(wrong)} files are not as published; restore them with git\n{listed}")
 
 
-def follows(published: Published, say=print) -> bool:
-    """Whether what needs no text follows from published runs and gold pages: recall, ranked measures, all means."""
-    ks, questions, parts = published.manifest["settings"]["metrics"]["ks"], published.dataset().questions, []
-    judged, company_of = pooled_gold(published.manifest["dataset"]), published.filings.set_index("doc_name")["company"]
-    for (condition, method), run in published.runs.items():
-        values = [retrieval_metrics(run, questions, ks)]
-        values += [] if judged.empty else [pooled_metrics(run, questions, judged, company_of, ks)]
-        parts.append(pd.concat(values).assign(method=method, condition=condition))
-    fresh = pd.concat(parts, ignore_index=True)[METRIC_COLUMNS]
-    return report(compare_metrics(published.metrics, fresh), not_of_metrics(published), say)
+def unlisted(root: Path, known: Collection[str], owned: Collection[Path] = ()) -> list[str]:
+    """What lies below a folder, outside of ``owned`` ones, and is no known file; no link is followed."""
+    wrong = []
+    for folder, inner, files in os.walk(root):
+        for path in sorted(Path(folder) / name for name in (*inner, *files)):
+            name, mode = str(path.relative_to(root)), path.lstat().st_mode
+            if stat.S_ISDIR(mode):
+                wrong += [f"{name} is an empty folder"] if not any(path.iterdir()) else []
+            elif not stat.S_ISREG(mode):
+                wrong.append(f"{name} is a link or a device")
+            elif name not in known:
+                wrong.append(f"{name} is not in the manifest")
+        inner[:] = [name for name in inner if Path(folder) / name not in owned]
+    return wrong
 
 
-def not_of_metrics(published: Published) -> list[str]:
-    """Runs without metrics, metrics without a run, and means of the summary that are not those of the metrics."""
-    metrics, summary = published.metrics, pd.read_csv(published.file("summary.csv"), dtype={"k": "Int64"})
-    of = metrics.loc[metrics["metric"] == "page_recall", ["condition", "method"]].drop_duplicates()
-    places = set(map("/".join, of.itertuples(index=False))) ^ set(published.manifest["runs"])
-    keys = ["method", "condition", "metric", "k"]
-    means = metrics.groupby(keys, dropna=False, observed=True)["value"].mean().rename("value").reset_index()
-    both = summary.merge(means, on=keys, how="left")
-    apart = both[~((both["mean"] - both["value"]).abs() <= 1e-6) & ~(both["mean"].isna() & both["value"].isna())]
-    said = "differs: summary.csv has {mean}, the metrics give {value:.6f}: {condition}/{method}, {metric}@{k}"
-    of_runs = [f"differs: {place} has a run or metrics, not both" for place in sorted(places)]
-    return of_runs + [said.format(**row) for row in apart.to_dict("records")]
+def apart(published: Published) -> list[str]:
+    """What does not follow from the publication itself, without any text; for the README's, also its headline there."""
+    wrong = list(Follows(published).lines())
+    if published.root == layout.RESULTS / "financebench" / "default":
+        wrong += of_readme(published, layout.RESULTS.parents[1] / "README.md")
+    return [f"differs: {line}" for line in wrong]
+
+
+def of_readme(published: Published, readme: Path) -> list[str]:
+    """What the README's headline has that the published results do not give."""
+    published = Published(published.root)  # all of it, also where methods are verified without
+    found, manifest = published.dataset(), published.manifest
+    settings = load_profile(manifest["profile"]).for_sets(found.collection, found.name)
+    settings = settings.updated({name: value for name, value in manifest["settings"].items() if name in settings})
+    with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
+        study = Study(Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
+        for name in {SUMMARY_FILE, ANSWERS_FILE} & manifest["files"].keys():
+            study.write(name, published.file(name).read_bytes())
+        merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
+        try:
+            return not_of_results(readme, study, published)
+        except StudyError as error:
+            return [f"{readme.name} cannot be compared: {error}"]
+
+
+def told(wrong: Sequence[str], say=print) -> bool:
+    """Print what differs, the first lines of many; whether nothing does."""
+    for line in wrong[:N_NAMED]:
+        say(line)
+    say(f"{len(wrong)} differs" if wrong else "all that follows without text is as published")
+    return not wrong
 
 
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:

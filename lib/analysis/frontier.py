@@ -13,6 +13,7 @@ import pandas as pd
 
 from lib.metrics.frame import Metrics
 from lib.study import Study
+from lib.typed import read_csv
 
 BENCHMARKS, TIMES = "benchmarks.csv", "times.csv"
 #: Medians and quartiles of seconds per question, mean tokens of a language model and pairs of a cross-encoder per
@@ -33,7 +34,7 @@ def known_file(study: Study, name: str) -> Path | None:
 
 def known_table(study: Study, name: str) -> pd.DataFrame | None:
     """A table of :func:`known_file`; None where there is none."""
-    return pd.read_csv(path, float_precision="round_trip") if (path := known_file(study, name)) else None
+    return read_csv(path) if (path := known_file(study, name)) else None
 
 
 def costs(study: Study, metrics: Metrics, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """Building a book: chapters, results, generated pages, explorer, site; only what something has changed for."""
 
 import html
-import json
 import os
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from lib.book.allowed import check_generated
 from lib.book.explorer import write_explorer
 from lib.book.leaderboard import write_downloads
 from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
-from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, remember, run_all
+from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, read_json, remember, run_all
 from lib.book.pages import write_pages
 from lib.book.site import tidy
 from lib.files import ROOT
@@ -150,7 +149,7 @@ def footer(study: Study) -> str:
     """Which run the book's numbers are from, in one line."""
     if study.published and (study.provenance or not study.has_text):
         return study.published.sentence
-    made = json.loads((study.outputs / "manifest.json").read_text())
+    made = read_json(study.outputs / "manifest.json")
     return f"Computed for this book from {made['dataset']}, profile {made['profile']}, commit {made['commit'][:10]}."
 
 

@@ -11,7 +11,7 @@ from lib.methods import MATCHED, METHODS, ORDERED, TRAINED, baselines, of_family
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best
 from lib.models.weights import models_of
-from lib.published import ANSWERS_FILE
+from lib.published import ANSWERS_FILE, Published
 from lib.show.display import number, show_figure, table, with_interval
 from lib.show.tables import as_table, reported_runs, title
 from lib.study import Study
@@ -158,9 +158,9 @@ def figure_alt(study: Study) -> str:
     return f"A waterfall of page recall from step to step: {listed}."
 
 
-def readme_text(study: Study, manifest: dict, figure: str = "") -> str:
+def readme_text(study: Study, published: Published, figure: str = "") -> str:
     """What the README prints of it, with the path of the ladder's figure where there is one."""
-    summary = read_summary(study)
+    summary, manifest = read_summary(study), published.manifest
     return filled(
         "readme",
         k=K,
@@ -170,5 +170,6 @@ def readme_text(study: Study, manifest: dict, figure: str = "") -> str:
         trust=trust(study, summary),
         figure=f"\n![{LADDER}]({figure})\n" if figure else "",
         manifest=manifest,
+        digest=published.digest,
         minutes=round(sum(record["wall_s"] for record in manifest["stages"]) / 60),
     ).replace("\\", "")

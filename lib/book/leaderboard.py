@@ -13,10 +13,11 @@ from docutils.nodes import make_id
 from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
 from lib.methods import METHODS, NEEDS, OWN
-from lib.published import MANIFEST, PUBLISHED_COLUMNS, RESULTS, Published, exported_metrics, exported_run
+from lib.published import MANIFEST, RESULTS, Published, exported_metrics, exported_run, questions_csv
 from lib.show.display import number, with_interval
 from lib.show.tables import seconds
 from lib.study import Study
+from lib.typed import read_csv
 
 K = 5
 SHOWN = ("doc_recall", "page_recall")
@@ -40,7 +41,7 @@ def summaries(study: Study) -> dict[str, pd.DataFrame]:
     """The summary of the study, and those of :func:`others`, by name."""
     paths = {study.dataset.name: study.outputs / "summary.csv"}
     paths |= {name: published.file("summary.csv") for name, published in others(study).items()}
-    return {name: pd.read_csv(path, dtype={"k": "Int64"}) for name, path in paths.items()}
+    return {name: read_csv(path, k="Int64") for name, path in paths.items()}
 
 
 def board(study: Study) -> pd.DataFrame:
@@ -118,6 +119,4 @@ def gold_of(questions: pd.DataFrame) -> dict[str, bytes]:
     lines = []
     for one in questions.itertuples():
         lines += [f"{one.question_id} 0 {one.doc_name}#p{page:04d} 1\n" for page in one.gold_pages]
-    pages = questions["gold_pages"].map(lambda gold: " ".join(map(str, gold)))
-    listed = questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False)
-    return {"qrels.txt": "".join(lines).encode(), "questions.csv": listed.encode()}
+    return {"qrels.txt": "".join(lines).encode(), "questions.csv": questions_csv(questions).encode()}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.book.notebooks import chapters, read_stages
+from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.files import ROOT
 from lib.methods import measured
@@ -23,6 +23,7 @@ from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run, read_table
 from lib.runs import trec_lines
 from lib.study import Study
+from lib.typed import read_csv
 from lib.words import Condition
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
@@ -72,7 +73,7 @@ def run_sha256(study: Study, name: str, condition: Condition) -> str:
 
 def read_summary(study: Study) -> pd.DataFrame:
     """The summary of the outputs; see :data:`lib.evaluation.SUMMARY_COLUMNS`."""
-    return pd.read_csv(study.outputs / "summary.csv", dtype={"k": "Int64"})
+    return read_csv(study.outputs / "summary.csv", k="Int64")
 
 
 def git_commit() -> str:
@@ -140,7 +141,7 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
     """What each fold trained on and tested, and what the two share (checked before training): scorer to its folds."""
     found = dict(study.published.manifest.get("folds", {})) if study.published else {}
     for path in sorted((study.outputs / "folds").glob("*.json")):
-        records = json.loads(path.read_text())
+        records = read_json(path)
         records = records if isinstance(records, list) else [records]
         left_out = {"curve", "train_filings"}
         found[path.stem] = [{k: v for k, v in record.items() if k not in left_out} for record in records]
@@ -152,7 +153,7 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
     stages, wanted = stages_of(study), some or measured(study.profile)
     made = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
     path = study.outputs / "manifest.json"
-    before = json.loads(path.read_text()) if some and path.is_file() else {}
+    before = read_json(path) if some and path.is_file() else {}
     is_same = made.items() <= before.items()  # runs of another commit may be others
     runs, inputs = (dict(before[name]) if is_same else {} for name in ("runs", "inputs"))
     inputs |= {name: study.inputs_digest(name) for name in dict(wanted)}

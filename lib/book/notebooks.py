@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib.metadata import distributions
 from pathlib import Path
@@ -141,7 +141,7 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
     """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
     path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
-    known = json.loads(path.read_text()) if path.is_file() else {}
+    known = read_json(path) if path.is_file() else {}
     now = _stamps(study, given).items()
     return [name for name, stamp in now if known.get(name) != stamp or not (folder / f"{name}.ipynb").is_file()]
 
@@ -177,7 +177,15 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
 def read_stages(study: Study) -> list[dict]:
     """The log of the stages that chapters used: chapter, stage, key, origin."""
     log = study.outputs / "stages.jsonl"
-    return [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
+    return read_json(log, lambda text: list(map(json.loads, text.splitlines()))) if log.is_file() else []
+
+
+def read_json(path: Path, read: Callable[[str], object] = json.loads):
+    """What a JSON file of the outputs holds; a StudyError where it is damaged."""
+    try:
+        return read(path.read_text())
+    except (ValueError, RecursionError) as error:
+        raise StudyError(f"{path} is damaged ({error}); remove it and run the command again") from None
 
 
 def forget_stages(study: Study, names: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from lib.metrics.frame import Metric, long_frame
 from lib.metrics.retrieval import PAGE, page_recall
+from lib.typed import read_csv
 
 FOLDER = Path(__file__).with_name("pooled_gold")
 FULL, PART, NO = "full", "part", "no"  # whether a page answers its question
@@ -23,7 +24,7 @@ COLUMNS = [*PAGE, "reader_1", "reader_2", "reader_3", "label", "again"]
 def pooled_gold(question_set: str) -> pd.DataFrame:
     """The judged pages of a question set, COLUMNS; none where nobody judged any."""
     path = FOLDER / f"{question_set}.csv"
-    return pd.read_csv(path, dtype={"question_id": str}) if path.is_file() else pd.DataFrame(columns=COLUMNS)
+    return read_csv(path) if path.is_file() else pd.DataFrame(columns=COLUMNS)
 
 
 def page_recall_pooled(run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, k: int) -> pd.Series:

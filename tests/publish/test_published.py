@@ -91,9 +91,9 @@ def test_questions_have_ids_types_and_gold_pages_but_no_text(without):
 def test_every_caption_says_where_the_numbers_come_from(without, study, results):
     assert without.provenance == study.provenance == ""
     without.run("bm25")
-    made = results.manifest
-    said = f" Published run of {made['date']}, commit {made['commit'][:10]}, not recomputed here."
-    assert without.provenance == said
+    made, digest = results.manifest, results.digest[:10]
+    said = f"{made['date']}, commit {made['commit'][:10]}, manifest {digest}, not recomputed here."
+    assert without.provenance == f" Published run of {said}"
 
 
 def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_filings_come(
