@@ -80,14 +80,14 @@ def git_commit() -> str:
 
     def git(*command: str) -> str:
         command = ["git", "-C", str(ROOT), *command, "--", *SOURCES]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(command, capture_output=True, encoding="utf-8", check=False).stdout.strip()
 
     return (git("log", "-1", "--format=%H") or "unknown") + ("-dirty" if git("status", "--porcelain") else "")
 
 
 def processor() -> str:
     """The processor's name, cores and memory, and the GPU where there is one."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     found = gpu() if shutil.which("nvidia-smi") else None  # importing torch takes seconds
@@ -140,7 +140,7 @@ def folds_of(study: Study) -> dict[str, list[dict]]:
     """What each fold trained on and tested, and what the two share (checked before training): scorer to its folds."""
     found = dict(study.published.manifest.get("folds", {})) if study.published else {}
     for path in sorted((study.outputs / "folds").glob("*.json")):
-        records = json.loads(path.read_text())
+        records = json.loads(path.read_text(encoding="utf-8"))
         records = records if isinstance(records, list) else [records]
         left_out = {"curve", "train_filings"}
         found[path.stem] = [{k: v for k, v in record.items() if k not in left_out} for record in records]
@@ -152,7 +152,7 @@ def write_manifest(study: Study, some: Sequence[tuple[str, Condition]] | None = 
     stages, wanted = stages_of(study), some or measured(study.profile)
     made = {"commit": git_commit(), "fingerprint": study.dataset.fingerprint}
     path = study.outputs / "manifest.json"
-    before = json.loads(path.read_text()) if some and path.is_file() else {}
+    before = json.loads(path.read_text(encoding="utf-8")) if some and path.is_file() else {}
     is_same = made.items() <= before.items()  # runs of another commit may be others
     runs, inputs = (dict(before[name]) if is_same else {} for name in ("runs", "inputs"))
     inputs |= {name: study.inputs_digest(name) for name in dict(wanted)}

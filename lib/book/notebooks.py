@@ -34,7 +34,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 def chapters(lacks: Collection[str] = ()) -> list[str]:
     """The notebooks that the book's table of contents lists, in its order; none that needs what ``lacks`` names."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
     names = [Path(file).name for file in files if file.startswith("notebooks/")]
     return [name for name in names if NEEDS.get(name) not in lacks]
@@ -141,7 +141,7 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:
     """The chapters whose notebook, parameters, library, packages, data or stored results changed since they ran."""
     path, folder = study.outputs / STAMPS, study.outputs / "notebooks"
-    known = json.loads(path.read_text()) if path.is_file() else {}
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     now = _stamps(study, given).items()
     return [name for name, stamp in now if known.get(name) != stamp or not (folder / f"{name}.ipynb").is_file()]
 
@@ -177,7 +177,7 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
 def read_stages(study: Study) -> list[dict]:
     """The log of the stages that chapters used: chapter, stage, key, origin."""
     log = study.outputs / "stages.jsonl"
-    return [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
 
 
 def forget_stages(study: Study, names: Sequence[str]) -> None:
