@@ -180,7 +180,7 @@ def operations(weights: Path, window: int) -> float:
 
     Two per weight of the layers and token, and four per layer, dimension and pair of tokens for attention.
     """
-    config = json.loads((weights / "config.json").read_text())
+    config = json.loads((weights / "config.json").read_text(encoding="utf-8"))
     size, layers = config["hidden_size"], config["num_hidden_layers"]
     per_layer = 2 * (4 * size**2 + 2 * size * config["intermediate_size"]) * window + 4 * size * window**2
     return float(layers * per_layer)

@@ -19,7 +19,7 @@ def pin(say=print) -> None:
     Raises:
         StudyError: the hub cannot be reached, or it states no SHA-256.
     """
-    text = LOCK.read_text()
+    text = LOCK.read_text(encoding="utf-8")
     for name, record in yaml.safe_load(text).items():
         if not record["files"] and not record["hub"].get("sha256"):
             hashes, line = stated(record["hub"]), f"    revision: {record['hub']['revision']}\n"

@@ -219,7 +219,7 @@ class AskedAlone(Corpus):
 def texts_of(home: Path) -> pd.DataFrame:
     """What a language model wrote for a study: kind, question_id, n_tokens, n_prompt_tokens, seconds."""
     path, columns = home / GENERATIONS, ["kind", "question_id", "n_tokens", "n_prompt_tokens", "seconds"]
-    lines = path.read_text().splitlines() if path.is_file() else ()
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else ()
     return pd.DataFrame(map(json.loads, lines), columns=columns)
 
 

@@ -7,7 +7,7 @@ imported only then, as some of it loads models' libraries, which takes seconds.
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 
@@ -151,29 +151,44 @@ def methods() -> None:
 )
 def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
-    from lib.archive.index import shards_of, sources_of, write_shards
+    from lib.archive.index import shards_of, write_shards
 
-    root, shards = shards_of(names.dataset, names.profile, to)
-    done = write_shards(shards, sources_of(root), engine, workers)
-    for problem in done["problem"][done["problem"] != ""]:
+    shards = shards_of(names.dataset, names.profile, to)
+    before, done = write_shards(shards, engine, workers, partial(click.echo, err=True))
+    left_out = before.left_out + [problem for problem in done["problem"] if problem]
+    for problem in left_out:
         click.echo(f"left out: {problem}", err=True)
-    read = f"read now: {done['n_pages'].sum()} pages of {len(done)} filings"
-    return f"{shards.folder}: {len(shards.names())} filings; {read}"
+    for filing in done[(done["n_blank"] > 0) & (done["problem"] == "")].itertuples():
+        blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
+        click.echo(f"{Path(filing.source).name}: {blank}; recognise them (OCR) if they are scans", err=True)
+    n_now, changes = len(shards.names()), str(before)
+    if not (n_now or left_out or changes):
+        raise StudyError(f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in the README")
+    changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)
+    return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 
 
 @command(click.argument("question"), option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"))
 def ask(names: Names, question: str, k: int) -> Iterator[str]:
     """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
-    from lib.archive.ask import Archive, picture
+    from lib.archive.ask import Archive, page_picture
     from lib.archive.index import shards_of
+    from lib.data.records import printable
     from lib.profile import load_profile
 
-    root, shards = shards_of(names.dataset, names.profile)
-    archive = Archive(shards, load_profile(names.profile))
-    for asked in sys.stdin if question == "-" else [question]:
-        for number, page in archive.ask(asked.strip(), k).iterrows():
-            drawn = picture(root, page, shards.folder / "pictures") or "no picture: page text alone"
-            yield f"{number + 1}. {page['doc_name']}, page {page['page']}: {page['score']:.2f}; {drawn}"
+    shards = shards_of(names.dataset, names.profile)
+    now = shards.compare()
+    if any(now.counts.values()):
+        click.echo(f"the folder differs from its index: {now}; run make index", err=True)
+    archive = Archive(shards, load_profile(names.profile), now.names)
+    asked = click.get_text_stream("stdin", "utf-8", "replace") if question == "-" else [question]
+    for line in filter(str.strip, asked) if question == "-" else asked:
+        for number, page in archive.ask(line.encode("utf-8", "replace").decode().strip(), k).iterrows():
+            try:
+                drawn = page_picture(shards, page)
+            except (StudyError, OSError) as error:
+                drawn = f"no picture: {error}"
+            yield f"{number + 1}. {printable(page['doc_name'])}, page {page['page']}: {page['score']:.2f}; {drawn}"
 
 
 @command(
@@ -211,7 +226,7 @@ def costs(names: Names, larger: Path | None, beside: Path | None) -> object:
     home = names.open()
     collection, indexed = opened(home, larger)
     if beside and indexed:
-        return write_engines(home, indexed.shards, Shards(beside, indexed.shards.plan))
+        return write_engines(home, indexed.shards, Shards(beside, indexed.shards.plan, indexed.shards.root))
     return write_costs(home, collection, indexed)
 
 
@@ -304,4 +319,5 @@ calls("speed", "extras.benchmarks:measure_again", chapter="benchmarks", results=
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")  # of a locale that lacks letters
     sys.exit(commands(prog_name="python -m lib"))

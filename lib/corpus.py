@@ -258,7 +258,7 @@ class Corpus:
         """Append a line to ``stages.jsonl``: which chapter used which stage, and where its result was from."""
         record = {"chapter": self.chapter, "stage": stage, "key": key, "origin": origin}
         self.outputs.mkdir(parents=True, exist_ok=True)
-        with (self.outputs / "stages.jsonl").open("a") as file:
+        with (self.outputs / "stages.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
 

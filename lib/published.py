@@ -89,7 +89,7 @@ class Published:
         """What the results were made from; a StudyError where the file is broken or lacks what it has to state."""
         path = self.root / MANIFEST
         try:
-            found = json.loads(path.read_text())
+            found = json.loads(path.read_text(encoding="utf-8"))
             Stated.model_validate(found, strict=True)
         except ValidationError as error:
             wrong = dict.fromkeys(".".join(map(str, one["loc"][:3])) or "anything" for one in error.errors())

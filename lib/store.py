@@ -149,7 +149,7 @@ class Store:
             if isinstance(found := make(), pd.DataFrame):
                 write_frame(found, target / (FRAME if public else PRIVATE_FRAME))
             else:
-                (target / VALUE).write_text(json.dumps(found, ensure_ascii=False) + "\n")
+                (target / VALUE).write_text(json.dumps(found, ensure_ascii=False) + "\n", encoding="utf-8")
 
         entry = self.get(stage, params, compute, version, public)
         if VALUE in entry.names:
@@ -160,7 +160,7 @@ class Store:
         """What is recorded of a stage's result, by ``stage/key``: here, or else where it was published."""
         stage, _, key = reference.rpartition("/")
         try:
-            return json.loads((self.root / stage / key / RECORD).read_text())
+            return json.loads((self.root / stage / key / RECORD).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return self.published.stages.get((stage, key)) if self.published else None
 
@@ -242,7 +242,7 @@ class Store:
 def sound_record(path: Path) -> dict | None:
     """An entry's record; None when it is missing or broken, or when a file does not match its checksum."""
     try:
-        record = json.loads((path / RECORD).read_text())
+        record = json.loads((path / RECORD).read_text(encoding="utf-8"))
         identity = {name: record[name] for name in ("stage", "version", "params")}
         is_sound = digest_of(identity)[:20] == record["key"] and {"origin", "wall_s"} <= set(record)
         is_sound &= record["digest"] == digest_of(record["files"])[:20]

@@ -98,7 +98,7 @@ def changed_parameters(chapter: str, given: dict[str, object]) -> dict[str, obje
     path = NOTEBOOKS / f"{chapter}.ipynb"
     if not given or not path.is_file():
         return {}
-    cells = json.loads(path.read_text())["cells"]
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     source = next(cell["source"] for cell in cells if "parameters" in cell["metadata"].get("tags", []))
     body = ast.parse("".join(source)).body
     targets = [node.target if isinstance(node, ast.AnnAssign) else node.targets[0] for node in body]

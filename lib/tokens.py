@@ -5,7 +5,9 @@ import unicodedata
 from pathlib import Path
 
 #: English words without content, as the Snowball project lists them.
-STOP_WORDS = frozenset(Path(__file__).with_name("retrievers").joinpath("stop_words.txt").read_text().split())
+STOP_WORDS = frozenset(
+    Path(__file__).with_name("retrievers").joinpath("stop_words.txt").read_text(encoding="utf-8").split()
+)
 FINANCE = re.compile(r"\$?\d+(?:,\d{3})*(?:\.\d+)?%?|[a-z]+(?:[&'-][a-z]+)*|[$%]")
 #: Letters of scripts that put no space between words; two that follow each other stand for a word.
 SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"

@@ -1,7 +1,9 @@
 """Processes that end with their parent, locks that a killed process does not keep, and what mends a disk."""
 
+import ast
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.files import ROOT, exclusively, mend_of
+from lib.files import ROOT, exclusively, mend_of, write_atomically
 
 PARENT = """
 import os, sys, time
@@ -60,3 +62,22 @@ MENDED = {errno.ENOSPC: "room on the disk", errno.EROFS: "the right", errno.ENOT
 def test_what_mends_an_error_of_the_system(number, mend):
     assert mend in mend_of(number)
     assert mend_of(errno.ENOENT) == mend_of(None) == ""
+
+
+FOLDERS = ("lib", "extras")
+TEXT = re.compile(r"\.(?:read_text|write_text)\(|[ .]open\(\"[aw]\"|\btext=True")
+
+
+@pytest.mark.parametrize("path", sorted(path for name in FOLDERS for path in (ROOT / name).rglob("*.py")), ids=str)
+def test_text_has_the_same_encoding_under_every_locale(path):
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    for call in map(ast.unparse, calls):
+        assert not TEXT.search(call) or "encoding=" in call, call
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_temporary(tmp_path, monkeypatch):
+    write_atomically(tmp_path / "a.txt", "old")
+    monkeypatch.setattr(os, "fsync", lambda file: os.write(-1, b""))
+    with pytest.raises(OSError, match="Bad file"):
+        write_atomically(tmp_path / "a.txt", "new")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]

@@ -30,6 +30,6 @@ def train(study: Study, target: Path = SAVED) -> dict:
     for name, variant in SAVED_VARIANTS.items():
         record = about | {"share": ranker.choose(study, union, companies, sets, variant)}
         booster = ranker.fit(study, union, companies, sets, variant)
-        (target / f"{name}.txt").write_text(booster.model_to_string())
-        (target / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+        (target / f"{name}.txt").write_text(booster.model_to_string(), encoding="utf-8")
+        (target / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return record

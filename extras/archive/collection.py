@@ -42,7 +42,7 @@ def write_collection(study: Study, source: Path, target: Path) -> str:
                 records = [{"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)]
                 _write(target / "pages" / f"{doc_name}.jsonl", records)
     path, questions = next(study.dataset.root.joinpath("data").glob(DOCUMENTS)), study.dataset.question_file
-    known = {record["doc_name"]: record for record in map(json.loads, path.read_text().splitlines())}
+    known = {record["doc_name"]: record for record in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
     stems = study.filings["doc_name"].map(lambda name: END_OF_STEM.split(name)[0])
     company = dict(zip(stems, study.filings["company"], strict=True))
     for name in kept.values():

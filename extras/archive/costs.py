@@ -5,7 +5,6 @@ filing by filing. What holds all pages at once, BM25's statistics and the vector
 measured at each size in a process of its own.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +16,6 @@ import psutil
 from extras.archive.growth import NO_INDEX, Index
 from extras.archive.stores import MIB, alone
 from lib.analysis.growth import COST_COLUMNS, COSTS, ENGINE_COLUMNS, ENGINES
-from lib.archive.index import COSTS as NOTED
 from lib.archive.index import STEPS, Shards
 from lib.files import write_atomically
 from lib.retrievers.bm25 import BM25
@@ -86,10 +84,8 @@ def write_engines(home: Study, first: Shards, second: Shards) -> pd.DataFrame:
 
 
 def noted_costs(shards: Shards) -> pd.DataFrame:
-    """What was noted of each filing that is indexed, in the order of indexing; of one that was made twice, the last."""
-    lines = (shards.folder / NOTED).read_text().splitlines()
-    noted = pd.DataFrame(map(json.loads, lines)).drop_duplicates("source", keep="last")
-    return noted[noted["source"].isin(shards.names())].reset_index(drop=True)
+    """What was noted of each filing that is indexed, by name."""
+    return pd.DataFrame([shards.record(name) | {"source": name} for name in shards.names()])
 
 
 def _parts(counts: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame]]:

@@ -113,7 +113,7 @@ def opened(home: Study, larger: Path | None) -> tuple[Study, Index | None]:
     """The study of a larger collection with the same questions and its index; without one a study's own, and none."""
     if larger is None:
         return home, None
-    return open_study(str(larger), home.profile.name), Index(home, shards_of(str(larger))[1])
+    return open_study(str(larger), home.profile.name), Index(home, shards_of(str(larger)))
 
 
 def drawn_parts(

@@ -31,7 +31,7 @@ def export_scorer(study: Study, target: Path) -> Path:
     questions, pairs = study.questions, training_pairs(study, range(len(study.questions)))
     name, is_financebench = study.profile.embedder.weights, study.dataset.name == "financebench"
     base = lock().get(name, {"title": Path(name).name, "licence": "unknown"})
-    card = CARD.read_text().format(
+    card = CARD.read_text(encoding="utf-8").format(
         **study.profile.page_scorer,
         licence="cc-by-nc-4.0" if is_financebench else "other",
         data_licence=FINANCEBENCH if is_financebench else "",
@@ -48,7 +48,7 @@ def export_scorer(study: Study, target: Path) -> Path:
     record = {"n_train_questions": len(questions), "n_train_pairs": len(pairs), "n_test_questions": 0}
     model = trained(study, "page_scorer/final", pairs, record, "final model", {}).path
     shutil.copytree(model, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("entry.json"))
-    (Path(target) / "README.md").write_text(card)
+    (Path(target) / "README.md").write_text(card, encoding="utf-8")
     return Path(target)
 
 

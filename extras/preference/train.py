@@ -67,8 +67,8 @@ def fold_model(study: Study, fold: Fold) -> Entry:
         weights, title = study.profile.generator.weights, f"fold {fold.number} by company"
         model, tokenizer, curve = train(fetch(weights), table, study.profile.preference, checkpoints, title)
         save(model, tokenizer, weights, target)
-        (target / "curves.json").write_text(json.dumps(curve, indent=1))
-        (target / "fold.json").write_text(json.dumps(record, indent=1))
+        (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")
+        (target / "fold.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
 
     entry = study.store.get(STAGE, params, compute, VERSION)
     shutil.rmtree(checkpoints, ignore_errors=True)
@@ -80,7 +80,7 @@ def train_all(study: Study, say=print, only: int | None = None) -> dict[int, Ent
     models = {}
     for fold in (fold for fold in folds(study) if only in (None, fold.number)):
         entry = models[fold.number] = fold_model(study, fold)
-        curve = json.loads((entry.path / "curves.json").read_text())
+        curve = json.loads((entry.path / "curves.json").read_text(encoding="utf-8"))
         losses = f"{len(curve)} steps, loss {curve[0]['loss']:.3f} to {curve[-1]['loss']:.3f}, {entry.origin}"
         say(f"fold {fold.number}: {n_pairs(entry)} pairs, {losses}")
     return models
@@ -88,7 +88,7 @@ def train_all(study: Study, say=print, only: int | None = None) -> dict[int, Ent
 
 def n_pairs(entry: Entry) -> int:
     """How many pairs a fold's model was trained on."""
-    return json.loads((entry.path / "fold.json").read_text())["n_train_pairs"]
+    return json.loads((entry.path / "fold.json").read_text(encoding="utf-8"))["n_train_pairs"]
 
 
 @click.command()

@@ -78,7 +78,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     write_shown(study, aside, quotes, say)
     files = {name: digest_of_file(path) for name, path in files_of(aside).items()}
     content = json.dumps(manifest | {"stages": stages, "files": files}, indent=1, ensure_ascii=False)
-    (aside / published.MANIFEST).write_text(content + "\n")
+    (aside / published.MANIFEST).write_text(content + "\n", encoding="utf-8")
     check_texts(aside, quotes)
     shutil.rmtree(target, ignore_errors=True)
     aside.replace(target)
@@ -190,7 +190,7 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
         if path.suffix == ".png":
             is_quoting = Image.open(path).info.get("Comment") == PAGE_COMMENT
         else:
-            is_quoting = any(known.longest(path.read_text()) for known in quotes)
+            is_quoting = any(known.longest(path.read_text(encoding="utf-8")) for known in quotes)
         n_left += is_quoting
         if not is_quoting:
             shown.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/ahead-ladder.
 
 def split(readme: Path) -> tuple[str, str, str]:
     """What is before, between and after the README's two marks; a StudyError where one is missing."""
-    text = readme.read_text()
+    text = readme.read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise StudyError(f"{readme.name} needs one line '{BEGIN}' and one line '{END}' for the headline table")
     before, rest = text.split(BEGIN)
@@ -30,7 +30,7 @@ def block(readme: Path, study: Study, published: Published) -> str:
 def fill_headline(readme: Path, study: Study, published: Published) -> None:
     """Write :func:`block` between the README's two marks."""
     before, _, after = split(readme)
-    readme.write_text(f"{before}{BEGIN}{block(readme, study, published)}{END}{after}")
+    readme.write_text(f"{before}{BEGIN}{block(readme, study, published)}{END}{after}", encoding="utf-8")
 
 
 def not_of_results(readme: Path, study: Study, published: Published) -> list[str]:

@@ -132,8 +132,12 @@ def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] 
         def compute(target: Path) -> None:
             union, companies = union_of(study, variant.is_from_covers), set(study.filings["company"]) - tested
             share = choose(study, union, companies, names, variant)
-            (target / "trees.txt").write_text(fit(study, union, companies, names, variant).model_to_string())
-            (target / "ranker.json").write_text(json.dumps({"share": share, "tested": sorted(tested)}))
+            (target / "trees.txt").write_text(
+                fit(study, union, companies, names, variant).model_to_string(), encoding="utf-8"
+            )
+            (target / "ranker.json").write_text(
+                json.dumps({"share": share, "tested": sorted(tested)}), encoding="utf-8"
+            )
 
         folder = study.store.get("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
         return read_ranker(folder / "trees.txt", folder / "ranker.json", tested)
@@ -145,8 +149,8 @@ def read_ranker(trees: Path, about: Path, tested: Iterable[str] = ()) -> Ranker:
     """A ranker from the files of its trees and of its share, in JSON."""
     import lightgbm
 
-    share = json.loads(about.read_text())["share"]
-    return Ranker(frozenset(tested), lightgbm.Booster(model_str=trees.read_text()), share)
+    share = json.loads(about.read_text(encoding="utf-8"))["share"]
+    return Ranker(frozenset(tested), lightgbm.Booster(model_str=trees.read_text(encoding="utf-8")), share)
 
 
 def inputs(study: Study) -> list:

@@ -52,7 +52,7 @@ def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages
 
 def saved_record() -> dict:
     """What the saved rankers were trained on: question_ids, and numbers of questions by set."""
-    return json.loads((SAVED / "kinds.json").read_text())
+    return json.loads((SAVED / "kinds.json").read_text(encoding="utf-8"))
 
 
 def saved_ranker(name: str) -> Ranker:

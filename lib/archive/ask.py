@@ -16,7 +16,9 @@ from lib.ahead.ranker import Ranker, mixed
 from lib.ahead.search import saved_ranker
 from lib.ahead.terms import core
 from lib.ahead.views import PageViews, Vectors, pool_of
-from lib.archive.index import Shards
+from lib.archive.index import PICTURES, Shards
+from lib.data.pdf import picture
+from lib.files import write_atomically
 from lib.profile import Settings, load_profile
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
@@ -24,13 +26,14 @@ from lib.retrievers.identity import filing_identities, identity_features, withou
 from lib.words import StudyError
 
 NEAREST = 5  # filings whose pages are ranked
+DPI = 110
 
 
 class Archive:
     """An archive in memory, of all filings of an index or some: pages and their words, vectors, filings' identities."""
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
-        if not (names := names or shards.names()):
+        if not (names := names or shards.compare().names):
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
@@ -76,16 +79,19 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     return centred / (np.abs(centred).max() or 1.0)
 
 
-def picture(root: Path, page: pd.Series, folder: Path) -> Path | None:
-    """A picture of a page (doc_name, page) in a folder; None where the filing is text alone."""
-    import pymupdf
+def page_picture(shards: Shards, page: pd.Series) -> Path:
+    """The picture of a page (doc_name, page), named by its filing's hash.
 
-    source = next((path for path in root.glob(f"**/{page['doc_name']}.pdf") if path.is_file()), None)
-    if source is None:
-        return None
-    target = folder / f"{page['doc_name']}-p{page['page']:04}.png"
+    Raises:
+        StudyError: the filing is text alone, was changed, or the page cannot be drawn.
+    """
+    record = shards.record(page["doc_name"])
+    source, number = shards.root / record["source"], int(page["page"])
+    if source.suffix == ".jsonl":
+        raise StudyError("page text alone")
+    target = shards.folder / PICTURES / f"{record['sha256'][:16]}-p{number:04}.png"
     if not target.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        with pymupdf.open(source) as pdf:
-            pdf[int(page["page"])].get_pixmap(dpi=110).save(target)
+        if not shards.renewed(source, record):
+            raise StudyError("the filing was changed; run make index")
+        write_atomically(target, picture(source, number, DPI))
     return target

@@ -2,14 +2,17 @@
 
 One step maps a filing's file to its shard, in this process or, with ``ENGINE=ray``, on Ray Data (Moritz et al., OSDI
 2018), on the cluster of ``RAY_ADDRESS`` or a local one: the bits are the same, as a filing is embedded alone. A shard
-that exists is not made again, so that a killed run resumes; memory holds one filing per worker.
+that is whole and of its file's bytes is not made again, so that a killed run resumes; memory holds one filing per
+worker.
 """
 
 import json
 import os
 import resource
+import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +24,10 @@ from tqdm.auto import tqdm
 
 from lib.corpus import ARTIFACTS
 from lib.data.chunks import load_tokenizer, split_chunks, split_pages
-from lib.data.locate import DEMO, financebench_root, name_of
+from lib.data.locate import DEMO, financebench_root, folder_of, named_apart
 from lib.data.pages import read_filing
-from lib.files import digest_of_file, write_atomically
+from lib.data.records import CONTROL, MOST_LETTERS, Problems, printable
+from lib.files import digest_of, digest_of_file, exclusively, write_atomically
 from lib.models.encoders import load_encoder
 from lib.models.index import SPECIAL_TOKENS
 from lib.models.weights import fetch, weights_hash
@@ -31,7 +35,8 @@ from lib.profile import Settings, load_profile
 from lib.words import PAGE_COLUMNS, StudyError
 
 VERSION = 1  # raised when the same filing gets another shard
-PLAN, COSTS, SOURCE = "plan.json", "costs.jsonl", b"source"
+PLAN, PICTURES = "plan.json", "pictures"
+MOST_BYTES = 200  # of a file's name: that of its shard is longer
 STEPS = ("read", "cut", "embed", "write")
 
 
@@ -63,113 +68,223 @@ class Plan(NamedTuple):
         return load_encoder(fetch(self.weights), self.window, self.precision, self.batch_size)
 
 
-class Shards:
-    """The index of an archive in a folder: ``pages/<DOC>.parquet``, ``windows/<DOC>.parquet`` and the plan."""
+class Difference(NamedTuple):
+    """A folder beside its index, by the names of filings."""
 
-    def __init__(self, folder: Path, plan: Plan):
-        self.folder, self.plan, path = Path(folder), plan, Path(folder) / PLAN
-        if not path.is_file():
-            write_atomically(path, json.dumps(plan._asdict(), indent=1).encode())
-        elif json.loads(path.read_text()) != plan._asdict():
-            raise StudyError(f"{folder} was filled under another profile; name another folder, or remove this one")
+    kept: dict[str, dict]  # records of those that are indexed as they are in the folder
+    missing: dict[str, Path]  # files to be indexed
+    counts: dict[str, int]  # of filings added, changed, removed, damaged (in the index)
+    problems: list[str]  # files that are no filings
+
+    @property
+    def names(self) -> list[str]:
+        """The filings that can be searched."""
+        return [name for name, record in self.kept.items() if not record["problem"]]
+
+    @property
+    def left_out(self) -> list[str]:
+        """What is wrong with each file that is left out."""
+        return self.problems + [record["problem"] for record in self.kept.values() if record["problem"]]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{n} {what}" for what, n in self.counts.items() if n)
+
+
+class Shards:
+    """The index of an archive, mirrored in a folder: ``pages/<DOC>.parquet``, ``windows/<DOC>.parquet``, the plan.
+
+    ``records/<DOC>.json`` is written last: the source's path in the archive, its size, time and SHA-256, those of the
+    two files, what they took, and what is wrong with a filing that is left out.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, root: Path):
+        self.folder, self.plan, self.root = Path(folder), plan, Path(root).resolve()
+        known, own = _read(self.folder / PLAN), {"root": str(self.root)} | plan._asdict()
+        if known and known != own:
+            wrong = f"{folder} is the index of {known.get('root')}, or was filled under another profile"
+            raise StudyError(f"{wrong}; name another folder, or remove this one")
+        if not known:
+            _write(self.folder / PLAN, own)
 
     def path(self, kind: str, name: str) -> Path:
-        """The file of a filing's part, ``pages`` or ``windows``."""
-        return self.folder / kind / f"{name}.parquet"
+        """The file of a filing's part, ``pages``, ``windows`` or ``records``."""
+        return self.folder / kind / f"{name}{'.json' if kind == 'records' else '.parquet'}"
 
-    def has(self, source: Path) -> bool:
-        """Whether the shard of a filing's file exists, made of these bytes; its pages are written last."""
-        path = self.path("pages", source.stem)
-        return path.is_file() and pq.read_schema(path).metadata.get(SOURCE) == digest_of_file(source).encode()
+    def record(self, name: str) -> dict:
+        """What was written of a filing; nothing where that is damaged, or of another plan."""
+        record = _read(self.path("records", name))
+        return record if record.get("plan") == digest_of(self.plan._asdict()) else {}
+
+    def records(self) -> dict[str, dict]:
+        """Of every filing, by name."""
+        names = sorted(path.stem for path in self.folder.glob("records/*.json") if path.name[0] != ".")
+        return {name: self.record(name) for name in names}
 
     def names(self) -> list[str]:
         """The filings whose shards exist, by name."""
-        # what a killed write left is hidden
-        return sorted(path.stem for path in (self.folder / "pages").glob("[!.]*.parquet"))
+        return [name for name, record in self.records().items() if record and not record["problem"]]
+
+    def compare(self) -> Difference:
+        """The folder as it is now beside the index; every byte of the index is read."""
+        (found, problems), records = sources_of(self.root), self.records()
+        same = {name: self.renewed(found[name], records[name]) for name in found if name in records}
+        kept = {name: record for name, record in same.items() if record and self._is_whole(name, record)}
+        sets = {
+            "added": found.keys() - records.keys(),
+            "changed": {name for name, record in same.items() if not record},
+            "removed": records.keys() - found.keys(),
+            "damaged": {name for name, record in same.items() if record} - kept.keys(),
+        }
+        missing = {name: path for name, path in found.items() if name not in kept}
+        return Difference(kept, missing, {what: len(names) for what, names in sets.items()}, problems)
+
+    def about(self, source: Path) -> dict:
+        """Path in the archive, size and time of a filing's file."""
+        stat = source.stat()
+        path = source.relative_to(self.root).as_posix()
+        return {"source": path, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+
+    def renewed(self, source: Path, record: dict) -> dict:
+        """A record with what its file is now; nothing where that has other bytes. Equal sizes and times are equal."""
+        with suppress(OSError):
+            now = record | self.about(source)
+            if record and (now == record or digest_of_file(source) == record["sha256"]):
+                return now
+        return {}
+
+    def _is_whole(self, name: str, record: dict) -> bool:
+        with suppress(OSError):
+            return all(digest_of_file(self.path(kind, name)) == sha256 for kind, sha256 in record["files"].items())
+        return False
+
+    def sweep(self, kept: dict[str, dict]) -> None:
+        """Write these records, and remove what belongs to no filing of them, as what a killed write left."""
+        for name, record in kept.items():
+            if record != self.record(name):
+                _write(self.path("records", name), record)
+        pictured = {record["sha256"][:16] for record in kept.values()}
+        for path in [*self.folder.glob(".*"), *self.folder.glob("*/*")]:
+            is_kept = path.name[:16] in pictured if path.parent.name == PICTURES else path.stem in kept
+            if path.name[0] == "." or not is_kept:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
     def windows(self, name: str, columns: list[str] | None = None) -> tuple[pd.DataFrame, np.ndarray]:
         """The windows of a filing (doc_name, page, chunk_id, text), and their unit vectors."""
         table = pq.read_table(self.path("windows", name), columns=columns and [*columns, "vector"])
         vectors = table["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        return table.drop_columns("vector").to_pandas(), vectors.reshape(len(table), -1)
+        return table.drop_columns("vector").to_pandas(), vectors.reshape(len(table), table["vector"].type.list_size)
 
 
-def shards_of(dataset: str, profile: str = "default", to: Path | None = None) -> tuple[Path, Shards]:
-    """The folder of a dataset's filings, by name or path, and their shards, among the artifacts or in a folder."""
+def _write(path: Path, record: dict) -> None:
+    write_atomically(path, json.dumps(record | {"digest": digest_of(record)}, indent=1))
+
+
+def _read(path: Path) -> dict:
+    """What :func:`_write` wrote; nothing where it is missing or damaged."""
+    with suppress(OSError, ValueError):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record, dict) and record.pop("digest", "") == digest_of(record):
+            return record
+    return {}
+
+
+def shards_of(dataset: str, profile: str = "default", to: Path | None = None) -> Shards:
+    """The index of a dataset's filings, by name or path, among the artifacts or in a folder."""
     named = {"demo": DEMO, "financebench": financebench_root(), "": financebench_root() or DEMO}
-    root = named.get(dataset) or Path(dataset).expanduser()
-    if not root.is_dir():
-        raise StudyError(f"{dataset}: no folder; give financebench, demo, or a folder with PDFs")
+    root = named.get(dataset) or folder_of(dataset)
+    if root is None:
+        raise StudyError(f"{printable(dataset[:MOST_LETTERS])}: no folder; give financebench, demo, or one with PDFs")
     settings = load_profile(profile)
-    return root, Shards(to or ARTIFACTS / name_of(root) / settings.name / "index", Plan.of(settings))
+    return Shards(to or ARTIFACTS / named_apart(root) / settings.name / "index", Plan.of(settings), root)
 
 
-def sources_of(root: Path) -> list[Path]:
-    """The files of an archive's filings by name: ``pages/*.jsonl`` before ``pdfs/*.pdf`` before ``*.pdf``."""
-    found = {path.stem: path for path in (*root.glob("*.pdf"), *root.glob("pdfs/*.pdf"))}
-    found |= {path.stem: path for path in root.glob("pages/*.jsonl")}
-    if not found:
-        raise StudyError(f"{root} has no filings; put PDFs into it, or see the dataset layout in the README")
-    return [found[name] for name in sorted(found)]
+def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
+    """The files of an archive's filings by name, and what is wrong with files that are none.
+
+    ``pages/*.jsonl`` come before ``pdfs/*.pdf`` before ``*.pdf``; hidden files are none.
+    """
+    problems, found = Problems(root), {}
+    for folder, suffix in ((root / "pages", ".jsonl"), (root / "pdfs", ".pdf"), (root, ".pdf")):
+        is_there = folder.is_dir() and not problems.leads_out(folder)
+        for path in sorted(folder.iterdir()) if is_there and problems.may_read(folder) else ():
+            other = found.get(path.stem)
+            if path.name[0] == "." or path.suffix.lower() != suffix or (other and other.suffix == ".jsonl"):
+                continue
+            if CONTROL.search(path.name) or len(path.name.encode()) > MOST_BYTES:
+                problems.add(path, f"rename the file; at most {MOST_BYTES} bytes, no control characters")
+            elif other:
+                problems.add(path, f"has the name of {other.relative_to(root)}; rename or remove one of the two")
+            elif problems.can_read(path):
+                found[path.stem] = path
+    return dict(sorted(found.items())), problems.messages
 
 
 class Indexer:
     """The map step: reads a filing, cuts it, embeds it, and writes its shard."""
 
-    def __init__(self, folder: str, plan: tuple):
-        self.shards = Shards(Path(folder), Plan(*plan))
+    def __init__(self, folder: str, plan: tuple, root: str):
+        self.shards = Shards(Path(folder), Plan(*plan), Path(root))
         self.encoder = self.shards.plan.encoder()
         self.tokenizer = load_tokenizer(fetch(self.shards.plan.weights))
 
     def __call__(self, row: dict) -> dict:
-        """What became of a filing: ``source`` → the same, n_pages, n_windows, ``problem`` (empty if there is none),
-        processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB."""
-        source, plan, marks = Path(row["source"]), self.shards.plan, [time.process_time()]
-        pages, windows = pd.DataFrame(columns=[*PAGE_COLUMNS]), []
-        texts, problems = read_filing(source)
+        """What became of a filing: ``source`` → the same, n_pages, n_blank, n_windows, ``problem`` (empty if there is
+        none), processor seconds of each of STEPS, and the largest memory of the worker so far, in MiB."""
+        source, shards, marks = Path(row["source"]), self.shards, [time.process_time()]
+        pages, windows, plan, files = pd.DataFrame(columns=[*PAGE_COLUMNS]), [], shards.plan, {}
+        about = {"n_pages": 0, "n_blank": 0, "n_windows": 0, "engine": row["engine"], "peak_mib": 0.0}
+        try:
+            record = shards.about(source) | {"sha256": digest_of_file(source), "plan": digest_of(plan._asdict())}
+        except OSError as error:  # it was removed meanwhile; not recorded
+            problem = f"{source.name}: cannot be opened ({error.strerror})"
+            return row | about | {"problem": problem} | dict.fromkeys([f"{step}_s" for step in STEPS], 0.0)
+        texts, problems = read_filing(source, shards.root)
         marks.append(time.process_time())
         if not problems:
             pages = pages.assign(page=range(len(texts)), text=texts, doc_name=source.stem)
             chunks = split_pages(pages, self.tokenizer, plan.chunk, plan.chunk_overlap)
             windows = split_chunks(chunks, self.tokenizer, plan.window - SPECIAL_TOKENS, plan.window_overlap)
             marks.append(time.process_time())
-            problems = [f"{source.name} has no text; recognise it (OCR)"] if windows.empty else []
+            problems = [f"{record['source']}: no page has a word; remove the filing"] if windows.empty else []
         if not problems:
             vectors = self.encoder.encode(windows["text"].tolist()).astype(np.float32)
             marks.append(time.process_time())
             places = chunks[["doc_name", "page", "chunk_id"]].iloc[windows["chunk"]]
             table = pa.Table.from_pandas(places.assign(text=windows["text"].to_numpy()), preserve_index=False)
             flat = pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
-            self._write("windows", source, table.append_column("vector", flat))
-            self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
+            files["windows"] = self._write("windows", source, table.append_column("vector", flat))
+            files["pages"] = self._write("pages", source, pa.Table.from_pandas(pages, preserve_index=False))
             marks.append(time.process_time())
         took = dict.fromkeys(STEPS, 0.0) | dict(zip(STEPS, np.diff(marks).tolist(), strict=False))
-        about = {"n_pages": len(pages), "n_windows": len(windows), "problem": "; ".join(problems)}
-        about["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return row | about | {f"{step}_s": round(took[step], 4) for step in STEPS}
+        about |= {"n_pages": len(pages), "n_blank": sum(not text.strip() for text in texts), "n_windows": len(windows)}
+        about |= {"problem": "; ".join(problems), "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+        about |= {f"{step}_s": round(took[step], 4) for step in STEPS}
+        _write(shards.path("records", source.stem), record | about | {"files": files})
+        return row | about
 
-    def _write(self, kind: str, source: Path, table: pa.Table) -> None:
-        table = table.replace_schema_metadata({SOURCE: digest_of_file(source).encode()})
+    def _write(self, kind: str, source: Path, table: pa.Table) -> str:
         packed = pa.BufferOutputStream()
-        pq.write_table(table, packed, compression="zstd")
-        write_atomically(self.shards.path(kind, source.stem), packed.getvalue().to_pybytes())
+        pq.write_table(table.replace_schema_metadata(None), packed, compression="zstd")
+        return digest_of_file(write_atomically(self.shards.path(kind, source.stem), packed.getvalue().to_pybytes()))
 
 
-def write_shards(shards: Shards, sources: Sequence[Path], engine: str = "process", n_workers: int = 1) -> pd.DataFrame:
-    """Write the shards that are missing, with a progress bar.
+def write_shards(
+    shards: Shards, engine: str = "process", n_workers: int = 1, say: Callable[[str], None] = print
+) -> tuple[Difference, pd.DataFrame]:
+    """Make the index a mirror of its folder, with a progress bar; another process that does so is waited for.
 
-    ``engine`` is ``process``, where the encoder itself uses all cores, or ``ray``, with ``n_workers``. Gives a row for
-    each filing that was read now, see :class:`Indexer`; it is also appended to COSTS beside the plan.
+    ``engine`` is ``process``, where the encoder itself uses all cores, or ``ray``, with ``n_workers``. Gives how the
+    folder differed, and a row for each filing that was read now, see :class:`Indexer`.
     """
-    missing = [{"source": str(source)} for source in sources if not shards.has(source)]
-    step, rows, done = (str(shards.folder.resolve()), tuple(shards.plan)), [], []
-    if missing:
-        done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
-    for row in tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2):
-        rows.append(row)
-        with (shards.folder / COSTS).open("a") as file:
-            file.write(json.dumps(row | {"source": Path(row["source"]).stem, "engine": engine}) + "\n")
-    return pd.DataFrame(rows, columns=["source", "n_pages", "n_windows", "problem"])
+    with exclusively(shards.folder / "index", say):
+        before = shards.compare()
+        shards.sweep(before.kept)
+        missing = [{"source": str(source), "engine": engine} for source in before.missing.values()]
+        step, done = (str(shards.folder.resolve()), tuple(shards.plan), str(shards.root)), []
+        if missing:
+            done = map(Indexer(*step), missing) if engine == "process" else _on_ray(missing, step, n_workers)
+        rows = list(tqdm(done, total=len(missing), desc="index", unit="filing", mininterval=2, disable=not missing))
+    return before, pd.DataFrame(rows, columns=["source", "n_pages", "n_blank", "n_windows", "problem"])
 
 
 def _on_ray(rows: list[dict], step: tuple, n_workers: int) -> Iterator[dict]:

@@ -71,7 +71,7 @@ def check_generated(outputs: Path) -> None:
                 for kind, content in output.get("data", {}).items():
                     _refuse(f"{path.name}, cell {number}", found_in_output(kind, content))
     for path in sorted((outputs / "pages").glob("*.md")):
-        _refuse(path.name, found_in(path.read_text(), path.stem in HTML_PAGES))
+        _refuse(path.name, found_in(path.read_text(encoding="utf-8"), path.stem in HTML_PAGES))
 
 
 def _refuse(where: str, found: list[str]) -> None:
@@ -98,7 +98,7 @@ def found_in(text: str, may_be_html: bool = False) -> list[str]:
 
 @cache
 def _parser() -> MarkdownIt:
-    given = yaml.safe_load((ROOT / "_config.yml").read_text())["parse"]["myst_enable_extensions"]
+    given = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["parse"]["myst_enable_extensions"]
     return create_md_parser(MdParserConfig(enable_extensions=set(given)), RendererHTML)
 
 

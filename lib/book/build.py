@@ -125,15 +125,15 @@ def lay_out(study: Study, target: Path) -> None:
             shutil.copytree(study.outputs / name, target / name, ignore=ignored)
     for name in {*chapters()} - {*chapters(study.dataset.lacks)}:
         (target / "notebooks" / f"{name}.ipynb").unlink(missing_ok=True)
-        (target / "notebooks" / f"{name}.md").write_text(in_place_of(name, study.dataset.name))
-    config = yaml.safe_load((ROOT / "_config.yml").read_text())
+        (target / "notebooks" / f"{name}.md").write_text(in_place_of(name, study.dataset.name), encoding="utf-8")
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     options = config["sphinx"]["config"]["html_theme_options"]
     options["extra_footer"] = f"<p>{html.escape(footer(study))}</p>"
     if study.dataset.name == "demo":
         options["announcement"] = DEMO_BANNER + (STORED_TEXTS if study.published else "")
     if url := os.environ.get(REPOSITORY):
         add_repository(config, url)
-    (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False))
+    (target / "_config.yml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
 
 def add_repository(config: dict, url: str) -> None:
@@ -187,7 +187,7 @@ def run_jupyter_book(source: Path, compiled: Path) -> Path:
     command = [sys.executable, "-c", RUN_JUPYTER_BOOK, "build", str(source), "--path-output", str(compiled)]
     command += ["-W", "--keep-going", "-q"]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "NO_COLOR": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
     if done.returncode:
         output = done.stdout + done.stderr
         lines = [line for line in output.splitlines() if "WARNING" in line or "ERROR" in line]

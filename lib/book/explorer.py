@@ -5,6 +5,7 @@ one more for the question that is chosen, so that it works from ``file://``. Not
 every text as text.
 """
 
+import io
 import json
 import re
 from collections import Counter
@@ -17,12 +18,12 @@ from lib.analysis.failures import missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
+from lib.data.pdf import drawn
 from lib.files import digest_of
 from lib.methods import MAIN, METHODS, TRAINED, baselines, measured
 from lib.metrics import retrieval
 from lib.metrics.frame import best
 from lib.models.written import read_records
-from lib.show.pictures import page_raster
 from lib.show.tables import title
 from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
@@ -226,8 +227,8 @@ def draw_pictures(study: Study, data: dict) -> None:
         texts = study.dataset.evidence.groupby(["question_id", "page"])["text"].agg("\n".join)
         for (question_id, doc_name, page, is_gold), file in zip(wanted, files, strict=True):
             marked = texts.get((question_id, page), "") if is_gold else ""
-            picture = page_raster(study.dataset.source(doc_name), page, marked, PICTURES["dpi"])
-            Image.fromarray(picture).save(target / file, "WEBP", quality=PICTURES["quality"])
+            picture = drawn(str(study.dataset.source(doc_name)), page, PICTURES["dpi"], marked)
+            Image.open(io.BytesIO(picture)).save(target / file, "WEBP", quality=PICTURES["quality"])
 
     params = {"dataset": study.dataset.fingerprint, "wanted": wanted, **PICTURES}
     entry = study.store.get("explorer/pictures", params, compute)

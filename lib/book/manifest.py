@@ -81,14 +81,14 @@ def git_commit() -> str:
 
     def git(*command: str) -> str:
         command = ["git", "-C", str(ROOT), *command, "--", *SOURCES]
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(command, capture_output=True, encoding="utf-8", check=False).stdout.strip()
 
     return (git("log", "-1", "--format=%H") or "unknown") + ("-dirty" if git("status", "--porcelain") else "")
 
 
 def processor() -> str:
     """The processor's name, cores and memory, and the GPU where there is one."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     found = gpu() if shutil.which("nvidia-smi") else None  # importing torch takes seconds

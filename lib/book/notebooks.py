@@ -34,7 +34,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 def chapters(lacks: Collection[str] = ()) -> list[str]:
     """The notebooks that the book's table of contents lists, in its order; none that needs what ``lacks`` names."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
     names = [Path(file).name for file in files if file.startswith("notebooks/")]
     return [name for name in names if NEEDS.get(name) not in lacks]
@@ -183,7 +183,7 @@ def read_stages(study: Study) -> list[dict]:
 def read_json(path: Path, read: Callable[[str], object] = json.loads):
     """What a JSON file of the outputs holds; a StudyError where it is damaged."""
     try:
-        return read(path.read_text())
+        return read(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise StudyError(f"{path} is damaged ({error}); remove it and run the command again") from None
 

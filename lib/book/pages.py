@@ -123,7 +123,7 @@ def breakable(sha256: str) -> str:
 
 def pinned_packages() -> list[tuple[str, str, str]]:
     """Every package of ``requirements.txt`` that is installed: name, version, licence."""
-    text, rows = (ROOT / "requirements.txt").read_text(), []
+    text, rows = (ROOT / "requirements.txt").read_text(encoding="utf-8"), []
     for name, version in re.findall(r"^([^\s#=]+)==(\S+)", text, flags=re.M):
         with suppress(PackageNotFoundError):
             rows.append((name, version, licence_of(name)))
@@ -145,7 +145,7 @@ def stages_table(stages: list[dict], whole: bool = False) -> pd.DataFrame:
 
 def citations() -> list[tuple[str, str, dict[str, str]]]:
     """Kind, key and fields of BibTeX by ``CITATION.cff``: this study, the one that it reproduces, and the dataset."""
-    about = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     works, entries = [about | {"year": str(about["date-released"])[:4]}, *about["references"]], []
     for work in works:
         people = [

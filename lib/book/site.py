@@ -21,9 +21,9 @@ def tidy(site: Path) -> None:
             path.unlink()
     shutil.rmtree(static / "locales", ignore_errors=True)
     for path in site.rglob("*.html"):
-        text = SCRIPT.sub("", path.read_text()).replace("<th></th>", "<td></td>")
+        text = SCRIPT.sub("", path.read_text(encoding="utf-8")).replace("<th></th>", "<td></td>")
         text = LOGO.sub(r'<div class="sidebar-primary-item" role="navigation" aria-label="Title"\1', text)
         text = text.replace(' role="doc-biblioentry"', "").replace('<div role="list" class="citation-list">', "<div>")
-        path.write_text(text if path.name == "search.html" else SEARCH.sub("", text))
+        path.write_text(text if path.name == "search.html" else SEARCH.sub("", text), encoding="utf-8")
     if (tools := static / "searchtools.js").is_file():
-        tools.write_text(tools.read_text().replace(LEFT_OUT, LEFT_OUT + CELLS))
+        tools.write_text(tools.read_text(encoding="utf-8").replace(LEFT_OUT, LEFT_OUT + CELLS))

@@ -1,6 +1,5 @@
 """Reading a dataset's records: questions, filings and evidence, each checked, every problem reported at once."""
 
-import os
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -67,9 +66,9 @@ def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
     """What is known of every filing that is here, by name; what is wrong is noted."""
     paths: dict[str, Path] = {}
     for folder, pattern in ((problems.root / "pages", "*.jsonl"), (problems.root / "pdfs", "*.pdf")):
-        if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
-            problems.add(folder, "must not be read; give yourself the right, as with chmod u+rx")
-        paths |= {path.stem: path for path in folder.glob(pattern) if problems.can_read(path)}
+        if folder.is_dir() and problems.may_read(folder) and not problems.leads_out(folder):
+            files = (path for path in folder.glob(pattern) if path.name[0] != ".")
+            paths |= {path.stem: path for path in files if problems.can_read(path)}
     known: dict[str, Document | None] = {}
     for line, doc_name, document in read_records(document_file, Document, problems):
         first = known.setdefault(doc_name, document) or document

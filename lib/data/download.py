@@ -24,7 +24,7 @@ TIMEOUTS_S = (10, 60)
 
 def checksums() -> dict[str, str]:
     """SHA-256 of the files that are known, by their name in the repository."""
-    return {name: sha256 for sha256, name in map(str.split, CHECKSUMS.read_text().splitlines())}
+    return {name: sha256 for sha256, name in map(str.split, CHECKSUMS.read_text(encoding="utf-8").splitlines())}
 
 
 def download_financebench(target: Path, say=print) -> Path:

@@ -9,7 +9,8 @@ from pathlib import Path
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.download import download_financebench
 from lib.data.layout import Dataset
-from lib.files import ROOT, write_atomically
+from lib.data.records import CONTROL, MOST_LETTERS, printable
+from lib.files import ROOT, digest_of, write_atomically
 from lib.words import DatasetError
 
 DATA, DEMO, RESULTS = ROOT / "data", ROOT / "data" / "demo", ROOT / "book" / "results"
@@ -18,9 +19,17 @@ NAMES = ("demo", "financebench", "store", "reruns", "locks")  # with a meaning o
 RECORD = "dataset.json"  # in a dataset's folder of artifacts: which dataset that is
 
 
-def is_dataset(root: Path) -> bool:
+def folder_of(name: str | Path) -> Path | None:
+    """The folder of this path; none where there is no such folder, or a path cannot be so."""
+    with suppress(OSError, RuntimeError, ValueError):  # too long; of an unknown ~user; with a null
+        path = Path(name).expanduser()
+        return path if path.is_dir() and not CONTROL.search(str(path.resolve())) else None
+    return None
+
+
+def is_dataset(root: Path | None) -> bool:
     """Whether a folder has the layout's questions."""
-    return any((root / "data").glob("*.jsonl"))
+    return root is not None and any((root / "data").glob("*.jsonl"))
 
 
 def financebench_root() -> Path | None:
@@ -30,7 +39,7 @@ def financebench_root() -> Path | None:
         DatasetError: the variable names a folder that does not contain it.
     """
     chosen = os.environ.get(DATA_VARIABLE)
-    root = Path(chosen or DATA).expanduser() / "financebench"
+    root = folder_of(Path(chosen or DATA) / "financebench")
     if chosen and not is_dataset(root):
         raise DatasetError(
             f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
@@ -40,8 +49,8 @@ def financebench_root() -> Path | None:
 
 def questions_root(name: str) -> Path | None:
     """Where a question set lies on this machine: the folder of this path, or of this name where datasets lie."""
-    roots = Path(name).expanduser(), Path(os.environ.get(DATA_VARIABLE) or DATA).expanduser() / name
-    return next(filter(is_dataset, roots), None)
+    roots = name, Path(os.environ.get(DATA_VARIABLE) or DATA) / name
+    return next(filter(is_dataset, map(folder_of, roots)), None)
 
 
 def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) -> Dataset:
@@ -62,7 +71,9 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
         return recorded(read_questions(root, name_of(questions), collection), artifacts)
     published = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
     other = f", or the name of a published one: {published}" if published else ""
-    raise DatasetError(f"{questions}: no question set; give a folder with data/*questions*.jsonl{other}")
+    raise DatasetError(
+        f"{printable(questions[:MOST_LETTERS])}: no question set; give a folder with data/*questions*.jsonl{other}"
+    )
 
 
 def _open_collection(name: str) -> Dataset:
@@ -71,17 +82,25 @@ def _open_collection(name: str) -> Dataset:
         return read_dataset(root or download_financebench(DATA / "financebench"), "financebench")
     if not name:
         print("FinanceBench is not here: this is the synthetic DEMO. For the study say DATASET=financebench.")
-    root = DEMO if name in ("", "demo") else Path(name).expanduser()
+    root = DEMO if name in ("", "demo") else folder_of(name)
     if is_dataset(root):
         return read_dataset(root, "demo" if root.resolve() == DEMO.resolve() else name_of(root))
-    if (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
-        raise DatasetError(f"{name}: its folder data must not be read; give yourself the right, as with chmod u+rx")
-    raise DatasetError(f"{name}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path")
+    shown = printable(name[:MOST_LETTERS])
+    if root and (root / "data").is_dir() and not os.access(root / "data", os.R_OK | os.X_OK):
+        raise DatasetError(f"{shown}: its folder data must not be read; give yourself the right, as with chmod u+rx")
+    raise DatasetError(f"{shown}: no folder with data/*.jsonl; give financebench, demo, or such a folder's path")
 
 
 def name_of(root: Path | str) -> str:
     """A folder's name as it is used in paths."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(root).expanduser().resolve().name)
+
+
+def named_apart(root: Path) -> str:
+    """A folder's name with a digest of its path, so that no two folders share it; the study's datasets have a name."""
+    own = {DEMO.resolve(): "demo"} | ({known.resolve(): "financebench"} if (known := financebench_root()) else {})
+    path = root.resolve()
+    return own.get(path) or f"{name_of(path) or 'root'}-{digest_of(str(path))[:8]}"
 
 
 def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
@@ -99,7 +118,7 @@ def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
         records.append(artifacts / dataset.name / RECORD)
     for record in filter(Path.is_file, records):
         with suppress(ValueError):  # a damaged record is written again
-            known = json.loads(record.read_text())
+            known = json.loads(record.read_text(encoding="utf-8"))
     is_here = known.items() >= place.items()
     if known and not is_here and known.get("fingerprint") != dataset.fingerprint:
         raise DatasetError(f"{dataset.root}: another dataset has the name {dataset.name}; rename the folder")

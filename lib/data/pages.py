@@ -3,15 +3,18 @@
 Pages come from PDFs through PyMuPDF, or are given as text; they are numbered from 0, and blank pages are kept.
 """
 
-from concurrent.futures import ProcessPoolExecutor
+import shlex
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 from tqdm.auto import tqdm
 
 from lib.data.layout import Dataset
+from lib.data.pdf import read_texts
 from lib.data.records import Page, Problems, read_records
-from lib.files import digest_of_file, end_with_parent
+from lib.files import digest_of_file
 from lib.tokens import words_in_any_script
 from lib.words import PAGE_COLUMNS
 
@@ -27,16 +30,14 @@ def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.Data
     """
     problems = problems or Problems(dataset.root)
     sources = {doc_name: dataset.source(doc_name) for doc_name in dataset.filings["doc_name"]}
-    with ProcessPoolExecutor(N_PROCESSES, initializer=end_with_parent) as pool:
-        read = pool.map(read_filing, sources.values())
+    with ThreadPoolExecutor(N_PROCESSES) as pool:  # each PDF is read by a process of its own
+        read = pool.map(partial(read_filing, root=dataset.root), sources.values())
         filings = list(tqdm(read, total=len(sources), desc="pages", unit="filing", mininterval=2))
     rows, first = [], {}
     for (doc_name, source), (texts, messages) in zip(sources.items(), filings, strict=True):
         if (same := first.setdefault(digest_of_file(source), source)) is not source:
             problems.add(source, f"the same bytes as {same.name}; its pages would count twice; remove one of the two")
         problems.messages += messages
-        if not messages and not any(map(str.strip, texts)):
-            problems.add(source, "no page has text, as in a scan; recognise it (OCR), or remove the filing")
         rows += [(doc_name, page, text) for page, text in enumerate(texts)]
     pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
     if problems.messages:
@@ -45,36 +46,24 @@ def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.Data
     return pages
 
 
-def read_filing(source: Path) -> tuple[list[str], list[str]]:
-    """The texts of one filing's pages, and what is wrong with its file; then no texts."""
-    problems = Problems(source.parent.parent)
-    texts = (_read_text if source.suffix == ".jsonl" else _read_pdf)(source, problems)
+def read_filing(source: Path, root: Path) -> tuple[list[str], list[str]]:
+    """The texts of one filing's pages, and what is wrong with its file below ``root``; then no texts."""
+    problems = Problems(root)
+    if source.suffix == ".jsonl":
+        texts = _read_text(source, problems)
+    else:
+        texts, wrong = read_texts(source)
+        if wrong:
+            problems.add(source, f"the PDF {wrong}")
+    if not problems.messages and not any(map(str.strip, texts)):
+        problems.add(source, f"no page has text, as in a scan; {recognised(source, root)}, or remove the filing")
     return [] if problems.messages else texts, problems.messages
 
 
-def _read_pdf(source: Path, problems: Problems) -> list[str]:
-    import pymupdf
-
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    texts, wrong = [], ""
-    try:
-        with pymupdf.open(source) as pdf:
-            if pdf.needs_pass:
-                wrong = "is encrypted; save it without a password"
-            elif not pdf.is_pdf:
-                wrong = "is something else under a PDF's name; download it again"
-            else:
-                texts = [page.get_text().replace("\x00", "") for page in pdf]
-                if not texts or (pdf.is_repaired and not any(texts)):
-                    wrong = "is damaged or truncated, or has no pages; download it again"
-    except (RuntimeError, ValueError):
-        wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
-    tail = source.read_bytes()[-4096:]
-    if not wrong and not tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") and b"startxref" not in tail:
-        wrong = "is truncated (no end-of-file mark); download it again"
-    if wrong:
-        problems.add(source, f"the PDF {wrong}")
-    return texts
+def recognised(source: Path, root: Path) -> str:
+    """What gives text to a filing that has none."""
+    path = shlex.quote(source.relative_to(root).as_posix())
+    return f"recognise it (OCR), as with ocrmypdf {path} {path}" if source.suffix != ".jsonl" else "give it text"
 
 
 def _read_text(source: Path, problems: Problems) -> list[str]:

@@ -26,6 +26,11 @@ def is_safe_name(name: str) -> bool:
     return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.&'-]{0,199}", name)) and ".." not in name
 
 
+def printable(text: str) -> str:
+    """A text without characters that forge lines in a message: those are shown as escapes."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
 class Problems:
     """The list of what is wrong with a dataset, reported at once; files are named relative to its ``root``."""
 
@@ -33,7 +38,7 @@ class Problems:
         self.root, self.messages = Path(root), []
 
     def add(self, path: Path, message: str, line: int | None = None) -> None:
-        where = path.relative_to(self.root).as_posix() + (f" line {line}" if line else "")
+        where = printable(path.relative_to(self.root).as_posix()) + (f" line {line}" if line else "")
         self.messages.append(f"{where}: {message}")
 
     def one_file(self, *patterns: str) -> Path | None:
@@ -41,7 +46,7 @@ class Problems:
         folder = self.root / "data"
         others = set(folder.glob(DOCUMENTS)) if DOCUMENTS not in patterns else ()
         for pattern in patterns:
-            found = sorted(set(folder.glob(pattern)).difference(others))
+            found = sorted(path for path in {*folder.glob(pattern)}.difference(others) if path.name[0] != ".")
             if len(found) == 1:
                 return found[0] if self.can_read(found[0]) else None
             if found:
@@ -51,17 +56,29 @@ class Problems:
         return None
 
     def can_read(self, path: Path) -> bool:
-        """Whether a path is a file that can be read; what is wrong with it otherwise is noted."""
+        """Whether a path is a file of the folder that can be read; what is wrong with it otherwise is noted."""
         try:
             if not stat.S_ISREG(path.stat().st_mode):
                 self.add(path, "is a folder or a device and no file; rename or remove it")
             elif not os.access(path, os.R_OK):
                 self.add(path, "must not be read; give yourself the right, as with chmod u+r")
             else:
-                return True
+                return not self.leads_out(path)
         except OSError as error:
             self.add(path, f"cannot be opened ({error.strerror}); mend the link or the folder's rights")
         return False
+
+    def may_read(self, folder: Path) -> bool:
+        """Whether a folder's names may be read; noted otherwise."""
+        if not (may := os.access(folder, os.R_OK | os.X_OK)):
+            self.add(folder, "must not be read; give yourself the right, as with chmod u+rx")
+        return may
+
+    def leads_out(self, path: Path) -> bool:
+        """Whether a path is outside the root once links are followed; noted then."""
+        if is_out := not (target := path.resolve()).is_relative_to(self.root.resolve()):
+            self.add(path, f"leads out of the folder, to {printable(str(target))}; copy it here, or remove it")
+        return is_out
 
     def stop(self) -> None:
         """Raise DatasetError with every problem, at most MOST_LINES of them, if there is any."""
@@ -109,7 +126,7 @@ def _as_text(value: object) -> object:
     return str(value) if type(value) in (int, float) and math.isfinite(value) else value
 
 
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 Name = Annotated[str, Predicate(is_safe_name), Field(description=NAME_RULE)]
 Words = Annotated[str, Predicate(lambda text: not re.search("[\ud800-\udfff]", text)), Field(description="give a text")]
 Text = Annotated[Words, BeforeValidator(_as_text), Field(description="give a text or a number")]

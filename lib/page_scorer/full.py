@@ -112,8 +112,8 @@ def trained(
         weights, recipe = fetch(study.profile.embedder.weights), recipe_of(study, section)
         model, curve = trainer.train(weights, recipe, pairs, checkpoints, title, **changes)
         model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
-        (target / "curves.json").write_text(json.dumps(curve, indent=1))
-        (target / "fold.json").write_text(json.dumps(record, indent=1))
+        (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")
+        (target / "fold.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
 
     entry = study.store.get(stage, params, compute, VERSION)
     shutil.rmtree(checkpoints, ignore_errors=True)
@@ -133,9 +133,9 @@ def score_fold(
 ) -> tuple[np.ndarray, dict]:
     """The scores of every page for a fold's test questions by its model, and the model's record."""
     entry = model(study, fold)
-    curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text()))
+    curve = pd.DataFrame(json.loads((entry.path / "curves.json").read_text(encoding="utf-8")))
     losses = curve.groupby(np.ceil(curve["epoch"]))["loss"].mean().round(5).tolist()  # of each epoch
-    record = json.loads((entry.path / "fold.json").read_text())
+    record = json.loads((entry.path / "fold.json").read_text(encoding="utf-8"))
     record |= {"model": entry.digest, "wall_s": entry.wall_s, "curve": losses}
     return scores_of_model(study, entry, fold.test, section), record
 

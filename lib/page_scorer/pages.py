@@ -105,7 +105,7 @@ def scores_in_folds(
         question, page = np.nonzero(kept)
         places = {"question": question.astype(np.int32), "page": page.astype(np.int32)}
         np.savez_compressed(target / "scores.npz", value=scores[question, page], **places)
-        (target / "folds.json").write_text(json.dumps(records, indent=1))
+        (target / "folds.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
 
     params |= {  # computable without the text of a filing or a question
         "precision": profile.embedder.precision,

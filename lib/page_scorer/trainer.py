@@ -139,7 +139,7 @@ class PairTrainer(SentenceTransformerTrainer):
 def last_checkpoint(folder: Path) -> str | None:
     """The newest checkpoint that was written to its end, or None; a killed training can leave a part of one."""
     states = folder.glob("checkpoint-*/trainer_state.json")
-    whole = [path.parent for path in states if path.read_text().rstrip().endswith("}")]
+    whole = [path.parent for path in states if path.read_text(encoding="utf-8").rstrip().endswith("}")]
     return str(max(whole, key=lambda path: int(path.name.split("-")[1]))) if whole else None
 
 

@@ -1,15 +1,15 @@
 """A page drawn as a picture, with the evidence marked where it stands."""
 
+import io
 import re
-from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
+from PIL import Image
 
 from lib.analysis.decomposition import locate
+from lib.data.pdf import picture
 from lib.study import Study
 
-MARK = (1.0, 0.85, 0.2)
 NOT_SPACE = re.compile(r"\S+")
 
 
@@ -25,7 +25,7 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
     study.need_filings("a page's picture")
     source = study.dataset.source(doc_name)
     if source.suffix == ".pdf":
-        axes.imshow(page_raster(source, page, evidence, dpi))
+        axes.imshow(Image.open(io.BytesIO(picture(source, page, dpi, evidence))))
     else:
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
         shown, style = marked_lines(text, evidence), {"fontsize": 5, "family": "monospace"}
@@ -46,16 +46,3 @@ def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) 
             line.append(word.group())
             n_marked += any(place in at for place in range(word.start(), word.end()))
     return "\n".join(lines[:n_lines] + (["  …"] if len(lines) > n_lines else []))
-
-
-def page_raster(source: Path, page: int, evidence: str, dpi: int) -> np.ndarray:
-    """One page of a PDF with its evidence marked, shape (height, width, 3)."""
-    import pymupdf
-
-    with pymupdf.open(source) as pdf:
-        sheet = pdf[page]
-        for line in dict.fromkeys(line.strip() for line in evidence.splitlines() if len(line.strip()) > 3):
-            for place in sheet.search_for(line)[:3]:
-                sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
-        picture = sheet.get_pixmap(dpi=dpi, alpha=False)
-        return np.frombuffer(picture.samples, np.uint8).reshape(picture.height, picture.width, 3).copy()

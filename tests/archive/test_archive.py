@@ -1,8 +1,10 @@
 """An archive: indexed filing by filing, resumed, with the same bits on both engines, and asked for pages."""
 
+import shutil
 import subprocess
 import sys
 import time
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,18 +12,19 @@ from click.testing import CliRunner
 
 from lib.__main__ import ask
 from lib.archive import index
-from lib.archive.ask import Archive, picture
-from lib.archive.index import Plan, Shards, sources_of, write_shards
+from lib.archive.ask import Archive, page_picture
+from lib.archive.index import PICTURES, Plan, Shards, write_shards
+from lib.data import pdf
 from lib.data.locate import DEMO
 from lib.files import ROOT
 from lib.profile import load_profile
 from lib.words import StudyError
 
-SOURCES = sources_of(DEMO)[:3]
+NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
 PROGRAM = """
 from pathlib import PosixPath
 from lib.archive.index import Plan, Shards, write_shards
-write_shards(Shards({!r}, {!r}), {!r})
+write_shards(Shards({!r}, {!r}, {!r}))
 """
 
 
@@ -31,9 +34,18 @@ def plan():
 
 
 @pytest.fixture(scope="module")
-def shards(plan, tmp_path_factory):
-    made = Shards(tmp_path_factory.mktemp("index"), plan)
-    write_shards(made, SOURCES)
+def root(tmp_path_factory):
+    """A folder of three filings of the demo."""
+    folder = tmp_path_factory.mktemp("filings")
+    for name in NAMES:
+        shutil.copyfile(DEMO / "pdfs" / f"{name}.pdf", folder / f"{name}.pdf")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shards(plan, root, tmp_path_factory):
+    made = Shards(tmp_path_factory.mktemp("index"), plan, root)
+    write_shards(made)
     return made
 
 
@@ -49,62 +61,51 @@ def asked(archive):
     return page, " ".join(page["text"].split()[:60])
 
 
-def same_bits(first: Shards, second: Shards) -> bool:
-    paths = [(kind, path.stem) for kind in ("pages", "windows") for path in SOURCES]
-    return all(first.path(*one).read_bytes() == second.path(*one).read_bytes() for one in paths)
-
-
-def test_a_filing_that_exists_is_not_read_again_and_a_changed_one_is(shards, tmp_path):
-    assert write_shards(shards, SOURCES).empty
-    (tmp_path / SOURCES[0].name).write_bytes(SOURCES[1].read_bytes())
-    assert [shards.has(folder / SOURCES[0].name) for folder in (SOURCES[0].parent, tmp_path)] == [True, False]
+def bits(shards: Shards) -> dict[str, bytes]:
+    """The files of pages and windows."""
+    paths = [path for kind in ("pages", "windows") for path in shards.folder.glob(f"{kind}/*")]
+    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in paths}
 
 
 @pytest.mark.parametrize("engine", ["process", "ray"])
-def test_both_engines_give_the_same_bits_in_any_order(shards, plan, tmp_path, engine):
+def test_both_engines_give_the_same_bits_in_any_order(shards, plan, root, tmp_path, engine):
     if engine == "ray":
         pytest.importorskip("ray", reason="Ray is an optional requirement")
-    again = Shards(tmp_path, plan)
-    write_shards(again, SOURCES[::-1], engine)
-    assert same_bits(again, shards)
+    again = Shards(tmp_path, plan, root)
+    write_shards(again, engine)
+    assert bits(again) == bits(shards)
+    assert write_shards(again, engine)[1].empty
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, tmp_path):
-    program = PROGRAM.format(tmp_path, plan, SOURCES)
+@pytest.mark.parametrize("seed", range(20))
+def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, root, tmp_path, seed):
+    program, random = PROGRAM.format(tmp_path, plan, root), Random(seed)
     with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL) as run:
-        while run.poll() is None and not list(tmp_path.glob("pages/[!.]*.parquet")):
+        while run.poll() is None and not (tmp_path / "index.lock").exists():
             time.sleep(0.02)
+        time.sleep(random.uniform(0, 12))
         run.kill()
-    again = Shards(tmp_path, plan)
+    again = Shards(tmp_path, plan, root)
     n_there = len(again.names())
-    (tmp_path / "pages" / ".HALF.12ab34cd.parquet").touch()  # what a killed write leaves
-    assert 1 <= n_there == len(again.names())
-    assert len(write_shards(again, SOURCES)) == 3 - n_there
-    assert same_bits(again, shards)
-
-
-def test_a_damaged_filing_and_one_without_text_are_left_out_with_a_sentence(plan, tmp_path):
-    import pymupdf
-
-    (tmp_path / "BROKEN_2020_10K.pdf").write_bytes(b"%PDF-1.7 nothing")
-    with pymupdf.open() as scan:
-        scan.new_page()
-        scan.save(tmp_path / "SCANNED_2020_10K.pdf")
-    made = Shards(tmp_path / "index", plan)
-    done = write_shards(made, sources_of(tmp_path))
-    assert "BROKEN_2020_10K.pdf" in done["problem"][0]
-    assert "SCANNED_2020_10K.pdf has no text" in done["problem"][1]
-    assert done["n_windows"].tolist() == [0, 0]
-    with pytest.raises(StudyError, match="run make index first"):
-        Archive(made)
+    for kind in ("pages", "records"):
+        (tmp_path / kind).mkdir(exist_ok=True)
+        (tmp_path / kind / ".HALF.12ab34cd.parquet").touch()
+    assert len(again.names()) == n_there
+    assert len(write_shards(again)[1]) == 3 - n_there
+    assert bits(again) == bits(shards)
+    assert not list(tmp_path.glob("*/.*"))
 
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (lambda archive, shards, folder: Shards(shards.folder, shards.plan._replace(window=128)), "another profile"),
-        (lambda archive, shards, folder: sources_of(folder), "put PDFs into it"),
+        (
+            lambda archive, shards, folder: Shards(shards.folder, shards.plan._replace(window=128), shards.root),
+            "profile",
+        ),
+        (lambda archive, shards, folder: Shards(shards.folder, shards.plan, folder), "is the index of"),
+        (lambda archive, shards, folder: Archive(Shards(folder, shards.plan, folder)), "run make index first"),
         (lambda archive, shards, folder: archive.ask("  "), "ask a question"),
     ],
 )
@@ -113,12 +114,14 @@ def test_what_cannot_be_done_is_one_sentence(archive, shards, tmp_path, spoil, t
         spoil(archive, shards, tmp_path)
 
 
-def test_an_archive_gives_the_page_whose_words_are_asked_for(archive, asked, tmp_path):
+def test_an_archive_gives_the_page_whose_words_are_asked_for(archive, asked, shards):
     page, question = asked
     found = archive.ask(question, k=3)
     assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))
     assert found["score"].is_monotonic_decreasing
-    assert picture(DEMO, found.iloc[0], tmp_path).read_bytes()[1:4] == b"PNG"
+    drawn = page_picture(shards, found.iloc[0])
+    assert drawn.read_bytes()[1:4] == b"PNG"
+    assert drawn.name.startswith(shards.record(found["doc_name"][0])["sha256"][:16])
 
 
 def test_the_nearest_filings_are_described_with_their_own_windows(archive, asked, shards):
@@ -133,7 +136,16 @@ def test_the_nearest_filings_are_described_with_their_own_windows(archive, asked
 
 
 def test_questions_are_read_from_standard_input(shards, monkeypatch):
-    monkeypatch.setattr(index, "shards_of", lambda *given: (DEMO, shards))
-    done = CliRunner().invoke(ask, ["-", "-k", "2"], input="What was revenue?\nWhat was net income?\n")
+    monkeypatch.setattr(index, "shards_of", lambda *given: shards)
+    done = CliRunner().invoke(ask, ["-", "-k", "2"], input=b"What was revenue?\n\n  \nWhat was \xff net income?\n")
     assert done.exit_code == 0, done.output
     assert [line.partition(".")[0] for line in done.output.splitlines()] == ["1", "2", "1", "2"]
+
+
+def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop_the_answers(shards, monkeypatch):
+    monkeypatch.setattr(index, "shards_of", lambda *given: shards)
+    monkeypatch.setattr(pdf, "_apart", lambda *given: None)
+    shutil.rmtree(shards.folder / PICTURES, ignore_errors=True)
+    done = CliRunner().invoke(ask, ["What was \udcff revenue?", "-k", "2"])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("cannot be drawn") == 2

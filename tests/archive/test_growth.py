@@ -1,5 +1,6 @@
 """Nested parts of a collection, and methods over them."""
 
+import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from extras.archive.costs import write_costs, write_engines
 from extras.archive.growth import Index, drawn_parts, measure, needs_vectors, part_of
 from extras.archive.stores import FILTERS, write_stores
 from lib.analysis.growth import ASKED, STORE_COLUMNS, asked, measured
-from lib.archive.index import Plan, Shards, sources_of, write_shards
+from lib.archive.index import Plan, Shards, write_shards
 from lib.data.locate import DEMO
 from lib.models.index import window_vectors
 from lib.studies import open_study
@@ -25,8 +26,8 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shards(study, tmp_path_factory):
-    made = Shards(tmp_path_factory.mktemp("index"), Plan.of(study.profile))
-    write_shards(made, sources_of(DEMO))
+    made = Shards(tmp_path_factory.mktemp("index"), Plan.of(study.profile), DEMO)
+    write_shards(made)
     return made
 
 
@@ -108,13 +109,16 @@ def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(s
 
 
 def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
-    other = Shards(tmp_path, shards.plan)
+    (tmp_path / "filings").mkdir()
+    for name in shards.names()[:3]:
+        shutil.copy(DEMO / "pdfs" / f"{name}.pdf", tmp_path / "filings")
+    other = Shards(tmp_path / "index", shards.plan, tmp_path / "filings")
     with pytest.raises(StudyError, match="not another index"):
         write_engines(study, shards, other)  # of no common filing
-    write_shards(other, sources_of(DEMO)[:3])
+    write_shards(other)
     assert write_engines(study, shards, other)["n_equal"].tolist() == [3, 3]
     name = other.names()[0]
-    (tmp_path / "windows" / f"{name}.parquet").write_bytes(b"other bytes")
+    other.path("windows", name).write_bytes(b"other bytes")
     found = write_engines(study, shards, other)
     assert found["n_equal"].tolist() == [2, 2]
     assert found["n_filings"].tolist() == [3, 3]

@@ -2,24 +2,15 @@
 
 import json
 import re
-from contextlib import nullcontext
-from types import SimpleNamespace
 
 import pymupdf
 import pytest
 
-from lib.data import pages
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.pages import check_gold, extract_pages
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
-
-
-@pytest.fixture(autouse=True)
-def without_processes(monkeypatch):
-    """Filings are read in this process; the demo's are in others."""
-    monkeypatch.setattr(pages, "ProcessPoolExecutor", lambda *_, **__: nullcontext(SimpleNamespace(map=map)))
 
 
 def load(folder) -> tuple:
@@ -252,7 +243,8 @@ BAD_FILES = [
      "pages/COIL_2020_10K.jsonl line 1: page 1 where 0 comes next; count from 0, leave none out"),
     (lambda one: one.text(COIL), "pages/COIL_2020_10K.jsonl: no page; give one page a line, or remove the file"),
     (lambda one: one.pdf(COIL, "", ""),
-     "pdfs/COIL_2020_10K.pdf: no page has text, as in a scan; recognise it (OCR), or remove the filing"),
+     "pdfs/COIL_2020_10K.pdf: no page has text, as in a scan; recognise it (OCR), as with "
+     "ocrmypdf pdfs/COIL_2020_10K.pdf pdfs/COIL_2020_10K.pdf, or remove the filing"),
     (lambda one: one.pdf(COIL, "x").write_bytes((one.root / "pdfs/ACME_2020_10K.pdf").read_bytes()),
      "pdfs/COIL_2020_10K.pdf: the same bytes as ACME_2020_10K.pdf; its pages would count twice; remove one of the two"),
     *((lambda one, content=content: one.pdf(COIL, "coil").write_bytes(content), f"pdfs/COIL_2020_10K.pdf: {wrong}")

@@ -1,0 +1,93 @@
+"""PDFs, read in a process of their own with bounded memory and processor time: texts of pages, pictures of a page."""
+
+import json
+import resource
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from lib.words import StudyError
+
+ROOT = Path(__file__).resolve().parents[2]
+MEMORY_MIB, PROCESSOR_S = 512, 60  # the longest filing of FinanceBench, 503 pages, takes 124 MiB and 5 s
+MOST_PIXELS = 4_000_000  # of a picture; a letter page at 110 dpi has 1.1 million
+MARK = (1.0, 0.85, 0.2)
+
+
+def read_texts(source: Path) -> tuple[list[str], str]:
+    """The texts of a PDF's pages, and what is wrong with the file (empty if nothing is)."""
+    if (found := _apart("texts", source)) is None:
+        wrong = f"needs more than {MEMORY_MIB} MiB or {PROCESSOR_S} s to read, or crashes the reader"
+        return [], f"{wrong}; save it anew, as with qpdf IN OUT"
+    return tuple(json.loads(found))
+
+
+def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
+    """A page (from 0) as PNG of at most MOST_PIXELS, with its evidence marked.
+
+    Raises:
+        StudyError: the page cannot be drawn.
+    """
+    if not (drawn := _apart("drawn", source, page, dpi, evidence)):
+        raise StudyError(f"page {page} of {source.name} cannot be drawn")
+    return drawn
+
+
+def _apart(wanted: str, source: Path, *given: object) -> bytes | None:
+    """What a function of this module writes when it is run with limits; None where it failed."""
+    words = json.dumps([MEMORY_MIB, PROCESSOR_S, wanted, str(source.absolute()), *given]).encode()
+    done = subprocess.run([sys.executable, "-m", "lib.data.pdf"], input=words, capture_output=True, cwd=ROOT)
+    return done.stdout if done.returncode == 0 else None
+
+
+def texts(source: str) -> bytes:
+    """As JSON what :func:`read_texts` gives."""
+    import pymupdf
+
+    found, wrong = [], ""
+    try:
+        with pymupdf.open(source) as pdf:
+            if pdf.needs_pass:
+                wrong = "is encrypted; save it without a password"
+            elif not pdf.is_pdf:
+                wrong = "is something else under a PDF's name; download it again"
+            else:
+                found = [page.get_text().replace("\x00", "") for page in pdf]
+                if not found or (pdf.is_repaired and not any(found)):
+                    wrong = "is damaged or truncated, or has no pages; download it again"
+    except (RuntimeError, ValueError) as error:
+        if "alloc" in str(error):
+            raise MemoryError from error
+        wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
+    if "alloc" in pymupdf.TOOLS.mupdf_warnings():
+        raise MemoryError("a page's text is not whole")
+    tail = Path(source).read_bytes()[-4096:]
+    if not wrong and not tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") and b"startxref" not in tail:
+        wrong = "is truncated (no end-of-file mark); download it again"
+    return json.dumps([[] if wrong else found, wrong]).encode()
+
+
+def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
+    """As :func:`picture`."""
+    import pymupdf
+
+    with pymupdf.open(source) as pdf:
+        sheet = pdf[page]
+        for line in dict.fromkeys(line.strip() for line in evidence.splitlines() if len(line.strip()) > 3):
+            for place in sheet.search_for(line)[:3]:
+                sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
+        scale = dpi / 72
+        scale = min(scale, (MOST_PIXELS / (sheet.rect.width * sheet.rect.height)) ** 0.5)
+        return sheet.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False).tobytes("png")
+
+
+if __name__ == "__main__":
+    import pymupdf
+
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    memory_mib, processor_s, wanted, *about = json.load(sys.stdin)
+    with suppress(ValueError, OSError):  # macOS knows no limit of memory
+        resource.setrlimit(resource.RLIMIT_AS, (memory_mib * 2**20,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (processor_s, processor_s + 1))
+    sys.stdout.buffer.write({"texts": texts, "drawn": drawn}[wanted](*about))
