@@ -4,6 +4,7 @@ A command is one declaration: its options, its help, what it calls; what that gi
 imported only then, as some of it loads models' libraries, which takes seconds.
 """
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -127,7 +128,8 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> str:
     for key, value in parameters:
         try:
             given[key] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            json.dumps(given[key])
+        except (yaml.YAMLError, TypeError):  # a date is one
             wrong = f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]"
             raise StudyError(wrong) from None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
@@ -181,9 +183,9 @@ def ask(names: Names, question: str, k: int) -> Iterator[str]:
     if any(now.counts.values()):
         click.echo(f"the folder differs from its index: {now}; run make index", err=True)
     archive = Archive(shards, load_profile(names.profile), now.names)
-    asked = click.get_text_stream("stdin", "utf-8", "replace") if question == "-" else [question]
-    for line in filter(str.strip, asked) if question == "-" else asked:
-        for number, page in archive.ask(line.encode("utf-8", "replace").decode().strip(), k).iterrows():
+    asked = filter(bytes.strip, sys.stdin.buffer) if question == "-" else [question.encode("utf-8", "surrogateescape")]
+    for line in asked:
+        for number, page in archive.ask(line.decode("utf-8", "replace").strip(), k).iterrows():
             try:
                 drawn = page_picture(shards, page)
             except (StudyError, OSError) as error:

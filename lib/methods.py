@@ -323,6 +323,8 @@ def chosen(names: Sequence[str] | str | None, otherwise: Sequence[str] | None = 
     if names is None:
         return of_family() if otherwise is None else list(otherwise)
     names = re.findall(r"[\w-]+", names) if isinstance(names, str) else names
+    if not names or not isinstance(names, (list, tuple)):
+        raise StudyError(f"methods is {names!r}: give names with spaces between, such as bm25 dense")
     if unknown := [name for name in names if name not in METHODS]:
         raise StudyError(f"no method {unknown[0]!r}: say one of {', '.join(METHODS)}")
     return list(names)

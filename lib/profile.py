@@ -104,6 +104,8 @@ class Settings(dict):
         for small, large in BELOW:
             if {small, large} <= {*known} and known[small] >= known[large]:
                 wrong[small] = f"{small} is {known[small]}; give less than {large}, which is {known[large]}"
+        if {"metrics.ks", "run.depth"} <= {*known} and (most := max(known["metrics.ks"])) > known["run.depth"]:
+            wrong["metrics.ks"] = f"metrics.ks has {most}; give at most run.depth, which is {known['run.depth']}"
         return settings, wrong
 
 

@@ -113,6 +113,7 @@ def test_a_book_waits_for_the_other_that_is_built(monkeypatch, tmp_path):
         ("verify --dataset no/such/folder --chapter 01_data", "(nothing is published of folder|.*no/such)"),
         ("notebook 99_none", "no notebook '99_none': say one of 01_data"),
         ("notebook 03_baselines -p methods [bm25", r"methods is '\[bm25': give its value as YAML"),
+        ("notebook 03_baselines -p methods 2024-01-01", "methods is '2024-01-01': give its value as YAML"),
     ],
 )
 def test_what_is_not_there_or_no_value_is_one_sentence(tmp_path, monkeypatch, arguments, wanted):

@@ -13,6 +13,9 @@ from lib.words import StudyError
 def test_unknown_method_lists_the_known():
     with pytest.raises(StudyError, match="no method 'bm52': say one of dense, bm25, "):
         chosen(["bm25", "bm52"])
+    for nothing in ([], 5, ""):
+        with pytest.raises(StudyError, match="methods is .*: give names"):
+            chosen(nothing)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -45,6 +45,7 @@ PROBLEMS = {
     "run: {depth: yes}": "line 2: run.depth is True; give a whole number from 1$",
     "metrics: {ks: [0, 5]}": r"line 2: metrics.ks is \[0, 5]; give a list, each of it a whole number from 1$",
     "metrics: {ks: []}": r"line 2: metrics.ks is \[]; give a list, each of it a whole number from 1$",
+    "metrics: {ks: [5000]}": "line 2: metrics.ks has 5000; give at most run.depth, which is 50$",
     "metrics: {ks: five}": "line 2: metrics.ks is 'five'; give a list, each of it a whole number from 1$",
     "page_scorer_light: {sides: [x]}": "line 2: page_scorer_light.sides is .*, each of it one of question, both$",
     "chunks: {size: 64, overlap: 64}": "line 2: chunks.overlap is 64; give less than chunks.size, which is 64$",

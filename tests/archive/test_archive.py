@@ -24,7 +24,7 @@ NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
 PROGRAM = """
 from pathlib import PosixPath
 from lib.archive.index import Plan, Shards, write_shards
-write_shards(Shards({!r}, {!r}, {!r}))
+print(len(write_shards(Shards({!r}, {!r}, {!r}))[1]))
 """
 
 
@@ -95,6 +95,15 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_bits(shards, plan, root, tm
     assert len(write_shards(again)[1]) == 3 - n_there
     assert bits(again) == bits(shards)
     assert not list(tmp_path.glob("*/.*"))
+
+
+@pytest.mark.slow
+def test_of_two_indexers_at_once_one_waits_and_finds_all_done(shards, plan, root, tmp_path):
+    command = [sys.executable, "-c", PROGRAM.format(tmp_path, plan, root)]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [one.communicate()[0].split() for one in both]
+    assert sorted(words[-1] for words in said) == ["0", "3"]
+    assert bits(Shards(tmp_path, plan, root)) == bits(shards)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from lib.runs import trec_lines
 from lib.typed import TEXTS, read_csv
 from lib.words import StudyError
 
+pytestmark = pytest.mark.breaking
 DEMO = RESULTS / "demo" / "default"
 METHODS = ("bm25", "dense")
 
