@@ -65,10 +65,10 @@ def correlated(draws: Resampling, right: pd.DataFrame, found: dict[str, pd.DataF
     """How far what runs found says how many numbers are right, over the runs: CORRELATED.
 
     r is Pearson's over the means of the runs, r2 its square, with the percentile interval of r2 over draws of companies
-    (the same for both means); NaN where all runs are alike.
+    (the same for both means); NaN where all runs are alike, or no answer is a number.
     """
-    rows = []
-    for title, table in found.items():
+    rows = [(title, *[np.nan] * 4, right.shape[1], 0) for title in found if right.empty]
+    for title, table in found.items() if len(right) else ():
         both = pd.concat([right, table.reindex(right.index)], axis=1, keys=["right", "found"])
         r = float(correlation_of(both.mean().to_numpy()[None])[0])
         low, high = percentiles(correlation_of(draws.means(both)) ** 2)
@@ -77,6 +77,8 @@ def correlated(draws: Resampling, right: pd.DataFrame, found: dict[str, pd.DataF
 
 
 def line(found: pd.Series, right: pd.Series) -> tuple[float, float]:
-    """Intercept and slope of least squares over the runs."""
+    """Intercept and slope of least squares over the runs; NaN where all found the same."""
+    if not found.nunique() > 1 or right.isna().any():
+        return np.nan, np.nan
     slope, intercept = np.polyfit(found, right, 1)
     return float(intercept), float(slope)

@@ -14,6 +14,7 @@ import shutil
 import signal
 import threading
 import time
+from itertools import takewhile
 from pathlib import Path
 
 import hypothesis
@@ -348,7 +349,8 @@ RIGHTS = {QUESTIONS: 0, ACME: 0, "data": 0, "pages": 0, "artifacts": 0o555}
 @pytest.mark.parametrize("name", RIGHTS)
 def test_what_must_not_be_read_or_written_is_named(sound, told, name):
     home = sound.new()
-    for path in (sound.folder, *sound.folder.parents[:2], home):
+    above = takewhile(lambda path: path.name.startswith(("pytest-", "popen-")), sound.folder.parents)
+    for path in (sound.folder, *above, home):
         path.chmod(0o755)
     (home / "artifacts").mkdir()
     (home / "artifacts").chmod(0o777)
