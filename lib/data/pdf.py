@@ -1,6 +1,7 @@
 """PDFs, read in a process of their own with bounded memory and processor time: texts of pages, pictures of a page."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from lib.words import StudyError
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_MIB, PROCESSOR_S = 512, 60  # the longest filing of FinanceBench, 503 pages, takes 124 MiB and 5 s
 MOST_PIXELS = 4_000_000  # of a picture; a letter page at 110 dpi has 1.1 million
+NO_MEMORY = re.compile(
+    r"alloc \(.*\) failed"
+)  # MuPDF then goes on without the rest; FreeType's warnings of sizes are none
 MARK = (1.0, 0.85, 0.2)
 
 
@@ -57,10 +61,10 @@ def texts(source: str) -> bytes:
                 if not found or (pdf.is_repaired and not any(found)):
                     wrong = "is damaged or truncated, or has no pages; download it again"
     except (RuntimeError, ValueError) as error:
-        if "alloc" in str(error):
+        if NO_MEMORY.search(str(error)):
             raise MemoryError from error
         wrong = "cannot be read (it is empty, truncated, damaged or no PDF); download it again"
-    if "alloc" in pymupdf.TOOLS.mupdf_warnings():
+    if NO_MEMORY.search(pymupdf.TOOLS.mupdf_warnings()):
         raise MemoryError("a page's text is not whole")
     tail = Path(source).read_bytes()[-4096:]
     if not wrong and not tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") and b"startxref" not in tail:

@@ -232,6 +232,18 @@ def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch):
         assert "to read" in wrong
 
 
+@pytest.mark.parametrize(
+    ("said", "is_short"),
+    [
+        ("code=2: calloc (4104 x 1 bytes) failed", True),
+        ("malloc (90000 bytes) failed", True),
+        ("FT_Load_Glyph(TimesNewRomanPSMT,94,FT_LOAD_NO_HINTING): array allocation size too large", False),
+    ],
+)
+def test_a_font_that_is_odd_is_no_lack_of_memory(said, is_short):
+    assert bool(pdf.NO_MEMORY.search(said)) == is_short
+
+
 NAMES, WORDS = ("ACME", "BOLT", "CORK"), ("zebra", "quince", "walrus", "")
 
 
