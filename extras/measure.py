@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.ahead.ranker import WITH_KINDS
 from lib.analysis.answered import RANKER, calculated_on
+from lib.analysis.compare import has_sets, mean_recalls
+from lib.analysis.encoders import cells
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import boards_of
 from lib.book.manifest import write_exports, write_manifest, write_results
@@ -41,6 +44,10 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
     if not wanted:
         metrics = Metrics(pd.concat(found, ignore_index=True))
         boards_of(study, metrics, by=("company", "filing"))
+        if ("page_scorer_light", "standard") in metrics.runs:
+            cells(study)
+        if has_sets(study) and study.dataset.name == study.dataset.collection:
+            mean_recalls(study, WITH_KINDS)
         if "answer" not in study.dataset.lacks and RANKER in metrics:
             calculated_on(study, metrics, study.profile.answers.n_chunks)
     write_results(study, wanted)

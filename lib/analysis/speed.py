@@ -9,7 +9,7 @@ from lib.study import Study
 
 STAGE, VERSION = "speed/encoders", 1
 #: The encoders that are measured, and the tokens that each reads of a text.
-MODELS = {"minilm": 256, "mpnet": 384, "bge-small-int8": 256}
+MODELS = {"minilm": 256, "bge-small-int8": 256, "bge-small": 256}
 #: Texts per second; operations as a share of those of the fastest matrix product, from 0 to 1; change of the cosines
 #: of questions and texts against float32; share of a question's first 20 texts that stay, and of questions for which
 #: all 20 stay in their order. Changes are NaN where there is no float32 form of the weights.

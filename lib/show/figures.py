@@ -120,6 +120,29 @@ def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
     return drawn
 
 
+def moves(table: pd.DataFrame, parts: Mapping[str, str]) -> plt.Figure:
+    """How a row's shares move from ``<part>_first`` (hollow) to ``<part>_second``: a panel a part, by its title; rows
+    (method, ``searched``) in their order, coloured by what is searched."""
+    drawn, panels = plt.subplots(1, len(parts), figsize=(SHOWN_WIDTH, 0.3 * len(table) + 1.3), sharey=True)
+    rows, most = (
+        np.arange(len(table)),
+        max(table[f"{part}_{end}"].max() for part in parts for end in ("first", "second")),
+    )
+    for axes, (part, head) in zip(panels, parts.items(), strict=True):
+        for (searched, of), colour in zip(
+            table.groupby("searched", sort=False), CONDITION_COLOURS.values(), strict=False
+        ):
+            at, first, second = rows[table["searched"] == searched], of[f"{part}_first"], of[f"{part}_second"]
+            axes.hlines(at, first, second, color=colour, lw=2.5, alpha=0.5)
+            axes.plot(first, at, "o", ms=7, mfc="white", mec=colour, mew=1.5)
+            axes.plot(second, at, "o", ms=7, color=colour, label=searched)
+        axes.set(xlim=(-0.02, 1.08 * most), xlabel=head)
+        label_rows(axes, [title(name).partition(", filings matched")[0] for name in table["method"]])
+    drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(panels) + 1, fontsize=9)
+    drawn.tight_layout(rect=(0, 0.05, 1, 1))
+    return drawn
+
+
 def recall_curves(recalls: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
     """Document and page recall (:func:`lib.show.tables.recall_at`) against k: some methods named, the others grey."""
     drawn, panels = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 3.6), sharey=True)

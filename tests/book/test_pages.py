@@ -14,6 +14,7 @@ import yaml
 
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis.growth import GROWTH
+from lib.book import headline
 from lib.book.build import add_repository
 from lib.book.headline import REPORTED, calculated, figure_alt, headline_rows, headline_table, readme_text, sentences
 from lib.book.manifest import read_summary
@@ -168,6 +169,34 @@ def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_p
     assert calculated(study) == {"ahead": 1.0, "best-baseline": 0.0, "oracle-page": 0.5}
     table[table["context"] != "ahead"].to_csv(tmp_path / "answers.csv.gz", index=False)
     assert calculated(study) == {}
+
+
+def test_what_a_better_encoder_lifts_is_said_where_it_is_published(monkeypatch, tmp_path):
+    before = summary(("dense", "standard", -0.2), ("dense_records", "standard", 0.1), ("ahead", "standard", 0.4))
+    study = SimpleNamespace(dataset=SimpleNamespace(name="financebench"), profile=load_profile("default"))
+    monkeypatch.setattr(headline.Published, "of", lambda *names: None)
+    assert headline.better(study, before) is None
+    for of_match, words in (
+        (0.11, "a match of filings has given already (chapter 03)."),
+        (0.2, "from 80% to 80% for Ahead (chapter 03)."),
+    ):
+        rows = (("dense", "standard", 0.0), ("dense_records", "standard", of_match), ("ahead", "standard", 0.4))
+        summary(*rows).to_csv(tmp_path / "summary.csv", index=False)
+        published = SimpleNamespace(file=lambda name: tmp_path / name)
+        monkeypatch.setattr(headline.Published, "of", lambda *names, found=published: found)
+        given = {
+            "named": None,
+            "pooled": None,
+            "covers": None,
+            "right": None,
+            "calculated": {},
+            "draws": [],
+            "bare": None,
+        }
+        text = filled("trust", models=["a"], better=headline.better(study, before), **given)
+        assert "(bge-small-en-v1.5, int8) page recall goes from 20% to 40% for Dense; from 50% to" in text
+        assert words in text
+        assert ("has given already" in text) == (of_match < 0.2)
 
 
 def test_reported_figures_stand_in_the_books_of_their_dataset_alone():

@@ -44,10 +44,10 @@ SIMILAR = ["Net revenues grew to $5 billion.", "Sales rose to 5,000 million doll
 
 @pytest.mark.slow
 @pytest.mark.weights
-@pytest.mark.parametrize(("name", "dimension"), [("mpnet", 768), ("bge-small-int8", 384)])
-def test_large_encoders_put_a_paraphrase_above_another_sentence(name, dimension):
+@pytest.mark.parametrize("name", ["bge-small", "bge-small-int8"])
+def test_the_better_encoder_puts_a_paraphrase_above_another_sentence(name):
     vectors = load_encoder(fetch(name), window=384).encode(SIMILAR)
-    assert vectors.shape == (3, dimension)
+    assert vectors.shape == (3, 384)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-3)
     same, other = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
     assert same > 0.6

@@ -132,14 +132,6 @@ def test_parts_are_joined_in_the_order_of_the_lock(shelf):
     assert (shelf.fetch() / "a.gguf").read_bytes() == b"first second third"
 
 
-def test_a_zip_in_parts_gives_the_files_in_the_lock_and_nothing_else(shelf):
-    members = {f"toy_model/{name}": GOOD[name] for name in GOOD} | {"a.py": b"1"}
-    content = wheel(shelf.root / "whole.zip", members).read_bytes()
-    shelf.record["archive"] = shelf.in_parts(content[:70], content[70:150], content[150:])
-    shelf.fetch()
-    assert shelf.kept() == WHOLE
-
-
 def test_an_unknown_model_lists_the_known(shelf):
     with pytest.raises(StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"):
         weights_hash("big")

@@ -1,0 +1,127 @@
+"""Two encoders side by side: what the better one changes in each row, and what it is worth beside other changes.
+
+The other changes are the match of filings by their records, the order of pages in place of that of chunks, and the
+training of the light page scorer. What one of several changes is worth is its Shapley value: what it adds to those made
+before it, on average over all orders in which they can be made (Shapley, 1953).
+"""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pandas as pd
+
+from lib import runs
+from lib.ahead.sets import SETS
+from lib.evaluation import evaluate_runs
+from lib.method import stored
+from lib.methods import METHODS, measured
+from lib.metrics.frame import Metrics
+from lib.metrics.retrieval import page_recall
+from lib.page_scorer.search import score
+from lib.published import Published
+from lib.retrievers.matched import run_within
+from lib.stats import EDGES, Resampling
+from lib.studies import open_study
+from lib.study import Study
+from lib.words import CONDITIONS
+
+BETTER = "base"  # the profile of the better encoder
+FACTORS = ("encoder", "match", "order", "training")
+LOSSES = ("lost", "inside", "found")
+CELLS_OF = ("chunks", "questions", "filings", "run=standard/page_scorer_light")
+CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
+COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
+COMPARED |= {"p_holm": "p"}
+#: Rows that are shown, the others are in the data of the table.
+SHOWN = ["dense", "hybrid_rrf", "parent_child", "multi_hyde", "rerank", "page_then_chunk", "page_scorer_light_order"]
+SHOWN += ["dense_records", "hybrid_rrf_records", "parent_child_records", "multi_hyde_records"]
+SHOWN += ["page_scorer_light_order_records", "ahead"]
+MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
+
+
+def pairs(study: Study) -> dict[str, tuple[Study, Study]]:
+    """The question sets over a study's filings that are published with both encoders, by name; its own comes first."""
+    collection, own, found = study.dataset.collection, study.profile.name, {}
+    for name in dict.fromkeys((study.dataset.name, *SETS.get(collection, ()))):
+        if own != BETTER and Published.of(name, own) and Published.of(name, BETTER):
+            given = {"questions": "" if name == collection else name, "say": lambda line: None}
+            where = "" if collection in SETS else collection  # FinanceBench, or what is published of it
+            first = study if name == study.dataset.name else open_study(where, own, **given)
+            found[name] = first, open_study(where, BETTER, **given)
+    return found
+
+
+def losses(metrics: Metrics, run: tuple[str, str], k: int) -> dict[str, pd.Series]:
+    """What of each question's gold pages a run loses at the filing and inside it, and what it finds; they sum to 1."""
+    document, page = (metrics[run, name, k] for name in ("doc_recall", "page_recall"))
+    return dict(zip(LOSSES, (1 - document, document - page, page), strict=True))
+
+
+def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
+    """The runs that both have and that the encoder changes, a row each: method, condition, ``searched`` (ALL, MATCH or
+    GIVEN) and, behind the name of each of LOSSES, what COMPARED names: the means of both encoders, their difference and
+    its interval, and Holm's p over the runs."""
+    shared = [run for run in measured(second.profile) if run in set(measured(first.profile))]
+    shared = [run for run in shared if first.run_digest(*run) != second.run_digest(*run)]
+    table, draws = pd.DataFrame(shared, columns=["method", "condition"]), Resampling.of(first)
+    both = [evaluate_runs(study, shared) for study in (first, second)]
+    is_matched = ["matched by" in METHODS[name].title for name in table["method"]]
+    table["searched"] = np.select([table["condition"] != CONDITIONS[0], is_matched], [GIVEN, MATCH], ALL)
+    for what in LOSSES:
+        before, after = ({run: losses(metrics, run, k)[what] for run in shared} for metrics in both)
+        found = draws.compare(before, after).reset_index(drop=True)
+        table = table.join(found[[*COMPARED]].rename(columns=COMPARED).add_prefix(f"{what}_"))
+    return table
+
+
+def agreement(table: pd.DataFrame) -> tuple[float, int]:
+    """Kendall's τ of the standard runs under both encoders by what they find, and their number."""
+    from scipy.stats import kendalltau  # takes a second to import
+
+    table = table[table["condition"] == CONDITIONS[0]]
+    return float(kendalltau(table["found_first"], table["found_second"]).statistic), len(table)
+
+
+@stored("analysis/cells", on=CELLS_OF, settings=CELLS_READ, public=True)
+def cells(study: Study) -> pd.DataFrame:
+    """Page recall at 5 of each question, page first, with and without each change but the encoder: ``question_id`` and
+    a column for each subset of them, such as ``match+training``."""
+    candidates, depth, found = study.candidates("standard"), study.profile.run.depth, {}
+
+    def ranked(allowed: np.ndarray, made: dict[str, bool]) -> pd.DataFrame:
+        scorer, order = "light" if made["training"] else "untrained", "page" if made["order"] else "base"
+        scored = score(study, allowed, scorer, order=order).astype("float32", copy=True)
+        scored[~allowed] = float("-inf")
+        return runs.rank(scored, study.questions, study.chunks, depth)
+
+    for choice in product((False, True), repeat=len(FACTORS) - 1):
+        made = dict(zip(FACTORS[1:], choice, strict=True))
+        rank = lambda allowed, made=made: ranked(allowed, made)  # noqa: E731
+        run = run_within(study, candidates, False, rank) if made["match"] else rank(candidates)
+        found[named(made)] = page_recall(run, study.questions, 5)
+    return pd.DataFrame(found).reset_index()
+
+
+def named(made: dict[str, bool]) -> str:
+    """The changes that were made, joined; ``none`` where there are none."""
+    return "+".join(name for name, is_made in made.items() if is_made and name != FACTORS[0]) or "none"
+
+
+def shapley(study: Study, first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """What each of FACTORS is worth in page recall, from :func:`cells` of both encoders: its Shapley value with the
+    interval over draws of companies (``value``, ``low``, ``high``), and what it adds ``alone`` and ``last``."""
+    made = [dict(zip(FACTORS, choice, strict=True)) for choice in product((False, True), repeat=len(FACTORS))]
+    tables = {False: first.set_index("question_id"), True: second.set_index("question_id")}
+    values = pd.DataFrame({number: tables[one[FACTORS[0]]][named(one)] for number, one in enumerate(made)})
+    means, draws, rows = values.mean().to_numpy(), Resampling.of(study).means(values), []
+    for factor in FACTORS:
+        without = [number for number, one in enumerate(made) if not one[factor]]
+        beside = [made.index(made[number] | {factor: True}) for number in without]
+        sizes = [sum(made[number].values()) for number in without]
+        weights = np.array([1 / (len(FACTORS) * comb(len(FACTORS) - 1, size)) for size in sizes])
+        added = means[beside] - means[without]
+        low, high = np.quantile((draws[:, beside] - draws[:, without]) @ weights, EDGES)
+        ends = {"alone": added[sizes.index(0)], "last": added[sizes.index(len(FACTORS) - 1)]}
+        rows.append({"factor": factor, "value": added @ weights, "low": low, "high": high, **ends})
+    return pd.DataFrame(rows)
