@@ -108,7 +108,7 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
 
 
 def better(study: Study, summary: pd.DataFrame) -> dict | None:
-    """What the better encoder lifts, None where that is not published: its ``title``, page recall before and after
+    """What the better encoder lifts, None where that is unknown: its ``title``, page recall before and after
     (``pages``) of dense search, also behind a match, and of ``ahead``, and whether the match leaves less than half
     of the gain (``is_bought``)."""
     published = Published.of(study.dataset.name, encoders.BETTER)
@@ -119,7 +119,10 @@ def better(study: Study, summary: pd.DataFrame) -> dict | None:
         one[(one["k"] == K) & (one["condition"] == "standard") & (one["metric"] == "page_recall")] for one in tables
     ]
     before, after = (one.set_index("method")["mean"] for one in tables)
-    pages = {name: (before[name], after[name]) for name in ("dense", "dense_records", "ahead") if name in after}
+    names = ("dense", "dense_records", "ahead")
+    if not all(name in one for name in names for one in (before, after)):
+        return None
+    pages = {name: (before[name], after[name]) for name in names}
     gains = [second - first for first, second in pages.values()]
     title = models_of(load_profile(encoders.BETTER))["embedder"]["title"]
     return {"title": title, "pages": pages, "is_bought": gains[1] < gains[0] / 2}

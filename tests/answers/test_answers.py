@@ -208,7 +208,7 @@ def test_answers_are_rows_by_context_prompt_and_generator(study_of):
 def letters(monkeypatch):
     """An encoder to which every character is a token with a direction of its own."""
     encode = lambda texts: [np.eye(128)[[*map(ord, text)]] for text in texts]  # noqa: E731
-    monkeypatch.setattr(generation, "Encoder", lambda *settings: SimpleNamespace(encode_tokens=encode))
+    monkeypatch.setattr(generation, "load_encoder", lambda *settings: SimpleNamespace(encode_tokens=encode))
     monkeypatch.setattr(generation, "fetch", lambda weights: weights)
     monkeypatch.setattr(generation, "weights_hash", lambda weights: "h")
 
