@@ -108,9 +108,8 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
 
 
 def better(study: Study, summary: pd.DataFrame) -> dict | None:
-    """What the better encoder lifts, None where that is unknown: its ``title``, page recall before and after
-    (``pages``) of dense search, also behind a match, and of ``ahead``, and whether the match leaves less than half
-    of the gain (``is_bought``)."""
+    """What the better encoder changes, None where that is unknown: its ``title``, and page recall before and after
+    (``pages``) of dense search, also behind a match, and of ``ahead``."""
     published = Published.of(study.dataset.name, encoders.BETTER)
     if published is None or study.profile.name == encoders.BETTER:
         return None
@@ -123,9 +122,8 @@ def better(study: Study, summary: pd.DataFrame) -> dict | None:
     if not all(name in one for name in names for one in (before, after)):
         return None
     pages = {name: (before[name], after[name]) for name in names}
-    gains = [second - first for first, second in pages.values()]
     title = models_of(load_profile(encoders.BETTER))["embedder"]["title"]
-    return {"title": title, "pages": pages, "is_bought": gains[1] < gains[0] / 2}
+    return {"title": title, "pages": pages}
 
 
 def calculated(study: Study) -> dict[str, float]:
