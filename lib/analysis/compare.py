@@ -1,39 +1,20 @@
-"""Each row beside the one that it changes: strategies, single changes of a pipeline, variants of the page ranker.
+"""Each row beside the one that it changes: strategies, and variants of the page ranker."""
 
-The changes of a pipeline are those of ``actions.yaml``. A change that was tried in several forms is represented by the
-form with the largest gain, which flatters it; p-values are those of the form's family (:mod:`lib.analysis.families`).
-A change *pays* where the interval of its best form's gain is above zero; with a corrected p of 0.05 or more it may yet
-be luck.
-"""
-
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import pandas as pd
 
 from lib.ahead.ranker import FROM_COVERS, UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
 from lib.ahead.sets import SETS
 from lib.ahead.views import VIEWS
-from lib.analysis.families import RUNG, corrected
-from lib.analysis.frontier import TIMES, known_table
 from lib.analysis.ladder import LADDER
-from lib.evaluation import in_order, read_metrics
-from lib.files import read_yaml
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
-from lib.published import METRICS_FILE
 from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
 SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
-ACTIONS: list[dict] = read_yaml(Path(__file__).with_name("actions.yaml"))
-#: Of a change: ``form`` and ``base`` are the titles of the rows with it and without it, ``forms`` how many were tried;
-#: page recall of both, the difference with its interval, and seconds per question (NaN where they were not measured).
-ACTION_COLUMNS = (
-    "do needs form base forms reference_mean mean low high difference difference_low difference_high p_holm base_s "
-    "form_s n pays is_sure"
-).split()
 BASE = "untrained sum of identity and words"
 TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants of the page ranker are measured, by title.
@@ -71,49 +52,6 @@ def means(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFram
     entries = [(name, *measure) for name in methods for measure in SHOWN]
     rows = [(*one, *draws.interval(metrics[one])[:4]) for one in entries]
     return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
-
-
-def _pairs(action: dict, metrics: Metrics, k: int) -> Iterator[tuple[str, str, pd.Series, pd.Series]]:
-    """Names of the forms and bases of a change that were measured, with their page recall by question."""
-    for form, base in action.get("rows", {}).items():
-        if form in METHODS and base in METHODS:
-            yield form, base, *(metrics[name, "page_recall", k] for name in (form, base))
-    for form, base in action.get("rungs", {}).items():
-        names = f"{RUNG}{form}", f"{RUNG}{base}"
-        yield *names, *(metrics["ahead", name, k] for name in names)
-
-
-def actions(study: Study, k: int = 5) -> pd.DataFrame:
-    """ACTION_COLUMNS of every change that was measured here, those that pay first, by their gain."""
-    table, times = read_metrics(study.outputs / METRICS_FILE), known_table(study, TIMES)
-    is_read = table["metric"].str.startswith(("page_recall", RUNG)) & (table["k"] == k)
-    metrics = Metrics(in_order(table[is_read.astype(bool)], study.questions))  # p-values depend on the order
-    seconds = {} if times is None else times.set_index("method")["question_s"].to_dict()
-    about, own, base = {}, {}, {}
-    for number, action in enumerate(ACTIONS if (metrics.frame["k"] == k).any() else ()):
-        for form, other, *values in _pairs(action, metrics, k):
-            if all(map(len, values)):
-                found = {"form": _title(form), "base": _title(other), "number": number, "contrast": (form, other)}
-                found |= {"base_s": seconds.get(other), "form_s": seconds.get(form)}
-                about[number, form] = action | found
-                own[number, form], base[number, form] = values
-    if not about:
-        return pd.DataFrame(columns=ACTION_COLUMNS)
-    draws, pairs = Resampling.of(study), [one["contrast"] for one in about.values()]
-    found = draws.compare(base, own).rename(columns=LEVELS).reset_index(drop=True)
-    found["p_holm"] = corrected(draws, metrics, pairs, k).array
-    found = pd.DataFrame(about.values()).join(found)
-    found["forms"] = found.groupby("number")["form"].transform("size")
-    best = found.sort_values("difference", ascending=False, kind="stable").drop_duplicates("number")
-    best["pays"] = best["difference_low"] > 0
-    best["is_sure"] = best["pays"] & (best["p_holm"] < 0.05)
-    ordered = best.sort_values(["is_sure", "pays"], ascending=False, kind="stable", ignore_index=True)
-    return ordered[ACTION_COLUMNS]
-
-
-def _title(name: str) -> str:
-    rungs = {f"{RUNG}{rung.name}": rung.title.removeprefix("+ ") for rung in LADDER}
-    return METHODS[name].title if name in METHODS else f"Ladder: {rungs[name]}"
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:

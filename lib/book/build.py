@@ -37,7 +37,7 @@ from jupyter_book.cli.main import main
 main()
 """
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
-PREVIEW = "book/results/financebench/default/shown/figures/ahead-ladder.png"
+PREVIEW = "book/results/financebench/default/shown/figures/lost.png"
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."

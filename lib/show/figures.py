@@ -22,6 +22,7 @@ from lib.words import IN_WORDS
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
+LOST_COLOURS = ("#08519C", "#FDAE61", "#E6E6E6")  # found, lost late and lost early: ordered by lightness
 DARK, GREY = "#333333", "#999999"
 STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
@@ -140,6 +141,27 @@ def moves(table: pd.DataFrame, parts: Mapping[str, str]) -> plt.Figure:
         label_rows(axes, [title(name).partition(", filings matched")[0] for name in table["method"]])
     drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(panels) + 1, fontsize=9)
     drawn.tight_layout(rect=(0, 0.05, 1, 1))
+    return drawn
+
+
+def lost_bars(shares: pd.DataFrame) -> plt.Figure:
+    """What becomes of the pages with evidence: a stacked bar per row of shares, each part with its number.
+
+    ``shares`` is indexed by the rows' labels; its columns are the parts, which add to 1, by their titles.
+    """
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.62 * len(shares) + 0.9))
+    rows, left = np.arange(len(shares)), np.zeros(len(shares))
+    for (part, widths), colour, ink in zip(shares.items(), LOST_COLOURS, ("white", DARK, DARK), strict=True):
+        stack = axes.barh(rows, widths, 0.62, left=left, color=colour, edgecolor="white")
+        written = [f"{width:.0%}" if width >= 0.04 else "" for width in widths]
+        axes.bar_label(stack, written, label_type="center", color=ink, fontsize=11)
+        axes.text(left[0] + widths.iloc[0] / 2, -0.5, part, ha="center", va="bottom", fontsize=11, color=DARK)
+        left += widths.to_numpy()
+    axes.set(xlim=(0, 1), xticks=[])
+    axes.spines[["left", "bottom"]].set_visible(False)
+    label_rows(axes, [textwrap.fill(str(label), 26) for label in shares.index])
+    axes.tick_params("y", length=0, labelsize=11)
+    drawn.tight_layout()
     return drawn
 
 

@@ -16,7 +16,7 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.metrics.retrieval import page_recall
-from lib.show.display import MEAN, Column, number, p_value, percent, printed, wide, with_interval
+from lib.show.display import MEAN, Column, number, p_value, percent, printed, seconds, wide, with_interval
 from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
@@ -51,11 +51,6 @@ def title(method: str) -> str:
     return METHODS[method].title
 
 
-def seconds(value: float) -> str:
-    """Seconds with two significant digits; a dash where they were not measured."""
-    return "–" if pd.isna(value) else f"{value:.2g}" if value < 10 else f"{value:.0f}"
-
-
 METHOD, N = Column("Method", "method", title), Column("n", "n")
 #: What makes a cell of the columns that ``tables.yaml`` names.
 FORMS = {
@@ -72,9 +67,7 @@ FORMS = {
     "seconds_short": seconds,
     "machines": lambda hours: f"{math.ceil(hours / 24):,}",
     "signed_interval": lambda *given: "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given),
-    "from_to": lambda *given: "–" if pd.isna(given[1]) else " → ".join(map(seconds, given)),
     "rises": "{:.2f}\u00a0→\u00a0{:.2f}".format,
-    "rows": lambda *given: " → ".join(given),
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
     "method": title,

@@ -1,4 +1,4 @@
-"""Rows beside what they change, changes of a pipeline, and variants of the page ranker by question set."""
+"""Rows beside what they change, and variants of the page ranker by question set."""
 
 from types import SimpleNamespace
 
@@ -8,13 +8,10 @@ import pytest
 
 from lib.ahead.ranker import UNTRAINED, WHOLE
 from lib.analysis import compare
-from lib.analysis.compare import ACTION_COLUMNS, ACTIONS, actions
 from lib.analysis.ladder import LADDER
-from lib.book.headline import idle_table, paying_table
 from lib.methods import METHODS, Method
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
-from lib.published import METRICS_FILE, table_bytes
 from lib.show import ahead_sets as show
 from lib.show import strategies
 from lib.show.tables import as_table
@@ -82,47 +79,6 @@ def test_depths_have_ranked_measures_and_n(metrics, found, also):
     table = strategies.by_depth(metrics, ["better"], [5], found)
     heads = ["@5", "MRR@3", "MRR@5", "nDCG@3", "nDCG@5", "nDCG@10", *also]
     assert table.to_dict("records") == [{"Method": "Better"} | dict.fromkeys(heads, "1.00") | {"n": N}]
-
-
-# --- changes of a pipeline ---
-
-
-def write_metrics(study: SimpleNamespace, **found: float) -> None:
-    """Page recall at 5 chunks: each method finds the pages of the first of the questions, a share of them."""
-    parts = (values(IDS, np.arange(N) < share * N, "page_recall", 5, name) for name, share in found.items())
-    (study.outputs / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
-
-
-def test_every_pair_is_of_rows_or_of_steps_that_follow_each_other():
-    steps = [rung.name for rung in LADDER]
-    for action in ACTIONS:
-        for form, base in action.get("rows", {}).items():
-            assert {form, base} <= set(METHODS), action["do"]
-        for form, base in action.get("rungs", {}).items():
-            assert steps.index(form) == steps.index(base) + 1
-
-
-def test_a_change_is_shown_by_its_best_form_and_pays_if_the_gain_is_no_chance(study):
-    write_metrics(study, dense=0.2, dense_records=0.8, fixed_128=0.25, fixed_256=0.2, hyde=0.0)
-    times = pd.DataFrame({"method": ["dense", "dense_records"], "question_s": [0.02, 0.034]})
-    times.to_csv(study.home / "times.csv", index=False)
-    shown = actions(study)
-    assert list(shown) == ACTION_COLUMNS
-    first, *others = shown.to_dict("records")
-    assert (first["base"], first["pays"], first["is_sure"]) == ("Dense", True, True)
-    assert first["difference"] == pytest.approx(0.6)
-    assert [one["form"] for one in others] == ["Chunks of 128 tokens", "HyDE"]
-    assert others[0]["forms"] == 2
-    assert not any(one["pays"] for one in others)
-    assert paying_table(shown)["Seconds per question"].tolist() == ["0.02 → 0.034"]
-    assert idle_table(shown)["Seconds per question"].tolist() == ["–", "–"]
-    write_metrics(study, bm25=0.5)
-    assert actions(study).empty
-    assert paying_table(actions(study)).empty
-
-
-def test_the_module_names_the_steps_as_the_ladder_does():
-    assert compare._title("rung_page_recall/statements") == "Ladder: statements, line items and years"
 
 
 # --- variants of the page ranker ---

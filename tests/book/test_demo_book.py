@@ -170,17 +170,6 @@ def test_the_type_of_figures_is_legible_in_the_books_column_and_legends_name_wha
     assert {name: one[NOT_DRAWN] for name, one in about.items() if one[NOT_DRAWN]} == {}
 
 
-def test_shares_of_the_finding_are_those_of_the_table_below_it(book):
-    text = (book / "book" / "intro.html").read_text()
-    first, second = re.findall(r"<li><p>(.*?)</p>", text, flags=re.S)[:2]
-    table = re.search(r'<table[^>]*id="tab-headline".*?</table>', text, flags=re.S)[0]
-    shown = {f"{100 * float(number):.0f}%" for number in re.findall(r"\d\.\d\d", table)}
-    shares = re.findall(r"\d+%", first + second)
-    lost = {f"{100 - int(share[:-1])}%" for share in shown}
-    assert len(shares) >= 5
-    assert set(shares) <= shown | lost
-
-
 def test_no_page_names_a_table_for_numbers_that_are_in_others(book):
     """A sentence such as “The numbers are those of Table 8” is false as soon as one of them is not."""
     claim = re.compile(r"(?:numbers|figures)\s+(?:are|come)\s+(?:those\s+of|from)\s+(?:<[^>]+>)*Table", re.I)

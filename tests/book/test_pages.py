@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 import sphinx
@@ -16,8 +17,7 @@ from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis.growth import GROWTH
 from lib.book import headline
 from lib.book.build import add_repository
-from lib.book.headline import REPORTED, calculated, figure_alt, headline_rows, headline_table, readme_text, sentences
-from lib.book.manifest import read_summary
+from lib.book.headline import calculated, readme_text, sentences
 from lib.book.pages import (
     as_markdown,
     breakable,
@@ -32,10 +32,12 @@ from lib.book.pages import (
 from lib.book.site import tidy
 from lib.book.templates import filled
 from lib.evaluation import SUMMARY_COLUMNS
-from lib.methods import MATCHED, METHODS, of_family
+from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.profile import load_profile
+from lib.published import METRICS_FILE, table_bytes
 from lib.words import StudyError
+from tests.made import make_study, values
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
@@ -120,37 +122,55 @@ def test_citations_come_from_the_citation_file():
     assert filled("citation", citations=citations()[:1]).strip() in (ROOT / "README.md").read_text()
 
 
-def test_the_headline_has_the_best_baseline_and_it_with_the_filing_given_and_the_best_of_the_matched():
-    runs = (("bm25", "standard", 0.0), ("dense", "standard", 0.1), ("dense", "oracle-document", 0.2))
-    found = [*headline_rows(summary(*runs, ("bm25", "oracle-document", 0.4)))]
-    assert found == [("best baseline", "dense", "standard"), ("filing given", "dense", "oracle-document")]
-    first, second = of_family(MATCHED)[:2]
-    table = summary(("dense", "standard", 0.0), (first, "standard", 0.1), (second, "standard", 0.2))
-    assert list(headline_rows(table))[1] == ("filings matched", second, "standard")
-
-
-def test_the_sentences_take_their_numbers_from_the_table_and_compare_a_method_with_itself():
-    told = summary(("dense", "standard", 0.0), ("dense", "oracle-document", 0.1))
+def test_the_finding_is_of_the_best_baseline_and_names_the_larger_loss():
+    told = summary(("dense", "standard", 0.0), ("bm25", "standard", -0.1))
     first, second = sentences(told, 84)
-    assert first.startswith("On 150 questions over 84 filings, the best of the ordinary methods (Dense) has")
-    assert "for 90% of the questions, but finds only 40% of the pages" in first
-    assert "the same method finds 50% of these pages: 50% are lost inside the right filing" in second
-    assert "against 60% without it" in second
-    assert headline_table(told, "demo")["Page recall"].tolist() == ["0.40 [0.40, 0.40]", "0.50 [0.40, 0.40]"]
+    assert first == "Most evidence is lost on the wrong page of the right filing."
+    assert second.startswith(
+        "Of the pages that contain the evidence, the best ordinary method (Dense, first 5 chunks) finds 40%"
+    )
+    assert (
+        "loses 10% with the filing and 50% inside a filing that it did reach (150 questions over 84 filings)" in second
+    )
+    missed = told.assign(mean=told["mean"].where(told["metric"] != "doc_recall", 0.41))
+    assert sentences(missed, 84)[0] == "Most evidence is lost because another filing is searched."
 
 
-def test_no_sentence_of_the_baseline_changes_when_another_method_gets_better_and_ahead_is_a_mean_over_its_folds():
-    runs = (("dense", "standard", 0.0), ("dense", "oracle-document", 0.1), ("ahead", "standard", 0.2))
-    worse = summary(*runs, ("ahead", "oracle-document", 0.3))
-    better = summary(*runs, ("ahead", "oracle-document", 0.5))
-    assert sentences(worse, 84)[:2] == sentences(better, 84)[:2]
-    assert sentences(worse, 84)[2] != sentences(better, 84)[2]
-    table = summary(("dense", "standard", 0.0), ("ahead", "standard", 0.4), ("ahead", "oracle-document", 0.5))
-    assert "It finds 80% of these pages; given the right filing, 90%." in sentences(table, 84)[-1]
+def test_the_match_is_compared_with_dense_and_ahead_is_a_mean_over_its_folds():
+    table = summary(("dense", "standard", 0.0), ("dense_records", "standard", 0.2), ("ahead", "standard", 0.4))
+    _, _, match, ahead = sentences(table, 84)
+    assert "takes a plain dense search from 40% to 60%" in match
+    assert "finds 80% (" in ahead
     draw = table[table["metric"] == "page_recall"].iloc[:1].assign(method="ahead")
-    draws = [draw.assign(metric=f"rung_page_recall/whole_{n}", mean=mean) for n, mean in ((13, 0.8), (14, 0.7))]
-    text = sentences(pd.concat([table, *draws]), 84)[-1]
-    assert "finds 75% of these pages on average over 2 draws of its folds (70% to 80%)" in text
+    rungs = [
+        draw.assign(metric=f"rung_page_recall/{name}", mean=mean)
+        for name, mean in (("kinds", 0.7), ("statements", 0.6))
+    ]
+    ahead = sentences(pd.concat([table, *rungs]), 84)[-1]
+    assert "finds 70% (" in ahead
+    assert "or 60% without its hand-written page kinds" in ahead
+
+
+def test_each_step_stands_beside_the_one_above_it(tmp_path, monkeypatch):
+    ids = [f"q{number}" for number in range(40)]
+    company = [f"company {number % 20}" for number in range(40)]
+    questions = pd.DataFrame({"question_id": ids, "company": company})
+    profile = load_profile("default").replaced({"significance.n_draws": 200})
+    study = make_study(outputs=tmp_path, home=tmp_path, published=None, questions=questions, profile=profile)
+    found = {"dense": (0.2, 5), "dense_records": (0.8, 5), "ahead": (0.9, 5)}
+    parts = [
+        values(ids, np.arange(40) < share * 40, metric, k, name)
+        for name, (share, k) in found.items()
+        for metric in ("page_recall", "doc_recall")
+    ]
+    (tmp_path / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
+    rows = headline.climb(study)
+    assert rows["method"].tolist() == ["dense", "dense_records", "ahead"]
+    assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1])
+    assert pd.isna(rows.loc[0, "p_holm"])
+    assert "page_recall_pooled" not in rows
+    (tmp_path / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts[:2])))
+    assert len(headline.climb(study)) == 1
 
 
 def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_path):
@@ -166,7 +186,7 @@ def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_p
     ]
     table = pd.DataFrame(rows, columns=["context", "prompt", "generator", "question_id", "metric", "value"])
     table.to_csv(tmp_path / "answers.csv.gz", index=False)
-    assert calculated(study) == {"ahead": 1.0, "best-baseline": 0.0, "oracle-page": 0.5}
+    assert calculated(study) == {"ahead": 1.0, "best-baseline": 0.0, "oracle-page": 0.5, "n": 2}
     table[table["context"] != "ahead"].to_csv(tmp_path / "answers.csv.gz", index=False)
     assert calculated(study) == {}
 
@@ -179,19 +199,16 @@ def test_what_a_better_encoder_lifts_is_said_where_it_is_published(monkeypatch, 
     rows = (("dense", "standard", 0.0), ("dense_records", "standard", 0.11), ("ahead", "standard", 0.4))
     summary(*rows).to_csv(tmp_path / "summary.csv", index=False)
     monkeypatch.setattr(headline.Published, "of", lambda *names: SimpleNamespace(file=lambda name: tmp_path / name))
-    given = dict.fromkeys(("named", "pooled", "covers", "right", "bare")) | {"calculated": {}, "draws": []}
+    given = {"named": None, "calculated": {}, "n": 3, "n_companies": 2, "has_ahead": True}
     text = filled("trust", models=["a"], better=headline.better(study, before), **given)
-    assert "(bge-small-en-v1.5, int8) page recall goes from 20% to 40% for Dense; from 50% to 51% for Dense," in text
-    assert "from 80% to 80% for Ahead (chapter 03)." in text
-    assert headline.better(study, before[before["method"] != "ahead"]) is None
+    assert "(bge-small-en-v1.5, int8) takes page recall from 20% to 40% for Dense; from 50% to 51% for Dense," in text
+    assert "from 80% to 80% for Ahead (chapter 3)." in text
+    assert headline.better(study, before.iloc[:0]) is None
 
 
 def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
     runs = ("dense", "page_scorer", "page_scorer_filing")
     table = summary(*((name, "standard", 0.0) for name in runs))
-    column = headline_table(table, "financebench")[REPORTED]
-    assert column.tolist() == ["0.88 / 0.34", "–", "0.95 / 0.55"]
-    assert REPORTED not in headline_table(table, "page-questions")
     row, part = METHODS["page_scorer_filing"], table[table["method"] == "page_scorer_filing"]
     theirs, other = (SimpleNamespace(dataset=SimpleNamespace(name=name)) for name in ("financebench", "demo"))
     assert "| all filings, reported | 0.95 | 0.55 | 0.33 | 0.46 | 150 |" in numbers_table(theirs, row, part)
@@ -199,15 +216,10 @@ def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
 
 
 def test_headline_figure_and_readme_say_what_was_found(pages, study, tmp_path):
-    assert ":name: tab-headline" in pages["headline"]
-    assert (study.outputs / "tables" / "headline.csv").is_file()
-    assert len(headline_table(read_summary(study), study.dataset.name)) == 2
-    steps = pd.DataFrame({"title": ["BM25", "+ page kinds"], "page_recall": [0.3, 0.8]})
-    study.write("figures/ahead-ladder.csv", steps.to_csv(index=False))
-    assert figure_alt(study).endswith("from step to step: BM25 30%, page kinds 80%.")
+    assert "## What to change, in this order" in pages["headline"]
     made = json.loads((study.outputs / "manifest.json").read_text())
     text = readme_text(study, SimpleNamespace(manifest=made, digest="0" * 64))
-    assert "the best of the ordinary methods (BM25)" in text
+    assert "the best ordinary method (BM25, first 5 chunks)" in text
     assert "**How far to trust it**" in text
     (tmp_path / "README.md").write_text(f"{BEGIN}\n")
     with pytest.raises(StudyError, match=f"needs one line '{BEGIN}' and one line '{END}'"):

@@ -59,13 +59,13 @@ def study(tmp_path):
 def test_a_table_has_its_label_its_rows_and_its_data_and_a_constant_n_is_in_its_caption(study):
     shown = table(study, pd.DataFrame({"Method": ["dense"], "n": [3]}), "few", "Caption.", "Takeaway.")
     assert ":name: tab-few\n" in shown.markdown
-    assert "| Method | n |\n|---|--:|\n| dense | 3 |\n" in shown.markdown
+    assert "| Method | n |\n|---|--:|\n| Dense | 3 |\n" in shown.markdown
     assert shown.markdown.endswith("\n**Takeaway.**\n")
     assert (study.outputs / "tables" / "few.csv").read_text() == "Method,n\ndense,3\n"
     frame = pd.DataFrame({"Method": ["dense", "bm25"], "n": [3, 3]})
     shown = table(study, frame, "all", "Caption.").markdown
     assert "Caption. n = 3. {download}" in shown
-    assert "| Method |\n|---|\n| dense |" in shown
+    assert "| Method |\n|---|\n| Dense |" in shown
     assert (study.outputs / "tables" / "all.csv").read_text().startswith("Method,n\n")
     assert "| Method | n |" in table(study, frame.assign(n=[3, 2]), "some", "Caption.").markdown
 
