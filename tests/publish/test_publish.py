@@ -86,7 +86,7 @@ def test_publishing_twice_gives_the_same_bytes(study, results, repository, publi
     before, readme = files(results.root), (repository / "README.md").read_text()
     assert readme.startswith("before\n")
     assert readme.endswith("after\n")
-    assert "the best of the ordinary methods (BM25)" in readme
+    assert "the best ordinary method (BM25, first 5 chunks)" in readme
     assert "as it was" not in readme
     publish_study(study)
     assert files(results.root) == before
