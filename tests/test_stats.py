@@ -268,3 +268,19 @@ def test_compare_marks_what_can_be_told_apart():
     empty = by_company.compare(reference, {})
     assert list(empty.columns) == list(table.columns)
     assert len(empty) == 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "called"),
+    [
+        (0.1, 0.2, 0.01, "gain"),
+        (-0.2, -0.1, 0.01, "loss"),
+        (0.1, 0.2, 0.05, "likely gain"),
+        (-0.2, -0.1, 0.2, "likely loss"),
+        (-0.1, 0.2, 0.2, "not shown"),
+        (0.1, 0.2, float("nan"), "–"),
+        (float("nan"), float("nan"), 0.01, "–"),
+    ],
+)
+def test_a_difference_is_called_by_one_rule(low, high, p, called):
+    assert m.tier(low, high, p) == called

@@ -123,7 +123,8 @@ def check_whole(study: Study) -> dict:
 def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> dict:
     """Copy a public entry's files, compressed, and return its record as the published manifest contains it.
 
-    A measured run and its metrics have no files of their own.
+    Runs and their metrics have no files of their own: those that are measured are in the tables of all runs, and one
+    under another key is of another study, or the same run under settings that do not change it.
     """
     stage, key = record["stage"], record["key"]
     about = {name: value for name, value in record.items() if name != "public"}
@@ -131,7 +132,7 @@ def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> d
     kind, _, place = stage.partition("/")
     is_row = kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key
     entry = study.store.entry(stage, key) if record.get("public") else None
-    if entry is None or (kind == "metrics" and not is_row):
+    if entry is None or (kind in OF_RUNS and not is_row):
         return about
     if is_row:
         return about | {"public": True, "files": {}}

@@ -26,7 +26,7 @@ FAMILIES = {
     "akarsu2026": "rows of the study, each from the row that it changes (chapter 8)",
     "kim2025": "rows of the study, each from the row that it changes (chapter 8)",
     "yepes2024": "rows of the study, each from the row that it changes (chapter 8)",
-    "changes": "changes of a pipeline that are in none of these (first page)",
+    "changes": "changes of a pipeline that are in none of these (first page, chapter 3)",
 }
 RUNG = "rung_page_recall/"  # before the name of a step of the ladder
 RIVALS: list[Run] = ["dense_records", "parent_child_records", ("dense", "oracle-document")]

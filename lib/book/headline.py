@@ -1,11 +1,14 @@
 """The first page: where evidence is lost, what to change in which order, and how far to trust that."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import pandas as pd
 
+from lib.ahead.sets import SETS
 from lib.analysis import encoders
 from lib.analysis.breakdowns import NAMED, named
+from lib.analysis.families import RUNG, corrected
 from lib.analysis.frontier import TIMES, known_table
 from lib.analysis.ladder import LADDER
 from lib.book.manifest import read_summary
@@ -18,11 +21,11 @@ from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, METRICS_FILE, Published
 from lib.show.display import show_figure, table
 from lib.show.tables import steps
+from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import read_csv
 
 K = 5
-RUNG = "rung_page_recall/"  # metric of :mod:`lib.analysis.ladder`, before the name of a step
 FIGURE = "lost"  # drawn by chapter 02
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
@@ -57,7 +60,10 @@ CLIMB = (
 
 def climb(study: Study) -> pd.DataFrame:
     """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, and STEP_COLUMNS of
-    :func:`lib.show.tables.steps`, with ``page_recall_pooled`` and ``question_s`` where they are known."""
+    :func:`lib.show.tables.steps`, with ``page_recall_pooled`` and ``question_s`` where they are known.
+
+    A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot lose.
+    """
     rows = read_metrics(study.outputs / METRICS_FILE)
     wanted = rows["metric"].isin(["doc_recall", "page_recall", "page_recall_pooled"])
     metrics = Metrics(in_order(rows[wanted], study.questions))  # p-values depend on the order
@@ -67,6 +73,9 @@ def climb(study: Study) -> pd.DataFrame:
     if len(known) < 2:
         return found
     found = found.join(steps(study, *values, [None, *found["do"][:-1]]).drop(columns="title"))
+    tested = [(own.method, base.method) if own.k == base.k else None for base, own in pairwise(known)]
+    p_holm = corrected(Resampling.of(study), metrics, filter(None, tested), K) if any(tested) else {}
+    found["p_holm"] = [float("nan"), *(p_holm.get(pair, float("nan")) for pair in tested)]
     times = known_table(study, TIMES)
     seconds = {} if times is None else times.set_index("method")["question_s"]
     if all((one.method, "page_recall_pooled", one.k) in metrics for one in known):
@@ -109,6 +118,7 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
     return filled(
         "trust",
         has_ahead="ahead" in at_k(summary, "page_recall").index,
+        is_designed_on=study.dataset.collection in SETS,
         n=len(study.questions),
         n_companies=study.questions["company"].nunique(),
         named=(label == NAMED[0]).mean() if len(label) else None,
@@ -153,7 +163,8 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     if len(rows) > 1:
         caption = (
             "Each step adds to the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
-            "counts every page that answers in full), paired gain with 95 % interval, Holm's p over the steps, n = {n}."
+            "counts every page that answers in full), paired gain with 95 % interval, n = {n}; p is corrected (Holm) "
+            "within the family of tests of the step's chapter."
         )
         show = {"What to do": "do", "Needs": "needs", "Page recall": "page_recall", "Pooled": "page_recall_pooled"}
         show |= {"Gain": "difference", "p (Holm)": "p_holm", "Seconds per question": "question_s"}

@@ -116,7 +116,7 @@ def seconds(value: float) -> str:
 
 HEADS = {"n": "n", "k": "k", "p": "p", "p_holm": "p (Holm)"} | METRIC_TITLES
 #: What the words of these columns are printed as.
-TITLES = ({name: row.title for name, row in METHODS.items()}, METRIC_TITLES, IN_WORDS, {True: "yes", False: "no"})
+TITLES = ({name: row.title for name, row in METHODS.items()}, METRIC_TITLES, IN_WORDS)
 DIFFERENCE = re.compile(r"difference|gain|worth")  # in the name of a column
 
 
@@ -166,7 +166,7 @@ def cells(frame: pd.DataFrame, name: str) -> list:
         if len(column) and column.dtype == object and column.isin(list(titles)).all():
             return [*map(titles.get, column)]
     if pd.api.types.is_bool_dtype(column):
-        return [*map(TITLES[-1].get, column)]
+        return ["yes" if cell else "no" for cell in column]
     if not pd.api.types.is_float_dtype(column):
         return [f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 10_000 else cell for cell in column.tolist()]
     form = p_value if re.match("p(_|$)", name) else seconds if name.endswith("_s") else None

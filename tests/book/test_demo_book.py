@@ -170,6 +170,15 @@ def test_the_type_of_figures_is_legible_in_the_books_column_and_legends_name_wha
     assert {name: one[NOT_DRAWN] for name, one in about.items() if one[NOT_DRAWN]} == {}
 
 
+def test_shares_of_the_finding_are_those_of_the_picture(book):
+    text = re.sub(r"<[^>]+>", "", (book / "book" / "intro.html").read_text())
+    sentence = re.search(r"Of a question.s pages with evidence.*?questions over", text, flags=re.S)[0]
+    found, _, _, missed, inside = re.findall(r"(\d+)%", sentence)
+    shares = pd.read_csv(OUTPUTS / "figures" / "lost.csv").drop(columns="method")
+    rows = [[f"{100 * share:.0f}" for share in row] for row in shares.to_numpy()]
+    assert [found, inside, missed] in rows
+
+
 def test_no_page_names_a_table_for_numbers_that_are_in_others(book):
     """A sentence such as “The numbers are those of Table 8” is false as soon as one of them is not."""
     claim = re.compile(r"(?:numbers|figures)\s+(?:are|come)\s+(?:those\s+of|from)\s+(?:<[^>]+>)*Table", re.I)

@@ -132,6 +132,14 @@ def test_two_results_of_one_stage_are_both_published_and_what_other_sessions_loo
     assert len(set(paths)) == 2
 
 
+def test_a_run_under_another_key_is_recorded_without_files(study, tmp_path):
+    made = json.loads((study.outputs / "manifest.json").read_text())
+    record = next(one for one in made["stages"] if one["stage"] == "runs/standard/bm25")
+    made["runs"]["standard/bm25"]["key"] = "another"
+    assert "files" not in publish.publish_entry(study, record, tmp_path / "stored", made)
+    assert not (tmp_path / "stored").exists()
+
+
 def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
     records = lines_of(results.root)
     first = next(record for record in records if record["question_id"] == "q1")

@@ -23,6 +23,7 @@ from lib.show.display import (
     holds_page,
     interval,
     label,
+    laid_out,
     markdown_table,
     not_drawn,
     note,
@@ -68,6 +69,16 @@ def test_a_table_has_its_label_its_rows_and_its_data_and_a_constant_n_is_in_its_
     assert "| Method |\n|---|\n| Dense |" in shown
     assert (study.outputs / "tables" / "all.csv").read_text().startswith("Method,n\n")
     assert "| Method | n |" in table(study, frame.assign(n=[3, 2]), "some", "Caption.").markdown
+
+
+def test_a_frame_is_laid_out_by_the_names_of_its_columns():
+    frame = {"method": ["dense", "bm25"], "page_recall": [0.2, 0.3], "difference": [0.1, -0.2], "p_holm": [0.2, 0.0001]}
+    frame |= {"difference_low": [0.01, -0.3], "difference_high": [0.2, -0.1], "question_s": [0.0123, np.nan]}
+    shown = laid_out(pd.DataFrame(frame | {"is_sure": [False, True]}))
+    assert [*shown] == ["Method", "Page recall", "Difference", "p (Holm)", "Question s", "Is sure", "Verdict"]
+    first = ["Dense", "0.20", "+0.10 [+0.01, +0.20]", "0.200", "0.012", "no", "likely gain"]
+    assert shown.to_numpy().tolist() == [first, ["BM25", "0.30", "-0.20 [-0.30, -0.10]", "< 0.001", "–", "yes", "loss"]]
+    assert [*laid_out(pd.DataFrame(frame), {"Gain": "difference"})] == ["Gain"]
 
 
 def test_captions_are_filled_in_from_the_study_and_what_is_given(study):
