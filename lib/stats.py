@@ -91,6 +91,17 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return adjusted
 
 
+def tier(low: float, high: float, p: float) -> str:
+    """What a difference is called: a *gain* (or *loss*) where ``p`` (Holm's, where it is one of a family) is below
+    1 - LEVEL; a *likely* one where only its interval is on one side of zero; else *not shown*."""
+    if pd.isna(low):
+        return "–"
+    word = "gain" if low + high > 0 else "loss"
+    if p < round(1 - LEVEL, 12):
+        return word
+    return f"likely {word}" if low > 0 or high < 0 else "not shown"
+
+
 @dataclass(frozen=True)
 class Resampling:
     """Draws of whole companies, for the intervals and paired tests of a study.

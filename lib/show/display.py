@@ -6,7 +6,7 @@ Both are displayed as MyST markdown, which jupyter-book numbers and indexes; not
 import json
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +21,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
+from lib.methods import METHODS
+from lib.metrics import METRIC_TITLES
+from lib.stats import tier
 from lib.study import Study
-from lib.words import NeedsFilings
+from lib.words import IN_WORDS, NeedsFilings
 
 LONGEST_LABEL = 80
 #: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
@@ -104,6 +107,70 @@ def p_value(value: float) -> str:
 def with_interval(mean: float, low: float, high: float) -> str:
     """``0.46 [0.38, 0.54]``; a dash where there is no mean."""
     return "–" if pd.isna(mean) else f"{mean:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def seconds(value: float) -> str:
+    """Seconds with two significant digits; a dash where they were not measured."""
+    return "–" if pd.isna(value) else f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
+HEADS = {"n": "n", "k": "k", "p": "p", "p_holm": "p (Holm)"} | METRIC_TITLES
+#: What the words of these columns are printed as.
+TITLES = ({name: row.title for name, row in METHODS.items()}, METRIC_TITLES, IN_WORDS, {True: "yes", False: "no"})
+DIFFERENCE = re.compile(r"difference|gain|worth")  # in the name of a column
+
+
+def ends_of(frame: pd.DataFrame, name: str) -> tuple[str, str] | None:
+    """The columns with the ends of a column's interval: ``x_low`` and ``x_high``, or ``low`` and ``high``."""
+    if f"{name}_low" in frame:
+        return f"{name}_low", f"{name}_high"
+    bare = next((one for one in ("difference", "gain", "mean") if one in frame and f"{one}_low" not in frame), None)
+    return ("low", "high") if name == bare and "low" in frame else None
+
+
+def laid_out(frame: pd.DataFrame, show: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
+    """A frame as a table prints it.
+
+    ``x``, ``x_low`` and ``x_high`` are one cell, with a sign where x is a difference or a gain; a difference beside its
+    ``p_holm`` (or ``p``) gets the verdict of :func:`lib.stats.tier`. ``p…`` is a p-value and ``…_s`` seconds; names of
+    methods, metrics and conditions are printed as their titles.
+
+    Args:
+        frame: the data; cells that are text already stay as they are.
+        show: the columns, by their headings or by their own names; by default all.
+    """
+    if not show:
+        hidden = {end for name in frame for end in ends_of(frame, name) or ()}
+        show = [name for name in frame if name not in hidden]
+    columns = show if isinstance(show, Mapping) else {HEADS.get(one) or in_words(one): one for one in show}
+    shown = pd.DataFrame({head: cells(frame, name) for head, name in columns.items()}, frame.index)
+    tested = next((one for one in columns.values() if DIFFERENCE.search(one) and ends_of(frame, one)), None)
+    p = next((one for one in ("p_holm", "p") if one in columns.values()), None)
+    if tested and p:
+        shown["Verdict"] = [*map(tier, *(frame[one] for one in ends_of(frame, tested)), frame[p])]
+    return shown
+
+
+def in_words(name: str) -> str:
+    """The heading of a column: its name without underscores."""
+    return name if re.search("[A-Z ]", name) else name.replace("_", " ").capitalize()
+
+
+def cells(frame: pd.DataFrame, name: str) -> list:
+    """The cells of a column, see :func:`laid_out`."""
+    column, ends, sign = frame[name], ends_of(frame, name), "+" if DIFFERENCE.search(name) else ""
+    if ends:
+        rows = zip(column, *(frame[end] for end in ends), strict=True)
+        return ["–" if pd.isna(row[0]) else "{:{s}.2f} [{:{s}.2f}, {:{s}.2f}]".format(*row, s=sign) for row in rows]
+    for titles in TITLES:
+        if len(column) and column.dtype == object and column.isin(list(titles)).all():
+            return [*map(titles.get, column)]
+    if pd.api.types.is_bool_dtype(column):
+        return [*map(TITLES[-1].get, column)]
+    if not pd.api.types.is_float_dtype(column):
+        return [f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 10_000 else cell for cell in column.tolist()]
+    form = p_value if re.match("p(_|$)", name) else seconds if name.endswith("_s") else None
+    return [form(cell) if form else "–" if pd.isna(cell) else f"{cell:{sign}.2f}" for cell in column]
 
 
 class Column(NamedTuple):
@@ -205,19 +272,21 @@ def table(
     takeaway: str = "",
     data: pd.DataFrame | None = None,
     plain: bool = False,
+    show: Sequence[str] | Mapping[str, str] = (),
     **values: object,
 ) -> Shown:
     """A numbered table, with the label ``tab-<name>``; one without rows has a row of dashes.
 
     Args:
         study, name: whose outputs get ``tables/<name>.csv`` with ``data``, by default ``frame``.
-        frame: what is shown, cells as they are printed; markup already where ``plain``.
+        frame, show: what is shown, see :func:`laid_out`; markup already where ``plain``.
         caption, takeaway: what is measured, on how many questions, under which setting; and one sentence in bold. Their
             placeholders: ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the
             chapter's other parameters, and the names of ``values``, which are escaped.
     """
     study.write(f"tables/{name}.csv", as_csv(frame if data is None else data))
-    shown = frame if len(frame) else pd.DataFrame([dict.fromkeys(list(frame) or ["Nothing known"], "–")])
+    shown = frame if plain else laid_out(frame, show)
+    shown = shown if len(frame) else pd.DataFrame([dict.fromkeys(list(shown) or ["Nothing known"], "–")])
     text = _filled(study, caption, values)
     if len(shown) > 1 and "n" in shown and set(shown["n"].astype(str)) == {str(len(study.questions))}:
         shown = shown.drop(columns="n")  # every row has all questions: the caption gives their number once

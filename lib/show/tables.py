@@ -16,7 +16,7 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.metrics.retrieval import page_recall
-from lib.show.display import MEAN, Column, number, p_value, percent, printed, wide, with_interval
+from lib.show.display import MEAN, Column, number, p_value, percent, printed, seconds, wide, with_interval
 from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
@@ -49,11 +49,6 @@ def reported_columns(dataset: str) -> list[Column]:
 def title(method: str) -> str:
     """A method's title."""
     return METHODS[method].title
-
-
-def seconds(value: float) -> str:
-    """Seconds with two significant digits; a dash where they were not measured."""
-    return "–" if pd.isna(value) else f"{value:.2g}" if value < 10 else f"{value:.0f}"
 
 
 METHOD, N = Column("Method", "method", title), Column("n", "n")

@@ -250,7 +250,7 @@ def test_the_first_page_calls_unknown_only_what_no_chapter_measured():
     rows = (ROOT / "book" / "intro.md").read_text().splitlines()
     (row,) = [row for row in rows if "many more filings" in row]
     assert (ROOT / "book" / "results" / "financebench" / "default" / GROWTH).is_file()
-    assert "{doc}`../notebooks/11_growth`" in row
+    assert "{doc}`../notebooks/10_growth`" in row
     assert "unknown" not in row
 
 
