@@ -23,7 +23,9 @@ OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 DARK, GREY = "#333333", "#999999"
-STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
+TEXT = "#6e6e6e"  # readable on white and on black
+STYLE = {"font.size": 10, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "retrieval-gap"}
+STYLE |= dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], TEXT)
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 plt.rcParams.update(STYLE)
 

@@ -228,10 +228,10 @@ def test_a_workflow_runs_nothing_that_make_does_not(path):
 def test_every_written_page_is_in_the_table_of_contents_and_refers_to_what_a_chapter_makes():
     listed = set(re.findall(r"(?:file|root): (\S+)", (ROOT / "_toc.yml").read_text()))
     written = {f"book/{path.stem}" for path in (ROOT / "book").glob("*.md")}
-    chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")}
+    chapters = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9a]*.ipynb")}
     made = {f"pages/{name}" for name in ("methods", "siblings", "reported", "appendix", "leaderboard")}
     assert written | made <= listed <= written | made | chapters
-    sources = "".join(path.read_text() for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    sources = "".join(path.read_text() for path in (ROOT / "notebooks").glob("[0-9a]*.ipynb"))
     pages = "".join(path.read_text() for path in (ROOT / "book").glob("*.md"))
     labels = re.findall(r"\{numref\}`(?:tab|fig)-([\w-]+)`", pages)
     assert [label for label in labels if f'\\"{label}\\"' not in sources] == []
