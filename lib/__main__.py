@@ -273,7 +273,7 @@ def time_methods(names: Names, methods: str | None, n_questions: int, again: boo
     from extras.timing import write_times
     from lib.methods import chosen, measured
 
-    study = names.open("09_claims")
+    study = names.open("08_claims")
     rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")
     return write_times(study, chosen(methods, list(rows)), n_questions, again=again)
 
@@ -303,8 +303,8 @@ calls(
 )
 ONE_KIND = option("--only", help="one kind of text; all by default")
 EMBED = option("--embed", type=Choice(["header", "written"]), help="encode the windows behind this context")
-calls("contexts", "extras.writing:write_contexts", EMBED, chapter="08_siblings")
-calls("texts", "extras.writing:write_texts", ONE_KIND, chapter="08_siblings")
+calls("contexts", "extras.writing:write_contexts", EMBED, chapter="08_claims")
+calls("texts", "extras.writing:write_texts", ONE_KIND, chapter="08_claims")
 calls(
     "page-scorer",
     "extras.page_scorer.train:train_folds",

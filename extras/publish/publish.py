@@ -182,7 +182,7 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
 def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
     """Write ``shown/``: the tables and figures of the chapters, as far as they contain no text of the dataset."""
     names, n_left = set(), 0
-    for path in sorted((study.outputs / "notebooks").glob("[0-9]*.ipynb")):
+    for path in sorted((study.outputs / "notebooks").glob("[0-9a]*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             for output in cell.get("outputs", []):
                 names |= set(SHOWN.findall("".join(output.get("data", {}).get("text/markdown", ""))))

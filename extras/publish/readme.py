@@ -9,7 +9,7 @@ from lib.study import Study
 from lib.words import StudyError
 
 BEGIN, END = "<!-- headline: written by `make publish` -->", "<!-- end of headline -->"
-PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/lost.png"
+PUBLISHED_FIGURE = "book/results/{dataset}/{profile}/shown/figures/lost.svg"
 
 
 def split(readme: Path) -> tuple[str, str, str]:

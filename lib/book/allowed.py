@@ -27,7 +27,7 @@ from lib.words import StudyError
 DIRECTIVES = {
     "container": r"[\w -]*",
     "dropdown": None,  # its title is text, checked like the rest
-    "figure": r"\.\./figures/[\w.-]+\.png",
+    "figure": r"\.\./figures/[\w.-]+\.(?:png|svg)",
     "grid": r"[\d ]*",
     "grid-item": "",
     "raw": "html",
@@ -65,7 +65,7 @@ def check_generated(outputs: Path) -> None:
     Raises:
         StudyError: something that is not on the lists, with the file that contains it.
     """
-    for path in sorted((outputs / "notebooks").glob("[0-9]*.ipynb")):
+    for path in sorted((outputs / "notebooks").glob("[0-9a]*.ipynb")):
         for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
             for output in cell.get("outputs", []):
                 for kind, content in output.get("data", {}).items():

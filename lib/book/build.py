@@ -37,7 +37,6 @@ from jupyter_book.cli.main import main
 main()
 """
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
-PREVIEW = "book/results/financebench/default/shown/figures/lost.png"
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
     "its numbers show how the instrument works, not how retrieval does on real filings."
@@ -137,12 +136,10 @@ def lay_out(study: Study, target: Path) -> None:
 
 
 def add_repository(config: dict, url: str) -> None:
-    """Add to a book's configuration what needs the repository's address: its button, that of Binder, and the picture
-    that a link to the book shows."""
+    """Add to a book's configuration what needs the repository's address: its button and that of Binder."""
     config["repository"] = {"url": url, "branch": "main"}
     config["html"]["use_repository_button"] = True
     config["launch_buttons"] = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
-    config["sphinx"]["config"]["myst_html_meta"]["property=og:image"] = f"{url}/raw/main/{PREVIEW}"
 
 
 def footer(study: Study) -> str:

@@ -157,7 +157,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
     """The fragment that the index page includes: MyST, with paths as from ``book/``."""
     found, *explained = sentences(summary, len(study.filings))
     rows, figure, climbed = climb(study), "", ""
-    if (study.outputs / "figures" / f"{FIGURE}.png").is_file():
+    if (study.outputs / "figures" / f"{FIGURE}.svg").is_file():
         caption = "Of the pages with evidence, what share is found in the first {k} chunks, and where the rest is lost."
         figure = show_figure(study, FIGURE, "headline", caption.format(k=K), ALT).markdown
     if len(rows) > 1:

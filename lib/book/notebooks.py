@@ -24,11 +24,11 @@ SOURCES = ("lib", "book", "_config.yml", "_toc.yml", "notebooks/profiles")
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.
-NEEDS = {"06_generation": "answer"}
+NEEDS = {"06_generation": "answer", "a2_measures": "answer"}
 #: What a chapter reads of the outputs of another, it reads when that one has ended.
-AFTER = dict.fromkeys(("09_claims", "10_question_sets"), "06_generation")  # the measures of answers
+AFTER = dict.fromkeys(("08_claims", "09_question_sets", "a2_measures"), "06_generation")  # the measures of answers
 #: Begun before the others, so that none of them is left for the end.
-LONGEST = ("06_generation", "08_siblings", "04_page_scorer", "10_question_sets", "09_claims")
+LONGEST = ("06_generation", "08_claims", "04_page_scorer", "09_question_sets", "03_baselines")
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
 

@@ -7,7 +7,6 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -30,8 +29,7 @@ from lib.words import IN_WORDS, NeedsFilings
 LONGEST_LABEL = 80
 #: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
 SHOWN_WIDTH = 7.6
-TYPE = "Smallest type"  # what a figure's file says of :func:`smallest_type`
-NOT_DRAWN = "Not drawn"  # and of :func:`not_drawn`
+TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
@@ -306,41 +304,35 @@ def figure(
     takeaway: str = "",
     **values: object,
 ) -> Shown:
-    """A numbered figure, ``fig-<name>``, on an opaque background; ``drawn`` is closed.
+    """A numbered figure, ``fig-<name>``; ``drawn`` is closed.
 
-    The outputs get ``figures/<name>.png`` and, with the numbers that are drawn (``data``), ``.csv``. ``alt`` is the
-    picture in words; it has the placeholders of ``caption``. The rest is as for :func:`table`.
+    The outputs get ``figures/<name>.svg``, transparent (a page of a filing as ``.png``), and, with the numbers that are
+    drawn (``data``), ``.csv``. ``alt`` is the picture in words; it has the placeholders of ``caption``. The rest is as
+    for :func:`table`.
     """
-    path = study.outputs / "figures" / f"{name}.png"
+    is_page = holds_page(drawn)
+    svg, png = ((study.outputs / "figures" / f"{name}{suffix}") for suffix in (".svg", ".png"))
+    path, other = (png, svg) if is_page else (svg, png)
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".aside.png")
-    about = {TYPE: smallest_type(drawn), NOT_DRAWN: "; ".join(not_drawn(drawn))}
-    about = {"Software": None} | ({"Comment": PAGE_COMMENT} if holds_page(drawn) else about)
-    drawn.savefig(aside, dpi=150, bbox_inches="tight", facecolor="white", metadata=about)
+    about = {TYPE: smallest_type(drawn), NOT_DRAWN: not_drawn(drawn)}
+    style = {"dpi": 150, "facecolor": "white", "metadata": {"Software": None, "Comment": PAGE_COMMENT}}
+    if not is_page:
+        style = {"transparent": True, "metadata": {"Date": None, "Creator": None, "Description": json.dumps(about)}}
+    aside = path.with_suffix(f".aside{path.suffix}")
+    drawn.savefig(aside, bbox_inches="tight", **style)
     plt.close(drawn)
-    with_palette(aside)
     aside.replace(path)
+    other.unlink(missing_ok=True)
     study.write(f"figures/{name}.csv", as_csv(data))
     texts = (_filled(study, text, values, form) for text, form in ((caption, escape), (alt, str), (takeaway, escape)))
     return show_figure(study, name, name, *texts)
 
 
-def with_palette(path: Path) -> None:
-    """Write a PNG again with a palette of 256 colours, which drawings do with: half the bytes, the same texts."""
-    from PIL import Image, PngImagePlugin
-
-    with Image.open(path) as image:
-        about, resolution = PngImagePlugin.PngInfo(), image.info["dpi"]
-        for name, text in image.text.items():
-            about.add_text(name, text)
-        small = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    small.save(path, pnginfo=about, dpi=resolution, compress_level=9)
-
-
 def show_figure(study: Study, file: str, name: str, caption: str, alt: str, takeaway: str = "") -> Shown:
-    """A figure that is drawn already, ``figures/<file>.png`` of the outputs, with the label ``fig-<name>``."""
+    """A figure of the outputs that is drawn already, with the label ``fig-<name>``."""
     quoted = json.dumps(" ".join(alt.split()), ensure_ascii=False)
-    head = f"{{figure}} ../figures/{file}.png\n:name: fig-{name}\n:alt: {quoted}"
+    suffix = "png" if (study.outputs / "figures" / f"{file}.png").is_file() else "svg"
+    head = f"{{figure}} ../figures/{file}.{suffix}\n:name: fig-{name}\n:class: dark-light\n:alt: {quoted}"
     return _numbered(head, _with_data(caption, f"figures/{file}.csv"), takeaway)
 
 

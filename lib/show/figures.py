@@ -24,7 +24,9 @@ COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 LOST_COLOURS = ("#08519C", "#FDAE61", "#E6E6E6")  # found, lost late and lost early: ordered by lightness
 DARK, GREY = "#333333", "#999999"
-STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
+TEXT = "#6e6e6e"  # readable on white and on black
+STYLE = {"font.size": 10, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "retrieval-gap"}
+STYLE |= dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], TEXT)
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 plt.rcParams.update(STYLE)
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
 from lib.methods import METHODS, measured
 from lib.profile import load_profile
-from lib.show.display import NOT_DRAWN, PAGE_COMMENT, TYPE
+from lib.show.display import NOT_DRAWN, TYPE
 from lib.words import CONDITIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -164,8 +163,10 @@ def test_every_page_is_light(book):
 
 
 def test_the_type_of_figures_is_legible_in_the_books_column_and_legends_name_what_is_drawn(book):
-    about = {path.stem: Image.open(path).info for path in (OUTPUTS / "figures").glob("*.png")}
-    about = {name: one for name, one in about.items() if one.get("Comment") != PAGE_COMMENT}
+    found = {path.stem: path.read_text(encoding="utf-8") for path in (OUTPUTS / "figures").glob("*.svg")}
+    texts = {name: re.search("<dc:description>(.*?)</dc:description>", text)[1] for name, text in found.items()}
+    about = {name: json.loads(text) for name, text in texts.items()}
+    assert about
     assert {name: one[TYPE] for name, one in about.items() if float(one[TYPE]) < 7.95} == {}
     assert {name: one[NOT_DRAWN] for name, one in about.items() if one[NOT_DRAWN]} == {}
 

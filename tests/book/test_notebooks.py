@@ -58,11 +58,11 @@ def test_a_chapter_begins_when_the_one_it_reads_has_ended(tmp_path, monkeypatch)
     monkeypatch.setattr(notebooks, "run", run)
     monkeypatch.setattr(notebooks.signal, "signal", lambda number, handler: None)
     monkeypatch.chdir(tmp_path)
-    notebooks.run_all(["06_generation", "08_siblings", "09_claims", "11_growth"], {}, tmp_path, 2)
+    notebooks.run_all(["06_generation", "08_claims", "08_claims", "10_growth"], {}, tmp_path, 2)
     at = {event: place for place, event in enumerate(events)}
-    assert at["11_growth ends"] < at["06_generation ends"] < at["09_claims begins"]
-    notebooks.run_all(["09_claims"], {}, tmp_path, 2)
-    assert events[-1] == "09_claims ends"
+    assert at["10_growth ends"] < at["06_generation ends"] < at["08_claims begins"]
+    notebooks.run_all(["08_claims"], {}, tmp_path, 2)
+    assert events[-1] == "08_claims ends"
     assert {*notebooks.AFTER, *notebooks.AFTER.values()} <= {*notebooks.chapters()}
 
 

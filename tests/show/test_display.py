@@ -1,5 +1,6 @@
 """What a notebook cell shows: a numbered table, a figure, and one line where filings are missing."""
 
+import re
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -9,7 +10,6 @@ import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from PIL import Image
 
 from lib.show.display import (
     SHOWN_WIDTH,
@@ -173,9 +173,10 @@ def test_a_figure_is_saved_with_its_data_and_its_smallest_type_and_a_page_of_a_f
     axes.set_xlabel("many", fontsize=12)
     assert 5 < float(smallest_type(wide)) < 7
     shown = figure(study, wide, "wide", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
-    assert ':name: fig-wide\n:alt: "A page."\n' in shown.markdown
+    assert ':name: fig-wide\n:class: dark-light\n:alt: "A page."\n' in shown.markdown
     assert (study.outputs / "figures" / "wide.csv").read_text() == "n\n1\n"
-    assert float(Image.open(study.outputs / "figures" / "wide.png").info[TYPE]) < 7
+    svg = (study.outputs / "figures" / "wide.svg").read_text(encoding="utf-8")
+    assert float(re.search(f'"{TYPE}": "([0-9.]+)"', svg)[1]) < 7
 
 
 def test_one_line_gives_the_reason_where_the_filings_are_missing():
