@@ -111,6 +111,7 @@ def _params(study: Study, k: int) -> dict:
 
 def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[tuple]]) -> pd.DataFrame:
     def compute(target: Path) -> None:
+        study.need_filings("measuring page scorers")
         pd.DataFrame(rows(), columns=COLUMNS).to_csv(target / FILE, index=False, float_format="%.6g")
 
     entry = study.store.get(stage, params, compute, public=True)
