@@ -1,6 +1,6 @@
 """The evaluation mistakes on the fine-tuned scorer: three of them train every fold again, which takes hours.
 
-They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed; chapter 04 looks them up.
+They are measured by ``python -m lib mistakes`` alone, which resumes where it was killed; appendix a1 looks them up.
 """
 
 import copy

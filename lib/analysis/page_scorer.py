@@ -1,4 +1,4 @@
-"""What chapter 04 measures beside the runs, as one long frame without any text, so that it can be published."""
+"""Measurements of page scorers beside their runs, without any text, so that they can be published."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -11,14 +11,11 @@ import pandas as pd
 from lib import runs
 from lib.analysis import mistakes
 from lib.folds import By
-from lib.method import stored
-from lib.metrics.frame import HEADLINE
-from lib.metrics.overlap import overlap_metrics
-from lib.metrics.retrieval import doc_recall, page_ranking, page_recall, retrieval_metrics
+from lib.metrics.retrieval import doc_recall, page_recall
 from lib.page_scorer import full, light
 from lib.page_scorer.pages import base_vectors, folds, load_records
-from lib.page_scorer.search import ORDERS, base_chunk_scores, page_run, scorer_scores, search
-from lib.retrievers import dense, matched
+from lib.page_scorer.search import ORDERS, page_run, scorer_scores, search
+from lib.retrievers import matched
 from lib.study import Study
 
 COLUMNS = ["part", "scorer", "by", "item", "metric", "k", "value"]
@@ -37,13 +34,6 @@ BEST = [("best", "company"), ("best", "filing")]  # trained by the profile's pag
 #: How a set-up knows the filing, as tables name it.
 IDENTITIES = {"none": "Not matched", "covers": "Covers", "records": "Records", "given": "Filing given"}
 SECTIONS = ("embedder", "page_scorer", "page_scorer_light")  # of the profile, that the measurements read
-CHOSEN = "page_scorer_light_order_records"  # the row whose pages :func:`choices` takes
-CHOICES = {
-    "base": "the base encoder's best chunk",
-    "children": "the chunk with the best child",
-    "first": "the first chunk",
-    "all": "all chunks: what no choice can exceed",
-}
 
 
 def measurements(study: Study, k: int = 5) -> pd.DataFrame:
@@ -80,22 +70,6 @@ def measured_mistakes(
     return _stored(study, stage, params, rows) if measure or study.store.find(stage, params) else None
 
 
-@stored("page_scorer/ablation/{k}", ["pages", "chunks", "questions", "evidence"], SECTIONS, public=True)
-def ablation(study: Study, k: int = 5) -> pd.DataFrame:
-    """The metrics of HEADLINE at k chunks of the fine-tuned scorer, folds by filing as in the source, for each of PAGES
-    that stage two searches: question_id, metric, k, value, n_pages."""
-
-    scores, everything, parts = scorer_scores(study, "full", "filing"), study.candidates("standard"), []
-    texts = study.chunks.set_index("chunk_id")["text"].to_dict()
-    for n_pages in PAGES:
-        found = search(study, scores, everything, n_pages)
-        ranked = runs.rank(found, study.questions, study.chunks, k), study.questions
-        read = overlap_metrics(ranked[0], texts, ranked[1], [k], study.cache.rows)
-        parts.append(pd.concat([retrieval_metrics(*ranked, [k]), read]).assign(n_pages=n_pages))
-    table = pd.concat(parts, ignore_index=True)
-    return table[table["metric"].isin(HEADLINE)]
-
-
 def setups(study: Study, k: int = 5) -> pd.DataFrame:
     """Document and page recall at k chunks of every set-up: question_id, metric, and a column for each of them.
 
@@ -130,33 +104,6 @@ def _setups(study: Study, k: int, scorers: Sequence[tuple[str, By]]) -> pd.DataF
     return pd.DataFrame(values).rename_axis(["metric", "question_id"]).reset_index()
 
 
-@stored("page_scorer/choices/{k}", [f"run=standard/{CHOSEN}", "evidence"], ["embedder", "parent_child"], public=True)
-def choices(study: Study, k: int = 5) -> pd.DataFrame:
-    """What one chunk from each of a question's first k pages (of CHOSEN) contains, by who chooses it.
-
-    Returns:
-        choice (of CHOICES), question_id, metric (``ctx_bleu`` or ``ctx_rouge_l``), k (1 or ``k`` pages), value; and for
-        the choice ``all`` the metric ``several``: the share of the k pages that have more than one chunk.
-    """
-
-    chunks, asked, keys = study.chunks, study.questions, ["question_id", "doc_name", "page"]
-    pages = page_ranking(study.run(CHOSEN))[[*keys, "rank"]]
-    columns = chunks[["chunk_id", "doc_name", "page"]].assign(column=range(len(chunks)))
-    on = pages[pages["rank"] <= k].merge(columns, on=keys[1:])
-    row = pd.Index(asked["question_id"]).get_indexer(on["question_id"])
-    scores = {"base": base_chunk_scores(study), "children": dense.score_children(study, study.candidates("standard"))}
-    scores = {name: part[row, on["column"]] for name, part in scores.items()}
-    scores |= {"first": -on["column"], "all": np.zeros(len(on))}
-    texts, parts = chunks.set_index("chunk_id")["text"].to_dict(), []
-    for name, values in scores.items():
-        read = on.assign(score=values).sort_values("score", ascending=False, kind="stable")
-        read = read if name == "all" else read.drop_duplicates(keys)
-        parts.append(overlap_metrics(read, texts, asked, sorted({1, k}), study.cache.rows).assign(choice=name))
-    several = on.groupby(keys, sort=False).size().gt(1).groupby("question_id").mean().rename("value").reset_index()
-    table = pd.concat([*parts, several.assign(choice="all", metric="several", k=k)], ignore_index=True)
-    return table[["choice", "question_id", "metric", "k", "value"]].astype({"k": int})
-
-
 def _params(study: Study, k: int) -> dict:
     inputs = {name: study.digest(name) for name in ("pages", "chunks", "questions")}
     return {"k": k, **inputs, "settings": study.settings_of(SECTIONS)}
@@ -164,6 +111,7 @@ def _params(study: Study, k: int) -> dict:
 
 def _stored(study: Study, stage: str, params: dict, rows: Callable[[], Iterable[tuple]]) -> pd.DataFrame:
     def compute(target: Path) -> None:
+        study.need_filings("measuring page scorers")
         pd.DataFrame(rows(), columns=COLUMNS).to_csv(target / FILE, index=False, float_format="%.6g")
 
     entry = study.store.get(stage, params, compute, public=True)
