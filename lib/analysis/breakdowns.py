@@ -5,14 +5,15 @@ never ranked. A bootstrap over few companies is too narrow (over one it has no w
 also spans Wilson's score interval over its questions, which is conservative for any values from 0 to 1.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from lib.method import stored
-from lib.methods import METHODS, TRAINED
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
@@ -49,14 +50,6 @@ class Seen(NamedTuple):
         return self.method, self.condition
 
 
-def seen_runs(best_baseline: str, methods: Sequence[str]) -> list[Seen]:
-    """The runs that the breakdowns look at: best baseline, TRAINED where they are, oracle document."""
-    seen = [Seen("best_baseline", best_baseline)]
-    seen += [Seen(name, name) for name in TRAINED if name in methods]
-    oracle = "dense" if "dense" in methods else best_baseline
-    return [*seen, Seen("oracle_document", oracle, "oracle-document")]
-
-
 @stored("analysis/named", on=["questions"], version=2, public=True)
 def named(study: Study) -> pd.DataFrame:
     """Whether each question names its company and a year: question_id, named (one of NAMED)."""
@@ -68,22 +61,12 @@ def named(study: Study) -> pd.DataFrame:
 
 
 def labels(study: Study) -> pd.DataFrame:
-    """What each question is sorted by, indexed by question_id.
-
-    Returns:
-        question_type, doc_type, company; ``n_gold_pages``: 1, or 2 or more; ``depth``: how far into the filing the
-        first gold page lies, in thirds of the questions (ordered; equal depths stay together).
-    """
+    """What each question is sorted by, indexed by question_id: question_type, doc_type (of the gold filing), names
+    (NAMED) and gold_pages (how many it has: 1, or 2 or more)."""
     questions = study.questions.set_index("question_id")
-    n_pages = questions["doc_name"].map(study.filings.set_index("doc_name")["n_pages"])
-    depth = 100 * questions["gold_pages"].map(min) / n_pages
-    third = third_of(depth)
-    span = depth.groupby(third).agg(["min", "max"])
-    between = {n: f"{THIRDS[n]} ({row['min']:.0f} to {row['max']:.0f} %)" for n, row in span.iterrows()}
-    return questions[["question_type", "doc_type", "company"]].assign(
-        n_gold_pages=np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1"),
-        depth=pd.Categorical(third.map(between), list(between.values()), ordered=True),
-    )
+    names = named(study).set_index("question_id")["named"]
+    n_pages = np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1")
+    return questions[["question_type", "doc_type"]].assign(names=names, gold_pages=n_pages)
 
 
 def third_of(values: pd.Series) -> pd.Series:
@@ -106,23 +89,18 @@ def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool
 def by_group(
     study: Study, metrics: Metrics, label: pd.Series, seen: Iterable[Seen], k: int, wanted: Sequence[str] = RECALLS
 ) -> pd.DataFrame:
-    """The means of metrics at k by group, and by run of ``seen``: COLUMNS.
-
-    ``label`` is each question's group; ordered categories keep their order, others come the largest first.
-    """
-    columns = [(one.name, metric, metrics[one.run, metric, k]) for one in seen for metric in wanted]
+    """The means of metrics at k by group (``label`` of each question) and run of ``seen``: COLUMNS."""
     draws, rows = Resampling.of(study), []
-    for group, members in _groups(label):
-        for *names, values in columns:
-            found, is_small = group_interval(draws, values.reindex(members))
-            rows.append((group, *names, *found, is_small))
+    for group, members in groups_of(label).items():
+        for one, metric in product(seen, wanted):
+            found, is_small = group_interval(draws, metrics[one.run, metric, k].reindex(members))
+            rows.append((group, one.name, metric, *found, is_small))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _groups(label: pd.Series) -> Iterator[tuple[str, pd.Index]]:
-    is_ordered = isinstance(label.dtype, pd.CategoricalDtype)
-    for group in label.cat.categories if is_ordered else label.value_counts(sort=True).index:
-        yield group, label.index[label == group]
+def groups_of(label: pd.Series) -> dict[str, pd.Index]:
+    """The questions of each group, the largest group first."""
+    return {group: label.index[label == group] for group in label.value_counts(sort=True).index}
 
 
 def differences(study: Study, metrics: Metrics, label: pd.Series, first: Seen, second: Seen, k: int) -> pd.DataFrame:
@@ -130,9 +108,6 @@ def differences(study: Study, metrics: Metrics, label: pd.Series, first: Seen, s
     DIFFERENCES."""
     draws = Resampling.of(study)
     a, b = (metrics[one.run, "page_recall", k] for one in (first, second))
-    large = {
-        group: a.reindex(members)
-        for group, members in _groups(label)
-        if len(members) >= MIN_QUESTIONS and draws.company[members].nunique() >= MIN_COMPANIES
-    }
+    large = {group: a.reindex(members) for group, members in groups_of(label).items()}
+    large = {group: values for group, values in large.items() if not group_interval(draws, values)[1]}
     return draws.compare(large, dict.fromkeys(large, b)).rename_axis("group").reset_index()[DIFFERENCES]

@@ -87,23 +87,23 @@ def decompose(run: pd.DataFrame, questions: pd.DataFrame, words: pd.DataFrame, k
 
 
 def recovery(run: pd.DataFrame, oracle: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.DataFrame:
-    """What knowing the filing brings back of what was lost at the document step and at the page step.
+    """What a run found and lost at each step, split by whether the run with the filing given finds it (``_back``).
 
     A page lost at the page step that the oracle finds was crowded out by chunks of other filings; one that the oracle
     misses too is lost inside the right filing.
 
     Returns:
-        Indexed by question_id, shares of its gold pages: ``document_back``, ``document_lost``, ``page_back``,
-        ``page_lost``; by pairs they add to the losses of :func:`decompose`.
+        Indexed by question_id, shares of its gold pages: ``document_back``, ``page_back``, ``found_back``,
+        ``document_lost``, ``page_lost``, ``found_lost``; by pairs they add to the losses of :func:`decompose` and to
+        page recall.
     """
     gold, on_page = gold_pages(questions), ["question_id", "doc_name", "page"]
     top, told = (part[part["rank"] <= k] for part in (run, oracle))
-    has_document = _rows_in(gold, top, on_page[:2])
-    at_page = has_document & ~_rows_in(gold, top, on_page)
+    has_document, has_page = _rows_in(gold, top, on_page[:2]), _rows_in(gold, top, on_page)
     is_back = _rows_in(gold, told, on_page)
-    lost = {"document": ~has_document, "page": at_page}
-    split = {f"{step}_back": part & is_back for step, part in lost.items()}
-    split |= {f"{step}_lost": part & ~is_back for step, part in lost.items()}
+    steps = {"document": ~has_document, "page": has_document & ~has_page, "found": has_page}
+    split = {f"{step}_back": part & is_back for step, part in steps.items()}
+    split |= {f"{step}_lost": part & ~is_back for step, part in steps.items()}
     return pd.DataFrame(split).astype(float).groupby(gold["question_id"], sort=False).mean()
 
 

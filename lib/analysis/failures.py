@@ -1,18 +1,15 @@
-"""Kinds of failures, each decided by a stated rule.
+"""Kinds of failures, each decided by a stated rule; where several rules hold, the first one counts.
 
 A *missed page* is a gold page that is not among the pages of the top k chunks; its rules (OF_PAGES) compare it with
-what came instead, the best-ranked page of the gold filing where that is among the top k, else the first-ranked page:
-names, types and periods of filings, page numbers and kinds of pages.
+what came instead: the best-ranked page of the gold filing where that is among the top k, else the first-ranked page.
 
 A *failed question* has none of its gold pages among them. Akarsu et al. (2026) had GPT-5.4 label 100 sampled failures;
-here every kind is a rule (OF_QUESTIONS) over what can be measured, for all failures. Those that look at the question
-and its evidence alone hold for found questions, too: a kind explains a failure only where failures have it more often.
-The kinds and their rules in words are in ``failures.yaml``.
+here every kind is a rule (OF_QUESTIONS) over what can be measured, for all failures. Rules about the question alone
+hold for found questions, too: such a kind explains a failure only where failures have it more often.
 """
 
 import re
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +17,35 @@ import pandas as pd
 
 from lib.ahead.terms import terms, topic
 from lib.answers.pages_read import texts_of_pages
-from lib.files import read_yaml
 from lib.method import stored
 from lib.metrics.answers import quantities
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
 
+READ = ("run=standard/{name}", "pages", "dataset")  # what is stored depends on
 HEAD_CHARACTERS = 300
 MIN_NUMBERS = 20
+NUMBER = re.compile(r"\b(?!(?:19|20)\d\d\b)\d[\d,.]*")
+#: The primary statements: a name in the page's head, and a line item anywhere on the page.
+STATEMENTS = {
+    "cash flow statement": (r"statements? of (?:consolidated )?cash ?flow", r"(?:operating|financing) activities"),
+    "balance sheet": (
+        r"balance shee|statements? of (?:consolidated )?financial (?:position|condition)",
+        r"total (?:current )?(?:assets|liabilities)|total .{0,20}equity",
+    ),
+    "income statement": (
+        r"statements? of (?:consolidated |net )?(?:income|operations|earnings|loss)|income statement",
+        r"income tax|net (?:income|earnings|loss|\(loss\))",
+    ),
+}
+SUMMARY = (
+    r"selected (?:consolidated |historical )?(?:financial|quarterly)|highlights|(?:five|ten)-year|financial summary"
+    r"|results of operations|operating results|executive overview|financial (?:review|performance)"
+)
+FIGURE = re.compile(r"[($€£-]*\d[\d,.]*[%)]*")
+FIGURE_SHARE = 0.3
+TOLERANCE = 0.01
+SCALES = tuple(1000.0**power for power in range(-3, 4))
 #: Words of questions that say nothing of their evidence.
 ASKING_WORDS = frozenset(
     "a an the of in on at for to from by with and or is are was were be been being has have had do does did what which"
@@ -36,12 +54,72 @@ ASKING_WORDS = frozenset(
     " into over under between about during per more most very much many also only own same both either neither use"
     " used using based give given state answer question round following company".split()
 )
-NUMBER = re.compile(r"\b(?!(?:19|20)\d\d\b)\d[\d,.]*")
-FIGURE_SHARE = 0.3
-TOLERANCE = 0.01
-SCALES = tuple(1000.0**power for power in range(-3, 4))
-FIGURE = re.compile(r"[($€£-]*\d[\d,.]*[%)]*")
 NEXT_K = 20  # chunks that a better order could draw from
+
+
+class Rule(NamedTuple):
+    """A kind of failure: the step that lost it or what it is about, the rule in words, and for which rows it holds."""
+
+    step: str
+    says: str
+    holds: Callable[[pd.DataFrame], pd.Series]
+
+
+PAGE_STEP, DOCUMENT_STEP, QUESTION, RETRIEVED = "page", "document", "question", "retrieved"
+# fmt: off
+#: Kinds of missed pages, of the columns of :func:`missed_pages` and :func:`_compared`.
+OF_PAGES = {
+    "other gold page only": Rule(
+        PAGE_STEP, "another gold page of the question is among the top k",
+        lambda m: m.in_filing & m.has_other),
+    "neighbour page": Rule(
+        PAGE_STEP, "the page before or after the gold page is among the top k",
+        lambda m: m.in_filing & m.has_neighbour),
+    "summary instead of statement": Rule(
+        PAGE_STEP, "the gold page is a primary statement, a summary of results came",
+        lambda m: m.in_filing & m.wants_statement & (m.shown_kind == "summary")),
+    "same statement elsewhere": Rule(
+        PAGE_STEP, "both are the same kind of primary statement, in the gold filing",
+        lambda m: m.in_filing & m.wants_statement & (m.shown_kind == m.gold_kind)),
+    "other statement": Rule(
+        PAGE_STEP, "the gold page is a primary statement, another one came",
+        lambda m: m.in_filing & m.wants_statement & m.shown_kind.isin(STATEMENTS)),
+    "text or note instead of statement": Rule(
+        PAGE_STEP, "the gold page is a primary statement, a page that is none came",
+        lambda m: m.in_filing & m.wants_statement),
+    "right filing, other part": Rule(PAGE_STEP, "any other page of the gold filing", lambda m: m.in_filing),
+    "wrong year": Rule(
+        DOCUMENT_STEP, "the company's filing of the same type for another period",
+        lambda m: m.same_company & (m.shown_doc_type == m.doc_type) & (m.shown_doc_period != m.doc_period)),
+    "other type of filing": Rule(DOCUMENT_STEP, "another filing of the company", lambda m: m.same_company),
+    "same statement of another company": Rule(
+        DOCUMENT_STEP, "both are the same kind of primary statement",
+        lambda m: m.shown_doc.notna() & m.wants_statement & (m.shown_kind == m.gold_kind)),
+    "other company": Rule(DOCUMENT_STEP, "any other page of another company", lambda m: m.shown_doc.notna()),
+    "nothing retrieved": Rule(DOCUMENT_STEP, "the run has no chunk for the question", lambda m: m.shown_doc.isna()),
+}
+#: Kinds of failed questions, of the columns of :func:`_facts`; a rule about what was retrieved needs a failure.
+_REASONS = {
+    "table structure": Rule(
+        QUESTION, f"{FIGURE_SHARE:.0%} or more of the evidence's words are figures",
+        lambda q: q.figure_share >= FIGURE_SHARE),
+    "numerical reasoning": Rule(
+        QUESTION, "the answer has a number, and none of its numbers stands in the evidence",
+        lambda q: ~q.stands_in),
+    "vocabulary": Rule(
+        QUESTION, "a smaller share of the question's terms stands on a gold page than for half of the found questions",
+        lambda q: q.term_share < q.term_share[q.is_found if q.is_found.any() else ~q.is_found].median()),
+    "ambiguous": Rule(
+        RETRIEVED, "a page of the same kind from another filing of the company is among the top k",
+        lambda q: q.has_twin & ~q.is_found),
+    "long document": Rule(
+        RETRIEVED, "the gold filing is among the top k, and it has more pages than half of the filings",
+        lambda q: q.has_filing & (q.n_pages > q.usual_pages) & ~q.is_found),
+}
+# fmt: on
+_NONE = Rule(RETRIEVED, "no rule holds", lambda q: ~which_hold(_REASONS, q).any(axis=1))
+OF_QUESTIONS = _REASONS | {"none of these": _NONE}
+#: Why some of a question's gold pages are missed.
 SORTS = (
     "filing not among the first",
     "some of its pages found",
@@ -51,27 +129,16 @@ SORTS = (
 )
 
 
-class Rule(NamedTuple):
-    """A kind of failure: the step that lost it or what the rule is about, and the rule in words."""
-
-    step: str
-    says: str
-
-
-READ = ("run=standard/{name}", "pages", "dataset")  # what is stored depends on
-_FILE = read_yaml(Path(__file__).with_suffix(".yaml"))
-STATEMENTS, SUMMARY = _FILE["statements"], "|".join(_FILE["summary"])
-OF_PAGES = {kind: Rule(*rule) for kind, rule in _FILE["of_pages"].items()}
-OF_QUESTIONS = {
-    kind: Rule(step, says.format(share=f"{FIGURE_SHARE:.0%}")) for kind, (step, says) in _FILE["of_questions"].items()
-}
+def which_hold(rules: Mapping[str, Rule], frame: pd.DataFrame) -> pd.DataFrame:
+    """Which of the rules hold for each row: boolean, a column per rule; ``idxmax(axis=1)`` is the first of them."""
+    return pd.DataFrame({kind: rule.holds(frame).astype(bool) for kind, rule in rules.items()}, frame.index)
 
 
 def page_kind(text: str) -> str:
     """What a page is by its head: a primary statement, a ``summary`` of results, or ``other``.
 
-    A table is told from prose by MIN_NUMBERS numbers that are no years. A statement's name must stand in the first
-    HEAD_CHARACTERS characters and one of its line items on the page; the name that stands first decides.
+    A table has MIN_NUMBERS numbers that are no years. A statement's name must stand in the first HEAD_CHARACTERS
+    characters and one of its line items on the page; the name that stands first decides.
     """
     plain = " ".join(text.lower().split())
     head = plain[:HEAD_CHARACTERS]
@@ -86,34 +153,9 @@ def page_kind(text: str) -> str:
 
 
 def _places(run: pd.DataFrame, k: int) -> dict[str, list[tuple[str, int]]]:
-    top = run[run["rank"] <= k].sort_values(["question_id", "rank"])
-    parts = top.groupby("question_id")
+    """The pages of the first k chunks by question_id, best first."""
+    parts = run[run["rank"] <= k].sort_values(["question_id", "rank"]).groupby("question_id")
     return {name: list(zip(part["doc_name"], part["page"], strict=True)) for name, part in parts}
-
-
-def _kind_of(
-    gold: pd.Series, shown: pd.Series | None, has_other: bool, has_neighbour: bool, kinds: tuple[str, str]
-) -> str:
-    """The first rule that holds, by the rows of the two filings and the kinds of the two pages, gold first."""
-    if shown is None:
-        return "nothing retrieved"
-    wants_statement, is_same_kind = kinds[0] in STATEMENTS, kinds[0] == kinds[1]
-    is_inside, is_same_company = shown.name == gold.name, shown["company"] == gold["company"]
-    is_same_type = shown["doc_type"] == gold["doc_type"]
-    held = {
-        "other gold page only": is_inside and has_other,
-        "neighbour page": is_inside and has_neighbour,
-        "summary instead of statement": is_inside and wants_statement and kinds[1] == "summary",
-        "same statement elsewhere": is_inside and wants_statement and is_same_kind,
-        "other statement": is_inside and wants_statement and kinds[1] in STATEMENTS,
-        "text or note instead of statement": is_inside and wants_statement,
-        "right filing, other part": is_inside,
-        "wrong year": is_same_company and is_same_type and shown["doc_period"] != gold["doc_period"],
-        "other type of filing": is_same_company,
-        "same statement of another company": wants_statement and is_same_kind,
-        "other company": True,
-    }
-    return next(kind for kind, holds in held.items() if holds)
 
 
 @stored("analysis/missed-pages/{name}", on=READ, public=True)
@@ -124,45 +166,41 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
         question_id, doc_name, page (the gold page), shown_doc, shown_page (missing where nothing was retrieved),
         has_other (another gold page is there), has_neighbour, gold_kind, shown_kind (of the two pages), kind, step.
     """
-    return classify(study, study.run(name), k)
-
-
-def classify(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
-    """What :func:`missed_pages` stores, of any run."""
-    texts, filings, ranked = texts_of_pages(study), study.filings.set_index("doc_name"), _places(run, k)
-    gold_of, rows = study.questions.set_index("question_id")["gold_pages"], []
-    for question_id, doc_name, page in gold_pages(study.questions).itertuples(index=False):
-        seen, wanted = ranked.get(question_id, []), set(gold_of[question_id])
+    texts, ranked, rows = texts_of_pages(study), _places(study.run(name), k), []
+    gold = gold_pages(study.questions)
+    wanted = gold.groupby("question_id")["page"].agg(set)
+    for question_id, doc_name, page in gold.itertuples(index=False):
+        seen = ranked.get(question_id, [])
         if (doc_name, page) in seen:
             continue
-        inside = [number for name, number in seen if name == doc_name]
-        instead = [number for number in inside if number not in wanted] or inside
-        shown = (doc_name, instead[0]) if inside else (seen or [(None, None)])[0]
-        near = bool(wanted & set(inside)), any(abs(number - page) == 1 for number in inside)
-        kinds = page_kind(texts[doc_name, page]), page_kind(texts[shown]) if seen else "other"
-        kind = _kind_of(filings.loc[doc_name], filings.loc[shown[0]] if seen else None, *near, kinds)
-        rows.append((question_id, doc_name, page, *shown, *near, *kinds, kind, OF_PAGES[kind].step))
-    columns = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind kind step"
-    return pd.DataFrame(rows, columns=columns.split()).astype({"shown_page": "Int64"})
+        inside = [place for place in seen if place[0] == doc_name]
+        instead = [place for place in inside if place[1] not in wanted[question_id]] or inside or seen or [(None, None)]
+        found = {number for _, number in inside}
+        near = bool(wanted[question_id] & found), bool({page - 1, page + 1} & found)
+        kinds = page_kind(texts[doc_name, page]), page_kind(texts[instead[0]]) if seen else "other"
+        rows.append((question_id, doc_name, page, *instead[0], *near, *kinds))
+    columns = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind"
+    missed = pd.DataFrame(rows, columns=columns.split()).astype({"shown_page": "Int64"})
+    kind = which_hold(OF_PAGES, _compared(missed, study.filings)).idxmax(axis=1).astype(object)
+    return missed.assign(kind=kind, step=[OF_PAGES[one].step for one in kind])
 
 
-def typology(classified: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def _compared(missed: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
+    """Missed pages with company, doc_type and doc_period of the gold filing and, after ``shown_``, of the other one."""
+    known = filings.set_index("doc_name")[["company", "doc_type", "doc_period"]]
+    both = missed.join(known, on="doc_name").join(known.add_prefix("shown_"), on="shown_doc")
+    return both.assign(
+        in_filing=both["shown_doc"] == both["doc_name"],
+        same_company=both["shown_company"] == both["company"],
+        wants_statement=both["gold_kind"].isin(STATEMENTS),
+    )
+
+
+def typology(classified: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """How many missed pages each kind has: kind, step, says, and a count for each name; kinds that never occur too."""
     counts = {name: part["kind"].value_counts().reindex([*OF_PAGES], fill_value=0) for name, part in classified.items()}
-    rules = pd.DataFrame(OF_PAGES.values(), index=[*OF_PAGES])
+    rules = pd.DataFrame(OF_PAGES.values(), index=[*OF_PAGES])[["step", "says"]]
     return rules.assign(**counts).rename_axis("kind").reset_index()
-
-
-def examples(classified: pd.DataFrame, n: int) -> pd.DataFrame:
-    """One missed page for each of the ``n`` most frequent kinds: the first in the questions' order, each of another
-    company's filing where there is one. Those with nothing retrieved have no picture and are left out."""
-    shown = classified[classified["kind"] != "nothing retrieved"]
-    company, picked = shown["doc_name"].str.split("_").str[0], []
-    for kind in shown["kind"].value_counts(sort=True).index[:n]:
-        part = shown[shown["kind"] == kind]
-        fresh = part[~company[part.index].isin([company[index] for index in picked])]
-        picked.append((fresh if len(fresh) else part).index[0])
-    return shown.loc[picked].reset_index(drop=True)
 
 
 def figure_share(text: str) -> float:
@@ -191,15 +229,16 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
     return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 
 
-def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
+@stored("analysis/failed-questions/{name}", on=READ, public=True)
+def _facts(study: Study, name: str, k: int) -> pd.DataFrame:
     """What the rules of failed questions look at, one row per question.
 
     Returns:
         question_id, is_found, figure_share, stands_in, term_share, n_pages (of the gold filing), has_filing (the gold
         filing is among the top k), has_twin (a page of a gold page's kind from another filing of the company is).
     """
-    texts, filings, seen = texts_of_pages(study), study.filings.set_index("doc_name"), _places(run, k)
-    found, rows = page_hit(run, study.questions, k), []
+    run, texts, filings = study.run(name), texts_of_pages(study), study.filings.set_index("doc_name")
+    seen, found, rows = _places(run, k), page_hit(run, study.questions, k), []
     for row in study.questions.itertuples():
         gold = [texts[row.doc_name, page] for page in row.gold_pages]
         shown, kinds = seen.get(row.question_id, []), {page_kind(text) for text in gold}
@@ -215,32 +254,16 @@ def facts(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
 
 
 def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
-    """Which rules hold for each question of :func:`facts`, boolean, columns OF_QUESTIONS, and ``primary``, the first.
+    """Which of OF_QUESTIONS hold for each question of :func:`_facts`, boolean, and ``primary``, the first of them.
 
     The filings give the median number of pages.
     """
-    found = known["is_found"]
-    usual = known.loc[found if found.any() else slice(None), "term_share"].median()
-    held = {
-        "table structure": known["figure_share"] >= FIGURE_SHARE,
-        "numerical reasoning": ~known["stands_in"].astype(bool),
-        "vocabulary": known["term_share"] < usual,
-        "ambiguous": known["has_twin"].astype(bool) & ~found,
-        "long document": known["has_filing"] & (known["n_pages"] > filings["n_pages"].median()) & ~found,
-    }
-    table = pd.DataFrame(held)
-    table["none of these"] = ~table.any(axis=1)
-    return table.assign(primary=table.idxmax(axis=1))
-
-
-@stored("analysis/failed-questions/{name}", on=READ, public=True)
-def _facts(study: Study, name: str, k: int) -> pd.DataFrame:
-    return facts(study, study.run(name), k)
+    held = which_hold(OF_QUESTIONS, known.assign(usual_pages=filings["n_pages"].median()))
+    return held.assign(primary=held.idxmax(axis=1))
 
 
 def kinds_by_question(study: Study, name: str, k: int = 5) -> pd.DataFrame:
-    """:func:`kinds_of` every question of a method's standard run, with question_id and is_found; what the rules look at
-    is stored."""
+    """:func:`kinds_of` every question of a method's standard run, with question_id and is_found."""
     known = _facts(study, name, k)
     return known[["question_id", "is_found"]].join(kinds_of(known, study.filings))
 
@@ -252,14 +275,14 @@ def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
         kind, rule, primary (failures of which it is the first), any (failures that have it), share_failed (of the
         failures), share_found (of the found questions; missing where the rule is about what came instead), n_failed.
     """
-    held, kinds = kinds_by_question(study, name, k), [*OF_QUESTIONS]
-    failed, found = held[~held["is_found"]], held.loc[held["is_found"], kinds]
-    rules = pd.DataFrame(OF_QUESTIONS.values(), kinds)
-    parts = {"kind": kinds, "rule": rules["says"]}
-    parts |= {"primary": failed["primary"].value_counts().reindex(kinds, fill_value=0)}
-    parts |= {"any": failed[kinds].sum(), "share_failed": failed[kinds].mean()}
-    parts |= {"share_found": found.mean().where(rules["step"] == "question")}
-    return pd.DataFrame(parts, kinds).assign(n_failed=len(failed)).reset_index(drop=True)
+    held = kinds_by_question(study, name, k)
+    failed, found = held[~held["is_found"]], held[held["is_found"]]
+    rows = [
+        (kind, rule.says, (failed["primary"] == kind).sum(), failed[kind].sum(), failed[kind].mean())
+        + (found[kind].mean() if rule.step == QUESTION else np.nan, len(failed))
+        for kind, rule in OF_QUESTIONS.items()
+    ]
+    return pd.DataFrame(rows, columns="kind rule primary any share_failed share_found n_failed".split())
 
 
 def figures(text: str) -> set[str]:
@@ -280,11 +303,7 @@ def missed(study: Study, name: str, k: int = 5) -> pd.DataFrame:
 
 @stored("analysis/missed/{name}", on=[*READ, "questions"], public=True)
 def _missed(study: Study, name: str, k: int, next_k: int) -> pd.DataFrame:
-    return sort_missed(study, study.run(name), k)
-
-
-def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
-    """What :func:`missed` stores, of any run."""
+    run = study.run(name)
     gold = gold_ranks(run, study.questions).astype({"rank": "Int64"})
     is_found = gold["rank"].le(k).fillna(False).astype(bool)
     gold = gold.assign(found=is_found, rank=gold["rank"].mask(is_found)).groupby("question_id")
@@ -293,12 +312,13 @@ def sort_missed(study: Study, run: pd.DataFrame, k: int) -> pd.DataFrame:
     shown, sorts = run[run["rank"] <= k].merge(study.pages, on=["doc_name", "page"]), []
     for question in lost.itertuples():
         top, wanted = shown[shown["question_id"] == question.question_id], figures(question.answer)
-        holds = (
-            question.doc_name not in set(top["doc_name"]),
-            question.n_found > 0,
-            bool(wanted) and any(wanted <= figures(text) for text in top["text"]),
-            not pd.isna(question.best_rank) and question.best_rank <= NEXT_K,
-            True,
-        )
-        sorts.append(SORTS[holds.index(True)])
+        holds = {
+            "filing not among the first": question.doc_name not in set(top["doc_name"]),
+            "some of its pages found": question.n_found > 0,
+            "answer's figures stand on a page that was found": bool(wanted)
+            and any(wanted <= figures(text) for text in top["text"]),
+            "page among the next": pd.notna(question.best_rank) and question.best_rank <= next_k,
+            "page further down": True,
+        }
+        sorts.append(next(sort for sort, is_so in holds.items() if is_so))
     return lost[["question_id", "question_type", "doc_type", *counts]].assign(sort=sorts)

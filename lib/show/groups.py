@@ -11,14 +11,14 @@ from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.show.display import SHOWN_WIDTH, Column, Markup, escape, label, number, printed, wide
-from lib.show.figures import COLOURS, bars, label_rows
+from lib.show.figures import COLOURS, GREY, bars, label_rows
 from lib.show.pictures import draw_page
 from lib.show.tables import reported_rows, title
 from lib.study import Study
 
 #: Ordered by lightness, so that they are read without colour: dark is found, light is lost early.
 STEP_COLOURS = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
-STEP_TITLES = {step: step if step == "found" else f"lost at the {step} step" for step in STEP_COLOURS}
+MARKERS = "osD^v"
 #: A row of the main study's breakdowns: the run here that stands beside it.
 REPORTED_RUNS = {"multi_hyde_rerank": "best_baseline", "page_scorer": "page_scorer_filing"}
 REPORTED_RUNS |= {"oracle-document": "oracle_document"}
@@ -26,35 +26,28 @@ REPORTED_RUNS |= {"oracle-document": "oracle_document"}
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
     """One stacked bar per method, adding to 1, the best on top; a mark is its page recall with the filing given."""
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.36 * len(methods) + 1.7))
-    mean = summary.set_index(["condition", "metric", "method"])["mean"].sort_index()
-    found = mean["standard", METRIC_OF["found"]].loc[list(methods)]
-    methods = found.sort_values(ascending=False, kind="stable").index
-    rows, left = np.arange(len(methods)), np.zeros(len(methods))
+    mean = summary.pivot(index="method", columns=["condition", "metric"], values="mean").loc[[*methods]]
+    mean = mean.sort_values(("standard", METRIC_OF["found"]), ascending=False, kind="stable")
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.31 * len(mean) + 1.1))
+    rows, left = np.arange(len(mean)), np.zeros(len(mean))
     for step in STEPS:
-        width = mean["standard", METRIC_OF[step]].loc[list(methods)].to_numpy()
-        style = {"color": STEP_COLOURS[step], "zorder": 2, "edgecolor": "white"}
-        style |= {"label": STEP_TITLES[step]} if width.any() else {}
-        stack = axes.barh(rows, width, left=left, height=0.62, **style)
+        width = mean["standard", METRIC_OF[step]].to_numpy()
+        named = {"label": step if step == "found" else f"lost: {step}"} if width.any() else {}
+        stack = axes.barh(rows, width, 0.66, left=left, color=STEP_COLOURS[step], zorder=2, **named)
         written = [f"{part:.2f}" if part >= 0.045 else "" for part in width]
         ink = "white" if step == "found" else "#222222"
         axes.bar_label(stack, written, label_type="center", fontsize=9, color=ink)
         left += width
-    reached = mean["oracle-document", "page_recall"].loc[list(methods)]
-    style = {"ms": 6, "mfc": "white", "mec": "black", "ls": "none", "zorder": 3}
-    axes.plot(reached, rows + 0.31, "D", label="page recall, filing given", **style)
-    axes.set(xlim=(0, 1), xlabel=f"share of the gold evidence (k = {k})")
-    label_rows(axes, [*map(title, methods)])
-    drawn.legend(loc="upper center", ncols=3, fontsize=9, bbox_to_anchor=(0.5, 1.0))
-    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.6 / drawn.get_figheight()))
+    style = {"ms": 5.5, "mfc": "white", "mec": "#222222", "ls": "none", "zorder": 3}
+    axes.plot(mean["oracle-document", "page_recall"], rows + 0.36, "D", label="page recall, filing given", **style)
+    axes.set(xlim=(0, 1), ylim=(-0.6, len(mean) - 0.4), xlabel=f"share of the gold evidence (k = {k})")
+    label_rows(axes, [*map(title, mean.index)])
+    of = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    order = sorted(of, key=lambda name: name.startswith("page recall"))
+    style = {"loc": "upper center", "ncols": len(of), "fontsize": 9, "columnspacing": 1.2, "handlelength": 1.4}
+    drawn.legend([of[name] for name in order], order, **style)
+    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.3 / drawn.get_figheight()))
     return drawn
-
-
-def in_words(summary: pd.DataFrame, method: str) -> dict[str, str]:
-    """The parts of a method's bar in percent, by step, and its title as ``best``."""
-    own = summary[(summary["condition"] == "standard") & (summary["method"] == method)]
-    means = own.set_index("metric")["mean"]
-    return {step: f"{means[METRIC_OF[step]]:.0%}" for step in STEPS} | {"best": title(method)}
 
 
 def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
@@ -97,19 +90,24 @@ def group_table(frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dic
 
 
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
-    """A panel per metric, a row per group, a dot per run with its 95 % interval; small groups are hollow."""
-    sizes = frame.drop_duplicates("group").set_index("group")
-    height, width = (0.16 + 0.17 * len(seen)) * len(sizes) + 1.5, SHOWN_WIDTH
-    drawn, panels = plt.subplots(1, len(metrics), figsize=(width, height), sharey=True, squeeze=False)
-    runs = frame.set_index(["metric", "entry", "group"]).sort_index()
-    ticks = [f"{label(row.Index)}{MARK if row.is_small else ''} (n={row.n})" for row in sizes.itertuples()]
+    """A panel per metric, a row per group, a mark per run with its 95 % interval; small groups are hollow."""
+    sizes, step = frame.drop_duplicates("group").set_index("group"), 0.7 / len(seen)
+    height = (0.1 + 0.12 * len(seen)) * len(sizes) + 1.1
+    drawn, panels = plt.subplots(1, len(metrics), figsize=(SHOWN_WIDTH, height), sharey=True, squeeze=False)
     for axes, metric in zip(panels[0], metrics, strict=True):
-        parts = {run.title: runs.loc[metric, run.name].loc[sizes.index] for run in seen}
-        bars(axes, parts, ticks, COLOURS, 0.2 * len(seen), dots=True)
-        axes.grid(axis="y", visible=True)
-        axes.set(xlim=(-0.03, 1.03), ylim=(len(ticks) - 0.5, -0.5), xlabel=METRIC_TITLES[metric])
-    drawn.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=2, fontsize=9)
-    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.6 / height))
+        for place, (run, colour, marker) in enumerate(zip(seen, COLOURS, MARKERS, strict=False)):
+            part = frame[(frame["metric"] == metric) & (frame["entry"] == run.name)].set_index("group").loc[sizes.index]
+            at = np.arange(len(sizes)) + (place - (len(seen) - 1) / 2) * step
+            axes.hlines(at, part["low"], part["high"], color=colour, lw=1.4)
+            for is_small, some in part.assign(at=at).groupby("is_small"):
+                fill = "white" if is_small else colour
+                axes.plot(some["mean"], some["at"], marker, color=colour, mfc=fill, ms=5)
+            axes.plot([], [], f"{marker}-", color=colour, label=run.title)
+        label_rows(axes, [f"{label(one.Index)}{MARK * one.is_small} (n={one.n})" for one in sizes.itertuples()])
+        axes.set(xlim=(-0.03, 1.03), ylim=(len(sizes) - 0.5, -0.5), xticks=(0, 0.5, 1), xlabel=METRIC_TITLES[metric])
+        axes.hlines(np.arange(1, len(sizes)) - 0.5, -0.03, 1.03, color=GREY, lw=0.4)
+    drawn.legend(*axes.get_legend_handles_labels(), loc="upper center", ncols=len(seen), fontsize=9, columnspacing=1.2)
+    drawn.tight_layout(rect=(0, 0, 1, 1 - 0.3 / height))
     return drawn
 
 
@@ -117,10 +115,10 @@ def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
     """How many misses of each kind (:func:`lib.analysis.failures.typology`), a bar per run, which are its columns
     ``names``; kinds that never occur are left out."""
     part = table[table[list(names)].sum(axis=1) > 0]
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, (0.2 + 0.2 * len(names)) * len(part) + 1.1))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, (0.14 + 0.17 * len(names)) * len(part) + 0.8))
     counts = {name: pd.DataFrame({"mean": part[name]}) for name in names}
-    bars(axes, counts, [f"{row.kind}\n({row.step} step)" for row in part.itertuples()], COLOURS, 0.75)
-    axes.set_xlabel("missed gold pages")
+    bars(axes, counts, [f"{row.kind}\n({row.step} step)" for row in part.itertuples()], COLOURS, 0.78)
+    axes.set(xlabel="missed gold pages", ylim=(len(part) - 0.5, -0.5), axisbelow=True)
     axes.legend(fontsize=9, loc="lower right")
     drawn.tight_layout()
     return drawn

@@ -1,15 +1,12 @@
 """Failures: what came instead of a missed gold page, why a question failed, and the rule that names it."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import failures
-from lib.analysis.failures import OF_PAGES, OF_QUESTIONS, SORTS, classify, failed_questions, kinds_of, sort_missed
+from lib.analysis.failures import OF_PAGES, OF_QUESTIONS, SORTS, kinds_of, missed_pages
 from lib.show.groups import caption
-from lib.show.tables import as_table
 from tests.made import make_study
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
@@ -25,28 +22,30 @@ TEXTS = {
     SHORT: {0: PROSE},
     OTHER: {5: BALANCE, 0: PROSE},
 }
-PAGES = pd.DataFrame(
-    [(name, page, text) for name, pages in TEXTS.items() for page, text in pages.items()],
-    columns=["doc_name", "page", "text"],
-)
+PLACES = [(name, page, text) for name, pages in TEXTS.items() for page, text in pages.items()]
+PAGES = pd.DataFrame(PLACES, columns=["doc_name", "page", "text"])
 FILINGS = pd.DataFrame(
-    {
-        "doc_name": [ACME, BEFORE, SHORT, OTHER],
-        "company": ["Acme"] * 3 + ["Other"],
-        "doc_type": ["10-K", "10-K", "8-K", "10-K"],
-        "doc_period": [2018, 2017, 2018, 2018],
-    }
+    [
+        (ACME, "Acme", "10-K", 2018, 200),
+        (BEFORE, "Acme", "10-K", 2017, 100),
+        (SHORT, "Acme", "8-K", 2018, 90),
+        (OTHER, "Other", "10-K", 2018, 90),
+    ],
+    columns=["doc_name", "company", "doc_type", "doc_period", "n_pages"],
 )
 
 
-def study_of(gold_pages: list[int]) -> SimpleNamespace:
-    questions = {"question_id": ["q"], "doc_name": [ACME], "gold_pages": [gold_pages]}
-    return make_study(pages=PAGES, questions=pd.DataFrame(questions), filings=FILINGS)
-
-
-def run_of(*places: tuple[str, int]) -> pd.DataFrame:
-    rows = [("q", rank, *place) for rank, place in enumerate(places, 1)]
+def run_of(*places: tuple[str, int], question_id: str = "q") -> pd.DataFrame:
+    rows = [(question_id, rank, *place) for rank, place in enumerate(places, 1)]
     return pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
+
+
+def study_of(gold: list[int], *places: tuple[str, int]):
+    """One question about a filing of Acme, by its gold pages, and the pages that its run has, best first."""
+    asked = {"question": "What are Acme's total assets?", "answer": "$1,007 million"}
+    asked |= {"question_id": "q", "doc_name": ACME, "evidence": "Total assets of the company stood at 1,007 then"}
+    questions = pd.DataFrame([asked]).assign(gold_pages=[gold])
+    return make_study(pages=PAGES, questions=questions, filings=FILINGS, run=lambda name: run_of(*places))
 
 
 @pytest.mark.parametrize(
@@ -69,73 +68,44 @@ def test_a_page_is_what_its_head_says_if_it_holds_a_table(text, kind):
 
 
 @pytest.mark.parametrize(
-    ("gold", "retrieved", "kind"),
+    ("gold", "retrieved", "kind", "shown"),
     [
-        ([5, 8], [(ACME, 8)], "other gold page only"),
-        ([5], [(ACME, 0), (ACME, 6)], "neighbour page"),
-        ([5], [(OTHER, 0), (ACME, 1)], "summary instead of statement"),
-        ([5], [(ACME, 8)], "same statement elsewhere"),
-        ([8], [(ACME, 6)], "other statement"),
-        ([5], [(ACME, 0)], "text or note instead of statement"),
-        ([0], [(ACME, 9)], "right filing, other part"),
-        ([5], [(BEFORE, 5)], "wrong year"),
-        ([5], [(SHORT, 0)], "other type of filing"),
-        ([5], [(OTHER, 5)], "same statement of another company"),
-        ([5], [(OTHER, 0), (OTHER, 5)], "other company"),
-        ([5], [], "nothing retrieved"),
+        ([5, 8], [(ACME, 8)], "other gold page only", 8),  # a gold page is shown only where there is no other
+        ([5, 6], [(ACME, 6), (ACME, 0)], "other gold page only", 0),
+        ([5], [(ACME, 0), (ACME, 6)], "neighbour page", 0),
+        ([5], [(OTHER, 0), (ACME, 1)], "summary instead of statement", 1),
+        ([5], [(ACME, 8)], "same statement elsewhere", 8),
+        ([8], [(ACME, 6)], "other statement", 6),
+        ([5], [(ACME, 0)], "text or note instead of statement", 0),
+        ([0], [(ACME, 9)], "right filing, other part", 9),
+        ([5], [(BEFORE, 5)], "wrong year", 5),
+        ([5], [(SHORT, 0)], "other type of filing", 0),
+        ([5], [(OTHER, 5)], "same statement of another company", 5),
+        ([5], [(OTHER, 0), (OTHER, 5)], "other company", 0),
+        ([5], [(OTHER, 0)] * 5 + [(ACME, 5)], "other company", 0),  # below the top 5
+        ([5], [], "nothing retrieved", pd.NA),
     ],
 )
-def test_each_kind_of_failure(gold, retrieved, kind):
-    found = classify(study_of(gold), run_of(*retrieved), 5)
-    assert found.loc[found["page"] == gold[0], "kind"].tolist() == [kind]
-    assert set(found["step"]) == {OF_PAGES[kind].step}
-
-
-def test_gold_pages_in_the_top_k_of_the_standard_run_are_no_failures_and_those_below_are():
-    study, run = study_of([5]), run_of((OTHER, 0), (ACME, 5))
-    assert classify(study, run, 2).empty
-    study.run = {"dense": run}.get
-    missed = failures.missed_pages(study, "dense", 1)
-    assert missed[["page", "shown_doc", "shown_page"]].to_numpy().tolist() == [[5, OTHER, 0]]
-
-
-@pytest.mark.parametrize(("others", "shown"), [([(ACME, 0)], [0]), ([], [6])])
-def test_a_page_that_is_gold_itself_is_shown_only_if_there_is_no_other(others, shown):
-    assert classify(study_of([5, 6]), run_of((ACME, 6), *others), 5)["shown_page"].tolist() == shown
+def test_each_kind_of_failure(gold, retrieved, kind, shown):
+    found = missed_pages(study_of(gold, *retrieved), "dense", 5).set_index("page").loc[gold[0]]
+    assert (found["kind"], found["step"]) == (kind, OF_PAGES[kind].step)
+    assert found["shown_page"] is shown or found["shown_page"] == shown
 
 
 def test_the_typology_lists_every_rule_and_counts_every_miss():
-    found = classify(study_of([5, 6]), run_of((ACME, 0)), 5)
-    table = failures.typology({"Dense": found, "BM25": found[:0]})
+    found, nothing = (missed_pages(study_of([5, 6], *run), "dense", 5) for run in ([(ACME, 0)], [(ACME, 6), (ACME, 5)]))
+    table = failures.typology({"Dense": found, "BM25": nothing})
     assert table["kind"].tolist() == list(OF_PAGES)
     assert (table["Dense"].sum(), table["BM25"].sum()) == (2, 0)
 
 
-def test_examples_are_of_different_kinds_and_companies_where_they_can():
-    kinds = ["x", "x", "y", "y", "nothing retrieved"]
-    table = pd.DataFrame({"question_id": range(5), "doc_name": ["A_1", "A_2", "A_1", "B_1", "C_1"], "kind": kinds})
-    assert failures.examples(table, 3)["question_id"].tolist() == [0, 3]
-
-
 def test_a_caption_states_question_kind_and_rule():
-    miss = SimpleNamespace(question_id="q1", kind="wrong year")
-    said = caption(miss, "What is *net* $?")
+    said = caption(pd.Series({"question_id": "q1", "kind": "wrong year"}), "What is *net* $?")
     assert "\\*net\\*" in said
     assert said.endswith("*wrong year*: the company's filing of the same type for another period.")
 
 
 # --- failed questions ---
-
-LENGTHS = pd.DataFrame({"doc_name": [ACME, BEFORE, "BOLT_2018_10K"], "n_pages": [200, 100, 90]})
-LENGTHS["company"] = ["Acme", "Acme", "Bolt"]
-
-
-def asked_of(run: pd.DataFrame) -> SimpleNamespace:
-    """One question with gold page 5, and a run."""
-    row = ("q", "What are Acme's total assets?", "$1,007 million", "Total assets of the company stood at 1,007 then")
-    questions = pd.DataFrame([row], columns=["question_id", "question", "answer", "evidence"])
-    questions = questions.assign(doc_name=ACME, gold_pages=[[5]])
-    return make_study(run=lambda name: run, questions=questions, pages=PAGES, filings=LENGTHS)
 
 
 @pytest.mark.parametrize(
@@ -177,16 +147,16 @@ def test_terms_are_counted_without_company_and_year_on_the_best_page():
     [
         ([(BEFORE, 5), (ACME, 0)], 5, [False, True, True, 200]),
         ([(BEFORE, 0)], 5, [False, False, False, 200]),  # another kind of page
-        ([("BOLT_2018_10K", 5)], 5, [False, False, False, 200]),  # another company
+        ([(OTHER, 5)], 5, [False, False, False, 200]),  # another company
         ([(ACME, 0)], 5, [False, False, True, 200]),  # the same filing
-        ([("BOLT_2018_10K", 5), (BEFORE, 5)], 5, [False, True, False, 200]),
+        ([(OTHER, 5), (BEFORE, 5)], 5, [False, True, False, 200]),
         ([], 5, [False, False, False, 200]),
-        ([("BOLT_2018_10K", 5), (ACME, 5), (BEFORE, 5)], 1, [False, False, False, 200]),  # only the top k counts
-        ([("BOLT_2018_10K", 5), (ACME, 5), (BEFORE, 5)], 2, [True, False, True, 200]),
+        ([(OTHER, 5), (ACME, 5), (BEFORE, 5)], 1, [False, False, False, 200]),  # only the top k counts
+        ([(OTHER, 5), (ACME, 5), (BEFORE, 5)], 2, [True, False, True, 200]),
     ],
 )
 def test_a_twin_is_the_same_kind_of_page_in_another_filing_of_the_company(shown, k, known):
-    found = failures.facts(asked_of(run_of(*shown)), run_of(*shown), k).iloc[0]
+    found = failures._facts(study_of([5], *shown), "dense", k).iloc[0]
     assert found[["is_found", "has_twin", "has_filing", "n_pages"]].tolist() == known
 
 
@@ -207,26 +177,21 @@ def known(**changes) -> pd.DataFrame:
         ({"term_share": 0.45}, ["vocabulary"]),
         ({"term_share": 0.5}, ["none of these"]),  # the median itself is not below it
         ({"has_twin": True}, ["ambiguous"]),
-        ({"n_pages": 101}, ["long document"]),
-        ({"n_pages": 100}, ["none of these"]),  # the median of the filings
-        ({"n_pages": 101, "has_filing": False}, ["none of these"]),
+        ({"n_pages": 96}, ["long document"]),
+        ({"n_pages": 95}, ["none of these"]),  # the median of the filings
+        ({"n_pages": 96, "has_filing": False}, ["none of these"]),
         ({"has_twin": True, "figure_share": 0.5, "term_share": 0.1}, ["table structure", "vocabulary", "ambiguous"]),
+        ({"is_found": True, "has_twin": True, "n_pages": 500}, ["none of these"]),  # those two are of failures alone
     ],
 )
 def test_the_rules_that_hold_and_the_first_is_primary(changes, kinds):
-    held = kinds_of(known(**changes), LENGTHS).loc["q"]
+    held = kinds_of(known(**changes), FILINGS).loc["q"]
     assert [kind for kind in OF_QUESTIONS if held[kind]] == kinds
     assert held["primary"] == kinds[0]
 
 
-def test_what_came_instead_is_asked_of_failures_only():
-    held = kinds_of(known(is_found=True, has_twin=True, n_pages=500), LENGTHS).loc["q"]
-    assert not held[["ambiguous", "long document"]].any()
-
-
 def test_the_table_counts_every_failure_once_as_primary():
-    run = run_of((BEFORE, 5), (ACME, 0))
-    table = failed_questions(asked_of(run), "dense").set_index("kind")
+    table = failures.failed_questions(study_of([5], (BEFORE, 5), (ACME, 0)), "dense").set_index("kind")
     assert list(table.index) == list(OF_QUESTIONS)
     assert (table["primary"].sum(), set(table["n_failed"])) == (1, {1})
     assert table.loc["ambiguous", ["primary", "any", "share_failed"]].tolist() == [1, 1, 1]
@@ -234,11 +199,10 @@ def test_the_table_counts_every_failure_once_as_primary():
     assert np.isnan(table.loc["ambiguous", "share_found"])
 
 
-def test_a_run_without_failures_has_an_empty_table():
-    table = failed_questions(asked_of(run_of((ACME, 5))), "dense")
+def test_a_run_without_failures_has_a_table_of_none():
+    table = failures.failed_questions(study_of([5], (ACME, 5)), "dense")
     assert table["any"].tolist() == [0] * len(OF_QUESTIONS)
-    assert table["share_found"].notna().sum() == 3
-    assert as_table(table, "failed")["Of failures (%)"].tolist() == ["–"] * len(OF_QUESTIONS)
+    assert (table["share_found"].notna().sum(), table["share_failed"].notna().sum()) == (3, 0)
 
 
 # --- the sorts of what is still missed ---
@@ -246,30 +210,22 @@ def test_a_run_without_failures_has_an_empty_table():
 ASKED = pd.DataFrame({"question_id": ["q1", "q2"], "doc_name": ["A", "B"], "answer": ["$535", "30 and 60"]})
 ASKED = ASKED.assign(question_type="domain-relevant", doc_type="10-K", gold_pages=[(1,), (1, 3)])
 MOST_TEXTS = [(name, page, "assets of 535" if page == 2 else "") for name in "AB" for page in range(4)]
-SORTED = SimpleNamespace(questions=ASKED, pages=pd.DataFrame(MOST_TEXTS, columns=["doc_name", "page", "text"]))
-
-
-def runs_of(**keys) -> pd.DataFrame:
-    rows = [(name, n, *key) for name, found in keys.items() for n, key in enumerate(found, 1)]
-    return pd.DataFrame(rows, columns=["question_id", "rank", "doc_name", "page"])
+MOST = pd.DataFrame(MOST_TEXTS, columns=["doc_name", "page", "text"])
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "k", "sorts"),
+    ("first", "second", "k", "sorts", "ranks"),
     [
-        ([("B", 1)], [("B", 2), ("B", 3)], 2, [0, 1]),
-        ([("B", 1), ("A", 2)], [("B", 3), ("B", 1)], 2, [2]),
-        ([("A", 3), ("A", 1)], [("B", 3), ("B", 1)], 1, [3, 1]),
-        ([("A", 3), ("A", 0), ("A", 1)], [("B", 3), ("B", 1)], 1, [4, 1]),
+        ([("B", 1)], [("B", 2), ("B", 3)], 2, [0, 1], [pd.NA, pd.NA]),
+        ([("B", 1), ("A", 2)], [("B", 3), ("B", 1)], 2, [2], [pd.NA]),
+        ([("A", 3), ("A", 1)], [("B", 3), ("B", 1)], 1, [3, 1], [2, 2]),
+        ([("A", 3), ("A", 0), ("A", 1)], [("B", 3), ("B", 1)], 1, [4, 1], [3, 2]),
+        ([("A", 3), ("A", 1)], [("B", 3), ("B", 1)], 2, [], []),
     ],
 )
-def test_each_question_has_the_first_sort_that_holds(first, second, k, sorts, monkeypatch):
+def test_each_question_has_the_first_sort_that_holds(first, second, k, sorts, ranks, monkeypatch):
     monkeypatch.setattr(failures, "NEXT_K", 2)
-    found = sort_missed(SORTED, runs_of(q1=first, q2=second), k)
+    run = pd.concat([run_of(*first, question_id="q1"), run_of(*second, question_id="q2")])
+    found = failures.missed(make_study(questions=ASKED, pages=MOST, run=lambda name: run), "dense", k)
     assert found["sort"].tolist() == [SORTS[sort] for sort in sorts]
-
-
-def test_rank_of_the_best_missed_page_and_an_empty_table_if_nothing_is_missed():
-    run = runs_of(q1=[("A", 3), ("A", 1)], q2=[("B", 3), ("B", 1)])
-    assert sort_missed(SORTED, run, 1)["best_rank"].tolist() == [2, 2]
-    assert sort_missed(SORTED, run, 2).empty
+    assert found["best_rank"].fillna(-1).tolist() == [-1 if rank is pd.NA else rank for rank in ranks]
