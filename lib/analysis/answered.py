@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,6 @@ from lib.metrics.overlap import tokenize_rouge
 from lib.stats import Resampling
 from lib.study import Study
 
-SPLIT = ["context", "is_there", "mean", "low", "high", "n", "n_companies", "is_small"]
 RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
     "right",
     "filing missed",
@@ -31,7 +29,6 @@ RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
     "page there, read wrong",
     "page there, computed wrong",
 )
-READ = ["reason", "n", "questions"]
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
 RANKER = "ahead_general"
@@ -172,42 +169,3 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         found = study.store.kept("analysis/chain", params, make, public=True)
         parts.append(found.assign(context=name, prompt=prompt))
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
-
-
-def split_by_page(study: Study, metrics: Metrics, contexts: Sequence[Context], metric: str, k: int) -> pd.DataFrame:
-    """A metric of the answers where a gold page was among the top k, and where none was.
-
-    Returns:
-        SPLIT: context (a name, or ``all`` of them pooled), whether the page was there, and the interval.
-    """
-    draws, rows = Resampling.of(study), []
-    parts = {context.name: _pairs(metrics, context, metric, "page_hit", k) for context in contexts}
-    for name, part in (parts | {"all": pd.concat(parts.values())}).items():
-        for is_there in (True, False):
-            values = part.loc[(part["retrieval"] > 0) == is_there, "answer"]
-            if len(values):
-                found, is_small = group_interval(draws, values)
-                rows.append((name, is_there, *found, is_small))
-    return pd.DataFrame(rows, columns=SPLIT)
-
-
-def _pairs(metrics: Metrics, context: Context, metric: str, retrieval: str, k: int) -> pd.DataFrame:
-    answer, found = metrics[context.run, metric, None], metrics[context.run, retrieval, k]
-    return pd.DataFrame({"answer": answer, "retrieval": found.reindex(answer.index)})
-
-
-def losses(found: pd.DataFrame, context: str, prompt: str) -> pd.Series:
-    """How many questions have each of OUTCOMES under one context and prompt of :func:`chain`."""
-    part = found[(found["context"] == context) & (found["prompt"] == prompt)]
-    return part["outcome"].value_counts().reindex(OUTCOMES, fill_value=0)
-
-
-def failures_read(study: Study) -> pd.DataFrame:
-    """READ: the wrong calculated numbers that a person read, by reason; of the questions of the study.
-
-    ``failures_read.csv`` has a row for each context and question of four contexts with a gold page on the pages read.
-    """
-    table = pd.read_csv(Path(__file__).with_name("failures_read.csv"))
-    table = table[table["question_id"].isin(study.questions["question_id"])]
-    found = table.groupby("reason").agg(n=("reason", "size"), questions=("question_id", "nunique"))
-    return found.sort_values("n", ascending=False, kind="stable").reset_index()[READ]
