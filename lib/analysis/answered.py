@@ -22,13 +22,8 @@ from lib.metrics.overlap import tokenize_rouge
 from lib.stats import Resampling
 from lib.study import Study
 
-RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
-    "right",
-    "filing missed",
-    "page missed",
-    "page there, read wrong",
-    "page there, computed wrong",
-)
+RIGHT = "right"
+OUTCOMES = (RIGHT, "filing missed", "page missed", "page there, read wrong", "page there, computed wrong")
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
 RANKER = "ahead_general"
@@ -48,26 +43,19 @@ def summarise_answers(
 
 
 def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
-    """Numbers that calculation alone gets right: from the best baseline's pages, from a method's, from the gold pages.
-
-    Args:
-        study: a question set with answers.
-        metrics: with the baselines' page recall.
-        k: depth at which the best baseline is chosen.
-        ours: the method.
+    """Numbers that calculation alone gets right from the pages of the best baseline at k, of a method, and from gold.
 
     Returns:
-        context, method, its mean with interval (low, high), n, and the paired difference to the best baseline
-        (difference, difference_low, difference_high, p_holm).
+        context, method, mean, low, high, n, and the paired difference from the best baseline (difference,
+        difference_low, difference_high, p_holm).
     """
     best = best_baseline(metrics, k)
     wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
     scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
     means = summarise_answers(study, scored, wanted, ["answer_right"])
-    gains = compared(study, scored, wanted, ["answer_right"]).rename(
-        columns={"low": "difference_low", "high": "difference_high"}
-    )
-    columns = ["context", "difference", "difference_low", "difference_high", "p_holm"]
+    ends = {"low": "difference_low", "high": "difference_high"}
+    gains = compared(study, scored, wanted, ["answer_right"]).rename(columns=ends)
+    columns = ["context", "difference", *ends.values(), "p_holm"]
     methods = [one.method if one.name != ORACLES[1] else "" for one in wanted]
     return means.assign(method=methods).merge(gains[columns], on="context", how="left")
 
@@ -108,8 +96,8 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
     """What texts (``parts``: question_id, doc_name, page, text) contain of the evidence, question by question.
 
     Returns:
-        question_id; gold_pages, the share of them that is there; evidence_words, the share of the evidence's words in
-        text of the gold pages; answer_number, whether the answer's number occurs, missing where it is not a number.
+        question_id; the shares gold_pages and evidence_words, the latter in text of gold pages; answer_number, whether
+        the answer's number occurs, NaN where it is not a number.
     """
     of_question, rows = dict(list(parts.groupby("question_id"))), []
     for question in questions.itertuples():
@@ -125,14 +113,9 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
 
 
 def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
-    """The outcome of each question with a number as answer under one context: OUTCOMES, by the first that holds.
+    """One of OUTCOMES, the first that holds, for each question with a number as answer; ``values`` is answer_right.
 
     A number that stands on a gold page has to be read, any other to be computed.
-
-    Args:
-        study: gives questions and gold pages.
-        wanted: the context.
-        values: ``answer_right`` by question id.
     """
     read, text = pages_read(study, wanted), study.pages.set_index(["doc_name", "page"])["text"]
     there, rows = {name: part for name, part in read.groupby("question_id")}, []
@@ -152,13 +135,7 @@ def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
 
 
 def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
-    """CHAIN: where numbers are lost by context and prompt, a row a question.
-
-    Args:
-        study: gives questions and pages.
-        metrics: METRIC_COLUMNS and ``prompt``, with ``answer_right``.
-        contexts: those with a run.
-    """
+    """CHAIN: where numbers are lost, a row per context with a run, prompt and question; ``metrics`` has ``prompt``."""
     parts, by_prompt = [], {name: Metrics(part) for name, part in metrics.groupby("prompt", sort=False)}
     for (name, one), prompt in product({c.name: c for c in contexts}.items(), by_prompt):
         values = by_prompt[prompt][one.run, "answer_right", None]
