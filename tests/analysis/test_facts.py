@@ -97,9 +97,3 @@ def test_no_reported_number_is_typed_in_a_chapter():
             typed = {float(text) for text in re.findall(r"(?<![\w.])\d*\.\d{3,}", cell.source)}
             assert not typed & exact, (name, cell.id)
     assert 0.48601 in exact
-
-
-def test_both_versions_of_the_main_study_order_the_contexts_of_answers_alike():
-    tables = facts("kobeissi2026_en").table("Table 5"), facts("kobeissi2026_fr").table("Table 6")
-    one, other = (sorted(table, key=lambda row: table[row]["numeric_match"]) for table in tables)
-    assert one == other

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.analysis.answered import held, word_share
+from lib.analysis.facts import facts
 from lib.answers import answers as generation
 from lib.answers.answers import (
     ANSWER_METRICS,
@@ -221,6 +222,12 @@ def test_scores_are_stored_when_no_answer_is_missing(last, n_stored, study_of, l
     study.settings_of, study.need_answers = (lambda sections: {}), (lambda what: None)
     assert generation.scores(study, [DENSE])["value"].sum() > 0
     assert len(stored) == n_stored
+
+
+def test_the_two_versions_of_the_main_study_order_the_contexts_alike():
+    tables = facts("kobeissi2026_en").table("Table 5"), facts("kobeissi2026_fr").table("Table 6")
+    one, other = (sorted(table, key=lambda row: table[row]["numeric_match"]) for table in tables)
+    assert one == other
 
 
 @pytest.mark.parametrize(
