@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,15 +22,8 @@ from lib.metrics.overlap import tokenize_rouge
 from lib.stats import Resampling
 from lib.study import Study
 
-SPLIT = ["context", "is_there", "mean", "low", "high", "n", "n_companies", "is_small"]
-RIGHT, FILING_MISSED, PAGE_MISSED, READ_WRONG, COMPUTED_WRONG = OUTCOMES = (
-    "right",
-    "filing missed",
-    "page missed",
-    "page there, read wrong",
-    "page there, computed wrong",
-)
-READ = ["reason", "n", "questions"]
+RIGHT = "right"
+OUTCOMES = (RIGHT, "filing missed", "page missed", "page there, read wrong", "page there, computed wrong")
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
 RANKER = "ahead_general"
@@ -51,26 +43,19 @@ def summarise_answers(
 
 
 def calculated_on(study: Study, metrics: Metrics, k: int, ours: str = RANKER) -> pd.DataFrame:
-    """Numbers that calculation alone gets right: from the best baseline's pages, from a method's, from the gold pages.
-
-    Args:
-        study: a question set with answers.
-        metrics: with the baselines' page recall.
-        k: depth at which the best baseline is chosen.
-        ours: the method.
+    """Numbers that calculation alone gets right from the pages of the best baseline at k, of a method, and from gold.
 
     Returns:
-        context, method, its mean with interval (low, high), n, and the paired difference to the best baseline
-        (difference, difference_low, difference_high, p_holm).
+        context, method, mean, low, high, n, and the paired difference from the best baseline (difference,
+        difference_low, difference_high, p_holm).
     """
     best = best_baseline(metrics, k)
     wanted = [context(name, best) for name in (BEST_BASELINE, ours, ORACLES[1])]
     scored = Metrics(right_by_way(study, wanted, ["calculation-only"]))
     means = summarise_answers(study, scored, wanted, ["answer_right"])
-    gains = compared(study, scored, wanted, ["answer_right"]).rename(
-        columns={"low": "difference_low", "high": "difference_high"}
-    )
-    columns = ["context", "difference", "difference_low", "difference_high", "p_holm"]
+    ends = {"low": "difference_low", "high": "difference_high"}
+    gains = compared(study, scored, wanted, ["answer_right"]).rename(columns=ends)
+    columns = ["context", "difference", *ends.values(), "p_holm"]
     methods = [one.method if one.name != ORACLES[1] else "" for one in wanted]
     return means.assign(method=methods).merge(gains[columns], on="context", how="left")
 
@@ -111,8 +96,8 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
     """What texts (``parts``: question_id, doc_name, page, text) contain of the evidence, question by question.
 
     Returns:
-        question_id; gold_pages, the share of them that is there; evidence_words, the share of the evidence's words in
-        text of the gold pages; answer_number, whether the answer's number occurs, missing where it is not a number.
+        question_id; the shares gold_pages and evidence_words, the latter in text of gold pages; answer_number, whether
+        the answer's number occurs, NaN where it is not a number.
     """
     of_question, rows = dict(list(parts.groupby("question_id"))), []
     for question in questions.itertuples():
@@ -128,14 +113,9 @@ def held(questions: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
 
 
 def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
-    """The outcome of each question with a number as answer under one context: OUTCOMES, by the first that holds.
+    """One of OUTCOMES, the first that holds, for each question with a number as answer; ``values`` is answer_right.
 
     A number that stands on a gold page has to be read, any other to be computed.
-
-    Args:
-        study: gives questions and gold pages.
-        wanted: the context.
-        values: ``answer_right`` by question id.
     """
     read, text = pages_read(study, wanted), study.pages.set_index(["doc_name", "page"])["text"]
     there, rows = {name: part for name, part in read.groupby("question_id")}, []
@@ -155,13 +135,7 @@ def outcomes(study: Study, wanted: Context, values: pd.Series) -> pd.DataFrame:
 
 
 def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> pd.DataFrame:
-    """CHAIN: where numbers are lost by context and prompt, a row a question.
-
-    Args:
-        study: gives questions and pages.
-        metrics: METRIC_COLUMNS and ``prompt``, with ``answer_right``.
-        contexts: those with a run.
-    """
+    """CHAIN: where numbers are lost, a row per context with a run, prompt and question; ``metrics`` has ``prompt``."""
     parts, by_prompt = [], {name: Metrics(part) for name, part in metrics.groupby("prompt", sort=False)}
     for (name, one), prompt in product({c.name: c for c in contexts}.items(), by_prompt):
         values = by_prompt[prompt][one.run, "answer_right", None]
@@ -172,42 +146,3 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         found = study.store.kept("analysis/chain", params, make, public=True)
         parts.append(found.assign(context=name, prompt=prompt))
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
-
-
-def split_by_page(study: Study, metrics: Metrics, contexts: Sequence[Context], metric: str, k: int) -> pd.DataFrame:
-    """A metric of the answers where a gold page was among the top k, and where none was.
-
-    Returns:
-        SPLIT: context (a name, or ``all`` of them pooled), whether the page was there, and the interval.
-    """
-    draws, rows = Resampling.of(study), []
-    parts = {context.name: _pairs(metrics, context, metric, "page_hit", k) for context in contexts}
-    for name, part in (parts | {"all": pd.concat(parts.values())}).items():
-        for is_there in (True, False):
-            values = part.loc[(part["retrieval"] > 0) == is_there, "answer"]
-            if len(values):
-                found, is_small = group_interval(draws, values)
-                rows.append((name, is_there, *found, is_small))
-    return pd.DataFrame(rows, columns=SPLIT)
-
-
-def _pairs(metrics: Metrics, context: Context, metric: str, retrieval: str, k: int) -> pd.DataFrame:
-    answer, found = metrics[context.run, metric, None], metrics[context.run, retrieval, k]
-    return pd.DataFrame({"answer": answer, "retrieval": found.reindex(answer.index)})
-
-
-def losses(found: pd.DataFrame, context: str, prompt: str) -> pd.Series:
-    """How many questions have each of OUTCOMES under one context and prompt of :func:`chain`."""
-    part = found[(found["context"] == context) & (found["prompt"] == prompt)]
-    return part["outcome"].value_counts().reindex(OUTCOMES, fill_value=0)
-
-
-def failures_read(study: Study) -> pd.DataFrame:
-    """READ: the wrong calculated numbers that a person read, by reason; of the questions of the study.
-
-    ``failures_read.csv`` has a row for each context and question of four contexts with a gold page on the pages read.
-    """
-    table = pd.read_csv(Path(__file__).with_name("failures_read.csv"))
-    table = table[table["question_id"].isin(study.questions["question_id"])]
-    found = table.groupby("reason").agg(n=("reason", "size"), questions=("question_id", "nunique"))
-    return found.sort_values("n", ascending=False, kind="stable").reset_index()[READ]

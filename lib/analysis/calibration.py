@@ -1,8 +1,7 @@
 """How far measures of answers agree with people, on the labelled answers of :mod:`lib.data.labelled`.
 
-A metric becomes a verdict by a threshold, ``answer_right`` by one of its READINGS; this one free choice is made on the
-questions of all companies but a fold's, and judged on the fold's. Shares and counts are published: they need no answers
-on the machine that shows them.
+A metric becomes a verdict by a threshold, ``answer_right`` by one of its READINGS; this choice is made on all companies
+but a fold's, and judged on the fold's. Shares and counts are published and need no answers to be shown.
 
 The rules of ``answer_right`` were written with eight disagreements in sight, of half of the companies; the first draft,
 chosen on that half, agreed with people by 0.92 on the other one. READINGS were then narrowed from 1,440 to 28 by what

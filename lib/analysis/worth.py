@@ -74,11 +74,3 @@ def correlated(draws: Resampling, right: pd.DataFrame, found: dict[str, pd.DataF
         low, high = percentiles(correlation_of(draws.means(both)) ** 2)
         rows.append((title, r, r**2, low, high, right.shape[1], len(right)))
     return pd.DataFrame(rows, columns=CORRELATED)
-
-
-def line(found: pd.Series, right: pd.Series) -> tuple[float, float]:
-    """Intercept and slope of least squares over the runs; NaN where all found the same."""
-    if not found.nunique() > 1 or right.isna().any():
-        return np.nan, np.nan
-    slope, intercept = np.polyfit(found, right, 1)
-    return float(intercept), float(slope)

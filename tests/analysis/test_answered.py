@@ -12,14 +12,6 @@ QUESTIONS = pd.DataFrame({"question_id": IDS, "company": list("wxyz")})
 STUDY = make_study(questions=QUESTIONS)
 
 
-def test_answers_are_split_by_whether_the_page_was_there():
-    table = pd.concat([values(IDS, [1.0, 1, 0, 0], "page_hit", 5), values(IDS, [1.0, 0, 0, 0], "numeric_match")])
-    split = answered.split_by_page(STUDY, Metrics(table), [Context("dense", "dense")], "numeric_match", 5)
-    rows = split[["context", "is_there", "mean", "n", "is_small"]].to_numpy().tolist()
-    there, missing = [True, 0.5, 2, True], [False, 0.0, 2, True]
-    assert rows == [["dense", *there], ["dense", *missing], ["all", *there], ["all", *missing]]
-
-
 def test_a_metric_without_a_question_of_its_kind_has_a_mean_of_nothing_and_is_not_compared():
     study, both = make_study(questions=QUESTIONS[:2]), ["token_f1", "answer_right"]
     contexts = [Context("best-baseline", "dense"), Context("ours", "ours")]

@@ -39,14 +39,9 @@ def test_runs_that_find_more_pages_get_more_numbers_right(found):
     assert table[["n_runs", "n"]].drop_duplicates().to_numpy().tolist() == [[3, 4]]
 
 
-def test_the_line_rises_from_no_page_to_every_page():
-    assert worth.line(pd.Series([0.0, 0.5, 1.0]), pd.Series([0.1, 0.3, 0.5])) == pytest.approx((0.1, 0.4))
-
-
 def test_without_a_number_as_answer_nothing_is_explained(found):
     nothing = pd.DataFrame(columns=["low", "middle", "high"], dtype=float)
     table = worth.correlated(Resampling(COMPANY, 200, 1), nothing, found)
     assert table["title"].tolist() == list(found)
     assert table[["r", "low", "high"]].isna().all(axis=None)
     assert table[["n_runs", "n"]].drop_duplicates().to_numpy().tolist() == [[3, 0]]
-    assert np.isnan(worth.line(pd.Series([0.5, 0.5]), pd.Series([0.1, 0.3]))).all()

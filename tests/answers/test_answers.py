@@ -1,7 +1,6 @@
-"""Answers: how a context is filled, the one prompt, resuming, scoring with missing answers, and their tables."""
+"""Answers: how a context is filled, the one prompt, resuming, and scoring with missing answers."""
 
 import re
-from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.analysis.answered import held, summarise_answers, word_share
+from lib.analysis.answered import held, word_share
 from lib.analysis.facts import facts
 from lib.answers import answers as generation
 from lib.answers.answers import (
@@ -27,20 +26,14 @@ from lib.answers.answers import (
 from lib.answers.prompt_context import NONE, ORACLES, Context, context, contexts, fill, order_of_segments
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer
-from lib.metrics.answers import answer_metrics
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
 from lib.models.written import Filled, GenerationLog, Model
 from lib.profile import Settings
-from lib.show.answers import VERSIONS, answers_table, conflict
 from lib.words import StudyError
 from tests import made
 
-REPORTED = {
-    "Reported ROUGE-L / numeric match, English (Table 5)": ["0.07 / 0.12", "0.20 / 0.34"],
-    "Reported ROUGE-L / numeric match, French (Table 6)": ["0.12 / 0.38", "0.16 / 0.70"],
-}
 DENSE = Context("dense", "dense")
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
 WORDS = SimpleNamespace(  # a tokenizer of words
@@ -231,34 +224,8 @@ def test_scores_are_stored_when_no_answer_is_missing(last, n_stored, study_of, l
     assert len(stored) == n_stored
 
 
-@pytest.mark.parametrize(("name", "figures"), [("financebench", REPORTED), ("demo", {})])
-def test_tables_count_what_is_missing_and_give_reported_figures_for_their_dataset(name, figures, study_of):
-    study = study_of(q1=[], q2=[])
-    study.dataset = SimpleNamespace(name=name)
-    chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
-    measures = product((Answers(one, {"q1": "$7"}, Filled()) for one in chosen), (answer_metrics, right_metrics))
-    scored = pd.concat([score(study, *one) for one in measures])
-    scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
-    rows = [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)]
-    agreed = pd.DataFrame(rows, columns=["metric", "kind", "kappa"])
-    calculated = summarise_answers(study, Metrics(scored.assign(value=1.0)), chosen[:1], ["answer_right"])
-    given = study, summarise_answers(study, Metrics(scored), chosen), chosen, {"best-baseline": 1}
-    assert len(answers_table(*given, agreed[:0], calculated[:0])) == len(chosen)
-    shown = answers_table(*given, agreed, calculated).set_index("Context")
-    own = shown[:-2]
-    assert own["Missing"].to_dict() == {"best baseline (Dense)": "1", "pages given (BM25)": "0"}
-    assert own[[column for column in shown if "Reported" in column]].to_dict("list") == figures
-    by_rules, people = shown.loc["best baseline (Dense), calculated"], shown.loc["κ with people"]
-    assert by_rules["Token F1"] == "–"
-    assert by_rules["Right"].startswith("1.00 [")
-    assert people[["Right", "Numeric match", "Token F1", "ROUGE-L"]].tolist() == ["0.90", "0.80", "0.20", "–"]
-
-
-def test_the_two_versions_of_the_main_study_conflict_in_amount_and_order_the_contexts_alike():
-    found = {name: round(float(value), 2) for name, value in conflict().items()}
-    # the least by oracle document, 0.44 - 0.26, the most by oracle page, 0.70 - 0.34
-    assert found == {"cells": 8, "differing": 7, "n": 50, "least": 0.18, "most": 0.36}
-    tables = [facts(source).table(table) for source, table in VERSIONS.values()]
+def test_the_two_versions_of_the_main_study_order_the_contexts_alike():
+    tables = facts("kobeissi2026_en").table("Table 5"), facts("kobeissi2026_fr").table("Table 6")
     one, other = (sorted(table, key=lambda row: table[row]["numeric_match"]) for table in tables)
     assert one == other
 

@@ -28,7 +28,7 @@ def test_a_wrong_name_lists_the_right_ones(name, given, message):
 
 def test_a_chapter_on_answers_is_left_out_and_says_so_where_there_are_none():
     left_out = {*notebooks.chapters()} - {*notebooks.chapters(("answer",))}
-    assert left_out == {"06_generation"}
+    assert left_out == {"06_generation", "a2_measures"}
     assert notebooks.chapters(("evidence",)) == notebooks.chapters()
     heading, _, reason = notebooks.in_place_of("06_generation", "<b>").splitlines()
     assert heading == "# Do better pages give better answers?"
