@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from transformers import TrainerCallback
 
 from lib.analysis import preference
-from lib.analysis.preference import compared_before, folds, pairs, paragraph, prompt_context
+from lib.analysis.preference import compared_before, folds, pairs, prompt_context
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus
 from lib.methods import METHODS
@@ -20,6 +20,7 @@ pytest.importorskip("trl", reason="trl is not installed; run make env")
 
 from extras.preference import dpo
 from extras.preference import train as training
+from extras.preference.needs import paragraph
 from extras.preference.tuned import LOG, compared, open_tuned, tuned_answers
 
 LORA = {"method": "lora", "learning_rate": 1e-2}
