@@ -26,7 +26,6 @@ from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
-SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
 ACTIONS: list[dict] = read_yaml(Path(__file__).with_name("actions.yaml"))
 #: Of a change: ``form`` and ``base`` are the titles of the rows with it and without it, ``forms`` how many were tried;
 #: page recall of both, the difference with its interval, and seconds per question (NaN where they were not measured).
@@ -57,20 +56,6 @@ def against_reference(study: Study, metrics: Metrics, methods: Sequence[str]) ->
     changed = {name: METHODS[name].changes for name in methods}
     base = {name: metrics[row, "page_recall", 5] for name, row in changed.items()}
     return Resampling.of(study).compare(base, own).assign(reference=changed.values())
-
-
-def with_references(methods: Sequence[str]) -> list[str]:
-    """The rows that others change, and then these, so that a reader sees what is changed."""
-    changed = dict.fromkeys(METHODS[name].changes for name in methods)
-    return [*(name for name in changed if name not in methods), *methods]
-
-
-def means(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
-    """The SHOWN metrics of rows with intervals: method, metric, k, mean, low, high, n."""
-    draws = Resampling.of(study)
-    entries = [(name, *measure) for name in methods for measure in SHOWN]
-    rows = [(*one, *draws.interval(metrics[one])[:4]) for one in entries]
-    return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
 
 
 def _pairs(action: dict, metrics: Metrics, k: int) -> Iterator[tuple[str, str, pd.Series, pd.Series]]:
