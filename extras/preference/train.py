@@ -12,15 +12,13 @@ from pathlib import Path
 import click
 import pandas as pd
 
+from extras.preference.needs import check_machine, estimate, paragraph
 from extras.preflight import preflight
 from lib.analysis.preference import (
     COMPARED_VERSION,
-    check_machine,
     counts,
-    estimate,
     fold_pairs,
     folds,
-    paragraph,
     prompt_context,
     rejected_context,
     stored_as,

@@ -5,14 +5,16 @@ tests are in :mod:`lib.analysis.scoreboard`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from lib.analysis.facts import facts
 from lib.files import read_yaml
+from lib.words import IN_WORDS
 
 PATH = Path(__file__).with_name("claims.yaml")
 _FILE = read_yaml(PATH)
@@ -35,6 +37,12 @@ class Entry(NamedTuple):
     def key(self) -> tuple[tuple[str, str], str, int | None]:
         """Its place in :class:`lib.metrics.frame.Metrics`."""
         return (self.row, self.condition), self.metric, self.k
+
+    def __str__(self) -> str:
+        """``page_recall@5 of dense (pages given)``."""
+        depth = "" if self.k is None else f"@{self.k}"
+        given = "" if self.condition == "standard" else f" ({IN_WORDS[self.condition]})"
+        return f"{self.metric}{depth} of {self.row}{given}"
 
 
 def entry(text: str, metric: str) -> Entry:
@@ -84,6 +92,21 @@ class Claim:
     def runs(self) -> list[tuple[str, str]]:
         """The runs that the claim needs: row and condition."""
         return list(dict.fromkeys((one.row, one.condition) for one in self.a + self.b))
+
+
+def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]:
+    """The two sides of each pair that a claim compares, by its name, such as ``dense − bm25``; of a claim about one
+    pair it is empty."""
+    if claim.kind not in ("every", "pairs"):
+        return {"": (claim.a, claim.b)}
+    found = {}
+    for pair in product(claim.a, claim.b) if claim.kind == "every" else zip(claim.a, claim.b, strict=True):
+        rows = [one.row + f" ({one.condition})" * (one.condition != "standard") for one in pair]
+        if claim.kind == "every" and len(set(rows)) == 1:  # one row in several measures
+            rows = [one.metric for one in pair]
+        name = " − ".join(rows) + f", {pair[0].metric}" * (claim.kind == "pairs")
+        found[name] = pair[:1], pair[1:]
+    return found
 
 
 def sources() -> dict[str, dict[str, str]]:

@@ -14,7 +14,6 @@ from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
-SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
 BASE = "untrained sum of identity and words"
 TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants of the page ranker are measured, by title.
@@ -40,18 +39,6 @@ def against_reference(study: Study, metrics: Metrics, methods: Sequence[str]) ->
     return Resampling.of(study).compare(base, own).assign(reference=changed.values())
 
 
-def with_references(methods: Sequence[str]) -> list[str]:
-    """The rows that others change, and then these, so that a reader sees what is changed."""
-    changed = dict.fromkeys(METHODS[name].changes for name in methods)
-    return [*(name for name in changed if name not in methods), *methods]
-
-
-def means(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
-    """The SHOWN metrics of rows with intervals: method, metric, k, mean, low, high, n."""
-    draws = Resampling.of(study)
-    entries = [(name, *measure) for name in methods for measure in SHOWN]
-    rows = [(*one, *draws.interval(metrics[one])[:4]) for one in entries]
-    return pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high", "n"])
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:

@@ -18,8 +18,8 @@ from lib.stats import Resampling
 
 #: Name of a family to what is tested in it.
 FAMILIES = {
-    "claims": "of a source, without variants: all that were tested, one-sided in their own measures (chapter 9)",
-    "variants": "of a source's claims (chapter 9)",
+    "claims": "of a source, without variants: all that were tested, one-sided in their own measures (chapter 8)",
+    "variants": "of a source's claims (chapter 8)",
     "ladder": "the steps of Ahead, each from the one above (chapter 7)",
     "matched": "baselines with matched filings, each from the one without (chapter 3)",
     "rivals": "page scorers with filings matched by records, each from three rivals (chapter 4)",

@@ -1,8 +1,7 @@
 """What every row costs beside what it finds, and which rows no other one beats at both.
 
 Costs are measured apart from the runs, all rows alike (``python -m lib time``): warm, one question at a time, the same
-questions for every row. Seconds vary from question to question, so that two rows are told apart by their quartiles; the
-clocks of indexing are those of when each stage was computed, so that these are told apart from a factor of two.
+questions for every row. Rows are compared by the median of their seconds per question.
 """
 
 from collections.abc import Iterable
@@ -21,7 +20,6 @@ BENCHMARKS, TIMES = "benchmarks.csv", "times.csv"
 TIME_COLUMNS = (
     "method n_questions question_s low_s high_s tokens_written tokens_read pairs_scored index_s machine"
 ).split()
-INDEX_FACTOR = 2.0
 
 
 def known_file(study: Study, name: str) -> Path | None:
@@ -40,26 +38,20 @@ def known_table(study: Study, name: str) -> pd.DataFrame | None:
 def costs(study: Study, metrics: Metrics, methods: Iterable[str], metric: str, k: int) -> pd.DataFrame:
     """Measured cost, and quality under the standard condition, of those rows that were timed.
 
-    Columns are TIME_COLUMNS, ``quality``, and whether a row is on the frontier of seconds per question
-    (``is_best``) and of seconds to index (``is_best_index``). There are no rows where nothing was timed.
+    Columns are TIME_COLUMNS, ``quality``, and whether a row is on the frontier of seconds per question (``is_best``).
+    There are no rows where nothing was timed.
     """
     known = known_table(study, TIMES)
     known = pd.DataFrame(columns=TIME_COLUMNS) if known is None else known
     table = known[known["method"].isin(list(methods))].reset_index(drop=True)
     table["quality"] = np.array([metrics[name, metric, k].mean() for name in table["method"]], float)
-    index_s, spread = table["index_s"].astype(float), INDEX_FACTOR**0.5
-    best = on_frontier(table["low_s"], table["high_s"], table["quality"])
-    best_index = on_frontier(index_s / spread, index_s * spread, table["quality"])
-    return table.assign(is_best=best, is_best_index=best_index)
+    return table.assign(is_best=on_frontier(table["question_s"], table["quality"]))
 
 
-def on_frontier(low: np.ndarray, high: np.ndarray, quality: np.ndarray) -> np.ndarray:
-    """Whether no other point is better at cost or quality and not worse at the other; bool, shape (n,).
-
-    A point is cheaper than another if its range of cost, ``low`` to ``high``, ends before the other's begins; else they
-    cost the same. A point without a cost is on no frontier.
-    """
-    low, high, quality = (np.asarray(values, float) for values in (low, high, quality))
-    is_cheaper, gain = high[None] < low[:, None], quality[None] - quality[:, None]  # the other is
-    is_beaten = (is_cheaper & (gain >= 0)) | (~is_cheaper.T & (gain > 0) & np.isfinite(low)[None])
-    return ~is_beaten.any(axis=1) & np.isfinite(low)
+def on_frontier(cost: np.ndarray, quality: np.ndarray) -> np.ndarray:
+    """Whether no other point is better at cost or quality and not worse at the other; bool, shape (n,). A point without
+    a cost (NaN) is on no frontier."""
+    cost, quality = (np.asarray(values, float) for values in (cost, quality))
+    saved, gain = cost[:, None] - cost[None], quality[None] - quality[:, None]  # by the other
+    is_beaten = (saved >= 0) & (gain >= 0) & ((saved > 0) | (gain > 0))
+    return ~is_beaten.any(axis=1) & np.isfinite(cost)

@@ -45,10 +45,6 @@ def labels_of_selection(study: Study) -> pd.DataFrame:
     return top.assign(label=[USEFUL if pair in kept else BEHIND for pair in pairs])[COLUMNS]
 
 
-#: Rows that follow the small model's judgement, and the labels that they follow.
-FOLLOWING = {"crag": labels_of_first, "selection_agent": labels_of_selection}
-
-
 @_judged("analysis/corrections", "crag")
 def corrections(study: Study) -> pd.DataFrame:
     """What corrective RAG did with each question: is_rewritten, is_second (the second round won), counts of labels."""
@@ -64,13 +60,6 @@ def labels_of_hand_pairs(study: Study) -> pd.DataFrame:
 @_judged("analysis/judge-labels/hand")
 def _hand_labels(study: Study, pairs: list[str]) -> pd.DataFrame:
     return judgements(study, labelled_pairs())
-
-
-def judge_measured(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
-    """How often the judge gives each label, and the chunk is on a gold page: by label n, share, n_gold, gold_share."""
-    gold = is_gold(judged, study.questions)
-    table = gold.groupby(judged["label"]).agg(n="size", n_gold="sum")
-    return table.assign(share=table["n"] / len(judged), gold_share=table["n_gold"] / table["n"]).reset_index()
 
 
 def kappa_of(tables: np.ndarray) -> np.ndarray:
@@ -95,18 +84,24 @@ def agreement_of(draws: Resampling, a: pd.Series, b: pd.Series) -> dict[str, flo
     return {"n": share.n} | columns_of("accuracy", share) | columns_of("kappa", (kappa, low, high))
 
 
+def with_gold_pages(study: Study, labels: pd.DataFrame) -> dict[str, float]:
+    """How far USEFUL ``labels`` of chunks agree with the gold pages, see :func:`agreement_of`."""
+    labels = labels.set_index("question_id", drop=False)
+    gold = pd.Series(is_gold(labels, study.questions).to_numpy(), labels.index)
+    return agreement_of(Resampling.of(study), labels["label"] == USEFUL, gold)
+
+
 def agreement(study: Study, judged: pd.DataFrame) -> pd.DataFrame:
     """The judge (``judged`` has its ``label`` of the pairs) and the gold pages, each beside the reading by hand.
 
     Returns:
-        One row per labelling (``judge``: RELEVANT; ``gold page``) and reading of the hand labels (READINGS): see
+        One row per labelling (``judge``: USEFUL; ``gold page``) and reading of the hand labels (READINGS): see
         :func:`agreement_of`. The drawn pairs are half on gold pages, all pairs are not.
     """
     pairs = judged.merge(hand_labels().rename(columns={"label": "hand"}), on=["question_id", "chunk_id"])
     gold = is_gold(pairs, study.questions).to_numpy()
-    pairs = pairs.set_index("question_id")
+    pairs, draws = pairs.set_index("question_id"), Resampling.of(study)
     labellings = {"judge": pairs["label"] == USEFUL, "gold page": pd.Series(gold, pairs.index)}
-    draws = Resampling.of(study)
     rows = [
         {"labelling": name, "hand": reading} | agreement_of(draws, labels, pairs["hand"].isin(values))
         for name, labels in labellings.items()
@@ -146,21 +141,6 @@ def relevances(study: Study, contexts: Sequence[Context]) -> pd.DataFrame:
 
     parts = [kept(study, "answers/relevance", one, make).assign(name=one.title) for one in contexts]
     return pd.concat(parts, ignore_index=True)[["question_id", "name", "judged", "gold"]]
-
-
-def compared(study: Study, values: pd.DataFrame) -> pd.DataFrame:
-    """The means of both measures of :func:`precisions` or :func:`relevances`, and their rank correlation.
-
-    Returns:
-        name, measure (judged, gold, correlation), mean, low, high, n; NaN where a constant measure has no correlation.
-    """
-    draws, rows = Resampling.of(study), []
-    for name, part in values.groupby("name", sort=False):
-        part = part.set_index("question_id")
-        found = {column: draws.interval(part[column]) for column in ("judged", "gold")}
-        found["correlation"] = draws.rank_correlation(part["judged"], part["gold"])
-        rows += [(name, measure, *interval[:4]) for measure, interval in found.items()]
-    return pd.DataFrame(rows, columns=["name", "measure", "mean", "low", "high", "n"])
 
 
 @_judged("analysis/context-precision/{method}", "{method}")

@@ -1,87 +1,48 @@
 """The claims tested on the rows of the method table: what holds here, what has the opposite sign, what is open.
 
-How a claim is tested is in :mod:`lib.analysis.statistic`, what is corrected together in :mod:`lib.analysis.families`.
+How a claim is tested and which verdict follows is in :mod:`lib.analysis.statistic`, what is corrected together in
+:mod:`lib.analysis.families`. No verdict is drawn where a claim is
 
 * *not measured*: a row is missing, or the claim needs what this study does not have;
 * *same as another*: the fact is that of another claim, which has the verdict;
 * *treatment replaced*: the paper's component is not here, so that nothing follows for the claim;
 * *not tested*: the treatment changes the first ranks of fewer questions than a stated share, the judge that it depends
-  on agrees with the gold pages no better than chance, or what is measured cannot decide it;
-* *opposite sign*: the test of the opposite direction has a Holm p below 0.05;
-* *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
-* *holds*: the test of the claim has a Holm p below 0.05;
-* *undecided*: everything else, with the number of questions that would decide (``questions_needed``, or
-  ``questions_until`` for what is no mean of questions, there).
+  on agrees with the gold pages no better than chance, or what is measured cannot decide it.
 """
 
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from lib.analysis import judged, statistic
-from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry
+from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
 from lib.analysis.failures import kinds_by_question
 from lib.analysis.families import family_of_claim
 from lib.analysis.page_scorer import SCORERS
+from lib.analysis.statistic import DECIDED, DRAWN, UNDECIDED, decide
 from lib.analysis.weights import CHOOSING, by_weight, sweep
 from lib.answers.answers import best_baseline
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import digest_of_file
 from lib.metrics.frame import Metrics, long_frame
-from lib.metrics.retrieval import is_gold
 from lib.published import METRICS_FILE
-from lib.stats import Resampling, holm
+from lib.stats import Resampling
 from lib.study import Study
 from lib.typed import content_digest
-from lib.words import IN_WORDS, NeedsFilings, StudyError
+from lib.words import NeedsFilings, StudyError
 
-DRAWN = HOLDS, SMALLER, OPPOSITE, UNDECIDED = "holds", "smaller than claimed", "opposite sign", "undecided"
-REPLACED, SAME = "treatment replaced", "same as another"
-NOT_TESTED, NOT_MEASURED = "not tested", "not measured"
+REPLACED, SAME, NOT_TESTED, NOT_MEASURED = "treatment replaced", "same as another", "not tested", "not measured"
 VERDICTS = (*DRAWN, REPLACED, SAME, NOT_TESTED, NOT_MEASURED)
 VERSION = 3
 BEST = "best-baseline"
 AMOUNTS_OF = "financebench"  # amounts were claimed of its questions
 STATISTICS = ("argmax", "correlation", "groups")  # kinds that are no mean of questions
 FIXED = (30, 50, 70, 90)  # weights of dense that Akarsu et al. compare, in percent
-DECIDED = "estimate low high n n_clusters bound amount spread p p_holm p_bh p_opposite p_opposite_bh verdict".split()
-DECIDED += ["n_needed", "changed"]
-POWER_COLUMNS = "source tests half_width detects detects_holm".split()
 BOARD = [*DECIDED, "also_estimate", "also_p", "rival", "missing"]
-
-
-def verdict(tested: statistic.Finding, p_holm: float, p_opposite: float) -> str:
-    """The verdict on a claim that was tested, by the rules above."""
-    if p_opposite < statistic.ALPHA:
-        return OPPOSITE
-    if tested.amount is not None and tested.high < tested.amount:
-        return SMALLER
-    return HOLDS if p_holm < statistic.ALPHA else UNDECIDED
-
-
-def decide(tests: Mapping[str, statistic.Finding], family: Mapping[str, str]) -> pd.DataFrame:
-    """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
-
-    ``p_bh`` and ``p_opposite_bh`` are Benjamini & Hochberg's (1995), which control the share of false discoveries.
-    ``n_needed`` is NaN unless the verdict is *undecided*. Claims without a family are not corrected (NaN).
-    """
-    table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
-    from scipy.stats import false_discovery_control  # takes half a second
-
-    families = pd.Series(family, dtype=object).reindex(table.index)
-    for name in ("p", "p_opposite"):
-        grouped = table[name].groupby(families, sort=False)
-        table[f"{name}_bh"] = grouped.transform(lambda part: false_discovery_control(part))
-        table["p_holm" if name == "p" else name] = grouped.transform(lambda part: holm(part))
-    table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
-    needed = map(statistic.questions_needed, table["estimate"] - table["bound"], table["spread"])
-    table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
-    return table.astype({"amount": float})[DECIDED]
 
 
 class Scoreboard:
@@ -113,9 +74,8 @@ class Scoreboard:
         """BOARD: one row per claim and variant, in the order of :func:`lib.analysis.claims.claims`.
 
         ``rival`` is the pair that decides a claim about several, ``missing`` why no verdict is drawn (of *same as
-        another* the id of that one), ``changed`` the share of questions whose first ranks the treatment changes, and
-        ``also_estimate`` and ``also_p`` (not corrected) are of the second measure. A column is missing or NaN where it
-        does not apply.
+        another* the id of that one), ``changed`` the share of questions whose first ranks the treatment changes;
+        ``also_estimate`` and ``also_p`` (not corrected) are of the second measure. NaN where one does not apply.
         """
         by_id = {claim.id: claim for claim in claims()}
         if self.study.dataset.name != AMOUNTS_OF:
@@ -140,13 +100,18 @@ class Scoreboard:
                 board.loc[claim.id, "n_needed"] = needed
         return board
 
-    def _no_verdict(self, claim: Claim, tests: Mapping[str, statistic.Finding]) -> tuple[str, str] | None:
+    def _no_verdict(self, claim: Claim, tests: Container[str]) -> tuple[str, str] | None:
         """What stands in place of a verdict, and why; None where one is drawn."""
         if claim.same_as in tests:
             return SAME, claim.same_as
         if claim.replaced:
             return REPLACED, self._filled(claim.replaced, claim.shown)
-        untested = self._filled(claim.untested, claim.shown) or self._untested(claim, tests[claim.id])
+        untested = self._filled(claim.untested, claim.shown)
+        if not untested and claim.judge and self.judge_low is not None and self.judge_low <= 0:
+            untested = "the judge agrees with the gold pages no better than chance"
+        changed = tests[claim.id].changed
+        if not untested and changed < CHANGED_LEAST:
+            untested = f"the first ranks of {changed:.0%} of the questions differ"
         return (NOT_TESTED, untested) if untested else None
 
     def _filled(self, text: str, shown: Sequence[Entry]) -> str:
@@ -157,13 +122,6 @@ class Scoreboard:
         given |= {"share": f"{mean:.0%}", "margin": f"{MARGIN / mean:.0%}" if mean else "no share"}
         return text.format(**given, tokens=self.study.profile.page_scorer.max_tokens)
 
-    def _untested(self, claim: Claim, tested: statistic.Finding) -> str:
-        """Why the treatment of a claim hardly happened; empty where it did."""
-        if claim.judge and self.judge_low is not None and self.judge_low <= 0:
-            return "the judge agrees with the gold pages no better than chance"
-        few = tested.changed < CHANGED_LEAST
-        return f"the first ranks of {tested.changed:.0%} of the questions differ" if few else ""
-
     def test(self, claim: Claim) -> tuple[statistic.Finding | None, str]:
         """A claim's test and the pair that decided it, or None and why it cannot be tested."""
         if not claim.kind:
@@ -172,7 +130,7 @@ class Scoreboard:
         if claim.kind == "argmax":
             absent = [one for one in claim.a if one.row not in self.sweeps]
         if absent:
-            return None, "no " + ", ".join(dict.fromkeys(map(in_words, absent)))
+            return None, "no " + ", ".join(dict.fromkeys(map(str, absent)))
         if any(not self._ids(chosen).any() for chosen in (claim.only, claim.against)):
             types = map(str, [*claim.only.values(), *claim.against.values()])
             return None, f"no questions of type {', '.join(types)}"
@@ -217,8 +175,7 @@ class Scoreboard:
         return is_meant
 
     def _mean(self, claim: Claim, entries: Sequence[Entry]) -> pd.Series:
-        values = pd.concat([self.metrics[self._key(one)] for one in entries], axis=1, join="inner")
-        values = values.mean(axis=1)
+        values = pd.concat([self.metrics[self._key(one)] for one in entries], axis=1, join="inner").mean(axis=1)
         return values if claim.kind == "groups" else values[self._ids(claim.only).reindex(values.index)]
 
     def _second(self, claim: Claim) -> tuple[float, float]:
@@ -243,38 +200,14 @@ class Scoreboard:
         return pd.concat(columns, axis=1), statistic.between_groups
 
 
-def in_words(one: Entry) -> str:
-    """A measure of a run as a reason names it: ``page_recall@5 of dense (pages given)``."""
-    depth = "" if one.k is None else f"@{one.k}"
-    given = "" if one.condition == "standard" else f" ({IN_WORDS[one.condition]})"
-    return f"{one.metric}{depth} of {one.row}{given}"
+def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.DataFrame:
+    """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
-
-def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]:
-    """The two sides of each pair that a claim compares, by its name, such as ``dense − bm25``; of a claim about one
-    pair it is empty."""
-    if claim.kind not in ("every", "pairs"):
-        return {"": (claim.a, claim.b)}
-    found = {}
-    for pair in product(claim.a, claim.b) if claim.kind == "every" else zip(claim.a, claim.b, strict=True):
-        rows = [one.row + f" ({one.condition})" * (one.condition != "standard") for one in pair]
-        if claim.kind == "every" and len(set(rows)) == 1:  # one row in several measures
-            rows = [one.metric for one in pair]
-        name = " − ".join(rows) + f", {pair[0].metric}" * (claim.kind == "pairs")
-        found[name] = pair[:1], pair[1:]
-    return found
-
-
-def beside(
-    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, softmax: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """What claims need beside the metrics of runs: METRIC_COLUMNS.
-
-    The measures of answers, as chapter 06 left them; ``missed_by_both``, ``table_failure`` (the first kind that holds)
-    and ``vocabulary_failure`` (any) of hybrid retrieval's failed questions, ``corrected`` of corrective RAG; with the
-    sweep under ``softmax``, document recall at the FIXED weights of dense; and with the ``ablation``, the measurements
-    of :mod:`lib.analysis.page_scorer`, page recall with 5, 10 and 20 kept pages, and ``stage_one``: the recall of the
-    first k pages by the tuned encoder (folds by company) and by the untuned one. What was not measured is left out.
+    Measures of answers, as chapter 06 left them; ``missed_by_both``, ``table_failure`` (first kind) and
+    ``vocabulary_failure`` (any) of hybrid retrieval's failed questions; of the judge's ``labels`` where corrective RAG
+    ``corrected``; of the sweep under ``softmax``, document recall at the FIXED weights; of the ``ablation``
+    (:mod:`lib.analysis.page_scorer`), page recall with 5, 10 and 20 kept pages, and ``stage_one``, the recall of the
+    first k pages by encoders tuned and not.
     """
     file, rows = study.home / METRICS_FILE, []
     of_study = study.published.metrics if study.published else metrics.frame
@@ -291,14 +224,14 @@ def beside(
             failed = kinds[~kinds["is_found"]].set_index("question_id")
             add(failed["primary"] == "table structure", "hybrid_rrf", "table_failure")
             add(failed["vocabulary"], "hybrid_rrf", "vocabulary_failure")
-    if (labels := judge_labels(study, metrics)) is not None:
+    if (labels := given.get("labels")) is not None:
         is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
         add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
-    if softmax is not None:
+    if (softmax := given.get("softmax")) is not None:
         recall = softmax.set_index("question_id").groupby("alpha")["doc_recall"]
         for percent in FIXED:
             add(recall.get_group(percent / 100), CHOOSING["softmax"], f"alpha_{percent}", 5)
-    if ablation is not None:
+    if (ablation := given.get("ablation")) is not None:
         found = ablation[ablation["metric"] == "page_recall"].set_index("item")
         for (what, scorer, by, n_pages), part in found.groupby(["part", "scorer", "by", "k"])["value"]:
             if (what, scorer, by) == ("ablation", "full", "filing"):
@@ -316,60 +249,25 @@ def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
         return None
 
 
-def judge_labels(study: Study, there: Container[str]) -> pd.DataFrame | None:
-    """The judge's labels of hybrid retrieval's first chunks; None where it judges nothing or its texts are not here."""
-    return with_filings(lambda: judged.labels_of_first(study)) if "crag" in there else None
-
-
-def judge_agreement(study: Study, labels: pd.DataFrame | None) -> dict[str, float | None]:
-    """How far the judge's labels agree with the gold pages: ``kappa``, ``kappa_low``, ``kappa_high`` and the rest of
-    :func:`lib.analysis.judged.agreement_of`; None without labels."""
-    if labels is None:
-        return dict.fromkeys(("kappa", "kappa_low", "kappa_high"))
-    gold = is_gold(labels, study.questions).set_axis(labels["question_id"])
-    is_useful = labels.set_index("question_id")["label"] == judged.USEFUL
-    return judged.agreement_of(Resampling.of(study), is_useful, gold)
-
-
 def boards_of(
     study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, by: Sequence[str] = ("company",)
 ) -> list[pd.DataFrame]:
     """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`, with draws of
     each of ``by``; stored."""
     swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
-    more = beside(study, metrics, ablation, swept.get(CHOOSING["softmax"]))
+    labels = with_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
+    more = beside(study, metrics, ablation=ablation, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
-    low, boards = judge_agreement(study, judge_labels(study, metrics))["kappa_low"], []
+    low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
     given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
-    given["values"] = values
+    given["values"], boards = values, []
     for drawn in by:
         params = given | ({"by": drawn} if drawn != "company" else {})
         make = lambda drawn=drawn: Scoreboard(study, whole, sweeps, low, drawn).scores().reset_index()  # noqa: E731
         board = study.store.kept("analysis/claims", params, make, VERSION, public=True)
         boards.append(board.set_index("claim"))
     return boards
-
-
-def power(board: pd.DataFrame) -> pd.DataFrame:
-    """What the tests of a source can find: POWER_COLUMNS, medians over its claims about means.
-
-    ``tests`` are those of the family, ``half_width`` is of 95 % intervals; a difference of ``detects`` is found
-    by one test, one of ``detects_holm`` by the first step of Holm's correction, each with a probability of POWER.
-    """
-    rows = []
-    for source in dict.fromkeys(claim.source for claim in claims()):
-        own = {claim.id: claim.says for claim in claims() if claim.source == source and not claim.variant}
-        part = board.loc[[*own]].query("p_holm.notna()")
-        if (means := part[part["spread"].notna()]).empty:
-            continue
-        wide = means[means.index.map(own) != "<="]
-        found = [
-            [statistic.detectable(*one, n_tests) for one in zip(means["spread"], means["n"], strict=True)]
-            for n_tests in (1, len(part))
-        ]
-        rows.append((source, len(part), (wide["high"] - wide["low"]).median() / 2, *map(np.median, found)))
-    return pd.DataFrame(rows, columns=POWER_COLUMNS)
 
 
 def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -5,6 +5,13 @@ so tests are one-sided: ``a > b`` against 0 by a paired randomisation test whose
 help" is tested against a margin, the smallest gain that would matter, by the share of bootstrap draws of companies at
 or above it (as in two one-sided tests, Schuirmann 1987, with an interval of 90 %); its opposite is a gain above 0.
 Levels, correlations and sweeps, which no exchange of signs describes, are tested by draws of companies, too.
+
+The verdicts, by p-values that are corrected within a family (Holm, 1979):
+
+* *opposite sign*: the test of the opposite direction has a p below ALPHA;
+* *smaller than claimed*: an amount was claimed in the same measure of the same questions, and the interval is below it;
+* *holds*: the test of the claim has a p below ALPHA;
+* *undecided*: everything else, with the number of questions that would decide.
 """
 
 import math
@@ -17,9 +24,12 @@ from scipy.special import ndtri
 
 from lib.analysis.claims import Claim
 from lib.stats import EDGES as TWO_SIDED
-from lib.stats import Resampling, percentiles
+from lib.stats import Resampling, holm, percentiles
 
 Statistic = Callable[[np.ndarray], np.ndarray]
+DRAWN = HOLDS, SMALLER, OPPOSITE, UNDECIDED = "holds", "smaller than claimed", "opposite sign", "undecided"
+DECIDED = "estimate low high n n_clusters bound amount spread p p_holm p_bh p_opposite p_opposite_bh verdict".split()
+DECIDED += ["n_needed", "changed"]
 ALPHA = 0.05
 POWER = 0.8
 MOST_TIMES = 64
@@ -162,3 +172,32 @@ def weakest(tests: Mapping[str, Finding], says: str = ">") -> tuple[Finding, str
     decisive.p = max(tested.p for tested in tests.values())
     decisive.p_opposite = min(1.0, decisive.p_opposite * len(tests))
     return decisive, name
+
+
+def verdict(tested: Finding, p_holm: float, p_opposite: float) -> str:
+    """The verdict on a claim that was tested, by the rules above."""
+    if p_opposite < ALPHA:
+        return OPPOSITE
+    if tested.amount is not None and tested.high < tested.amount:
+        return SMALLER
+    return HOLDS if p_holm < ALPHA else UNDECIDED
+
+
+def decide(tests: Mapping[str, Finding], family: Mapping[str, str]) -> pd.DataFrame:
+    """The verdicts on claims, corrected within each family: DECIDED, where ``p_opposite`` is corrected as well.
+
+    ``p_bh`` and ``p_opposite_bh`` are Benjamini & Hochberg's (1995), which control the share of false discoveries.
+    ``n_needed`` is NaN unless the verdict is *undecided*. Claims without a family are not corrected (NaN).
+    """
+    table = pd.DataFrame(list(map(vars, tests.values())), pd.Index(tests, name="claim"))
+    from scipy.stats import false_discovery_control  # takes half a second
+
+    families = pd.Series(family, dtype=object).reindex(table.index)
+    for name in ("p", "p_opposite"):
+        grouped = table[name].groupby(families, sort=False)
+        table[f"{name}_bh"] = grouped.transform(lambda part: false_discovery_control(part))
+        table["p_holm" if name == "p" else name] = grouped.transform(lambda part: holm(part))
+    table["verdict"] = list(map(verdict, tests.values(), table["p_holm"], table["p_opposite"]))
+    needed = map(questions_needed, table["estimate"] - table["bound"], table["spread"])
+    table["n_needed"] = np.where(table["verdict"] == UNDECIDED, list(needed), np.nan)
+    return table.astype({"amount": float})[DECIDED]

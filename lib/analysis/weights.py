@@ -5,16 +5,13 @@ best one over all questions is a peek: it was chosen by the questions it is scor
 it gives in folds by company, whose test questions had no part in it.
 """
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from lib.folds import Fold
 from lib.method import stored
 from lib.metrics import METRICS
 from lib.retrievers import convex
-from lib.retrievers.convex import Normalisation, best_alpha, chosen_alphas
-from lib.stats import Resampling, percentiles
+from lib.retrievers.convex import Normalisation, chosen_alphas
 from lib.study import Study
 
 #: Metrics of the sweep to their titles.
@@ -38,21 +35,6 @@ def by_weight(values: pd.DataFrame) -> pd.DataFrame:
     return values.pivot(index="question_id", columns="alpha", values=convex.CHOSEN_BY)
 
 
-def curves(study: Study, swept: Mapping[Normalisation, pd.DataFrame]) -> pd.DataFrame:
-    """The mean at every weight with its interval: normalisation, alpha, mean, low, high."""
-    draws, rows = Resampling.of(study), []
-    for normalisation, values in swept.items():
-        table = by_weight(values)
-        rows += [(normalisation, alpha, *draws.interval(table[alpha])[:3]) for alpha in table]
-    return pd.DataFrame(rows, columns=["normalisation", "alpha", "mean", "low", "high"])
-
-
-def best_interval(draws: Resampling, values: pd.DataFrame) -> tuple[float, float]:
-    """Where the best ``alpha`` of :func:`sweep` lies: the interval of its bootstrap by company; of ties the first."""
-    table = by_weight(values)
-    return percentiles(table.columns.to_numpy(float)[draws.means(table).round(12).argmax(axis=1)])
-
-
 def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -> pd.DataFrame:
     """Each question with the ``alpha`` that the other folds' questions chose: question_id, fold, alpha, SWEPT."""
     ids = questions["question_id"]
@@ -61,14 +43,3 @@ def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -
         chosen.loc[list(fold.test), "fold"] = fold.number
         chosen.loc[list(fold.test), "alpha"] = alpha
     return chosen.merge(values, on=["question_id", "alpha"], how="left", validate="one_to_one")
-
-
-def ways_to_weigh(values: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
-    """BM25 alone, dense alone, the peek and the held-out choice: what, alpha (a range where it differs), SWEPT, n."""
-    fixed = {"BM25 alone": 0.0, "dense alone": 1.0, "best over all questions (a peek)": best_alpha(values)}
-    parts = {what: values[values["alpha"] == alpha] for what, alpha in fixed.items()}
-    rows = []
-    for what, part in (parts | {"chosen in folds by company": chosen}).items():
-        ends = dict.fromkeys(f"{end:g}" for end in (part["alpha"].min(), part["alpha"].max()))
-        rows.append({"what": what, "alpha": " to ".join(ends)} | part[list(SWEPT)].mean().to_dict())
-    return pd.DataFrame(rows).assign(n=len(chosen))

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError
 import pandas as pd
 import yaml
 
+from lib.analysis.facts import SOURCES, facts
 from lib.book.headline import headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
@@ -35,7 +36,7 @@ def write_pages(study: Study, manifest: dict) -> None:
     own = [name for family in OWN for name in of_family(family)]
     pages = {
         "methods": methods_page(study, summary, "Methods", own),
-        "siblings": methods_page(study, summary, "Methods of the sibling studies", others),
+        "siblings": methods_page(study, summary, "Methods of the sibling studies", others) + departures(study),
         "reported": reported_page(study),
         "appendix": appendix(study, manifest),
         "headline": headline(study, summary),
@@ -55,6 +56,17 @@ def methods_page(study: Study, summary: pd.DataFrame, heading: str, names: Seque
     )
     at_k = summary[(summary["k"] == K) & summary["metric"].isin(HEADLINE)]
     return "\n".join([head, *(card(study, METHODS[name], at_k[at_k["method"] == name]) for name in names)])
+
+
+def departures(study: Study) -> str:
+    """What the sibling studies' papers state of their rows, and what the rows here do instead, a table a study."""
+    heads, parts = {"Rows": "rows", "In the paper": "paper", "Here": "here"}, []
+    for source in map(facts, SOURCES):
+        rows = [[row[key].format(**study.profile) for key in heads.values()] for row in source.differs or []]
+        if rows:
+            table = markdown_table(pd.DataFrame(rows, columns=[*heads]), plain=True)
+            parts.append(f"\n## Where the rows of {escape(source.source['name'])} depart from the paper\n\n{table}\n")
+    return "".join(parts)
 
 
 def card(study: Study, method: Method, summary: pd.DataFrame) -> str:

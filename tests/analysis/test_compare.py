@@ -13,15 +13,12 @@ from lib.methods import METHODS, Method
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.show import ahead_sets as show
-from lib.show import strategies
 from lib.show.tables import as_table
 from lib.words import NeedsFilings
 from tests.made import make_study, values
 
 N = 40
 IDS = [f"q{number}" for number in range(N)]
-MEASURES = [(name, k) for name in ("mrr", "ndcg") for k in (3, 5, 10)]
-RANKED = [one for one in MEASURES if one not in compare.SHOWN] + [(f"doc_{name}", k) for name, k in MEASURES]
 
 
 @pytest.fixture
@@ -40,45 +37,20 @@ def study(tmp_path) -> SimpleNamespace:
 @pytest.fixture
 def metrics(monkeypatch) -> Metrics:
     """``better`` finds every page and ``same`` what dense finds, which is every other one."""
-    for name in ("better", "same", "unused"):
+    for name in ("better", "same"):
         row = Method(name, name.title(), "question → answer", "k", np.max, family="kim2025", changes="dense")
         monkeypatch.setitem(METHODS, name, row)
-    half, measures = np.arange(N) % 2.0, (*compare.SHOWN, ("map", 10), *RANKED)
+    half = np.arange(N) % 2.0
     found = {"dense": half, "better": np.ones(N), "same": half}
-    return Metrics(pd.concat(values(IDS, found[name], *measure, name) for name in found for measure in measures))
+    return Metrics(pd.concat(values(IDS, one, "page_recall", 5, name) for name, one in found.items()))
 
 
 def test_every_row_stands_beside_what_it_changes(study, metrics):
-    rows = compare.with_references(["better", "same"])
-    numbers = compare.means(study, metrics, rows)
-    shown = strategies.compared_rows(numbers, compare.against_reference(study, metrics, rows[1:]))
-    assert rows == ["dense", "better", "same"]
-    assert list(shown["Method"]) == ["Dense", "Better", "Same"]
-    assert shown["Page recall: difference"].str[:6].tolist() == ["–", "0.50 [", "0.00 ["]
-    assert shown.loc[2, "p (Holm)"] == "1.000"
-    assert set(shown["n"]) == {N}
-    assert numbers.set_index(["method", "metric"]).loc[("better", "ndcg"), "mean"] == 1.0
-
-
-def test_the_takeaway_names_what_can_be_told(study, metrics):
     tested = compare.against_reference(study, metrics, ["better", "same"])
-    said = strategies.takeaway(tested)
-    assert said == "Measurably better than the method that they change: Better. Measurably worse: none."
-    found = "Of 2 strategies, 1 find measurably more pages than the method that they change (Better), and 0"
-    assert strategies.finding([tested]).startswith(found)
-
-
-@pytest.mark.parametrize(("ran", "said"), [([], "Not run in this profile: Unused."), (["unused"], "")])
-def test_rows_that_a_profile_does_not_run_are_named(metrics, ran, said):
-    run = [name for name, row in METHODS.items() if row.family == "kim2025" and name != "unused"]
-    assert strategies.left_out("kim2025", [*run, *ran]) == said
-
-
-@pytest.mark.parametrize(("found", "also"), [("page", ["MAP@10"]), ("doc", [])])
-def test_depths_have_ranked_measures_and_n(metrics, found, also):
-    table = strategies.by_depth(metrics, ["better"], [5], found)
-    heads = ["@5", "MRR@3", "MRR@5", "nDCG@3", "nDCG@5", "nDCG@10", *also]
-    assert table.to_dict("records") == [{"Method": "Better"} | dict.fromkeys(heads, "1.00") | {"n": N}]
+    assert tested["difference"].to_dict() == {"better": 0.5, "same": 0.0}
+    assert tested["reference"].tolist() == ["dense", "dense"]
+    assert tested["distinguishable"].tolist() == [True, False]
+    assert tested.at["same", "p_holm"] == 1.0
 
 
 # --- variants of the page ranker ---

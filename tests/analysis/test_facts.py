@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 
 import nbformat
 import pandas as pd
@@ -12,6 +13,7 @@ from lib.book.notebooks import chapters
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.metrics.frame import HEADLINE, Metrics
+from lib.profile import load_profile
 from lib.studies import NOTEBOOKS
 
 in_every_source = pytest.mark.parametrize("source", SOURCES)
@@ -97,3 +99,12 @@ def test_no_reported_number_is_typed_in_a_chapter():
             typed = {float(text) for text in re.findall(r"(?<![\w.])\d*\.\d{3,}", cell.source)}
             assert not typed & exact, (name, cell.id)
     assert 0.48601 in exact
+
+
+@in_every_source
+def test_every_row_that_departs_from_its_paper_is_one_of_ours(source):
+    for row in facts(source).differs or []:
+        assert row["paper"]
+        assert row["here"].format(**load_profile("default"))
+        for pattern in re.findall("`(.+?)`", row["rows"]):
+            assert [name for name in METHODS if fnmatch(name, pattern)], pattern

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from lib.analysis import preference
-from lib.analysis.preference import ADAPTER_SHARE, characters, check_machine, estimate, n_parameters
+from extras.preference import needs
+from extras.preference.needs import ADAPTER_SHARE, check_machine, estimate, n_parameters
+from lib.analysis.preference import characters
 from lib.profile import load_profile
 from lib.words import StudyError
 
@@ -65,7 +66,7 @@ MACHINES = [
 @pytest.mark.parametrize(("profile", "gpu_gib", "changes", "told"), MACHINES)
 def test_a_machine_is_large_enough_or_it_is_told_why_not(settings, monkeypatch, profile, gpu_gib, changes, told):
     """``told``: the reason, or the GiB that are not exceeded; a small model needs no GPU, nor what llama.cpp runs."""
-    monkeypatch.setattr(preference, "gpu", lambda: gpu_gib and ("Some GPU", gpu_gib))
+    monkeypatch.setattr(needs, "gpu", lambda: gpu_gib and ("Some GPU", gpu_gib))
     given = load_profile(profile)
     given = given if profile == "preference" else given.updated({"preference": settings | changes})
     if isinstance(told, str):
@@ -76,6 +77,6 @@ def test_a_machine_is_large_enough_or_it_is_told_why_not(settings, monkeypatch, 
 
 
 def test_a_small_model_is_trained_without_a_gpu(settings, monkeypatch, tiny_qwen):
-    monkeypatch.setattr(preference, "gpu", lambda: None)
+    monkeypatch.setattr(needs, "gpu", lambda: None)
     small = load_profile("paper").updated({"preference": settings}).replaced({"generator.weights": str(tiny_qwen)})
     assert check_machine(small).memory_gib < 0.01

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 from transformers import TrainerCallback
 
-from lib.analysis import preference
-from lib.analysis.preference import compared_before, folds, pairs, paragraph, prompt_context
+from lib.analysis.preference import compared_before, folds, pairs, prompt_context
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus
 from lib.methods import METHODS
@@ -18,8 +17,9 @@ from lib.study import Study
 
 pytest.importorskip("trl", reason="trl is not installed; run make env")
 
-from extras.preference import dpo
+from extras.preference import dpo, needs
 from extras.preference import train as training
+from extras.preference.needs import paragraph
 from extras.preference.tuned import LOG, compared, open_tuned, tuned_answers
 
 LORA = {"method": "lora", "learning_rate": 1e-2}
@@ -27,7 +27,7 @@ LORA = {"method": "lora", "learning_rate": 1e-2}
 
 @pytest.fixture
 def no_gpu(monkeypatch):
-    monkeypatch.setattr(preference, "gpu", lambda: None)
+    monkeypatch.setattr(needs, "gpu", lambda: None)
 
 
 def tensors(folder) -> dict:
@@ -41,7 +41,7 @@ def trained(request, make_study):
     """A study, its folds' models and what was said; trained once for all tests that only read."""
     study, said = make_study(**(LORA if request.param == "lora" else {})), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(preference, "gpu", lambda: None)
+        patch.setattr(needs, "gpu", lambda: None)
         return study, training.train_all(study, said.append), said
 
 
