@@ -105,9 +105,8 @@ def effects(found: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
 def crossing(found: pd.DataFrame, draws: Resampling) -> Interval:
     """The dose at which BM25 and dense find equally much of :func:`measured`, straight lines between doses.
 
-    Words are appended where BM25 is behind without them, else deleted: then the dose and its interval are negative.
-    NaN where the sign of the mean does not change; a draw whose sign does not counts as the largest dose, one that
-    is on the other side already as 0.
+    Negative where BM25 is ahead and words are deleted; NaN where the sign of the mean does not change. A draw whose
+    sign does not change counts as the largest dose, one that is on the other side already as 0.
     """
     apart = gains(found)
     side, kind = (-1.0, APPENDED) if apart[APPENDED, 0].mean() < 0 else (1.0, DELETED)

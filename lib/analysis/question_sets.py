@@ -1,15 +1,13 @@
-"""Who wrote the question: what the questions of a set are like, and which row finds their pages because of that.
+"""What the questions of a set are like, and which method finds their pages because of that.
 
-Every question has features (:func:`features`), numbers without text. A ridge regression predicts from them by how much
-one row finds more than another. It is fitted on one set and tested on the other (:func:`transfer`), because within one
+A question's features (:func:`features`) are numbers without text. A ridge regression predicts from them by how much one
+method finds more than another; it is fitted on one set and tested on the other (:func:`transfer`), because within one
 set a feature may stand for whatever else its writers did. Draws are of companies, in each set by itself.
-:func:`question_kind` applies what all known sets give to a reader's own questions.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -17,20 +15,19 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lib.analysis.breakdowns import MIN_QUESTIONS, THIRDS, third_of
+from lib.analysis.breakdowns import MIN_QUESTIONS
 from lib.analysis.failures import STATEMENTS, page_kind
 from lib.analysis.frontier import known_file
-from lib.analysis.statistic import correlation_of
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.method import stored
-from lib.methods import METHODS, measured
+from lib.methods import measured
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25
 from lib.retrievers.identity import years_in
 from lib.retrievers.names import names_company
-from lib.stats import Interval, Resampling, columns_of, percentiles, resampled_sums
+from lib.stats import Resampling, columns_of, percentiles, resampled_sums
 from lib.store import FRAME
 from lib.study import Study
 from lib.typed import read_frame
@@ -39,12 +36,11 @@ from lib.words import Condition, StudyError
 STAGE, VERSION = "analysis/question-features", 2
 KNOWN = ("financebench", "page-questions")  # analysts' questions, and those that were written from a page
 ROWS = ("dense", "bm25", "hybrid_rrf", "hybrid_rrf_records")  # among which a winner is predicted
-GAINS = ("recall_gain", "rank_gain")  # BM25 minus dense: page recall, reciprocal rank of the first gold page
+GAIN = "recall_gain"  # page recall, BM25 minus dense
 RIDGE = 0.005  # beside the features' mean squares: as if less than one question of 150 spoke against each
-FAR = 0.975  # a question is unlike a set if it lies farther from its middle than this share of its questions
 _FILE = read_yaml(Path(__file__).with_suffix(".yaml"))
-FEATURES, CONTRADICTIONS = _FILE["features"], _FILE["contradictions"]
-WITH_GOLD = tuple(FEATURES)
+CONTRADICTIONS = _FILE["contradictions"]
+WITH_GOLD = ("overlap", "gold_is_statement", "names_company", "names_year", "asks_figure", "length")
 WITHOUT_GOLD = ("best_overlap", *WITH_GOLD[2:])
 _FIGURES, _AMOUNTS, _OTHERS = ("|".join(_FILE[name]) for name in ("figure", "amount", "no_figure"))
 FIGURE = re.compile(rf"\b(?:{_FIGURES}|(?:{_AMOUNTS})s?)\b|[%$]", re.I)
@@ -74,10 +70,9 @@ def described(study: Study, asked: pd.DataFrame) -> pd.DataFrame:
         asked: ``question``; where known also ``company``, ``doc_name`` and ``gold_pages`` (from 0).
 
     Returns:
-        ``overlap``: the share of the rare words on a gold page (:func:`word_share`), the best of several;
-        ``gold_is_statement``: whether one of them is a primary statement; both NaN without gold pages.
-        ``best_overlap``: the share on the page that BM25 ranks first. ``names_company``: its own, or any of the
-        collection where none is given. ``names_year``, ``asks_figure``. ``length``: log2 of the number of words.
+        ``overlap`` of the best gold page and ``best_overlap`` of the page that BM25 ranks first (:func:`word_share`),
+        ``gold_is_statement``, ``names_company`` (any of the collection where none is given), ``names_year``,
+        ``asks_figure``, and ``length``, log2 of the number of words. What needs gold pages is NaN without them.
     """
     model, chunks = bm25.index(study), study.chunks
     of_page = chunks.groupby(["doc_name", "page"]).indices
@@ -110,10 +105,7 @@ def features(study: Study) -> pd.DataFrame:
 
 
 def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[str, Study]:
-    """The study and the others over the same filings, by name of the question set, those of KNOWN in its order.
-
-    One that cannot be opened is left out: it is neither on this machine nor published.
-    """
+    """The study and the others over the same filings that can be opened, by name; those of KNOWN in its order."""
     found = {study.dataset.name: study}
     for open_other in others:
         with suppress(StudyError):
@@ -125,10 +117,7 @@ def of_collection(study: Study, others: Iterable[Callable[[], Study]]) -> dict[s
 
 
 def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
-    """The runs of a set: all that the profile measures if the book is its own; else those that its results have.
-
-    Another set's runs are not computed here, except those of ROWS, as that may take long.
-    """
+    """The runs that the profile measures; of another set only those that its results have, and those of ROWS."""
     wanted, found = measured(study.profile), [(name, "standard") for name in ROWS]
     if (known := known_file(study, METRICS_FILE)) is not None:
         pairs = read_metrics(known)[["method", "condition"]].drop_duplicates()
@@ -137,16 +126,9 @@ def runs_of(study: Study, is_own: bool) -> list[tuple[str, Condition]]:
 
 
 def observed(found: pd.DataFrame, company: pd.Series, metrics: Metrics, k: int = 5) -> pd.DataFrame:
-    """The features of a set's questions, indexed by question_id, and what was measured under the standard condition.
-
-    ``metrics`` has BM25 and dense at least.
-
-    Returns:
-        The features, ``company``, the page recall at k of each of ROWS that was measured, and GAINS.
-    """
+    """The features of a set's questions (index question_id), ``company``, page recall at k of ROWS, and GAIN."""
     values = {name: metrics[name, "page_recall", k] for name in ROWS if name in metrics}
-    gains = values["bm25"] - values["dense"], metrics["bm25", "mrr", 10] - metrics["dense", "mrr", 10]
-    return found.assign(company=company, **values, **dict(zip(GAINS, gains, strict=True)))
+    return found.assign(company=company, **values, **{GAIN: values["bm25"] - values["dense"]})
 
 
 def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
@@ -159,33 +141,6 @@ def published_sets(profile: str = "default") -> dict[str, pd.DataFrame]:
             company = layer.dataset().questions.set_index("question_id")["company"]
             found[name] = observed(stored, company, Metrics(layer.metrics))
     return found
-
-
-def side_by_side(
-    metrics: Mapping[str, Metrics], condition: Condition = "standard", metric: str = "page_recall", k: int = 5
-) -> dict[str, pd.DataFrame]:
-    """Name of a set to its values at k, questions × those rows of the method table that every set has."""
-    keys = {name: ((name, condition), metric, k) for name in METHODS}
-    shared = {name: key for name, key in keys.items() if all(key in one for one in metrics.values())}
-    tables = {name: {row: one[key] for row, key in shared.items()} for name, one in metrics.items()}
-    return {name: pd.DataFrame(table).rename_axis(columns="method") for name, table in tables.items()}
-
-
-def agreement(tables: Sequence[pd.DataFrame], draws: Sequence[Resampling]) -> Interval:
-    """Spearman's correlation of the column means of two tables, questions × the same rows of the method table.
-
-    Companies are drawn in each table by itself. ``n`` counts rows, ``n_clusters`` the companies of both.
-    """
-    from scipy.stats import rankdata  # takes half a second
-
-    both = list(zip(tables, draws, strict=True))
-    means = [
-        np.vstack([table.mean().to_numpy(), replace(one, seed=one.seed + place).means(table)])
-        for place, (table, one) in enumerate(both)
-    ]
-    found = correlation_of(np.hstack([rankdata(one, axis=1) for one in means]))
-    n_companies = sum(one.company.reindex(table.index).nunique() for table, one in both)
-    return Interval(float(found[0]), *percentiles(found[1:]), tables[0].shape[1], n_companies)
 
 
 class Fit(NamedTuple):
@@ -204,12 +159,6 @@ class Fit(NamedTuple):
         middle = _design(table, self.names).mean(axis=0)
         return float(middle @ self.values), *percentiles(self.draws @ middle)
 
-    def coefficients(self) -> pd.DataFrame:
-        """feature, mean (its coefficient), low, high; no row where every feature was left out."""
-        drawn = zip(self.names, self.values[1:], map(percentiles, self.draws.T[1:]), strict=True)
-        rows = [(name, value, *ends) for name, value, ends in drawn]
-        return pd.DataFrame(rows, columns=["feature", "mean", "low", "high"])
-
 
 def _design(table: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     return np.column_stack([np.ones(len(table)), table[list(names)].to_numpy(float)])
@@ -220,8 +169,7 @@ def fit(
 ) -> Fit:
     """Ridge regression (Hoerl & Kennard, 1970) of an outcome on features, in which every set (``parts``) counts alike.
 
-    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set. ``n_draws``
-    is as the profile's ``significance`` has it; a set's number is the seed of its draws of companies.
+    A feature is left out if fewer than MIN_QUESTIONS questions differ in it from the others of their set.
     """
     differ = {name: sum(len(part) - part[name].value_counts().max() for part in parts) for name in names}
     names = tuple(name for name in names if differ[name] >= MIN_QUESTIONS)
@@ -244,7 +192,7 @@ def transfer(
     names: tuple[str, ...] = WITH_GOLD,
     n_draws: int = Resampling.n_draws,
 ) -> dict[str, float]:
-    """Fit on one set and test on another; tables of :func:`observed`, ``n_draws`` as of :func:`fit`.
+    """Fit on one set and test on another; tables of :func:`observed`.
 
     Returns:
         ``correlation`` (Spearman, by question), ``predicted`` and ``observed`` mean, each with ``_low`` and ``_high``;
@@ -257,25 +205,10 @@ def transfer(
     return found | {"without": float(fitted[outcome].mean()), "n": len(tested)}
 
 
-def thirds(
-    table: pd.DataFrame, by: str, means: Sequence[str], outcome: str, n_draws: int = Resampling.n_draws
-) -> pd.DataFrame:
-    """Questions in thirds by a column, equal values together; ``n_draws`` as of :func:`fit`.
-
-    Returns:
-        third, the means of ``means``, and the outcome's Interval.
-    """
-    draws, rows = Resampling(table["company"], n_draws), []
-    for third, part in table.groupby(third_of(table[by])):
-        means_of = {"third": THIRDS[third]} | part[list(means)].mean().to_dict()
-        rows.append(means_of | draws.interval(part[outcome])._asdict())
-    return pd.DataFrame(rows)
-
-
 def resolutions(boards: Mapping[str, pd.DataFrame], contradictions: Sequence[tuple] = CONTRADICTIONS) -> pd.DataFrame:
     """Which of two contradicting claims each set supports: that whose whole interval lies above its bound.
 
-    ``boards`` maps the name of a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
+    ``boards`` maps a set to its scoreboard, indexed by claim, with ``low``, ``high`` and ``bound``.
 
     Returns:
         about, first, second; by set 1, 2 or 0 (neither, or both); ``resolved``: *by the questions* where sets support
@@ -295,28 +228,18 @@ def resolutions(boards: Mapping[str, pd.DataFrame], contradictions: Sequence[tup
     return pd.DataFrame(rows)
 
 
-class Kind(NamedTuple):
-    """What kind of questions a reader has, and which row to expect to win."""
-
-    page_written: float  # share of the questions that are nearer to the last known set than to the first
-    unlike: float  # share that is unlike every known set: what is predicted for them is extrapolated
-    rows: pd.DataFrame  # method, recall, gain, low, high, error; the highest recall first
-
-
 def question_kind(
     study: Study, questions: pd.DataFrame | Sequence[str], known: Mapping[str, pd.DataFrame] | None = None
-) -> Kind:
-    """The kind of a reader's own questions, and the page recall to expect of each of ROWS over their own filings.
+) -> pd.DataFrame:
+    """What to expect of each of ROWS on a reader's questions over the study's filings, the highest gain first.
 
     Args:
-        study: whose pages are searched.
-        questions: texts; or a table as :func:`described` takes or gives it, whose gold pages are used if all have them.
-        known: name of a set to :func:`observed`, analysts' first; by default :func:`published_sets`.
+        questions: texts, or a table as :func:`described` takes or gives it.
+        known: name of a set to :func:`observed`; by default :func:`published_sets`.
 
     Returns:
-        The kind. ``gain`` is the predicted difference in page recall from the first of ROWS, with the interval of the
-        draws of companies. ``error`` is by how much, at most, such a prediction was wrong when it was made for one
-        known set from another: a smaller gain should not be relied on.
+        method, page ``recall``, the ``gain`` on the first of ROWS with its interval (low, high), and ``error``: the
+        largest error of such a gain predicted for one known set from another. A smaller gain should not be relied on.
 
     Raises:
         StudyError: fewer than two sets are known.
@@ -328,9 +251,6 @@ def question_kind(
     table = asked if "length" in asked else described(study, asked)
     names = WITHOUT_GOLD if table["overlap"].isna().any() else WITH_GOLD
     n_draws = study.profile.significance.n_draws
-    labelled = [part.assign(is_last=float(part is parts[-1])) for part in parts]
-    is_last = fit(labelled, "is_last", names, n_draws).predict(table) > 0.5
-    far = [_distance(table, part, names) > np.quantile(_distance(part, part, names), FAR) for part in parts]
     rows = []
     for name in (name for name in ROWS if all(name in part for part in parts)):
         gains = [part.assign(gain=part[name] - part[ROWS[0]]) for part in parts]
@@ -339,14 +259,4 @@ def question_kind(
         recall = np.clip(fit(parts, name, names, n_draws).mean(table)[0], 0, 1)
         rows.append((name, recall, *fit(gains, "gain", names, n_draws).mean(table), error))
     found = pd.DataFrame(rows, columns=["method", "recall", "gain", "low", "high", "error"])
-    ordered = found.sort_values("gain", ascending=False, ignore_index=True)
-    return Kind(float(is_last.mean()), float(np.all(far, axis=0).mean()), ordered)
-
-
-def _distance(table: pd.DataFrame, part: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
-    """How far questions are from the middle of a known set, in its own deviations (Mahalanobis), shape (n,)."""
-    from scipy.spatial.distance import cdist
-
-    x, known = (one[list(names)].to_numpy(float) for one in (table, part))
-    inverse = np.linalg.inv(np.cov(known, rowvar=False) + RIDGE * np.eye(len(names)))
-    return cdist(x, known.mean(axis=0, keepdims=True), "mahalanobis", VI=inverse)[:, 0]
+    return found.sort_values("gain", ascending=False, ignore_index=True)

@@ -270,7 +270,3 @@ def boards_of(
     return boards
 
 
-def verdicts_by_set(boards: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The verdict on each claim (index ``claim``, without variants) on each question set, a column by its name."""
-    verdicts = pd.DataFrame({name: board["verdict"] for name, board in boards.items()})
-    return verdicts.reindex([claim.id for claim in claims() if not claim.variant]).rename_axis("claim")

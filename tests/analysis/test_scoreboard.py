@@ -277,11 +277,7 @@ def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
     assert by_company["estimate"] == by_filing["estimate"] == 1.0
 
 
-def test_verdicts_by_set():
-    one, other = scores(dense=GOOD, hyde_akarsu=BAD), scores(dense=BAD, hyde_akarsu=GOOD)
-    table = board.verdicts_by_set({"a": one, "b": other})
-    assert table.loc["akarsu2026/hyde-hurts"].tolist() == [HOLDS, OPPOSITE]
-    assert len(table) == 93  # without variants
+def test_the_best_baseline_is_that_of_the_questions():
     found = Scoreboard(study_of(), metrics_of(dense=HALF, bm25=GOOD))
     assert found.best == "bm25"
     assert found._key(Entry("best-baseline", "standard", "page_recall", 5))[0] == ("bm25", "standard")
