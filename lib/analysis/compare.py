@@ -34,7 +34,7 @@ ACTION_COLUMNS = (
     "do needs form base forms reference_mean mean low high difference difference_low difference_high p_holm base_s "
     "form_s n pays is_sure"
 ).split()
-BASE = "untrained sum of identity and words"
+BASE = "BM25 and a metadata score, untrained"
 TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants of the page ranker are measured, by title.
 MEASURED = {
@@ -171,14 +171,3 @@ def by_set(study: Study, steps: pd.DataFrame | None = None) -> pd.DataFrame:
     p_holm = table[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
     p_holm = p_holm.reindex(table.index).where(~is_step, of_ladder.get(LADDER[-1].title))
     return table.assign(p_holm=p_holm)[SET_COLUMNS]
-
-
-def by_type(study: Study) -> pd.DataFrame:
-    """Page recall by set and type of question: a row per type, a column per variant by records without ablations."""
-    found = {
-        title: mean_recalls(study, variant).groupby(["set", "question_type"], sort=False)["page_recall"]
-        for title, variant in MEASURED.items()
-        if not variant.name.startswith("without") and not variant.is_from_covers
-    }
-    parts = {title: of.mean() for title, of in found.items()}
-    return pd.DataFrame(parts).assign(n=found[BASE].size()).reset_index()
