@@ -54,14 +54,6 @@ def test_the_parts_of_a_bar_differ_in_lightness_and_are_told_in_words():
     assert (said["best"], said["found"], said["page"], said["document"]) == ("Dense", "20%", "50%", "30%")
 
 
-def test_steps_of_the_ladder_stand_on_each_other():
-    steps = pd.DataFrame({"title": ["Dense", "+ page kinds"], "page_recall": [0.3, 0.8], "difference": [np.nan, 0.5]})
-    drawn = figures.waterfall(steps.assign(low=0.2, high=0.9))
-    assert [(bar.get_x(), bar.get_width()) for bar in drawn.axes[0].patches] == [(0, 0.3), (0.3, 0.5)]
-    assert [text.get_text() for text in drawn.axes[0].texts] == ["0.30", "0.80 (+0.50)"]
-    assert float(smallest_type(drawn)) >= 8
-
-
 def test_curves_name_a_few_methods():
     assert finding([]).startswith("Of 0 strategies, 0 find measurably more")
     rows = [(m, metric, k, 0.5, 0.4, 0.6) for m in METHODS for metric in ("doc_recall", "page_recall") for k in (1, 5)]
