@@ -14,7 +14,7 @@ from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
-BASE = "untrained sum of identity and words"
+BASE = "BM25 and a metadata score, untrained"
 TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants of the page ranker are measured, by title.
 MEASURED = {
@@ -37,8 +37,6 @@ def against_reference(study: Study, metrics: Metrics, methods: Sequence[str]) ->
     changed = {name: METHODS[name].changes for name in methods}
     base = {name: metrics[row, "page_recall", 5] for name, row in changed.items()}
     return Resampling.of(study).compare(base, own).assign(reference=changed.values())
-
-
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:
@@ -96,14 +94,3 @@ def by_set(study: Study, steps: pd.DataFrame | None = None) -> pd.DataFrame:
     p_holm = table[~is_step].dropna(subset="p").groupby(["set", "reference"])["p"].transform(holm)
     p_holm = p_holm.reindex(table.index).where(~is_step, of_ladder.get(LADDER[-1].title))
     return table.assign(p_holm=p_holm)[SET_COLUMNS]
-
-
-def by_type(study: Study) -> pd.DataFrame:
-    """Page recall by set and type of question: a row per type, a column per variant by records without ablations."""
-    found = {
-        title: mean_recalls(study, variant).groupby(["set", "question_type"], sort=False)["page_recall"]
-        for title, variant in MEASURED.items()
-        if not variant.name.startswith("without") and not variant.is_from_covers
-    }
-    parts = {title: of.mean() for title, of in found.items()}
-    return pd.DataFrame(parts).assign(n=found[BASE].size()).reset_index()

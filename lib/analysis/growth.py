@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from lib.analysis.frontier import known_table
-from lib.stats import Interval, Resampling, columns_of, percentiles
+from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
 
 GROWTH, STORES, COSTS, ENGINES = "growth.csv.gz", "stores.csv", "costs.csv", "engines.csv"
@@ -32,7 +33,6 @@ ENGINE_COLUMNS = ["engine", "n_filings", "n_pages", "n_windows", "n_equal", "sec
 MIXED = "mixed"
 ASKED = "make ask"  # in the place of a method: pages as the command gives them
 METRICS = ("doc_recall", "page_recall")
-FAR = (100_000, 1_000_000)  # pages that the law is extrapolated to
 LEAST_SIZES = 3  # of a law
 PER_LAW = 5  # draws of the profile for one of a law, which is a fit
 
@@ -66,22 +66,6 @@ def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLU
     return pd.DataFrame(rows, columns=[*keys, *METRICS, "low", "high", "n", "doc_low", "doc_high"])
 
 
-def kinds(study: Study, found: pd.DataFrame) -> pd.DataFrame:
-    """What other years of asked companies cost, and other companies, both as many filings.
-
-    Columns are method, and of each kind: ``<kind>``, ``_low`` and ``_high``, the change of page recall from the asked
-    filings alone, the mean of the draws.
-    """
-    draws, rows = Resampling.of(study), {}
-    least = found[found["n_filings"] == found["n_filings"].min()].set_index("question_id")
-    for (method, kind), part in found[found["kind"] != MIXED].groupby(["method", "kind"], sort=False):
-        before = least.loc[least["method"] == method, "page_recall"]
-        change = draws.difference(part.groupby("question_id")["page_recall"].mean(), before)
-        row = rows.setdefault(method, {"method": method})
-        row |= columns_of(str(kind).partition(" ")[0], change)
-    return pd.DataFrame(rows.values())
-
-
 def by_size(study: Study, found: pd.DataFrame | None) -> pd.DataFrame | None:
     """:func:`recalls` of the mixed parts, a row a method and number of filings, n_pages being the mean of the draws."""
     if found is None:
@@ -103,33 +87,33 @@ class Law(NamedTuple):
     def at(self, n_pages: float) -> tuple[float, float, float]:
         """The recall at so many pages, and its interval."""
         place = np.array([1.0, np.log10(n_pages)])
-        return _expit(self.line @ place), *percentiles(_expit(self.draws @ place))
+        return expit(self.line @ place), *percentiles(expit(self.draws @ place))
 
 
-def laws(study: Study, found: pd.DataFrame | None, metric: str = "page_recall") -> dict[str, Law]:
+def laws(study: Study, found: pd.DataFrame | None) -> dict[str, Law]:
     """The law of each method that was measured over LEAST_SIZES mixed parts or more; each size weighs the same."""
     if found is None:
         return {}
     draws = Resampling.of(study)
     return {
-        str(method): law(part, draws.company, metric, max(1, draws.n_draws // PER_LAW))
+        str(method): law(part, draws.company, max(1, draws.n_draws // PER_LAW))
         for method, part in found[found["kind"] == MIXED].groupby("method", sort=False)
         if part["n_filings"].nunique() >= LEAST_SIZES
     }
 
 
-def law(part: pd.DataFrame, company: pd.Series, metric: str = "page_recall", n_draws: int = 2000) -> Law:
+def law(part: pd.DataFrame, company: pd.Series, n_draws: int = 2000) -> Law:
     """The law of one method over mixed parts (GROWTH_COLUMNS); see :func:`laws`.
 
     ``company`` is of each question, by question_id; its ``n_draws`` draws have a seed of their own.
     """
-    values = part.pivot_table(index="question_id", columns="n_filings", values=metric)  # means of draws
+    values = part.pivot_table(index="question_id", columns="n_filings", values="page_recall")  # means of draws
     pages = part.groupby("n_filings")["n_pages"].mean()[values.columns].to_numpy()
     means = np.vstack([values.mean().to_numpy(), Resampling(company, n_draws, 0).means(values)])
     least = 0.5 / len(values)
     lines, early = _lines(pages, means, least), _lines(pages[:-1], means[:, :-1], least)
-    fitted = _expit(lines[0] @ np.stack([np.ones(len(pages)), np.log10(pages)]))
-    ahead = _expit(early @ np.array([1.0, np.log10(pages[-1])])) - means[:, -1].clip(least, 1 - least)
+    fitted = expit(lines[0] @ np.stack([np.ones(len(pages)), np.log10(pages)]))
+    ahead = expit(early @ np.array([1.0, np.log10(pages[-1])])) - means[:, -1].clip(least, 1 - least)
     n_companies = company[values.index].nunique()
     left_out = Interval(float(ahead[0]), *percentiles(ahead[1:]), len(values), n_companies)
     error = float(np.abs(fitted - means[0]).max())
@@ -141,51 +125,3 @@ def _lines(pages: np.ndarray, means: np.ndarray, least: float) -> np.ndarray:
     clipped = means.clip(least, 1 - least)
     design = np.stack([np.ones(len(pages)), np.log10(pages)], axis=1)
     return np.linalg.lstsq(design, np.log(clipped / (1 - clipped)).T, rcond=None)[0].T
-
-
-def _expit(values: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-values))
-
-
-def law_table(found: dict[str, Law]) -> pd.DataFrame:
-    """method, slope, error, left_out (with ``_low`` and ``_high``), and recall at FAR pages, likewise."""
-    rows = []
-    for method, one in found.items():
-        row = {"method": method, "slope": one.line[1], "error": one.error}
-        row |= columns_of("left_out", one.left_out)
-        for n_pages in FAR:
-            row |= columns_of(f"at_{n_pages}", one.at(n_pages))
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def costs_at(costs: pd.DataFrame, sizes: Sequence[int], core_hour: float, gib_month: float) -> pd.DataFrame:
-    """What it takes to index an archive, from what each stage took a page over the most pages that were measured.
-
-    Args:
-        costs, sizes: COST_COLUMNS; pages of the archive.
-        core_hour, gib_month: price of a core for an hour, and of a GiB on disk for a month.
-
-    Returns:
-        n_pages (of ``sizes``), core_hours, disk_gib, money (once) and money_month.
-    """
-    once = _last(costs[costs["asked_s"].isna()])
-    seconds, disk = ((once[name] / once["n_pages"]).sum() for name in ("seconds", "disk_mib"))
-    pages = pd.Series(sizes)
-    found = pd.DataFrame({"n_pages": pages, "core_hours": pages * seconds / 3600, "disk_gib": pages * disk / 1024})
-    return found.assign(money=found["core_hours"] * core_hour, money_month=found["disk_gib"] * gib_month)
-
-
-def limits(costs: pd.DataFrame, machine_gib: float, at: int) -> pd.DataFrame:
-    """Of what is searched in memory: bytes a page, the pages that fit into a machine, and seconds of a question ``at``
-    so many pages: stage, page_bytes, n_pages, asked_s.
-    """
-    last = _last(costs[costs["asked_s"].notna()])
-    size = last["memory_mib"] * 2**20 / last["n_pages"]
-    found = {"stage": last["stage"], "page_bytes": size, "n_pages": machine_gib * 2**30 / size}
-    return pd.DataFrame(found | {"asked_s": last["asked_s"] / last["n_pages"] * at}).reset_index(drop=True)
-
-
-def _last(costs: pd.DataFrame) -> pd.DataFrame:
-    """Each stage at the largest size that it was measured at."""
-    return costs.sort_values("n_pages").groupby("stage", sort=False).tail(1)

@@ -1,4 +1,4 @@
-"""From the untrained sum to the whole method, some views more at each step, trained within the same folds."""
+"""The steps of Ahead, some views more at each, trained within the same folds; the first is the untrained sum."""
 
 from typing import NamedTuple
 
@@ -27,10 +27,10 @@ def _only(*views: str) -> Variant:
 _WORDS = ("words", "identity")
 _TERMS = (*_WORDS, "pairs", "passages", "cover", "labels")
 LADDER = (
-    Rung("untrained", "identity and words added, nothing learnt", UNTRAINED),
-    Rung("words", "trees that read identity and words", _only(*_WORDS)),
-    Rung("terms", "+ pairs of words, passages, row labels", _only(*_TERMS)),
-    Rung("windows", "+ windows and page heads of an encoder", _only(*_TERMS, *ENCODED)),
+    Rung("untrained", "BM25 and a metadata score, untrained", UNTRAINED),
+    Rung("words", "boosted trees on BM25 and a metadata score", _only(*_WORDS)),
+    Rung("terms", "+ word pairs, passages, row labels", _only(*_TERMS)),
+    Rung("windows", "+ encoder vectors of windows and page heads", _only(*_TERMS, *ENCODED)),
     Rung("statements", "+ statements, line items and years", WHOLE),
     Rung("kinds", "+ hand-written page kinds", WITH_KINDS),
 )

@@ -268,5 +268,3 @@ def boards_of(
         board = study.store.kept("analysis/claims", params, make, VERSION, public=True)
         boards.append(board.set_index("claim"))
     return boards
-
-

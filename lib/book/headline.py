@@ -20,8 +20,7 @@ from lib.models.weights import models_of
 from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, METRICS_FILE, Published
 from lib.show.display import show_figure, table
-from lib.show.tables import steps
-from lib.stats import Resampling
+from lib.stats import LEVELS, Resampling
 from lib.study import Study
 from lib.typed import read_csv
 
@@ -56,11 +55,12 @@ CLIMB = (
     Step("Add hand-written kinds of pages", "a list of line items for each kind of page", "ahead"),
     Step("Read 20 chunks instead of 5", "four times the tokens per question", "ahead", 20),
 )
+STEP_COLUMNS = "n page_recall low high difference difference_low difference_high".split()
 
 
 def climb(study: Study) -> pd.DataFrame:
-    """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, and STEP_COLUMNS of
-    :func:`lib.show.tables.steps`, with ``page_recall_pooled`` and ``question_s`` where they are known.
+    """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, page and document recall,
+    the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
 
     A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot lose.
     """
@@ -72,9 +72,13 @@ def climb(study: Study) -> pd.DataFrame:
     found = pd.DataFrame(known, columns=Step._fields)
     if len(known) < 2:
         return found
-    found = found.join(steps(study, *values, [None, *found["do"][:-1]]).drop(columns="title"))
+    pages, docs, draws = *values, Resampling.of(study)
+    before = dict(zip(pages, [*pages.values()][:1] + [*pages.values()], strict=False))
+    gains = draws.compare(before, pages).rename(columns=LEVELS | {"mean": "page_recall"})[STEP_COLUMNS]
+    gains.loc[gains.index[0], ["difference", "difference_low", "difference_high"]] = float("nan")
+    found = found.join(gains.reset_index(drop=True)).assign(doc_recall=[one.mean() for one in docs.values()])
     tested = [(own.method, base.method) if own.k == base.k else None for base, own in pairwise(known)]
-    p_holm = corrected(Resampling.of(study), metrics, filter(None, tested), K) if any(tested) else {}
+    p_holm = corrected(draws, metrics, filter(None, tested), K) if any(tested) else {}
     found["p_holm"] = [float("nan"), *(p_holm.get(pair, float("nan")) for pair in tested)]
     times = known_table(study, TIMES)
     seconds = {} if times is None else times.set_index("method")["question_s"]

@@ -225,22 +225,3 @@ def budget_curves(curves: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
     panels[-1].set_xlabel("tokens read")
     drawn.subplots_adjust(left=0.09, right=0.68, top=0.94, bottom=0.07, hspace=0.12)
     return drawn
-
-
-def waterfall(rising: pd.DataFrame) -> plt.Figure:
-    """Page recall from step to step (:func:`lib.show.tables.steps`): what each adds, with the interval of the level."""
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.5 * len(rising) + 0.9))
-    before = rising["page_recall"].shift(fill_value=0.0)
-    rows, added = np.arange(len(rising)), rising["page_recall"] - before
-    colours = [GREY, *np.where(added[1:] >= 0, COLOURS[0], COLOURS[1])]
-    axes.barh(rows, added, 0.62, left=before, color=colours)
-    ends = np.abs(rising[["low", "high"]].to_numpy().T - rising["page_recall"].to_numpy())
-    axes.errorbar(rising["page_recall"], rows, xerr=ends, fmt="none", ecolor=DARK, lw=1, capsize=3)
-    for row, one in zip(rows, rising.itertuples(), strict=True):
-        gain = "" if pd.isna(one.difference) else f" ({one.difference:+.2f})"
-        axes.text(one.high + 0.015, row, f"{one.page_recall:.2f}{gain}", va="center", fontsize=10)
-    axes.set(xlim=(0, 1.16), xticks=np.arange(0, 1.1, 0.2))
-    axes.set_xlabel(f"{METRIC_TITLES['page_recall'].lower()}@5")
-    label_rows(axes, [textwrap.fill(title.removeprefix("+ "), 34) for title in rising["title"]])
-    drawn.tight_layout()
-    return drawn

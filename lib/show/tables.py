@@ -1,11 +1,9 @@
 """The tables of retrieval: our numbers with n and intervals, beside what is reported, and step by step."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from lib.analysis.experiments import ASKED, VARIANTS
@@ -17,12 +15,11 @@ from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, Metrics, best
 from lib.metrics.retrieval import page_recall
 from lib.show.display import MEAN, Column, number, p_value, percent, printed, seconds, wide, with_interval
-from lib.stats import LEVELS, Resampling, holm
+from lib.stats import Resampling
 from lib.study import Study
 from lib.words import IN_WORDS, Condition
 
 __all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at"]  # for the chapters
-STEP_COLUMNS = ("title doc_recall page_recall low high n difference difference_low difference_high p p_holm").split()
 REPORTED = "Reported: document / page / BLEU / ROUGE-L"
 
 
@@ -65,7 +62,6 @@ FORMS = {
     "digits_3": partial(number, digits=3),
     "seconds": "{:.3f} [{:.3f}, {:.3f}]".format,
     "seconds_short": seconds,
-    "machines": lambda hours: f"{math.ceil(hours / 24):,}",
     "signed_interval": lambda *given: "–" if pd.isna(given[0]) else "{:+.2f} [{:+.2f}, {:+.2f}]".format(*given),
     "rises": "{:.2f}\u00a0→\u00a0{:.2f}".format,
     "is": {True: "yes", False: "no"}.get,
@@ -217,20 +213,3 @@ def pool_table(study: Study, metrics: Metrics, methods: Sequence[str], k: int) -
         rows.append((title(method), *map(number, numbers)))
     heads = (f"First stage @{k}", f"Pool ceiling @{depth}", f"Reranked @{k}", "Pool misses", "Inversions")
     return pd.DataFrame(rows, columns=["Method", *heads])
-
-
-def steps(
-    study: Study, pages: Mapping[str, pd.Series], docs: Mapping[str, pd.Series], against: Sequence[str | None]
-) -> pd.DataFrame:
-    """Each step with its interval and its difference from another step, as the table ``steps`` reads them.
-
-    ``pages`` and ``docs`` map a step's title to page and document recall by question id, in the order of the table;
-    ``against`` has for each step the title that it is compared with, or None.
-    """
-    base = {name: pages[other or name] for name, other in zip(pages, against, strict=True)}
-    found = Resampling.of(study).compare(base, pages).rename(columns=LEVELS | {"mean": "page_recall"})
-    found = found.assign(doc_recall=[docs[name].mean() for name in pages]).rename_axis("title").reset_index()
-    tested = np.array([other is not None for other in against])
-    found.loc[~tested, ["difference", "difference_low", "difference_high", "p"]] = np.nan
-    p_holm = pd.Series(holm(found.loc[tested, "p"]), found.index[tested])
-    return found.assign(p_holm=p_holm)[STEP_COLUMNS]

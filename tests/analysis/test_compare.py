@@ -12,8 +12,6 @@ from lib.analysis.ladder import LADDER
 from lib.methods import METHODS, Method
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
-from lib.show import ahead_sets as show
-from lib.show.tables import as_table
 from lib.words import NeedsFilings
 from tests.made import make_study, values
 
@@ -90,16 +88,6 @@ def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whol
     again = compare.by_set(study, steps).set_index(["variant", "set"])["p_holm"]
     assert again[compare.KINDS, "financebench"] == 0.0123  # a step of the ladder has its p, and no part in the family
     assert again[compare.KINDS, "page-questions"] == found["p_holm"][compare.KINDS, "page-questions"]
-    said = show.finding(found.reset_index())
-    assert "On financebench, the untrained sum finds 0.00 of the gold pages, the trained ranker 0.67" in said
-    assert len(as_table(found.reset_index(), "ahead_sets")) == len(found)
-
-
-def test_types_have_a_row_each_with_their_number(study, measured):
-    found = compare.by_type(study)
-    assert found[["question_type", "n"]].to_numpy().tolist() == [["x", 2], ["y", 1], ["z", 1]]
-    shown = show.types_table(found)
-    assert shown[show.TRAINED].tolist() == ["0.67"] * 3
 
 
 def test_what_is_neither_stored_nor_published_is_left_out(study, monkeypatch):
@@ -108,4 +96,3 @@ def test_what_is_neither_stored_nor_published_is_left_out(study, monkeypatch):
 
     monkeypatch.setattr(compare, "nested_recalls", refuse)
     assert compare.by_set(study).empty
-    assert compare.by_type(study).empty

@@ -8,7 +8,6 @@ from lib.analysis import compare
 from lib.analysis.families import FAMILIES, RUNG, corrected, family_of, members
 from lib.analysis.ladder import LADDER
 from lib.metrics.frame import Metrics
-from lib.show.tables import steps
 from lib.stats import Resampling
 from tests.made import make_study, values
 
@@ -58,12 +57,11 @@ def test_a_single_contrast_has_the_p_of_its_whole_family():
     assert found[("dense_records", "dense")] < found[own]  # alone in its family
 
 
-def test_a_step_has_the_p_of_the_ladder():
-    names = [rung.name for rung in LADDER]
+def test_a_step_has_the_p_of_the_ladder_which_begins_at_matched_dense_search():
+    names = [rung.name for rung in LADDER[1:]]
     rungs = {name: pd.Series(1.0 * (np.arange(N) < 12 + 4 * place), IDS) for place, name in enumerate(names)}
     frames = [values(IDS, one, f"{RUNG}{name}", 5, "ahead") for name, one in rungs.items()]
-    metrics = metrics_of(dense=0.2) + Metrics(pd.concat(frames))
-    pages = {"dense": metrics["dense", "page_recall", 5]} | rungs
-    table = steps(STUDY, pages, pages, [None, "dense", *names[:-1]]).set_index("title")["p_holm"]
+    metrics = metrics_of(dense_records=0.2) + Metrics(pd.concat(frames))
+    below = dict(zip(names, [metrics["dense_records", "page_recall", 5], *rungs.values()], strict=False))
     found = corrected(Resampling.of(STUDY), metrics, [(f"{RUNG}kinds", f"{RUNG}statements")], 5)
-    assert found.tolist() == [table["kinds"]]
+    assert found.tolist() == [Resampling.of(STUDY).compare(below, rungs).at["kinds", "p_holm"]]

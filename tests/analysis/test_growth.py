@@ -46,13 +46,3 @@ def test_the_size_that_is_left_out_shows_a_law_that_is_wrong_and_all_found_has_a
     assert law.left_out.low <= law.left_out.mean <= law.left_out.high
     law = growth.law(measured({84: 40, 150: 40, 250: 40}), COMPANY)
     assert law.at(1_000_000)[0] == pytest.approx(1 - 0.5 / 40)
-
-
-def test_costs_grow_with_pages_from_the_largest_size_that_was_measured():
-    """3,600 s for 1,000 pages is an hour for a thousand; 1,024 MiB are a GiB."""
-    rows = [("embed", 10, 99.0, 500.0, 9.0, np.nan), ("embed", 1000, 3600.0, 500.0, 1024.0, np.nan)]
-    costs = pd.DataFrame([*rows, ("words", 1000, 2.0, 100.0, 0.0, 0.01)], columns=growth.COST_COLUMNS)
-    row = growth.costs_at(costs, [10_000], core_hour=0.5, gib_month=0.1).iloc[0]
-    assert row[["core_hours", "disk_gib", "money", "money_month"]].tolist() == pytest.approx([10, 10, 5, 1])
-    (limit,) = growth.limits(costs, 1.0, 10_000).itertuples()
-    assert (limit.n_pages, limit.asked_s) == pytest.approx((10_240, 0.1))

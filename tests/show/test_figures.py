@@ -51,14 +51,6 @@ def test_the_parts_of_a_bar_differ_in_lightness():
     assert min(np.diff(light)) > 0.02
 
 
-def test_steps_of_the_ladder_stand_on_each_other():
-    steps = pd.DataFrame({"title": ["Dense", "+ page kinds"], "page_recall": [0.3, 0.8], "difference": [np.nan, 0.5]})
-    drawn = figures.waterfall(steps.assign(low=0.2, high=0.9))
-    assert [(bar.get_x(), bar.get_width()) for bar in drawn.axes[0].patches] == [(0, 0.3), (0.3, 0.5)]
-    assert [text.get_text() for text in drawn.axes[0].texts] == ["0.30", "0.80 (+0.50)"]
-    assert float(smallest_type(drawn)) >= 8
-
-
 def test_curves_name_a_few_methods():
     rows = [(m, metric, k, 0.5, 0.4, 0.6) for m in METHODS for metric in ("doc_recall", "page_recall") for k in (1, 5)]
     recalls = pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high"])

@@ -2,13 +2,11 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis.breakdowns import DIFFERENCES
 from lib.metrics.frame import HEADLINE, Metrics, best
-from lib.profile import load_profile
 from lib.show.tables import (
     FORMS,
     TABLES,
@@ -19,7 +17,6 @@ from lib.show.tables import (
     reported_runs,
     results_table,
     sizes_finding,
-    steps,
 )
 from lib.words import StudyError
 from tests.made import make_study, values
@@ -95,19 +92,6 @@ def test_the_best_needs_something_to_choose_from_and_ties_go_to_the_first_name()
     assert best(tied)["method"] == "dense"
     with pytest.raises(StudyError, match="no method has page_recall under oracle-document"):
         best(tied, condition="oracle-document")
-
-
-def test_each_step_is_compared_with_the_one_it_names():
-    questions = pd.DataFrame({"question_id": ["q1", "q2"], "company": ["a", "b"]})
-    study = SimpleNamespace(questions=questions, profile=load_profile("default"))
-    first = pd.Series([0.0, 0.5], ["q1", "q2"])
-    frame = steps(study, {"a": first, "b": first + 0.5}, {"a": first, "b": first}, [None, "a"])
-    assert frame["page_recall"].tolist() == [0.25, 0.75]
-    assert np.isnan(frame["difference"].iloc[0])
-    assert frame["difference"].iloc[1] == 0.5
-    table = as_table(frame, "steps", compared="Difference")
-    assert table["Difference"].tolist() == ["–", "0.50 [-0.16, 1.00]"]  # no spread: Wilson's interval
-    assert table["Step"].tolist() == ["a", "b"]
 
 
 def test_rows_that_others_choose_now_and_then_are_named_with_their_shares():
