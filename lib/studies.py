@@ -88,6 +88,12 @@ def open_study(
     return study
 
 
+def with_text(study: Study) -> Study:
+    """The study where its filings are on this machine; else the demo, whose texts and pages may be published and whose
+    runs are to be read from ``published.runs``: its own would be computed."""
+    return study if study.has_text else open_study("demo", artifacts=study.home.parents[1])
+
+
 def is_here(dataset: str, questions: str = "") -> bool:
     """Whether the filings and the questions of what is named lie on this machine, or are to be downloaded."""
     return bool(dataset or financebench_root()) and bool(not questions or questions_root(questions))

@@ -1,11 +1,12 @@
 """Opening a study by names: what is refused, and which outputs a run with changed parameters gets."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from lib import studies
-from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study
+from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study, with_text
 from lib.words import StudyError
 
 CHAPTER = "03_baselines"
@@ -39,6 +40,16 @@ def test_changed_parameters_and_settings_write_into_a_folder_beside_them(opened,
     assert all(folder.name.startswith(f"{CHAPTER}-") for folder in folders)
     assert opened(**OWN | {"methods": ["bm25"]}).outputs == folders[0]
     assert opened(changes={"bm25.k1": 0.4}).profile.bm25.k1 == 0.4
+
+
+def test_the_demo_stands_in_where_a_study_has_no_text(opened, tmp_path):
+    study = opened(**OWN)
+    assert with_text(study) is study
+    bare = SimpleNamespace(has_text=False, home=tmp_path / "financebench" / "default")
+    demo = with_text(bare)
+    assert demo.questions["question"].str.len().min() > 0
+    assert set(demo.published.runs["standard", "dense"]["question_id"]) == set(demo.questions["question_id"])
+    assert not list(tmp_path.glob("**/stages.jsonl"))
 
 
 def test_outputs_go_where_the_environment_says(opened, tmp_path, monkeypatch):

@@ -59,8 +59,8 @@ STEP_COLUMNS = "n page_recall low high difference difference_low difference_high
 
 
 def climb(study: Study) -> pd.DataFrame:
-    """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, page and document recall,
-    the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
+    """The steps of CLIMB that were measured, each beside the one before it: do, needs, method, k, page and document
+    recall, the difference with its interval, and ``page_recall_pooled`` and ``question_s`` where they are known.
 
     A step has the p of its family (:mod:`lib.analysis.families`); to read more chunks is not tested, as it cannot lose.
     """

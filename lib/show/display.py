@@ -31,6 +31,7 @@ LONGEST_LABEL = 80
 SHOWN_WIDTH = 7.6
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
+OF_DEMO = "page-of-the-demo"  # the gid of axes whose page may be published
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
@@ -385,7 +386,9 @@ def _colours(part: Artist) -> set[str]:
 
 
 def holds_page(drawn: plt.Figure) -> bool:
-    """Whether a figure shows a filing's page, which is not published: a coloured picture, or more text than a label."""
-    pictures = [picture.get_array() for axes in drawn.axes for picture in axes.images]
-    lengths = [len(text.get_text()) for axes in drawn.axes for text in axes.texts]
+    """Whether a figure shows a filing's page, which is not published: a coloured picture, or more text than a label,
+    in axes that are not OF_DEMO."""
+    drawn_in = [axes for axes in drawn.axes if axes.get_gid() != OF_DEMO]
+    pictures = [picture.get_array() for axes in drawn_in for picture in axes.images]
+    lengths = [len(text.get_text()) for axes in drawn_in for text in axes.texts]
     return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300

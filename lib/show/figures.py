@@ -14,15 +14,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.show.display import SHOWN_WIDTH
 from lib.show.tables import title
-from lib.words import IN_WORDS
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
-LOST_COLOURS = ("#08519C", "#FDAE61", "#E6E6E6")  # found, lost late and lost early: ordered by lightness
+#: Parts of :func:`lost_bars`: name, colour, and colour of the number; ordered by lightness, to be read without colour.
+LOST = {
+    "found": ("found", "#08519C", "white"),
+    "page": ("right filing, wrong page", "#FDAE61", "#222222"),
+    "document": ("wrong filing", "#D0D0D0", "#222222"),
+}
 DARK, GREY = "#333333", "#999999"
 TEXT = "#6e6e6e"  # readable on white and on black
 STYLE = {"font.size": 10, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "retrieval-gap"}
@@ -72,13 +77,29 @@ def label_rows(axes: plt.Axes, labels: Sequence[str]) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def histogram(values: pd.Series, xlabel: str, ylabel: str) -> plt.Figure:
-    """A histogram with its median marked."""
-    drawn, axes = plt.subplots(figsize=(7, 3))
-    axes.hist(values, bins=30, color=COLOURS[0])
-    axes.axvline(values.median(), color=COLOURS[1], lw=2, label=f"median {values.median():.0f}")
-    axes.set(xlabel=xlabel, ylabel=ylabel)
-    axes.legend()
+def lost_bars(lost: pd.DataFrame) -> plt.Figure:
+    """Where each row's gold pages are lost: a bar per row, in the order given, the first with the names of the parts.
+
+    Args:
+        lost: ``method`` (a name of the method table, or any other text) and the shares ``found``, ``page`` (right
+            filing, wrong page) and ``document`` (wrong filing), which add to 1.
+    """
+    drawn, axes = plt.subplots(figsize=(5.2, 0.72 * len(lost) + 0.4))
+    rows, left = np.arange(len(lost)), np.zeros(len(lost))
+    for part, (head, colour, ink) in LOST.items():
+        shares = lost[part].to_numpy(float)
+        stack = axes.barh(rows, shares, 0.5, left=left, color=colour)
+        written = [f"{100 * share:.0f}" if share >= 0.025 else "" for share in shares]
+        axes.bar_label(stack, written, label_type="center", color=ink, fontsize=11)
+        middle = min(max(left[0] + shares[0] / 2, 0.33), 0.57)  # keeps the three heads apart
+        x, side = {"found": (0, "left"), "page": (middle, "center"), "document": (1, "right")}[part]
+        axes.text(x, -0.72, head, ha=side, va="bottom", fontsize=11, style="italic")
+        left += shares
+    for row, name in enumerate(lost["method"]):
+        axes.text(0, row - 0.29, METHODS[name].title if name in METHODS else name, va="bottom", fontsize=11)
+    axes.set(xlim=(0, 1), ylim=(len(lost) - 0.7, -1.0))
+    axes.axis("off")
+    drawn.tight_layout(pad=0.2)
     return drawn
 
 
@@ -97,28 +118,6 @@ def named_dots(
     for method, *place in table.loc[is_named, ["method", x[0], y[0]]].itertuples(index=False, name=None):
         axes.annotate(title(method), place, (-6, 4), textcoords="offset points", ha="right", fontsize=9)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=x[1], ylabel=y[1])
-    drawn.tight_layout()
-    return drawn
-
-
-def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
-    """Page recall of each method over all filings and with the filing given, with 95 % intervals; the best on top."""
-    runs = summary[summary["metric"] == "page_recall"].set_index(["condition", "method"]).sort_index()
-    names = runs.loc["standard", "mean"].loc[list(methods)].sort_values(ascending=False, kind="stable").index
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.34 * len(names) + 1.1))
-    rows, ends = np.arange(len(names)), {}
-    for condition, label, fill in (
-        ("standard", IN_WORDS["standard"], "white"),
-        ("oracle-document", IN_WORDS["oracle-document"], CONDITION_COLOURS["oracle-document"]),
-    ):
-        part, edge = runs.loc[condition].loc[names], CONDITION_COLOURS[condition]
-        axes.hlines(rows, part["low"], part["high"], color=edge, lw=1, alpha=0.6)
-        axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=edge, mew=1.8, label=label, zorder=3)
-        ends[condition] = part["mean"]
-    axes.hlines(rows, ends["standard"], ends["oracle-document"], color=GREY, lw=3, zorder=1)
-    axes.set(xlim=(0, 1), xlabel=f"{METRIC_TITLES['page_recall'].lower()}@5")
-    label_rows(axes, [*map(title, names)])
-    axes.legend(loc="lower right")
     drawn.tight_layout()
     return drawn
 
@@ -143,27 +142,6 @@ def moves(table: pd.DataFrame, parts: Mapping[str, str]) -> plt.Figure:
         label_rows(axes, [title(name).partition(", filings matched")[0] for name in table["method"]])
     drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(panels) + 1, fontsize=9)
     drawn.tight_layout(rect=(0, 0.05, 1, 1))
-    return drawn
-
-
-def lost_bars(shares: pd.DataFrame) -> plt.Figure:
-    """What becomes of the pages with evidence: a stacked bar per row of shares, each part with its number.
-
-    ``shares`` is indexed by the rows' labels; its columns are the parts, which add to 1, by their titles.
-    """
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.62 * len(shares) + 0.9))
-    rows, left = np.arange(len(shares)), np.zeros(len(shares))
-    for (part, widths), colour, ink in zip(shares.items(), LOST_COLOURS, ("white", DARK, DARK), strict=True):
-        stack = axes.barh(rows, widths, 0.62, left=left, color=colour, edgecolor="white")
-        written = [f"{width:.0%}" if width >= 0.04 else "" for width in widths]
-        axes.bar_label(stack, written, label_type="center", color=ink, fontsize=11)
-        axes.text(left[0] + widths.iloc[0] / 2, -0.5, part, ha="center", va="bottom", fontsize=11, color=DARK)
-        left += widths.to_numpy()
-    axes.set(xlim=(0, 1), xticks=[])
-    axes.spines[["left", "bottom"]].set_visible(False)
-    label_rows(axes, [textwrap.fill(str(label), 26) for label in shares.index])
-    axes.tick_params("y", length=0, labelsize=11)
-    drawn.tight_layout()
     return drawn
 
 

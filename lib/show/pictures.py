@@ -8,16 +8,10 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
+from lib.show.display import OF_DEMO
 from lib.study import Study
 
 NOT_SPACE = re.compile(r"\S+")
-
-
-def page_picture(study: Study, doc_name: str, page: int, evidence: str = "") -> plt.Figure:
-    """One page of a filing as a figure, see :func:`draw_page`."""
-    drawn, axes = plt.subplots(figsize=(6.2, 8))
-    draw_page(axes, study, doc_name, page, evidence, dpi=70)
-    return drawn
 
 
 def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: str, dpi: int) -> None:
@@ -25,13 +19,16 @@ def draw_page(axes: plt.Axes, study: Study, doc_name: str, page: int, evidence: 
     study.need_filings("a page's picture")
     source = study.dataset.source(doc_name)
     if source.suffix == ".pdf":
-        axes.imshow(Image.open(io.BytesIO(picture(source, page, dpi, evidence))))
+        axes.imshow(Image.open(io.BytesIO(picture(source, int(page), dpi, evidence))))
     else:
         text = study.pages.set_index(["doc_name", "page"])["text"][doc_name, page]
         shown, style = marked_lines(text, evidence), {"fontsize": 5, "family": "monospace"}
         axes.text(0.0, 0.99, shown, va="top", parse_math=False, transform=axes.transAxes, **style)
     axes.set_title(f"{doc_name}, p. {page}", fontsize=9)
-    axes.axis("off")
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set(visible=True, color="#999999")
+    if study.dataset.collection == "demo":
+        axes.set_gid(OF_DEMO)
 
 
 def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) -> str:

@@ -1,6 +1,7 @@
 """What a notebook cell shows: a numbered table, a figure, and one line where filings are missing."""
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -11,7 +12,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from lib.data.locate import open_dataset
 from lib.show.display import (
+    OF_DEMO,
     SHOWN_WIDTH,
     TYPE,
     Column,
@@ -36,7 +39,7 @@ from lib.show.display import (
     table,
     verbatim,
 )
-from lib.show.pictures import marked_lines
+from lib.show.pictures import draw_page, marked_lines
 from lib.words import NeedsFilings
 
 
@@ -166,6 +169,8 @@ def test_a_figure_is_saved_with_its_data_and_its_smallest_type_and_a_page_of_a_f
     page, axes = plt.subplots()
     axes.imshow(np.zeros((2, 2, 3), np.uint8))
     assert holds_page(page)
+    axes.set_gid(OF_DEMO)
+    assert not holds_page(page)
     narrow, axes = plt.subplots(figsize=(SHOWN_WIDTH / 2, 2))
     axes.set_xlabel("few", fontsize=7)
     assert smallest_type(narrow) == "7.0"
@@ -201,6 +206,16 @@ def test_values_for_the_text_are_formatted_and_kept_as_myst_nb_keeps_them(value,
             keep()
         kept.append([(output.data, output.metadata) for output in captured.outputs])
     assert kept[0] == kept[1] != []
+
+
+@pytest.mark.parametrize("collection", ["demo", "mine"])
+def test_a_page_of_the_demo_alone_may_be_published(collection):
+    dataset = replace(open_dataset("demo"), collection=collection)
+    study = SimpleNamespace(dataset=dataset, need_filings=lambda what: None)
+    drawn, axes = plt.subplots()
+    draw_page(axes, study, "TARNBECK_2022_10K", np.int64(11), "Gross profit", 40)
+    assert holds_page(drawn) == (collection != "demo")
+    plt.close(drawn)
 
 
 def test_lines_that_are_mostly_evidence_get_a_bar_and_a_long_page_is_cut():

@@ -39,10 +39,25 @@ def names(drawn: plt.Figure) -> list[str]:
 
 
 def test_the_best_method_is_on_top_and_the_type_legible():
-    for drawn in (figures.dumbbells(summary(), METHODS), groups.decomposition_bars(summary(), METHODS, 5)):
-        assert names(drawn)[0].startswith("Light page scorer")
-        assert names(drawn)[-1] == "BM25"
-        assert float(smallest_type(drawn)) >= 8
+    drawn = groups.decomposition_bars(summary(), METHODS, 5)
+    assert names(drawn)[0].startswith("Light page scorer")
+    assert names(drawn)[-1] == "BM25"
+    assert float(smallest_type(drawn)) >= 8
+
+
+def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
+    lost = pd.DataFrame(
+        {"method": ["dense", "Mine"], "found": [0.25, 0.75], "page": [0.5, 0.24], "document": [0.25, 0.01]}
+    )
+    drawn = figures.lost_bars(lost)
+    axes = drawn.axes[0]
+    ends = {round(bar.get_x() + bar.get_width(), 9) for bar in axes.containers[-1]}
+    assert ends == {1.0}
+    assert {"Dense", "Mine", "found", "right filing, wrong page", "wrong filing"} <= {
+        one.get_text() for one in axes.texts
+    }
+    assert sorted(one.get_text() for one in axes.texts if one.get_text().isdigit()) == ["24", "25", "25", "50", "75"]
+    assert float(smallest_type(drawn)) >= 9
 
 
 def test_the_parts_of_a_bar_differ_in_lightness():
