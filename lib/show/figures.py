@@ -98,70 +98,6 @@ def named_dots(
     return drawn
 
 
-def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
-    """Page recall of each method over all filings and with the filing given, with 95 % intervals; the best on top."""
-    runs = summary[summary["metric"] == "page_recall"].set_index(["condition", "method"]).sort_index()
-    names = runs.loc["standard", "mean"].loc[list(methods)].sort_values(ascending=False, kind="stable").index
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.34 * len(names) + 1.1))
-    rows, ends = np.arange(len(names)), {}
-    for condition, label, fill in (
-        ("standard", IN_WORDS["standard"], "white"),
-        ("oracle-document", IN_WORDS["oracle-document"], CONDITION_COLOURS["oracle-document"]),
-    ):
-        part, edge = runs.loc[condition].loc[names], CONDITION_COLOURS[condition]
-        axes.hlines(rows, part["low"], part["high"], color=edge, lw=1, alpha=0.6)
-        axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=edge, mew=1.8, label=label, zorder=3)
-        ends[condition] = part["mean"]
-    axes.hlines(rows, ends["standard"], ends["oracle-document"], color=GREY, lw=3, zorder=1)
-    axes.set(xlim=(0, 1), xlabel=f"{METRIC_TITLES['page_recall'].lower()}@5")
-    label_rows(axes, [*map(title, names)])
-    axes.legend(loc="lower right")
-    drawn.tight_layout()
-    return drawn
-
-
-def moves(table: pd.DataFrame, parts: Mapping[str, str]) -> plt.Figure:
-    """How a row's shares move from ``<part>_first`` (hollow) to ``<part>_second``: a panel a part, by its title; rows
-    (method, ``searched``) in their order, coloured by what is searched."""
-    drawn, panels = plt.subplots(1, len(parts), figsize=(SHOWN_WIDTH, 0.3 * len(table) + 1.3), sharey=True)
-    rows, most = (
-        np.arange(len(table)),
-        max(table[f"{part}_{end}"].max() for part in parts for end in ("first", "second")),
-    )
-    for axes, (part, head) in zip(panels, parts.items(), strict=True):
-        for (searched, of), colour in zip(
-            table.groupby("searched", sort=False), CONDITION_COLOURS.values(), strict=False
-        ):
-            at, first, second = rows[table["searched"] == searched], of[f"{part}_first"], of[f"{part}_second"]
-            axes.hlines(at, first, second, color=colour, lw=2.5, alpha=0.5)
-            axes.plot(first, at, "o", ms=7, mfc="white", mec=colour, mew=1.5)
-            axes.plot(second, at, "o", ms=7, color=colour, label=searched)
-        axes.set(xlim=(-0.02, 1.08 * most), xlabel=head)
-        label_rows(axes, [title(name).partition(", filings matched")[0] for name in table["method"]])
-    drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(panels) + 1, fontsize=9)
-    drawn.tight_layout(rect=(0, 0.05, 1, 1))
-    return drawn
-
-
-def recall_curves(recalls: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
-    """Document and page recall (:func:`lib.show.tables.recall_at`) against k: some methods named, the others grey."""
-    drawn, panels = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 3.6), sharey=True)
-    for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
-        for method, part in recalls[recalls["metric"] == metric].groupby("method", sort=False):
-            if method not in named:
-                axes.plot(part["k"], part["mean"], color="#CCCCCC", lw=1)
-        for method, colour, line in zip(named, COLOURS, ("-", "--", ":"), strict=False):
-            part = recalls[(recalls["metric"] == metric) & (recalls["method"] == method)]
-            axes.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.15, lw=0)
-            style = {"marker": "o", "ms": 4, "lw": 2, "color": colour, "label": title(method)}
-            axes.plot(part["k"], part["mean"], line, **style)
-        axes.set(xlabel="k (chunks)", title=METRIC_TITLES[metric], ylim=(0, 1.02))
-        axes.set_xticks(recalls["k"].unique())
-    drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(named), fontsize=9)
-    drawn.tight_layout(rect=(0, 0.09, 1, 1))
-    return drawn
-
-
 def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
     """Heights moved as little (least squares) as keeps them ``gap`` apart, in their order."""
     from scipy.optimize import isotonic_regression
@@ -173,34 +109,44 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
     return placed
 
 
-def budget_curves(curves: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
-    """Document and page recall (:func:`lib.analysis.budgets.curves`) against tokens read, each line with its name: some
-    methods in colours, the others grey."""
-    drawn, panels = plt.subplots(2, 1, figsize=(SHOWN_WIDTH, 8.0), sharex=True)
-    colours = dict(zip(named, COLOURS, strict=False))
-    for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
-        lines = dict(tuple(curves[curves["metric"] == metric].groupby("method", sort=False)))
-        for method, part in lines.items():
-            style = {"color": colours.get(method, GREY), "lw": 2 if method in colours else 1.2}
-            axes.plot(part["budget"], part["mean"], "o-", ms=4, **style)
-        ends = [part.iloc[-1] for part in lines.values()]
-        gap = 0.07 * (max(end["mean"] for end in ends) or 1.0)
-        for end, height in zip(ends, spread_labels([end["mean"] for end in ends], gap), strict=True):
-            style = {"color": colours.get(end["method"], DARK), "va": "center", "fontsize": 9}
-            style |= {
-                "textcoords": axes.get_yaxis_transform(),
-                "arrowprops": {"arrowstyle": "-", "color": GREY, "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 0},
-            }
-            axes.annotate(
-                textwrap.fill(title(end["method"]), 28), (end["budget"], end["mean"]), (1.03, height), **style
-            )
-        axes.set(xscale="log", ylabel=METRIC_TITLES[metric].lower(), ylim=(0, None))
-    budgets = sorted(curves["budget"].unique())
-    panels[-1].set_xticks(budgets, [f"{budget:,}" for budget in budgets])
-    panels[-1].minorticks_off()
-    panels[-1].set_xlabel("tokens read")
-    drawn.subplots_adjust(left=0.09, right=0.68, top=0.94, bottom=0.07, hspace=0.12)
+def paired_dots(
+    axes: plt.Axes,
+    pairs: Mapping[str, pd.DataFrame],
+    labels: Sequence[str],
+    colours: Sequence[str] = (COLOURS[0], COLOURS[0]),
+) -> None:
+    """Two joined dots per label, the first hollow: name in the legend to mean, low and high (or mean alone)."""
+    rows, (first, second) = np.arange(len(labels)), (part["mean"] for part in pairs.values())
+    axes.hlines(rows, first, second, color=GREY, lw=3, zorder=1)
+    for (name, part), colour, fill in zip(pairs.items(), colours, ("white", colours[1]), strict=True):
+        if "low" in part:
+            axes.hlines(rows, part["low"], part["high"], color=colour, lw=1, alpha=0.6)
+        axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=colour, mew=1.8, label=name, zorder=3)
+    label_rows(axes, labels)
+
+
+def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
+    """Page recall of each method over all filings and with the filing given, with 95 % intervals; the best on top."""
+    runs = summary[summary["metric"] == "page_recall"].set_index(["condition", "method"]).sort_index()
+    names = runs.loc["standard", "mean"].loc[list(methods)].sort_values(ascending=False, kind="stable").index
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.34 * len(names) + 1.1))
+    ends = ("standard", "oracle-document")
+    pairs = {IN_WORDS[one]: runs.loc[one].loc[names] for one in ends}
+    paired_dots(axes, pairs, [*map(title, names)], [CONDITION_COLOURS[one] for one in ends])
+    axes.set(xlim=(0, 1), xlabel=f"{METRIC_TITLES['page_recall'].lower()}@5")
+    axes.legend(loc="lower right")
+    drawn.tight_layout()
     return drawn
+
+
+def beside(axes: plt.Axes, points: pd.DataFrame, x: str, y: str) -> None:
+    """The titles of a table's methods (its index) right of the axes, each with a line to its point."""
+    low, high = axes.get_ylim()
+    heights = spread_labels(points[y], 0.075 * (high - low)) if len(points) else ()
+    for (name, point), height in zip(points[[x, y]].iterrows(), heights, strict=True):
+        style = {"arrowstyle": "-", "color": GREY, "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
+        at = {"textcoords": axes.get_yaxis_transform(), "va": "center", "fontsize": 9, "arrowprops": style}
+        axes.annotate(textwrap.fill(title(name), 28), tuple(point), (1.03, height), **at)
 
 
 def waterfall(rising: pd.DataFrame) -> plt.Figure:
