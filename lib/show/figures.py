@@ -23,6 +23,7 @@ OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
 CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 DARK, GREY = "#333333", "#999999"
+LEADER = {"arrowstyle": "-", "color": GREY, "lw": 0.6}  # from a label to its point
 STYLE = {"figure.facecolor": "white", "axes.facecolor": "white", "font.size": 10, "legend.frameon": False}
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
 plt.rcParams.update(STYLE)
@@ -110,19 +111,17 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
 
 
 def paired_dots(
-    axes: plt.Axes,
-    pairs: Mapping[str, pd.DataFrame],
-    labels: Sequence[str],
-    colours: Sequence[str] = (COLOURS[0], COLOURS[0]),
+    axes: plt.Axes, pairs: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence[str] = COLOURS[:1] * 2
 ) -> None:
-    """Two joined dots per label, the first hollow: name in the legend to mean, low and high (or mean alone)."""
+    """Two joined dots per label, the first hollow, with intervals: name in the legend to mean, low and high (or mean)."""
     rows, (first, second) = np.arange(len(labels)), (part["mean"] for part in pairs.values())
     axes.hlines(rows, first, second, color=GREY, lw=3, zorder=1)
-    for (name, part), colour, fill in zip(pairs.items(), colours, ("white", colours[1]), strict=True):
+    for number, (name, part) in enumerate(pairs.items()):
+        colour, fill = colours[number], ("white", colours[1])[number]
         if "low" in part:
-            axes.hlines(rows, part["low"], part["high"], color=colour, lw=1, alpha=0.6)
+            axes.hlines(rows + (-0.17, 0.17)[number], part["low"], part["high"], color=colour, lw=1.2, alpha=0.7)
         axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=colour, mew=1.8, label=name, zorder=3)
-    label_rows(axes, labels)
+    label_rows(axes, [textwrap.fill(label, 30) for label in labels])
 
 
 def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
@@ -137,16 +136,6 @@ def dumbbells(summary: pd.DataFrame, methods: Sequence[str]) -> plt.Figure:
     axes.legend(loc="lower right")
     drawn.tight_layout()
     return drawn
-
-
-def beside(axes: plt.Axes, points: pd.DataFrame, x: str, y: str) -> None:
-    """The titles of a table's methods (its index) right of the axes, each with a line to its point."""
-    low, high = axes.get_ylim()
-    heights = spread_labels(points[y], 0.075 * (high - low)) if len(points) else ()
-    for (name, point), height in zip(points[[x, y]].iterrows(), heights, strict=True):
-        style = {"arrowstyle": "-", "color": GREY, "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
-        at = {"textcoords": axes.get_yaxis_transform(), "va": "center", "fontsize": 9, "arrowprops": style}
-        axes.annotate(textwrap.fill(title(name), 28), tuple(point), (1.03, height), **at)
 
 
 def waterfall(rising: pd.DataFrame) -> plt.Figure:
