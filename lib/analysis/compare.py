@@ -7,16 +7,18 @@ be luck.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from lib.ahead.ranker import FROM_COVERS, UNTRAINED, WHOLE, WITH_KINDS, Variant, nested_recalls, without
 from lib.ahead.sets import SETS
 from lib.ahead.views import VIEWS
-from lib.analysis.families import ACTIONS, RUNG, corrected
+from lib.analysis.families import RUNG, corrected
 from lib.analysis.frontier import TIMES, known_table
 from lib.analysis.ladder import LADDER
 from lib.evaluation import in_order, read_metrics
+from lib.files import read_yaml
 from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE
@@ -25,6 +27,7 @@ from lib.study import Study
 from lib.words import NeedsFilings
 
 SHOWN = (("doc_recall", 5), ("page_recall", 5), ("mrr", 10), ("ndcg", 10))
+ACTIONS: list[dict] = read_yaml(Path(__file__).with_name("actions.yaml"))
 #: Of a change: ``form`` and ``base`` are the titles of the rows with it and without it, ``forms`` how many were tried;
 #: page recall of both, the difference with its interval, and seconds per question (NaN where they were not measured).
 ACTION_COLUMNS = (

@@ -6,14 +6,12 @@ family corrects over its own rows; what shows single contrasts takes their p fro
 
 from collections.abc import Iterable
 from itertools import pairwise, product
-from pathlib import Path
 
 import pandas as pd
 
 from lib.analysis.claims import Claim
 from lib.analysis.ladder import LADDER
 from lib.answers.answers import best_baseline
-from lib.files import read_yaml
 from lib.methods import MATCHED, METHODS, ORDERED, baselines, of_family
 from lib.metrics.frame import Metrics, Run
 from lib.stats import Resampling
@@ -30,8 +28,6 @@ FAMILIES = {
     "yepes2024": "rows of the study, each from the row that it changes (chapter 8)",
     "changes": "changes of a pipeline that are in none of these (first page)",
 }
-#: What can be changed in a pipeline, with its contrasts.
-ACTIONS: list[dict] = read_yaml(Path(__file__).with_name("actions.yaml"))
 RUNG = "rung_page_recall/"  # before the name of a step of the ladder
 RIVALS: list[Run] = ["dense_records", "parent_child_records", ("dense", "oracle-document")]
 Contrast = tuple[Run, Run]
@@ -59,8 +55,7 @@ def members(family: str) -> list[Contrast]:
     if family == "rivals":
         return list(product((name for name in of_family(ORDERED) if name.endswith("_records")), RIVALS))
     changing = [(name, row.changes) for name, row in METHODS.items() if row.changes]
-    changing += [pair for action in ACTIONS for pair in action.get("rows", {}).items()]
-    return [pair for pair in dict.fromkeys(changing) if {*pair} <= METHODS.keys() and family_of(*pair) == family]
+    return [pair for pair in changing if family_of(*pair) == family]
 
 
 def corrected(draws: Resampling, metrics: Metrics, contrasts: Iterable[Contrast], k: int) -> pd.Series:

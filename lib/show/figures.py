@@ -113,7 +113,7 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
 def paired_dots(
     axes: plt.Axes, pairs: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence[str] = COLOURS[:1] * 2
 ) -> None:
-    """Two joined dots per label, the first hollow, with intervals: name in the legend to mean, low and high (or mean)."""
+    """Two joined dots per label, the first hollow: name in the legend to mean, low and high (or mean alone)."""
     rows, (first, second) = np.arange(len(labels)), (part["mean"] for part in pairs.values())
     axes.hlines(rows, first, second, color=GREY, lw=3, zorder=1)
     for number, (name, part) in enumerate(pairs.items()):
