@@ -14,12 +14,8 @@ from lib.metrics.retrieval import PAGE, gold_pages
 from lib.stats import Resampling
 from lib.study import Study
 
-#: Dense search over chunks of one size, the last of which are the study's own; over other chunks; and other searches.
+#: Dense search over chunks of one size, the last of which are the study's own.
 SIZES = ("fixed_128", "fixed_256", "fixed_512", "dense")
-CUTS = (*SIZES, "fixed_aggregate", "element_chunks", "markdown_dense")
-OTHERS = ("multi_hyde_rerank", "parent_child", "page_then_chunk", "hybrid_rrf", "bm25", "ahead")
-METADATA = ("element_keywords", "element_summary", "element_prefix", "element_aggregate")
-ROWS = (*CUTS, *METADATA, "element_bm25", "markdown_bm25", *OTHERS)
 BUDGETS = (500, 1000, 2000, 4000, 8000)  # tokens of the encoder
 SLACK = 0.01  # a recall is left out where lists that end before the budget could raise it by more
 TOKENS = {"doc_recall": "filing_tokens", "page_recall": "page_tokens"}

@@ -33,10 +33,10 @@ CELLS_OF = ("chunks", "questions", "filings", "run=standard/page_scorer_light")
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
-#: Rows that are shown, the others are in the data of the table.
-SHOWN = ["dense", "hybrid_rrf", "parent_child", "multi_hyde", "rerank", "page_then_chunk", "page_scorer_light_order"]
-SHOWN += ["dense_records", "hybrid_rrf_records", "parent_child_records", "multi_hyde_records"]
-SHOWN += ["page_scorer_light_order_records", "ahead"]
+#: Rows that are drawn, where they were run.
+SHOWN = """dense hybrid_rrf parent_child multi_hyde rerank multi_hyde_rerank page_then_chunk page_scorer_order
+page_scorer_light_order dense_records hybrid_rrf_records parent_child_records multi_hyde_records dense_records_rerank
+page_scorer_order_records page_scorer_light_order_records ahead""".split()
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
 
 
@@ -73,14 +73,6 @@ def changes(first: Study, second: Study, k: int) -> pd.DataFrame:
         found = draws.compare(before, after).reset_index(drop=True)
         table = table.join(found[[*COMPARED]].rename(columns=COMPARED).add_prefix(f"{what}_"))
     return table
-
-
-def agreement(table: pd.DataFrame) -> tuple[float, int]:
-    """Kendall's τ of the standard runs under both encoders by what they find, and their number."""
-    from scipy.stats import kendalltau  # takes a second to import
-
-    table = table[table["condition"] == CONDITIONS[0]]
-    return float(kendalltau(table["found_first"], table["found_second"]).statistic), len(table)
 
 
 @stored("analysis/cells", on=CELLS_OF, settings=CELLS_READ, public=True)

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pandas as pd
-
 from lib.files import read_yaml
-from lib.metrics.frame import HEADLINE, Metrics
 
 MAIN = "kobeissi2026_en"
 SOURCES = (MAIN, "kobeissi2026_fr", "kim2025", "akarsu2026", "yepes2024")
@@ -54,21 +51,3 @@ class Facts:
 def facts(source: str = MAIN) -> Facts:
     """The facts of one of SOURCES."""
     return Facts(**read_yaml(Path(__file__).parent / "facts" / f"{source}.yaml"))
-
-
-def agreement(metrics: Metrics, k: int = 5) -> pd.DataFrame:
-    """How well our ranking of the main study's methods agrees with its Table 3, metric by metric.
-
-    Returns:
-        metric, n (methods of the table that ``metrics`` has), spearman of our means and theirs, mean_gap (ours minus
-        theirs), farthest (the method whose ranks differ most) and spearman_without it.
-    """
-    theirs, rows = pd.DataFrame(facts().by_method("Table 3")).T, []
-    for metric in HEADLINE:
-        means = {name: metrics[name, metric, k].mean() for name in theirs.index}
-        both = pd.DataFrame({"ours": means, "theirs": theirs[metric]}).dropna()
-        farthest = both.rank().diff(axis=1)["theirs"].abs().idxmax()
-        whole, without = (part.corr("spearman").loc["ours", "theirs"] for part in (both, both.drop(farthest)))
-        gap = (both["ours"] - both["theirs"]).mean()
-        rows.append((metric, len(both), whole, gap, farthest, without))
-    return pd.DataFrame(rows, columns=["metric", "n", "spearman", "mean_gap", "farthest", "spearman_without"])

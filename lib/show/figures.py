@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from lib.methods import METHODS
-from lib.metrics import METRIC_TITLES
 from lib.show.display import SHOWN_WIDTH
 from lib.show.tables import title
 
@@ -29,6 +28,7 @@ LOST = {
     "document": ("wrong filing", "#D0D0D0", "#222222"),
 }
 DARK, GREY = "#333333", "#999999"
+LEADER = {"arrowstyle": "-", "color": GREY, "lw": 0.6}  # from a label to its point
 TEXT = "#6e6e6e"  # readable on white and on black
 STYLE = {"font.size": 10, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "retrieval-gap"}
 STYLE |= dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], TEXT)
@@ -122,48 +122,6 @@ def named_dots(
     return drawn
 
 
-def moves(table: pd.DataFrame, parts: Mapping[str, str]) -> plt.Figure:
-    """How a row's shares move from ``<part>_first`` (hollow) to ``<part>_second``: a panel a part, by its title; rows
-    (method, ``searched``) in their order, coloured by what is searched."""
-    drawn, panels = plt.subplots(1, len(parts), figsize=(SHOWN_WIDTH, 0.3 * len(table) + 1.3), sharey=True)
-    rows, most = (
-        np.arange(len(table)),
-        max(table[f"{part}_{end}"].max() for part in parts for end in ("first", "second")),
-    )
-    for axes, (part, head) in zip(panels, parts.items(), strict=True):
-        for (searched, of), colour in zip(
-            table.groupby("searched", sort=False), CONDITION_COLOURS.values(), strict=False
-        ):
-            at, first, second = rows[table["searched"] == searched], of[f"{part}_first"], of[f"{part}_second"]
-            axes.hlines(at, first, second, color=colour, lw=2.5, alpha=0.5)
-            axes.plot(first, at, "o", ms=7, mfc="white", mec=colour, mew=1.5)
-            axes.plot(second, at, "o", ms=7, color=colour, label=searched)
-        axes.set(xlim=(-0.02, 1.08 * most), xlabel=head)
-        label_rows(axes, [title(name).partition(", filings matched")[0] for name in table["method"]])
-    drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(panels) + 1, fontsize=9)
-    drawn.tight_layout(rect=(0, 0.05, 1, 1))
-    return drawn
-
-
-def recall_curves(recalls: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
-    """Document and page recall (:func:`lib.show.tables.recall_at`) against k: some methods named, the others grey."""
-    drawn, panels = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 3.6), sharey=True)
-    for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
-        for method, part in recalls[recalls["metric"] == metric].groupby("method", sort=False):
-            if method not in named:
-                axes.plot(part["k"], part["mean"], color="#CCCCCC", lw=1)
-        for method, colour, line in zip(named, COLOURS, ("-", "--", ":"), strict=False):
-            part = recalls[(recalls["metric"] == metric) & (recalls["method"] == method)]
-            axes.fill_between(part["k"], part["low"], part["high"], color=colour, alpha=0.15, lw=0)
-            style = {"marker": "o", "ms": 4, "lw": 2, "color": colour, "label": title(method)}
-            axes.plot(part["k"], part["mean"], line, **style)
-        axes.set(xlabel="k (chunks)", title=METRIC_TITLES[metric], ylim=(0, 1.02))
-        axes.set_xticks(recalls["k"].unique())
-    drawn.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncols=len(named), fontsize=9)
-    drawn.tight_layout(rect=(0, 0.09, 1, 1))
-    return drawn
-
-
 def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
     """Heights moved as little (least squares) as keeps them ``gap`` apart, in their order."""
     from scipy.optimize import isotonic_regression
@@ -175,31 +133,15 @@ def spread_labels(heights: Sequence[float], gap: float) -> np.ndarray:
     return placed
 
 
-def budget_curves(curves: pd.DataFrame, named: Sequence[str]) -> plt.Figure:
-    """Document and page recall (:func:`lib.analysis.budgets.curves`) against tokens read, each line with its name: some
-    methods in colours, the others grey."""
-    drawn, panels = plt.subplots(2, 1, figsize=(SHOWN_WIDTH, 8.0), sharex=True)
-    colours = dict(zip(named, COLOURS, strict=False))
-    for axes, metric in zip(panels, ("doc_recall", "page_recall"), strict=True):
-        lines = dict(tuple(curves[curves["metric"] == metric].groupby("method", sort=False)))
-        for method, part in lines.items():
-            style = {"color": colours.get(method, GREY), "lw": 2 if method in colours else 1.2}
-            axes.plot(part["budget"], part["mean"], "o-", ms=4, **style)
-        ends = [part.iloc[-1] for part in lines.values()]
-        gap = 0.07 * (max(end["mean"] for end in ends) or 1.0)
-        for end, height in zip(ends, spread_labels([end["mean"] for end in ends], gap), strict=True):
-            style = {"color": colours.get(end["method"], DARK), "va": "center", "fontsize": 9}
-            style |= {
-                "textcoords": axes.get_yaxis_transform(),
-                "arrowprops": {"arrowstyle": "-", "color": GREY, "lw": 0.6, "relpos": (0, 0.5), "shrinkA": 0},
-            }
-            axes.annotate(
-                textwrap.fill(title(end["method"]), 28), (end["budget"], end["mean"]), (1.03, height), **style
-            )
-        axes.set(xscale="log", ylabel=METRIC_TITLES[metric].lower(), ylim=(0, None))
-    budgets = sorted(curves["budget"].unique())
-    panels[-1].set_xticks(budgets, [f"{budget:,}" for budget in budgets])
-    panels[-1].minorticks_off()
-    panels[-1].set_xlabel("tokens read")
-    drawn.subplots_adjust(left=0.09, right=0.68, top=0.94, bottom=0.07, hspace=0.12)
-    return drawn
+def paired_dots(
+    axes: plt.Axes, pairs: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence[str] = COLOURS[:1] * 2
+) -> None:
+    """Two joined dots per label, the first hollow: name in the legend to mean, low and high (or mean alone)."""
+    rows, (first, second) = np.arange(len(labels)), (part["mean"] for part in pairs.values())
+    axes.hlines(rows, first, second, color=GREY, lw=3, zorder=1)
+    for number, (name, part) in enumerate(pairs.items()):
+        colour, fill = colours[number], ("white", colours[1])[number]
+        if "low" in part:
+            axes.hlines(rows + (-0.17, 0.17)[number], part["low"], part["high"], color=colour, lw=1.2, alpha=0.7)
+        axes.plot(part["mean"], rows, "o", ms=7, mfc=fill, mec=colour, mew=1.8, label=name, zorder=3)
+    label_rows(axes, [textwrap.fill(label, 30) for label in labels])

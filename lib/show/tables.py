@@ -1,19 +1,17 @@
 """The tables of retrieval: our numbers with n and intervals, beside what is reported, and step by step."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from lib.analysis.experiments import ASKED, VARIANTS
 from lib.analysis.facts import MAIN, Rows, facts
-from lib.evaluation import summarise, summary_at
+from lib.evaluation import summary_at
 from lib.files import read_yaml
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE, Metrics, best
-from lib.metrics.retrieval import page_recall
 from lib.show.display import MEAN, Column, number, p_value, percent, printed, seconds, wide, with_interval
 from lib.stats import Resampling
 from lib.study import Study
@@ -67,9 +65,6 @@ FORMS = {
     "is": {True: "yes", False: "no"}.get,
     "mark": {True: "yes", False: "–"}.get,
     "method": title,
-    "shares": lambda chosen: "; ".join(
-        f"{title(name)} {share:.0%}" for name, share in [*chosen.items()][:3] if share >= 0.01
-    ),
     "metric": METRIC_TITLES.get,
     "lower": str.lower,
 }
@@ -133,40 +128,6 @@ def given_table(study: Study, summary: pd.DataFrame, methods: Iterable[str]) -> 
     return shown
 
 
-def recall_at(study: Study, metrics: Metrics, methods: Iterable[str]) -> pd.DataFrame:
-    """Document and page recall at every depth that was measured, with intervals: method, metric, k, mean, low, high."""
-    rows = metrics.frame
-    wanted = rows["metric"].isin(["doc_recall", "page_recall"]) & rows["method"].isin(list(methods))
-    found = summarise(rows[wanted & (rows["condition"] == "standard")], Resampling.of(study))
-    return found[["method", "metric", "k", "mean", "low", "high"]].sort_values(["method", "metric", "k"])
-
-
-def budget_table(curves: pd.DataFrame) -> pd.DataFrame:
-    """Page recall of :func:`lib.analysis.budgets.curves`: a row per method, a column per budget, a dash where it is not
-    known."""
-    pages = curves[curves["metric"] == "page_recall"]
-    shown = wide(pages.assign(head=pages["budget"].map("{:,} tokens".format)), ["method"], heads="head")
-    heads = [f"{budget:,} tokens" for budget in sorted(pages["budget"].unique())]
-    return shown[heads].fillna("–").rename(index=title).rename_axis("Method").reset_index().assign(n=shown["n"].array)
-
-
-def sizes_finding(study: Study, values: Mapping[str, pd.DataFrame]) -> str:
-    """The order of rows by their means under each heading, and how far the first column is ahead of the last, in one
-    sentence. ``values``: heading → questions × rows."""
-    draws, orders, said = Resampling.of(study), [], []
-    for head, part in values.items():
-        if part.shape[1] < 2:
-            return "Too few sizes of chunks are measured here."
-        means = part.mean().sort_values(ascending=False, kind="stable")
-        listed = ", ".join(f"{title(name)} {mean:.2f}" for name, mean in means.items())
-        small, large = part.columns[[0, -1]]
-        apart = with_interval(*draws.difference(part[small], part[large])[:3])
-        orders.append([*means.index])
-        said.append(f"{head} it is {listed} ({title(small)} less {title(large)}: {apart})")
-    changes = "stays" if all(order == orders[0] for order in orders) else "changes"
-    return f"The order {changes}: {'; '.join(said)}."
-
-
 def comparison_table(
     study: Study, metrics: Metrics, reference: str, others: Sequence[str], metric: str, k: int = 5
 ) -> pd.DataFrame:
@@ -174,42 +135,3 @@ def comparison_table(
     first, *values = (metrics[name, metric, k] for name in (reference, *others))
     found = Resampling.of(study).compare(first, dict(zip(others, values, strict=True))).reset_index()
     return as_table(found, "compared", metric=METRIC_TITLES[metric], reference=title(reference))
-
-
-def variants_table(variants: pd.DataFrame) -> pd.DataFrame:
-    """:func:`lib.analysis.experiments.bm25_variants` as printed: page recall by condition and type of question."""
-    title_of = {"standard": "Shared index", "oracle-document": "Gold filing"}
-    heads = variants["condition"].map(title_of) + ", " + variants["question_type"]
-    cells = variants.assign(head=heads, cell=variants["page_recall"].map(number))
-    shown, said = cells.pivot(index="variant", columns="head", values="cell"), VARIANTS | ASKED
-    shown = shown.loc[[*said], [*heads.unique()]]
-    return shown.rename(index=said).rename_axis("BM25 over chunks").reset_index()
-
-
-def matched_table(study: Study, metrics: Metrics, matched: Metrics, k: int) -> pd.DataFrame:
-    """Each row with matched filings beside the method that ranks in them: recalls at k, and the paired difference."""
-    shown = {"Method": [title(name) for name, _ in matched.runs]}
-    for head, metric in (("Documents", "doc_recall"), ("Pages", "page_recall")):
-        own = {name: matched[name, metric, k] for name, _ in matched.runs}
-        base = {name: metrics[METHODS[name].changes, metric, k] for name in own}
-        found = Resampling.of(study).compare(base, own)
-        shown[f"{head}, unmatched"] = [*map(number, found["reference_mean"])]
-        shown[f"{head}, matched"] = [*map(number, found["mean"])]
-    return pd.DataFrame(shown).join(as_table(found, "matched"))
-
-
-def pool_table(study: Study, metrics: Metrics, methods: Sequence[str], k: int) -> pd.DataFrame:
-    """For each reranking method: its first stage's page recall at k, the pool's ceiling, and what reranking reached.
-
-    ``Pool misses`` is the gold that the pool does not contain, ``Inversions`` the gold that it contains and that
-    stands below the first k after reranking.
-    """
-    depth, rows = study.profile.rerank.n, []
-    for method in (name for name in methods if METHODS[name].uses[0] in metrics):
-        first = METHODS[method].uses[0]
-        before, reached = (metrics[name, "page_recall", k].mean() for name in (first, method))
-        ceiling = page_recall(study.run(first), study.questions, depth).mean()
-        numbers = (before, ceiling, reached, 1 - ceiling, ceiling - reached)
-        rows.append((title(method), *map(number, numbers)))
-    heads = (f"First stage @{k}", f"Pool ceiling @{depth}", f"Reranked @{k}", "Pool misses", "Inversions")
-    return pd.DataFrame(rows, columns=["Method", *heads])

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 
 import nbformat
-import pandas as pd
 import pytest
 
-from lib.analysis.facts import SOURCES, agreement, facts
+from lib.analysis.facts import SOURCES, facts
 from lib.book.notebooks import chapters
 from lib.files import ROOT
 from lib.methods import METHODS
-from lib.metrics.frame import HEADLINE, Metrics
 from lib.profile import load_profile
 from lib.studies import NOTEBOOKS
 
@@ -77,17 +75,6 @@ def test_shares_of_yepes_are_whole_questions():
     cells = [row[name] for row in facts("yepes2024").table("Table 5").values() for name in row]
     cells += [row["page_accuracy"] for row in facts("yepes2024").table("Table 4").values()]
     assert all(abs(share - 100 * round(n * share / 100) / n) < 0.006 for share in cells)
-
-
-def test_agreement_is_the_rank_correlation_with_table_3():
-    means = {"dense": 0.3, "splade": 0.1, "hyde": 0.4, "parent_child": 0.5}  # theirs: .34, .16, .40, .13
-    rows = [(method, "standard", metric, 5, "q", mean) for method, mean in means.items() for metric in HEADLINE]
-    metrics = pd.DataFrame(rows, columns=["method", "condition", "metric", "k", "question_id", "value"])
-    row = agreement(Metrics(metrics)).set_index("metric").loc["page_recall"]
-    assert row["n"] == 4
-    assert row["spearman"] == pytest.approx(1 - 6 * (1 + 1 + 1 + 9) / (4 * 15))
-    assert row["mean_gap"] == pytest.approx((0.3 + 0.1 + 0.4 + 0.5 - 0.34 - 0.16 - 0.40 - 0.13) / 4)
-    assert (row["farthest"], row["spearman_without"]) == ("parent_child", pytest.approx(1))
 
 
 def test_no_reported_number_is_typed_in_a_chapter():

@@ -66,21 +66,11 @@ def test_the_parts_of_a_bar_differ_in_lightness():
     assert min(np.diff(light)) > 0.02
 
 
-def test_curves_name_a_few_methods():
-    rows = [(m, metric, k, 0.5, 0.4, 0.6) for m in METHODS for metric in ("doc_recall", "page_recall") for k in (1, 5)]
-    recalls = pd.DataFrame(rows, columns=["method", "metric", "k", "mean", "low", "high"])
-    drawn = figures.recall_curves(recalls, ["dense"])
-    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["Dense"]
-    assert [len(axes.lines) for axes in drawn.axes] == [3, 3]
-    assert float(smallest_type(drawn)) >= 8
-
-
-def test_every_line_of_a_budget_has_its_name_and_coloured_ones_its_colour():
-    rows = [(m, metric, n, 0.5) for m in METHODS for metric in ("doc_recall", "page_recall") for n in (500, 1000)]
-    curves = pd.DataFrame(rows, columns=["method", "metric", "budget", "mean"])
-    drawn = figures.budget_curves(curves, ["dense"])
-    for axes in drawn.axes:
-        assert sorted(text.get_text().replace("\n", " ") for text in axes.texts) == sorted(map(figures.title, METHODS))
-        assert [text.get_color() for text in axes.texts if text.get_text() == "Dense"] == [figures.COLOURS[0]]
-        assert [line.get_color() for line in axes.lines].count(figures.GREY) == 2
-    assert float(smallest_type(drawn)) >= 8
+def test_of_two_joined_dots_the_first_is_hollow_and_a_missing_one_is_left_out():
+    drawn, axes = plt.subplots()
+    parts = {"before": pd.DataFrame({"mean": [0.2, 0.3]}), "after": pd.DataFrame({"mean": [0.4, np.nan]})}
+    figures.paired_dots(axes, parts, ["Dense", "BM25"])
+    first, second = axes.lines
+    assert (first.get_markerfacecolor(), second.get_markerfacecolor()) == ("white", figures.COLOURS[0])
+    assert [*first.get_xdata()] == [0.2, 0.3]
+    assert names(drawn) == ["Dense", "BM25"]
