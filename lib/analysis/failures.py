@@ -268,23 +268,6 @@ def kinds_by_question(study: Study, name: str, k: int = 5) -> pd.DataFrame:
     return known[["question_id", "is_found"]].join(kinds_of(known, study.filings))
 
 
-def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
-    """How many failed questions of a method's standard run have each kind.
-
-    Returns:
-        kind, rule, primary (failures of which it is the first), any (failures that have it), share_failed (of the
-        failures), share_found (of the found questions; missing where the rule is about what came instead), n_failed.
-    """
-    held = kinds_by_question(study, name, k)
-    failed, found = held[~held["is_found"]], held[held["is_found"]]
-    rows = [
-        (kind, rule.says, (failed["primary"] == kind).sum(), failed[kind].sum(), failed[kind].mean())
-        + (found[kind].mean() if rule.step == QUESTION else np.nan, len(failed))
-        for kind, rule in OF_QUESTIONS.items()
-    ]
-    return pd.DataFrame(rows, columns="kind rule primary any share_failed share_found n_failed".split())
-
-
 def figures(text: str) -> set[str]:
     """The figures of a text of three characters or more that are no years, without thousands' commas."""
     found = {figure.replace(",", "") for figure in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}

@@ -40,7 +40,7 @@ def family_of_claim(claim: Claim) -> str:
 def family_of(form: str, base: str) -> str:
     """The family of a contrast of two rows, or of two steps of the ladder."""
     if form.startswith(RUNG):
-        return "ladder"
+        return "ladder" if (form, base) in _all_of("ladder") else "changes"
     row = METHODS[form]
     if row.family == ORDERED and form.endswith("_records") and base in RIVALS:
         return "rivals"

@@ -14,8 +14,7 @@ from lib.analysis.frontier import TIMES, known_table
 from lib.book.templates import filled
 from lib.methods import METHODS, NEEDS, OWN
 from lib.published import MANIFEST, RESULTS, Published, exported_metrics, exported_run, questions_csv
-from lib.show.display import number, with_interval
-from lib.show.tables import seconds
+from lib.show.display import number, seconds, with_interval
 from lib.study import Study
 from lib.typed import read_csv
 

@@ -93,11 +93,6 @@ def number(value: float, digits: int = 2) -> str:
     return "–" if pd.isna(value) else f"{value:.{digits}f}"
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """A share in percent, without the sign; a dash where there is none."""
-    return number(100 * share, digits)
-
-
 def p_value(value: float) -> str:
     """A p-value with three digits, ``< 0.001`` for what these round to nothing; a dash where nothing was tested."""
     return "< 0.001" if value < 0.0005 else number(value, digits=3)
@@ -170,39 +165,6 @@ def cells(frame: pd.DataFrame, name: str) -> list:
         return [f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 10_000 else cell for cell in column.tolist()]
     form = p_value if re.match("p(_|$)", name) else seconds if name.endswith("_s") else None
     return [form(cell) if form else "–" if pd.isna(cell) else f"{cell:{sign}.2f}" for cell in column]
-
-
-class Column(NamedTuple):
-    """A column of a printed table."""
-
-    title: str
-    names: str | tuple[str, ...]  # the one or more columns of the data that its cells are made of
-    form: Callable | None = None  # what makes a cell of their values; without it a value stays as it is
-
-
-def interval(title: str, *names: str) -> Column:
-    """A column of means with intervals, by default of the data's mean, low and high."""
-    return Column(title, names or ("mean", "low", "high"), with_interval)
-
-
-MEAN = interval("Mean")
-
-
-def printed(frame: pd.DataFrame, *columns: Column) -> pd.DataFrame:
-    """A frame as it is printed: the given columns, their cells formatted."""
-    shown = {}
-    for title, names, form in columns:
-        parts = [frame[name] for name in ([names] if isinstance(names, str) else names)]
-        shown[title] = parts[0].array if form is None else [form(*row) for row in zip(*parts, strict=True)]
-    return pd.DataFrame(shown)
-
-
-def wide(frame: pd.DataFrame, rows: list[str], cell: Column = MEAN, heads: str = "metric") -> pd.DataFrame:
-    """A long frame as a wide one, indexed by ``rows`` in their order: a printed cell in the column of each value of
-    ``heads``, beside the other columns, which have the values that they first have in a row."""
-    cells = frame.assign(cell=printed(frame, cell)[cell.title].array)
-    cells = cells.pivot(index=rows, columns=heads, values="cell")
-    return frame.drop_duplicates(rows).set_index(rows).drop(columns=heads).join(cells)
 
 
 def markdown_table(frame: pd.DataFrame, plain: bool = False) -> Markup:

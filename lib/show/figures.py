@@ -15,12 +15,9 @@ import numpy as np
 import pandas as pd
 
 from lib.methods import METHODS
-from lib.show.display import SHOWN_WIDTH
-from lib.show.tables import title
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 COLOURS = (*OKABE_ITO, "#882255", "#44AA99", "#999933", "#332288")
-CONDITION_COLOURS = {"standard": "#0072B2", "oracle-document": "#E69F00", "oracle-page": "#009E73"}
 #: Parts of :func:`lost_bars`: name, colour, and colour of the number; ordered by lightness, to be read without colour.
 LOST = {
     "found": ("found", "#08519C", "white"),
@@ -100,25 +97,6 @@ def lost_bars(lost: pd.DataFrame) -> plt.Figure:
     axes.set(xlim=(0, 1), ylim=(len(lost) - 0.7, -1.0))
     axes.axis("off")
     drawn.tight_layout(pad=0.2)
-    return drawn
-
-
-def named_dots(
-    table: pd.DataFrame, x: tuple[str, str], y: tuple[str, str], named: Sequence[str], line: tuple[float, float]
-) -> plt.Figure:
-    """A dot per method of a table, named ones with their titles, and a line by intercept and slope.
-
-    ``x`` and ``y`` are a column of shares and its title.
-    """
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.7 * SHOWN_WIDTH))
-    axes.axline((0, line[0]), slope=line[1], color=GREY, lw=1)
-    is_named = table["method"].isin(named)
-    for part, colour in (table[~is_named], GREY), (table[is_named], COLOURS[0]):
-        axes.scatter(part[x[0]], part[y[0]], s=22, color=colour, zorder=3)
-    for method, *place in table.loc[is_named, ["method", x[0], y[0]]].itertuples(index=False, name=None):
-        axes.annotate(title(method), place, (-6, 4), textcoords="offset points", ha="right", fontsize=9)
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=x[1], ylabel=y[1])
-    drawn.tight_layout()
     return drawn
 
 

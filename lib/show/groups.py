@@ -10,18 +10,15 @@ from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.show.display import SHOWN_WIDTH, Column, Markup, escape, label, number, printed, wide
+from lib.show.display import SHOWN_WIDTH, Markup, escape, label
 from lib.show.figures import COLOURS, GREY, bars, label_rows
 from lib.show.pictures import draw_page
-from lib.show.tables import reported_rows, title
+from lib.show.tables import title
 from lib.study import Study
 
 #: Ordered by lightness, so that they are read without colour: dark is found, light is lost early.
 STEP_COLOURS = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
 MARKERS = "osD^v"
-#: A row of the main study's breakdowns: the run here that stands beside it.
-REPORTED_RUNS = {"multi_hyde_rerank": "best_baseline", "page_scorer": "page_scorer_filing"}
-REPORTED_RUNS |= {"oracle-document": "oracle_document"}
 
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
@@ -58,35 +55,6 @@ def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
         return f"{titled} is not compared, as fewer than two groups are large enough"
     means = part.set_index("group")["mean"]
     return f"{titled} goes from {means.min():.2f} ({means.idxmin()}) to {means.max():.2f} ({means.idxmax()})"
-
-
-def reported_groups(dataset: str, table: str) -> dict[str, dict] | None:
-    """Document and page recall by run and group in a table of the main study, as :func:`group_table` takes them; None
-    for a dataset that it did not measure."""
-    return {
-        REPORTED_RUNS[row]: {group: (cell["D"], cell["P"]) for group, cell in groups.items() if cell}
-        for row, groups in reported_rows(dataset, table).items()
-    } or None
-
-
-def group_table(frame: pd.DataFrame, head: str, seen: Sequence[Seen], known: dict | None = None) -> pd.DataFrame:
-    """One row per group and run of :func:`lib.analysis.breakdowns.by_group`: n, companies, metrics with intervals.
-
-    ``head`` names the groups; ``known`` maps a run's name to a group to its reported document and page recall.
-    """
-
-    def reported(group: str, name: str) -> str:
-        return " / ".join(map(number, known.get(name, {}).get(group, ()))) or "–"
-
-    return printed(
-        wide(frame, ["group", "entry"]).reset_index(),
-        Column(head, ("group", "is_small"), lambda group, small: f"{group}{MARK if small else ''}"),
-        Column("Run", "entry", {run.name: run.title for run in seen}.get),
-        Column("n", "n"),
-        Column("Companies", "n_companies"),
-        *(Column(METRIC_TITLES[metric], metric) for metric in frame["metric"].unique()),
-        *([] if known is None else [Column("Reported, document / page", ("group", "entry"), reported)]),
-    )
 
 
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:

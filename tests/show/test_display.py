@@ -17,23 +17,18 @@ from lib.show.display import (
     OF_DEMO,
     SHOWN_WIDTH,
     TYPE,
-    Column,
     Markup,
     as_csv,
     escape,
     figure,
     glue,
     holds_page,
-    interval,
     label,
     laid_out,
     markdown_table,
     not_drawn,
     note,
-    number,
     only_with_filings,
-    p_value,
-    printed,
     shown_if,
     smallest_type,
     table,
@@ -41,6 +36,10 @@ from lib.show.display import (
 )
 from lib.show.pictures import draw_page, marked_lines
 from lib.words import NeedsFilings
+
+
+def test_no_p_value_is_printed_as_nothing():
+    assert [p_value(p) for p in (0.03, 0.0005, 0.0002, float("nan"))] == ["0.030", "0.001", "< 0.001", "–"]
 
 
 @pytest.fixture
@@ -102,16 +101,6 @@ def test_a_table_without_rows_is_still_a_table(study, frame, body):
     assert rows[0] == body
     assert len(rows) == 3
     assert set(rows[2]) <= set("| –")
-
-
-def test_columns_are_printed_by_their_formats_and_no_p_value_as_nothing():
-    assert [p_value(p) for p in (0.03, 0.0005, 0.0002, float("nan"))] == ["0.030", "0.001", "< 0.001", "–"]
-    data = {"method": ["a", "b"], "mean": [0.456, 0.5], "low": [0.4, 0.2], "high": [0.5, 0.9]}
-    frame = pd.DataFrame(data | {"p_holm": [0.0123, np.nan]})
-    shown = printed(frame, Column("Method", "method", str.upper), interval("Mean"), Column("p", "p_holm", p_value))
-    assert shown.to_numpy().tolist() == [["A", "0.46 [0.40, 0.50]", "0.012"], ["B", "0.50 [0.20, 0.90]", "–"]]
-    assert printed(frame, Column("M", "mean", number))["M"].tolist() == ["0.46", "0.50"]
-    assert printed(frame, Column("n", "mean"))["n"].dtype == float
 
 
 HOSTILE = "1. <script>a</script>|{download}`x </etc/passwd>`\n$x$ {{ 1 }} [a](b) *c* :::{raw} html"
