@@ -21,6 +21,7 @@ from extras.publish.publish import files_of
 from extras.publish.readme import not_of_results
 from lib import published as layout
 from lib.book import notebooks
+from lib.book.headline import OF_SETS
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
@@ -207,6 +208,8 @@ def of_readme(published: Published, readme: Path) -> list[str]:
         study = Study(Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
         for name in {SUMMARY_FILE, ANSWERS_FILE} & manifest["files"].keys():
             study.write(name, published.file(name).read_bytes())
+        if (shown := f"shown/{OF_SETS}") in manifest["files"]:
+            study.write(OF_SETS, published.file(shown).read_bytes())
         merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
         try:
             return not_of_results(readme, study, published)

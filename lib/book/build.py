@@ -36,6 +36,13 @@ pybtex.plugin.entry_points = functools.cache(pybtex.plugin.entry_points)
 from jupyter_book.cli.main import main
 main()
 """
+#: Chapters that other pages may still link to by their old names, and where these lead.
+MOVED = {
+    "08_siblings": "08_claims",
+    "09_claims": "08_claims",
+    "10_question_sets": "09_question_sets",
+    "11_growth": "10_growth",
+}
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
@@ -175,6 +182,9 @@ def compile_book(study: Study, built: Path, say=print) -> None:
     shutil.rmtree(aside / "_static" / "explorer", ignore_errors=True)  # of an earlier edition of the code
     shutil.copytree(explorer, aside / "_static" / "explorer")
     tidy(aside)
+    for old, new in MOVED.items():
+        text = f'<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url={new}.html">'
+        (aside / "notebooks" / f"{old}.html").write_text(f'{text}<a href="{new}.html">Moved</a>', encoding="utf-8")
     shutil.rmtree(built, ignore_errors=True)
     aside.replace(built)
 

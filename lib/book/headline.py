@@ -7,6 +7,7 @@ import pandas as pd
 
 from lib.ahead.sets import SETS
 from lib.analysis import encoders
+from lib.analysis.answered import RANKER
 from lib.analysis.breakdowns import NAMED, named
 from lib.analysis.families import RUNG, corrected
 from lib.analysis.frontier import TIMES, known_table
@@ -20,11 +21,12 @@ from lib.models.weights import models_of
 from lib.profile import load_profile
 from lib.published import ANSWERS_FILE, METRICS_FILE, Published
 from lib.show.display import show_figure, table
-from lib.stats import LEVELS, Resampling
+from lib.stats import LEVELS, Resampling, tier
 from lib.study import Study
 from lib.typed import read_csv
 
 K = 5
+OF_SETS = "tables/answers-sets.csv"  # right numbers by question set, written by chapter 06
 FIGURE = "lost"  # drawn by chapter 02
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
@@ -148,6 +150,7 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
         models=[models[role]["title"] for role in ("embedder", "rerank", "generator") if role in models],
         better=better(study, summary),
         calculated=calculated(study),
+        second=second_set(study),
     ).splitlines()
 
 
@@ -174,6 +177,18 @@ def calculated(study: Study) -> dict[str, float]:
     found = found[found["generator"] == study.profile.generator.weights]
     means = found.groupby("context")["value"].mean().to_dict()
     return means | {"n": found["question_id"].nunique()} if set(means) >= CALCULATED else {}
+
+
+def second_set(study: Study) -> dict[str, float | str] | None:
+    """Chapter 06's right numbers on the other question set: ``before`` and ``after`` better pages, and its ``tier``."""
+    path = study.outputs / OF_SETS
+    rows = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["set", "context", "difference"])
+    rows = rows[(rows["set"] != study.dataset.name) & (rows["context"] == RANKER)].dropna(subset="difference")
+    if rows.empty:
+        return None
+    one = rows.iloc[0]
+    word = tier(one["difference_low"], one["difference_high"], one["p_holm"])
+    return {"before": one["mean"] - one["difference"], "after": one["mean"], "tier": word}
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:

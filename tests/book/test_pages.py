@@ -198,7 +198,15 @@ def test_what_a_better_encoder_lifts_is_said_where_it_is_published(monkeypatch, 
     rows = (("dense", "standard", 0.0), ("dense_records", "standard", 0.11), ("ahead", "standard", 0.4))
     summary(*rows).to_csv(tmp_path / "summary.csv", index=False)
     monkeypatch.setattr(headline.Published, "of", lambda *names: SimpleNamespace(file=lambda name: tmp_path / name))
-    given = {"named": None, "calculated": {}, "n": 3, "n_companies": 2, "has_ahead": True, "is_designed_on": True}
+    given = {
+        "named": None,
+        "second": None,
+        "calculated": {},
+        "n": 3,
+        "n_companies": 2,
+        "has_ahead": True,
+        "is_designed_on": True,
+    }
     text = filled("trust", models=["a"], better=headline.better(study, before), **given)
     assert "(bge-small-en-v1.5, int8) takes page recall from 20% to 40% for Dense; from 50% to 51% for Dense," in text
     assert "from 80% to 80% for Ahead (chapter 3)." in text

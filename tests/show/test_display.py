@@ -29,6 +29,7 @@ from lib.show.display import (
     not_drawn,
     note,
     only_with_filings,
+    p_value,
     shown_if,
     smallest_type,
     table,
