@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lib.book.build import MOVED
 from lib.methods import METHODS, measured
 from lib.profile import load_profile
 from lib.show.display import NOT_DRAWN, TYPE
@@ -44,12 +45,17 @@ def test_a_second_build_has_nothing_to_do(book):
 
 
 def pages_of(book: Path) -> list[Path]:
-    return sorted(path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
+    found = (path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
+    return sorted(path for path in found if path.stem not in MOVED)
 
 
 def test_every_chapter_is_there_and_says_that_it_is_the_demo_and_nothing_names_this_machine(book):
     pages = [*re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text()), "index"]
     assert [page for page in pages if not (book / f"{page}.html").is_file()] == []
+    assert [
+        new for old, new in MOVED.items() if f"url={new}.html" not in (book / f"notebooks/{old}.html").read_text()
+    ] == []
+    assert {*MOVED.values()} <= {page.removeprefix("notebooks/") for page in pages}
     assert "Synthetic demo" in (book / "notebooks" / "03_baselines.html").read_text()
     assert [path.name for path in (OUTPUTS / "notebooks").glob("*.ipynb") if str(ROOT) in path.read_text()] == []
 
