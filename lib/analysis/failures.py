@@ -135,11 +135,8 @@ def which_hold(rules: Mapping[str, Rule], frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def page_kind(text: str) -> str:
-    """What a page is by its head: a primary statement, a ``summary`` of results, or ``other``.
-
-    A table has MIN_NUMBERS numbers that are no years. A statement's name must stand in the first HEAD_CHARACTERS
-    characters and one of its line items on the page; the name that stands first decides.
-    """
+    """What a page with MIN_NUMBERS numbers is: a primary statement, if one's name stands in its head (the first name
+    decides) and one of its line items on the page; a ``summary`` of results; or ``other``."""
     plain = " ".join(text.lower().split())
     head = plain[:HEAD_CHARACTERS]
     if len(NUMBER.findall(plain)) < MIN_NUMBERS:
@@ -221,10 +218,7 @@ def stands_in(answer: str, evidence: str, question: str) -> bool:
 
 
 def term_share(question: str, company: str, pages: Sequence[str]) -> float:
-    """The largest share of a question's terms that one of the pages has; its company, years and units do not count.
-
-    A question without other terms has them all (1.0).
-    """
+    """The largest share of a question's terms, company, years and units aside, that one of the pages has; 1.0 of none."""
     wanted = set(topic(terms(question, ASKING_WORDS), terms(company, ASKING_WORDS)))
     return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 
@@ -254,10 +248,7 @@ def _facts(study: Study, name: str, k: int) -> pd.DataFrame:
 
 
 def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
-    """Which of OF_QUESTIONS hold for each question of :func:`_facts`, boolean, and ``primary``, the first of them.
-
-    The filings give the median number of pages.
-    """
+    """Which of OF_QUESTIONS hold for each question of :func:`_facts`, and ``primary``, the first of them."""
     held = which_hold(OF_QUESTIONS, known.assign(usual_pages=filings["n_pages"].median()))
     return held.assign(primary=held.idxmax(axis=1))
 

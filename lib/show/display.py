@@ -13,25 +13,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
-from matplotlib.artist import Artist
-from matplotlib.collections import Collection
-from matplotlib.colors import to_hex
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
-from matplotlib.text import Text
 
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
+from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, holds_page, not_drawn, smallest_type
 from lib.stats import tier
 from lib.study import Study
 from lib.words import IN_WORDS, NeedsFilings
 
+__all__ = ["OF_DEMO", "SHOWN_WIDTH"]  # for the chapters
 LONGEST_LABEL = 80
-#: Inches that a figure has in the book's column: one that is wider is shown smaller, and its type with it.
-SHOWN_WIDTH = 7.6
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
-OF_DEMO = "page-of-the-demo"  # the gid of axes whose page may be published
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
 MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
@@ -133,21 +126,17 @@ def laid_out(frame: pd.DataFrame, show: Sequence[str] | Mapping[str, str] = ()) 
         frame: the data; cells that are text already stay as they are.
         show: the columns, by their headings or by their own names; by default all.
     """
+    heading = lambda name: name if re.search("[A-Z ]", name) else name.replace("_", " ").capitalize()  # noqa: E731
     if not show:
         hidden = {end for name in frame for end in ends_of(frame, name) or ()}
         show = [name for name in frame if name not in hidden]
-    columns = show if isinstance(show, Mapping) else {HEADS.get(one) or in_words(one): one for one in show}
+    columns = show if isinstance(show, Mapping) else {HEADS.get(one) or heading(one): one for one in show}
     shown = pd.DataFrame({head: cells(frame, name) for head, name in columns.items()}, frame.index)
     tested = next((one for one in columns.values() if DIFFERENCE.search(one) and ends_of(frame, one)), None)
     p = next((one for one in ("p_holm", "p") if one in columns.values()), None)
     if tested and p:
         shown["Verdict"] = [*map(tier, *(frame[one] for one in ends_of(frame, tested)), frame[p])]
     return shown
-
-
-def in_words(name: str) -> str:
-    """The heading of a column: its name without underscores."""
-    return name if re.search("[A-Z ]", name) else name.replace("_", " ").capitalize()
 
 
 def cells(frame: pd.DataFrame, name: str) -> list:
@@ -232,7 +221,6 @@ def table(
     caption: str,
     takeaway: str = "",
     data: pd.DataFrame | None = None,
-    plain: bool = False,
     show: Sequence[str] | Mapping[str, str] = (),
     **values: object,
 ) -> Shown:
@@ -240,13 +228,13 @@ def table(
 
     Args:
         study, name: whose outputs get ``tables/<name>.csv`` with ``data``, by default ``frame``.
-        frame, show: what is shown, see :func:`laid_out`; markup already where ``plain``.
+        frame, show: what is shown, see :func:`laid_out`.
         caption, takeaway: what is measured, on how many questions, under which setting; and one sentence in bold. Their
             placeholders: ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the
             chapter's other parameters, and the names of ``values``, which are escaped.
     """
     study.write(f"tables/{name}.csv", as_csv(frame if data is None else data))
-    shown = frame if plain else laid_out(frame, show)
+    shown = laid_out(frame, show)
     shown = shown if len(frame) else pd.DataFrame([dict.fromkeys(list(shown) or ["Nothing known"], "–")])
     text = _filled(study, caption, values)
     if len(shown) > 1 and "n" in shown and set(shown["n"].astype(str)) == {str(len(study.questions))}:
@@ -254,7 +242,7 @@ def table(
         text += "" if "n =" in caption else f" n = {len(study.questions)}."
     text = _with_data(text, f"tables/{name}.csv")
     head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
-    return _numbered(head, markdown_table(shown, plain), _filled(study, takeaway, values))
+    return _numbered(head, markdown_table(shown), _filled(study, takeaway, values))
 
 
 def figure(
@@ -314,43 +302,3 @@ def _with_data(caption: str, file: str) -> str:
 
 def _numbered(head: str, body: str, takeaway: str) -> Shown:
     return Shown(f"::::{head}\n\n{body}\n::::\n" + (f"\n**{takeaway}**\n" if takeaway else ""))
-
-
-def smallest_type(drawn: plt.Figure) -> str:
-    """The size in points of a figure's smallest type where the book shows it, in a column of SHOWN_WIDTH inches."""
-    drawn.canvas.draw()
-    width = drawn.get_tightbbox(drawn.canvas.get_renderer()).width
-    texts = [text for text in drawn.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    sizes = [text.get_fontsize() for text in texts]
-    return f"{min(sizes, default=10) * min(1, SHOWN_WIDTH / width):.1f}"
-
-
-def not_drawn(drawn: plt.Figure) -> list[str]:
-    """The entries of a figure's legends that nothing is drawn for: no artist with data has one of their colours."""
-    parts = [part for axes in drawn.axes for part in (*axes.lines, *axes.collections, *axes.patches)]
-    shown = set().union(*map(_colours, parts))
-    legends = [*drawn.legends, *filter(None, (axes.get_legend() for axes in drawn.axes))]
-    entries = [one for legend in legends for one in zip(legend.get_texts(), legend.legend_handles, strict=True)]
-    return [text.get_text() for text, handle in entries if not _colours(handle) & shown]
-
-
-def _colours(part: Artist) -> set[str]:
-    """The colours of a line, a bar or dots; none of one that has no data."""
-    if isinstance(part, Line2D):
-        given = [part.get_color(), part.get_markeredgecolor()] if len(part.get_xdata()) else []
-    elif isinstance(part, Rectangle):
-        given = [part.get_facecolor()] if part.get_width() * part.get_height() else []
-    elif isinstance(part, Collection):
-        given = [*part.get_facecolor(), *part.get_edgecolor()] if len(part.get_offsets()) else []
-    else:
-        given = [part.get_facecolor(), part.get_edgecolor()]
-    return {to_hex(one) for one in given if isinstance(one, str) or len(one)}
-
-
-def holds_page(drawn: plt.Figure) -> bool:
-    """Whether a figure shows a filing's page, which is not published: a coloured picture, or more text than a label,
-    in axes that are not OF_DEMO."""
-    drawn_in = [axes for axes in drawn.axes if axes.get_gid() != OF_DEMO]
-    pictures = [picture.get_array() for axes in drawn_in for picture in axes.images]
-    lengths = [len(text.get_text()) for axes in drawn_in for text in axes.texts]
-    return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300

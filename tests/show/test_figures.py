@@ -7,7 +7,7 @@ import pytest
 
 from lib.analysis.decomposition import METRIC_OF
 from lib.show import figures, groups
-from lib.show.display import smallest_type
+from lib.show.drawn import smallest_type
 
 METHODS = ["bm25", "dense", "page_scorer_light_order_records"]
 
