@@ -218,7 +218,7 @@ def stands_in(answer: str, evidence: str, question: str) -> bool:
 
 
 def term_share(question: str, company: str, pages: Sequence[str]) -> float:
-    """The largest share of a question's terms, company, years and units aside, that one of the pages has; 1.0 of none."""
+    """The largest share of a question's terms, without company, years and units, that one page has; 1.0 of none."""
     wanted = set(topic(terms(question, ASKING_WORDS), terms(company, ASKING_WORDS)))
     return max(len(wanted & set(terms(page, ASKING_WORDS))) / len(wanted) for page in pages) if wanted else 1.0
 

@@ -1,6 +1,5 @@
 """Failures: what came instead of a missed gold page, why a question failed, and the rule that names it."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -190,19 +189,16 @@ def test_the_rules_that_hold_and_the_first_is_primary(changes, kinds):
     assert held["primary"] == kinds[0]
 
 
-def test_the_table_counts_every_failure_once_as_primary():
-    table = failures.failed_questions(study_of([5], (BEFORE, 5), (ACME, 0)), "dense").set_index("kind")
-    assert list(table.index) == list(OF_QUESTIONS)
-    assert (table["primary"].sum(), set(table["n_failed"])) == (1, {1})
-    assert table.loc["ambiguous", ["primary", "any", "share_failed"]].tolist() == [1, 1, 1]
-    assert table.loc["long document", ["primary", "any"]].tolist() == [0, 1]
-    assert np.isnan(table.loc["ambiguous", "share_found"])
+def test_a_failure_has_all_its_kinds_and_the_first_of_them():
+    held = failures.kinds_by_question(study_of([5], (BEFORE, 5), (ACME, 0)), "dense")
+    assert (len(held), held["is_found"].sum()) == (1, 0)
+    assert held["primary"].tolist() == ["ambiguous"]
+    assert held["long document"].tolist() == [True]
 
 
-def test_a_run_without_failures_has_a_table_of_none():
-    table = failures.failed_questions(study_of([5], (ACME, 5)), "dense")
-    assert table["any"].tolist() == [0] * len(OF_QUESTIONS)
-    assert (table["share_found"].notna().sum(), table["share_failed"].notna().sum()) == (3, 0)
+def test_a_found_question_has_no_kind_of_what_came_instead():
+    held = failures.kinds_by_question(study_of([5], (ACME, 5)), "dense")
+    assert not held.loc[held["is_found"], ["ambiguous", "long document"]].to_numpy().any()
 
 
 # --- the sorts of what is still missed ---
