@@ -100,9 +100,9 @@ def caption(miss, question: str) -> str:
 
 def page_pair(study: Study, miss, evidence: str) -> plt.Figure:
     """The gold page of a row of missed pages with its evidence marked, beside the page that came instead."""
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(11, 7))
-    draw_page(left, study, miss.doc_name, int(miss.page), evidence, 80)
-    draw_page(right, study, miss.shown_doc, int(miss.shown_page), "", 80)
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 5))
+    draw_page(left, study, miss.doc_name, int(miss.page), evidence, 100)
+    draw_page(right, study, miss.shown_doc, int(miss.shown_page), "", 100)
     left.set_title(f"gold: {left.get_title()}", fontsize=9, color=STEP_COLOURS["found"])
     right.set_title(f"retrieved: {right.get_title()}", fontsize=9, color=STEP_COLOURS["document"])
     drawn.tight_layout()
