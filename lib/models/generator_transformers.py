@@ -56,7 +56,7 @@ class TransformersGenerator:
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id
-        ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
+        ends = self.tokenizer.eos_token_id if ends is None else ends
         self.ends = ends if isinstance(ends, list) else [ends]
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token_id = self.ends[0]
@@ -87,9 +87,8 @@ class TransformersGenerator:
         except RuntimeError as error:  # out of memory is one
             if not half:
                 return on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
-            for part in (numbers[:half], numbers[half:]):
-                self._batch(part, requests, tokens, on_done)
-            return
+            self._batch(numbers[:half], requests, tokens, on_done)
+            return self._batch(numbers[half:], requests, tokens, on_done)
         seconds = round((time.perf_counter() - started) / len(numbers), 3)
         for number, new in zip(numbers, written, strict=True):
             reason = "stop" if new and new[-1] in self.ends else "length"
