@@ -56,7 +56,7 @@ class TransformersGenerator:
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.batch_size, self.context = batch_size, context
         ends = self.model.generation_config.eos_token_id
-        ends = self.tokenizer.eos_token_id if ends is None else ends
+        ends = self.tokenizer.eos_token_id if ends in (None, []) else ends
         self.ends = ends if isinstance(ends, list) else [ends]
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token_id = self.ends[0]
