@@ -104,7 +104,8 @@ class Slot:
         return Generation(**reply | {"text": reply["text"].strip()}, seconds=seconds)
 
     def _start(self) -> subprocess.Popen:
-        self.log, (self.pipe, other) = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace"), Pipe()  # noqa: SIM115
+        self.log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self.pipe, other = Pipe()
         command = [*self.generator.server, str(other.fileno()), json.dumps(self.generator.settings)]
         # threads that wait must sleep, not spin, or they take the time that the others need
         place = {"cwd": ROOT, "env": os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}, "start_new_session": True}
@@ -116,7 +117,7 @@ class Slot:
         return process
 
     def end(self, is_closed: bool = False) -> None:
-        """End the process; also one that another thread is starting, when the slot is closed."""
+        """End the process; of a closed slot also one that another thread is starting."""
         self.is_closed |= is_closed
         process, self.process = self.process, None
         if process is not None:
