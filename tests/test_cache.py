@@ -30,20 +30,15 @@ def cache(tmp_path) -> Cache:
     return Cache(tmp_path / "deep" / "cache.sqlite")
 
 
-def test_a_text_is_computed_once_per_model(cache):
+def test_a_text_is_computed_once_per_model_in_batches_that_follow_the_items(cache):
     first, second = Model(), Model()
-    assert cache.rows({"model": "a"}, ["net", "sales"], first).tolist() == [[3, ord("n")], [5, ord("s")]]
-    again = Cache(cache.path).rows({"model": "a"}, ["sales", "cash", "net"], second)
-    assert again.tolist() == [[5, ord("s")], [4, ord("c")], [3, ord("n")]]
-    cache.rows({"model": "b"}, ["net"], second)
-    assert second.read == [["cash"], ["net"]]
-
-
-def test_batches_follow_the_items_so_that_an_empty_cache_is_always_filled_alike(cache):
-    model = Model()
-    rows = cache.rows({}, ["a", "bb", "a", "ccc", "bb"], model, batch_size=2)
-    assert model.read == [["a", "bb"], ["a", "ccc"], ["bb"]]
+    rows = cache.rows({"model": "a"}, ["a", "bb", "a", "ccc", "bb"], first, batch_size=2)
+    assert first.read == [["a", "bb"], ["a", "ccc"], ["bb"]]
     assert rows[:, 0].tolist() == [1, 2, 1, 3, 2]
+    again = Cache(cache.path).rows({"model": "a"}, ["ccc", "dd", "a"], second)
+    assert again.tolist() == [[3, ord("c")], [2, ord("d")], [1, ord("a")]]
+    cache.rows({"model": "b"}, ["a"], second)
+    assert second.read == [["dd"], ["a"]]
 
 
 def test_scalars_records_and_nothing(cache):

@@ -55,24 +55,22 @@ def test_a_killed_process_leaves_no_worker_and_no_lock(tmp_path):
         parent.kill()
 
 
-MENDED = {errno.ENOSPC: "room on the disk", errno.EROFS: "the right", errno.ENOTDIR: "rename"}
-
-
-@pytest.mark.parametrize(("number", "mend"), MENDED.items())
-def test_what_mends_an_error_of_the_system(number, mend):
-    assert mend in mend_of(number)
+def test_what_mends_an_error_of_the_system():
+    mended = {errno.ENOSPC: "room on the disk", errno.EROFS: "the right", errno.ENOTDIR: "rename"}
+    assert all(mend in mend_of(number) for number, mend in mended.items())
     assert mend_of(errno.ENOENT) == mend_of(None) == ""
 
 
-FOLDERS = ("lib", "extras")
 TEXT = re.compile(r"\.(?:read_text|write_text)\(|[ .]open\(\"[aw]\"|\btext=True")
 
 
-@pytest.mark.parametrize("path", sorted(path for name in FOLDERS for path in (ROOT / name).rglob("*.py")), ids=str)
-def test_text_has_the_same_encoding_under_every_locale(path):
-    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-    for call in map(ast.unparse, calls):
-        assert not TEXT.search(call) or "encoding=" in call, call
+@pytest.mark.parametrize("folder", ["lib", "extras"])
+def test_text_has_the_same_encoding_under_every_locale(folder):
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")}
+    calls = [
+        (p, ast.unparse(node)) for p, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.Call)
+    ]
+    assert [(path, call) for path, call in calls if TEXT.search(call) and "encoding=" not in call] == []
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_temporary(tmp_path, monkeypatch):

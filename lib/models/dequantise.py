@@ -12,12 +12,11 @@ import numpy as np
 
 BGE_QUERY = "Represent this sentence for searching relevant passages: "  # Xiao et al., 2023
 TAKEN = ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt")
-PARTS = [
-    ("0", "", "sentence_transformers.models.Transformer"),
-    ("1", "1_Pooling", "sentence_transformers.models.Pooling"),
-]
 DESCRIBED = {
-    "modules.json": [{"idx": int(at), "name": at, "path": path, "type": kind} for at, path, kind in PARTS],
+    "modules.json": [
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (path, kind) in enumerate([("", "Transformer"), ("1_Pooling", "Pooling")])
+    ],
     "sentence_bert_config.json": {"max_seq_length": 512, "do_lower_case": True},
     "config_sentence_transformers.json": {
         "prompts": {"query": BGE_QUERY, "document": ""},
@@ -46,9 +45,9 @@ def tensors(path: Path) -> dict[str, np.ndarray]:
     graph = onnx.load(path).graph
     given = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
     readers = {name: node for node in graph.node for name in node.input}
-    whole = {name.removesuffix("_quantized"): name for name in given if name.endswith("_quantized")}
     found = {name: value for name, value in given.items() if name.endswith((".weight", ".bias"))}
-    for name, quantised in whole.items():
+    for quantised in (name for name in given if name.endswith("_quantized")):
+        name = quantised.removesuffix("_quantized")
         zero, scale = given[f"{name}_zero_point"], given[f"{name}_scale"]
         value = (given[quantised].astype(np.float32) - zero.astype(np.float32)) * scale
         if name.endswith(".weight"):  # an embedding
@@ -60,8 +59,5 @@ def tensors(path: Path) -> dict[str, np.ndarray]:
         bias = next(one for one in node.input if one in given)
         found[bias.replace(".bias", ".weight")] = np.ascontiguousarray(value.T)
     size = len(given["embeddings.LayerNorm.bias"])
-    pooler = {
-        "pooler.dense.weight": (size, size),
-        "pooler.dense.bias": (size,),
-    }  # a BERT model has one; nothing reads it
-    return found | {name: np.zeros(shape, np.float32) for name, shape in pooler.items()}
+    pooler = {"weight": (size, size), "bias": size}  # a BERT model has one; nothing reads it
+    return found | {f"pooler.dense.{name}": np.zeros(shape, np.float32) for name, shape in pooler.items()}

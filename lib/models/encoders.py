@@ -43,12 +43,14 @@ def gpu() -> tuple[str, float] | None:
     """The GPU's name and memory in GiB, or None where there is none."""
     import torch
 
-    about = torch.cuda.get_device_properties(0) if torch.cuda.is_available() else None
-    return about and (about.name, about.total_memory / GIB)
+    if not torch.cuda.is_available():
+        return None
+    about = torch.cuda.get_device_properties(0)
+    return about.name, about.total_memory / GIB
 
 
 def dtype_of(precision: str):
-    """The torch dtype of a precision: its name, or ``auto``, see :func:`automatic_precision`."""
+    """The torch dtype of that name, or for ``auto`` of :func:`automatic_precision`."""
     import torch
 
     return getattr(torch, automatic_precision() if precision == "auto" else precision)
@@ -106,9 +108,8 @@ class OnnxModel:
         options.intra_op_num_threads = 1  # threads that share a text stall when another program takes a core
         # sums of int8 products must not saturate where the processor lacks VNNI: every processor then gives the same
         options.add_session_config_entry("session.x64quantprecision", "1")
-        self.session = onnxruntime.InferenceSession(
-            str(weights / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        path, providers = str(weights / "model.onnx"), ["CPUExecutionProvider"]
+        self.session = onnxruntime.InferenceSession(path, options, providers=providers)
         self.inputs = {entry.name for entry in self.session.get_inputs()}
         self.tokenizer = load_tokenizer(weights)
         self.tokenizer.enable_truncation(window, strategy="longest_first")

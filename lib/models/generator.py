@@ -1,8 +1,7 @@
 """The generator that a profile names; llama.cpp (package ``xllamacpp``) as one single-threaded process per slot.
 
 Threads of one server wait for each other: when another program takes a core they are more than ten times slower than
-processes. A process that dies takes one prompt with it; in a ``ProcessPoolExecutor`` it would take all, and its last
-words. ``python -m lib.models.generator PIPE SETTINGS`` is such a process; it takes a pipe's file descriptor, and JSON.
+processes. A process that dies takes one prompt with it; in a ``ProcessPoolExecutor`` it would take all.
 """
 
 import json
@@ -20,23 +19,20 @@ from lib.files import ROOT, end_with_parent
 from lib.models.prompts import Generation, GenerationError, Generator, OnDone, Request
 from lib.words import StudyError
 
-OPTIONS = {"llama.cpp": ("n_slots", "context", "n_threads"), "transformers": ("batch_size", "context", "precision")}
 MAX_DEATHS = 3  # processes that may die in a row, without an answer between them, before the run gives up
-SERVER = (sys.executable, "-m", "lib.models.generator")
+SERVER = (sys.executable, "-m", "lib.models.generator")  # takes the file descriptor of a pipe, and settings as JSON
 
 
 def open_generator(settings: dict, directory: Path) -> Generator:
-    """The generator of a profile's section: its ``backend``, with those of ``OPTIONS`` that the section sets."""
-    backend = settings["backend"]
-    taken = {name: settings[name] for name in OPTIONS[backend] if name in settings}
-    if backend == "transformers":
+    """The generator of a profile's section, with the weights of a directory."""
+    if settings["backend"] == "transformers":
         from lib.models.generator_transformers import TransformersGenerator  # takes seconds to import
 
-        return TransformersGenerator(directory, **taken)
-    found = sorted(Path(directory).glob("*.gguf"))
+        return TransformersGenerator(directory, context=settings["context"])
+    found = [*Path(directory).glob("*.gguf")]
     if len(found) != 1:
         raise StudyError(f"{directory} holds {len(found)} GGUF files; the generator needs exactly one")
-    return LlamaCppGenerator(found[0], **taken)
+    return LlamaCppGenerator(found[0], settings["n_slots"], settings["context"], settings["n_threads"])
 
 
 class _DeadError(GenerationError):
@@ -46,18 +42,18 @@ class _DeadError(GenerationError):
 class LlamaCppGenerator:
     """A GGUF model on llama.cpp; its own chat template.
 
-    ``n_slots`` prompts are answered at a time, each by a process with the model in memory (``server``, which answers as
-    :func:`serve` does) that is ended after ``timeout_s``; 0 is one per core. ``context`` is in tokens.
+    ``n_slots`` prompts are answered at a time (0 for one per core), each in ``timeout_s`` at most by a process of
+    ``server``, which answers as :func:`serve` does. ``context`` is in tokens.
     """
 
     def __init__(self, gguf: Path, n_slots=0, context=4096, n_threads=1, timeout_s=1800.0, server: Sequence = SERVER):
         n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self.settings = {"model": str(gguf.resolve()), "context": context, "n_threads": max(n_threads, 1)}
-        self.n_slots = n_slots or max(1, n_cores // max(n_threads, 1))
+        self.settings = {"model": str(gguf.resolve()), "context": context, "n_threads": n_threads}
+        self.n_slots = n_slots or max(1, n_cores // n_threads)
         self.timeout_s, self.server = timeout_s, server
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests in their order, ``n_slots`` at a time; see :class:`lib.models.prompts.Generator`."""
+        """Answer requests in their order; see :class:`lib.models.prompts.Generator`."""
         slots = [Slot(self) for _ in range(max(min(self.n_slots, len(requests)), 1))]
         idle, deaths, why_not = [*slots], 0, ""
 
@@ -96,7 +92,7 @@ class Slot:
         except (EOFError, OSError):
             code = process.wait()
             self.log.seek(0)
-            said = self.log.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
+            said = self.log.read().strip().splitlines() or ["it said nothing"]
             self.end()
             return _DeadError(f"the generator's process died (exit code {code}): {said[-1]}")
         if reply is None:
@@ -104,11 +100,12 @@ class Slot:
             return _DeadError(f"the generator gave no answer in {limit:g} s; it was ended")
         if "error" in reply:
             return GenerationError(f"llama.cpp refused the prompt: {reply['error']}")
-        text = reply.pop("text").strip()
-        return Generation(text=text, seconds=round(time.perf_counter() - started, 3), **reply)
+        seconds = round(time.perf_counter() - started, 3)
+        return Generation(**reply | {"text": reply["text"].strip()}, seconds=seconds)
 
     def _start(self) -> subprocess.Popen:
-        self.log, (self.pipe, other) = tempfile.TemporaryFile(), Pipe()  # noqa: SIM115
+        self.log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self.pipe, other = Pipe()
         command = [*self.generator.server, str(other.fileno()), json.dumps(self.generator.settings)]
         # threads that wait must sleep, not spin, or they take the time that the others need
         place = {"cwd": ROOT, "env": os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}, "start_new_session": True}
@@ -120,7 +117,7 @@ class Slot:
         return process
 
     def end(self, is_closed: bool = False) -> None:
-        """End the process; also one that another thread is starting, when the slot is closed."""
+        """End the process; of a closed slot also one that another thread is starting."""
         self.is_closed |= is_closed
         process, self.process = self.process, None
         if process is not None:

@@ -87,9 +87,8 @@ class TransformersGenerator:
         except RuntimeError as error:  # out of memory is one
             if not half:
                 return on_done(numbers[0], GenerationError(f"transformers failed: {str(error).splitlines()[0]}"))
-            for part in (numbers[:half], numbers[half:]):
-                self._batch(part, requests, tokens, on_done)
-            return
+            self._batch(numbers[:half], requests, tokens, on_done)
+            return self._batch(numbers[half:], requests, tokens, on_done)
         seconds = round((time.perf_counter() - started) / len(numbers), 3)
         for number, new in zip(numbers, written, strict=True):
             reason = "stop" if new and new[-1] in self.ends else "length"

@@ -52,8 +52,8 @@ def encode_texts(
 
     Args:
         stage: name of the computation in the log of times.
-        is_pinned: whether the vectors belong to this list alone. A vector depends a little on what shares its batch, so
-            a list such as queries or children, of which each is read once, is not mixed with vectors of other lists.
+        is_pinned: whether the vectors belong to this list alone: they depend a little on what shares their batch, so a
+            list of which each text is read once, such as queries or children, is not mixed with others.
         window: tokens that are read of a text; by default the profile's.
         model: gives a directory where a vector is missing, and what identifies it; by default the profile's encoder.
     """

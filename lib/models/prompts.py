@@ -15,7 +15,7 @@ class GenerationError(StudyError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """What the model is asked. Without a system line the model's own chat template decides on one."""
+    """What the model is asked; without a system line its own chat template decides on one."""
 
     user: str
     system: str | None = None
@@ -74,12 +74,12 @@ class Generator(Protocol):
 
 def fault(made: Generation, sampling: Sampling) -> str | None:
     """Why a generation cannot be used, or None. A text that was cut at ``max_tokens`` can be used."""
-    limit, n_read, n_tokens = sampling.max_tokens, made.n_prompt_tokens, made.n_tokens
+    limit, n_tokens = sampling.max_tokens, made.n_tokens
     if not made.text.strip():
         return "it answered nothing"
     if n_tokens > limit:
         return f"it wrote {n_tokens} tokens, past the limit of {limit}"
     if made.finish_reason == "length" and n_tokens < limit:
-        full = f"its context was full after {n_read} tokens of prompt and {n_tokens} of {limit} new ones"
+        full = f"its context was full after {made.n_prompt_tokens} tokens of prompt and {n_tokens} of {limit} new ones"
         return f"{full}: shorten the prompt or raise generator.context in the profile"
     return None

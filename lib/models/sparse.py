@@ -19,10 +19,7 @@ TERM = np.dtype([("term", np.int32), ("weight", np.float32)])
 
 
 def max_first_pooling(pooling):
-    """The module, changed: the maximum is taken before ``log(1 + relu(x))``.
-
-    Both functions rise, so the result is the same, in half the time: one logarithm per text, not per token.
-    """
+    """The module with the maximum before ``log(1 + relu(x))``: as both rise, the same in half the time."""
     import torch
 
     def forward(features: dict) -> dict:
@@ -37,10 +34,7 @@ def max_first_pooling(pooling):
 
 
 class SpladeEncoder:
-    """A sentence-transformers ``SparseEncoder`` that keeps the ``max_active_dims`` heaviest terms of a text.
-
-    A batch's logits take batch × window × vocabulary × 2 or 4 bytes.
-    """
+    """A sentence-transformers ``SparseEncoder`` that keeps the ``max_active_dims`` heaviest terms of a text."""
 
     def __init__(self, weights: Path, window: int, max_active_dims: int, precision="auto", batch_size: int = 8):
         from sentence_transformers import SparseEncoder
@@ -49,10 +43,8 @@ class SpladeEncoder:
         self.model = SparseEncoder(str(weights), local_files_only=True)
         self.model.max_seq_length = window
         for module in self.model.children():
-            if type(module) is SpladePooling and (module.pooling_strategy, module.activation_function) == (
-                "max",
-                "relu",
-            ):
+            is_known = type(module) is SpladePooling and module.pooling_strategy == "max"
+            if is_known and module.activation_function == "relu":
                 max_first_pooling(module)
         self.model.to(dtype_of(precision))
         self.batch_size, self.max_active_dims = batch_size, max_active_dims
@@ -86,9 +78,8 @@ def to_matrix(rows: np.ndarray) -> sparse.csr_array:
 @remembered
 def _encoder(study: Search) -> SpladeEncoder:
     settings = study.profile.splade
-    return SpladeEncoder(
-        fetch(settings.weights), **{name: settings[name] for name in OPTIONS}, batch_size=settings.batch_size
-    )
+    options = {name: settings[name] for name in (*OPTIONS, "batch_size")}
+    return SpladeEncoder(fetch(settings.weights), **options)
 
 
 def sparse_vectors(study: Search, stage: str, texts: Sequence[str], role: Role = "document") -> sparse.csr_array:

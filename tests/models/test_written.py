@@ -1,7 +1,7 @@
 """The log of generations: only gaps are filled, and what was written is kept at once."""
 
-import json
 import time
+from dataclasses import replace
 from multiprocessing import Pipe, get_context
 
 import pytest
@@ -12,7 +12,6 @@ from lib.models.written import GenerationLog, Item, Model, read_records
 from lib.words import StudyError
 
 MODEL = Model("tiny", "ab12")
-SAMPLING = Sampling(max_tokens=10, seed=7)
 
 
 class Writer:
@@ -34,9 +33,8 @@ def never():
     raise AssertionError("nothing is missing, so no generator may be made")
 
 
-def item(name: str, **changes) -> Item:
-    prompt = Prompt(changes.pop("user", name))
-    return Item(name, f"q-{name}", prompt, Sampling(**{"max_tokens": 10, "seed": 7} | changes))
+def item(name: str, user: str = "", **changes) -> Item:
+    return Item(name, f"q-{name}", Prompt(user or name), Sampling(**{"max_tokens": 10, "seed": 7} | changes))
 
 
 ITEMS = [item("a"), item("b"), item("c")]
@@ -54,47 +52,39 @@ def said():
 
 @pytest.fixture
 def open_log(path, said, tmp_path):
-    def make(published=None, model=MODEL, at=path):
-        records = published and [json.loads(line) for line in published.read_text().splitlines()]
-        return GenerationLog(at, Cache(tmp_path / "cache.sqlite"), model, records, said.append)
+    def make(published=None, model=MODEL, at=path, cache="cache.sqlite"):
+        return GenerationLog(at, Cache(tmp_path / cache), model, published, said.append)
 
     return make
 
 
-def test_texts_are_written_once(open_log):
+def test_texts_are_written_once_and_a_record_says_all_but_the_prompt(open_log, path):
     for origin, writer in (("computed", Writer), ("reused", never)):
-        filled = open_log().fill("hyde", ITEMS, writer)
-        assert (filled.texts, filled.origins) == ({"a": "A", "b": "B", "c": "C"}, {origin: 3})
-
-
-def test_a_record_says_all_but_the_prompt(open_log, path):
-    open_log().fill("hyde", [Item("a", "q-a", Prompt("secret filing text"), SAMPLING)], Writer)
-    assert "secret filing text" not in path.read_text()
-    record = json.loads(path.read_text())
+        filled = open_log().fill("hyde", [item("a", "filing's text"), item("b")], writer)
+        assert (filled.texts, filled.origins) == ({"a": "FILING'S TEXT", "b": "B"}, {origin: 2})
+    assert "filing's text" not in path.read_text()
+    record = next(iter(read_records(path).values()))
+    assert record == filled.records["a"]
     assert [len(record.pop(name)) for name in ("key", "prompt_sha", "created")] == [64, 64, 20]
     about = {"kind": "hyde", "question_id": "q-a", "seed": 7, "model": {"name": "tiny", "sha256": "ab12"}}
     about |= {"params": {"max_tokens": 10, "temperature": 0.0, "top_p": 1.0, "top_k": 0}}
     made = {"n_prompt_tokens": 3, "n_tokens": 5, "finish_reason": "stop", "seconds": 0.5}
-    assert record == about | made | {"text": "SECRET FILING TEXT"}
+    assert record == about | made | {"text": "FILING'S TEXT"}
 
 
 def test_the_key_holds_model_prompt_sampling_and_seed(open_log):
-    log = open_log()
-    key = log.key(item("a"))
-    assert log.key(Item("other id", "other question", Prompt("a"), SAMPLING)) == key
-    others = [
-        log.key(item("b")),
-        log.key(Item("a", "q-a", Prompt("a", system=""), SAMPLING)),
-        *(log.key(item("a", **change)) for change in ({"seed": 8}, {"temperature": 0.7}, {"max_tokens": 11})),
-        open_log(model=Model("tiny", "cd34")).key(item("a")),
-    ]
-    assert len({key, *others}) == 1 + len(others)
-    assert open_log(model=Model("renamed", "ab12")).key(item("a")) == key
+    key, [one, *_] = open_log().key, ITEMS
+    renamed = open_log(model=Model("renamed", "ab12"))
+    assert key(one) == key(replace(one, id="x", question_id="y")) == renamed.key(one)
+    others = [item("b"), replace(one, prompt=Prompt("a", system=""))]
+    others += [item("a", **change) for change in ({"seed": 8}, {"temperature": 0.7}, {"max_tokens": 11})]
+    keys = {key(one), *map(key, others), open_log(model=Model("tiny", "cd34")).key(one)}
+    assert len(keys) == 2 + len(others)
 
 
 def test_items_with_the_same_prompt_share_one_text_and_none_have_the_same_id(open_log):
     writer = Writer()
-    filled = open_log().fill("answer", [item("x", user="same"), item("y", user="same")], lambda: writer)
+    filled = open_log().fill("answer", [item("x", "same"), item("y", "same")], lambda: writer)
     assert filled.texts == {"x": "SAME", "y": "SAME"}
     assert writer.asked == ["same"]
     with pytest.raises(ValueError, match="1 items have the id of another"):
@@ -103,16 +93,19 @@ def test_items_with_the_same_prompt_share_one_text_and_none_have_the_same_id(ope
 
 @pytest.mark.parametrize(
     ("outcome", "reason"),
-    [(Generation("", 3, 1, "stop", 0.1), "answered nothing"), (GenerationError("it died"), "it died")],
+    [
+        (Generation("", 3, 1, "stop", 0.1), "it answered nothing"),
+        (GenerationError("it died"), "it died"),
+        ("stop", "the generator stopped: the device is gone"),
+    ],
 )
-def test_a_failure_is_told_with_its_question_and_the_others_go_on(open_log, said, outcome, reason):
-    filled = open_log().fill("answer", ITEMS, lambda: Writer(b=outcome))
-    assert filled.texts == {"a": "A", "c": "C"}
-    assert said[0] == f"answer: nothing for question q-b (b): {filled.missing['b']}"
-    assert reason in said[0]
-    assert said[1:] == ["answer: 1 of 3 texts are missing; run again to try them again"]
-    retried = open_log().fill("answer", ITEMS, Writer)
-    assert (retried.texts["b"], retried.missing, retried.origins) == ("B", {}, {"reused": 2, "computed": 1})
+def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_log, said, outcome, reason):
+    filled = open_log().fill("answer", ITEMS[:2], lambda: Writer(b=outcome))
+    assert (filled.texts, filled.missing) == ({"a": "A"}, {"b": reason})
+    missing = "answer: 1 of 2 texts are missing; run again to try them again"
+    assert said == [f"answer: nothing for question q-b (b): {reason}", missing]
+    retried = open_log().fill("answer", ITEMS[:2], Writer)
+    assert (retried.texts["b"], retried.missing, retried.origins) == ("B", {}, {"reused": 1, "computed": 1})
 
 
 @pytest.mark.parametrize("may_be_cut", [False, True])
@@ -123,61 +116,44 @@ def test_a_text_cut_at_its_limit_is_kept_and_told_unless_it_may_be_cut(open_log,
     assert said == ([] if may_be_cut else ["hyde: 1 of 3 texts were cut at the most tokens they may have"])
 
 
-def test_a_generator_that_stops_leaves_the_rest_missing(open_log):
-    filled = open_log().fill("hyde", ITEMS, lambda: Writer(b="stop"))
-    assert filled.texts == {"a": "A"}
-    assert filled.missing == dict.fromkeys("bc", "the generator stopped: the device is gone")
-
-
 @pytest.fixture
 def published(open_log, tmp_path):
     """What another machine published: ``theirs`` and ``B``."""
-    made, theirs = tmp_path / "published.jsonl", Generation("theirs", 3, 5, "stop", 0.1)
-    log = GenerationLog(made, Cache(tmp_path / "other" / "cache.sqlite"), MODEL, say=lambda line: None)
-    log.fill("hyde", ITEMS[:2], lambda: Writer(a=theirs))
-    return made
+    log = open_log(at=tmp_path / "published.jsonl", cache="other/cache.sqlite")
+    return [*log.fill("hyde", ITEMS[:2], lambda: Writer(a=Generation("theirs", 3, 5, "stop", 0.1))).records.values()]
 
 
-def test_published_texts_are_used_and_listed(open_log, path, published):
+def test_published_texts_are_used_and_listed_but_fresh_results_use_neither_one_nor_its_copy(open_log, path, published):
     assert open_log(published).fill("hyde", ITEMS, Writer).origins == {"published": 2, "computed": 1}
     listed = [(one["text"], one.get("origin")) for one in read_records(path).values()]
     assert listed == [("theirs", "published"), ("B", "published"), ("C", None)]
-    again = open_log(published).fill("hyde", ITEMS, never)
-    assert again.origins == {"published": 2, "reused": 1}
-
-
-def test_fresh_results_use_no_published_text_nor_a_copy_of_one(open_log, published):
-    open_log(published).fill("hyde", ITEMS, Writer)
+    assert open_log(published).fill("hyde", ITEMS, never).origins == {"published": 2, "reused": 1}
     fresh = open_log().fill("hyde", ITEMS, Writer)
     assert (fresh.texts["a"], fresh.origins) == ("A", {"computed": 2, "reused": 1})
     assert open_log(published).fill("hyde", ITEMS, never).texts["a"] == "A"
 
 
-def test_a_list_from_before_there_was_the_table_is_used(open_log, path, tmp_path):
+def test_a_list_is_used_when_the_cache_was_lost_and_otherwise_changes_no_text(open_log, path, tmp_path):
     first = open_log().fill("hyde", ITEMS, Writer)
     for file in tmp_path.glob("cache.sqlite*"):
         file.unlink()
     again = open_log().fill("hyde", ITEMS, never)
     assert (again.texts, again.origins) == (first.texts, {"reused": 3})
     assert list(read_records(path)) == [record["key"] for record in first.records.values()]
-
-
-def test_a_text_of_another_study_is_taken_under_this_one_s_question(open_log, tmp_path):
-    open_log().fill("hyde", ITEMS, Writer)
-    other = tmp_path / "data" / "other" / "generations.jsonl"
-    found = open_log(at=other).fill("answer", [Item("x", "q-x", Prompt("a"), SAMPLING)], never)
-    [record] = read_records(other).values()
-    assert (found.texts, record["kind"], record["question_id"]) == ({"x": "A"}, "answer", "q-x")
-    assert found.records == {"x": record}
-
-
-def test_what_happens_to_the_list_changes_no_text(open_log, path):
-    open_log().fill("hyde", ITEMS, Writer)
     path.write_text(path.read_text().replace('"text": "B"', '"text": "X"'))
     assert open_log().fill("hyde", ITEMS, never).texts["b"] == "B"
     path.unlink()
     open_log().list_all()
     assert [record["text"] for record in read_records(path).values()] == ["A", "B", "C"]
+
+
+def test_a_text_of_another_study_is_taken_under_this_one_s_question(open_log, tmp_path):
+    open_log().fill("hyde", ITEMS, Writer)
+    other = tmp_path / "data" / "other" / "generations.jsonl"
+    found = open_log(at=other).fill("answer", [item("x", "a")], never)
+    [record] = read_records(other).values()
+    assert (found.texts, record["kind"], record["question_id"]) == ({"x": "A"}, "answer", "q-x")
+    assert found.records == {"x": record}
 
 
 @pytest.mark.parametrize("damage", [b"[1, 2]", b"\x00\xff" * 40, b"17", b'{"text": "B"}'])
@@ -192,42 +168,36 @@ def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log
         read_records(path)
 
 
-class Slow(Writer):
-    """Says what it has written, and takes its time."""
-
-    def generate(self, requests, on_done):
-        told = lambda *given: (on_done(*given), self.outcomes["pipe"].send(given[0]), time.sleep(0.02))  # noqa: E731
-        super().generate(requests, told)
-
-
-def write_apart(log, first: int, last: int):
+def write_apart(log, items):
     """Have texts written in a process of its own; gives the process and the end of a pipe that says how far it is."""
     heard, pipe = Pipe()
-    items = [item(f"i{n}") for n in range(first, last)]
-    process = get_context("fork").Process(target=log.fill, args=("hyde", items, lambda: Slow(pipe=pipe)))
+
+    class Slow(Writer):
+        def generate(self, requests, on_done):
+            super().generate(requests, lambda *given: (on_done(*given), pipe.send(given[0]), time.sleep(0.02)))
+
+    process = get_context("fork").Process(target=log.fill, args=("hyde", items, Slow))
     process.start()
     return process, heard
 
 
 def test_a_killed_run_goes_on_where_it_was(open_log, path):
-    process, heard = write_apart(open_log(), 0, 1000)
+    items, writer = [item(f"i{n}") for n in range(1000)], Writer()
+    process, heard = write_apart(open_log(), items)
     while heard.recv() < 3:
         pass
     process.kill()
     process.join()
-    writer = Writer()
-    filled = open_log().fill("hyde", [item(f"i{n}") for n in range(30)], lambda: writer)
-    n_kept = filled.origins["reused"]
+    n_kept = open_log().fill("hyde", items[:30], lambda: writer).origins["reused"]
     assert n_kept >= 4
     assert writer.asked == [f"i{n}" for n in range(n_kept, 30)]
-    texts = [record["text"] for record in read_records(path).values()]
-    assert texts[:30] == [f"I{n}" for n in range(30)]
+    assert [record["text"] for record in read_records(path).values()][:30] == [f"I{n}" for n in range(30)]
 
 
 def test_two_processes_may_write_at_once(open_log):
-    processes = [write_apart(open_log(), start, 40)[0] for start in (0, 20)]
+    items = [item(f"i{n}") for n in range(40)]
+    processes = [write_apart(open_log(), items[start:])[0] for start in (0, 20)]
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0, 0]
-    filled = open_log().fill("hyde", [item(f"i{n}") for n in range(40)], never)
-    assert filled.texts == {f"i{n}": f"I{n}" for n in range(40)}
+    assert open_log().fill("hyde", items, never).texts == {f"i{n}": f"I{n}" for n in range(40)}
