@@ -75,7 +75,6 @@ def command(*options: Callable, name: str | None = None) -> Callable:
 #: The commands that do no more than call a function with the study, and their help.
 CALLING = {
     "answers": "Have the answers of one context written.",
-    "benchmark": "Measure how fast the parts are, each beside its reference.",
     "collect": "Write a dataset with the same questions over these and other filings.",
     "contexts": "Have the filings' contexts written, or windows encoded with them.",
     "export-scorer": "Train the page scorer on every question and write it with its card.",
@@ -316,8 +315,7 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TARGET = option("--target", type=PATH, required=True, help="directory of the model")
 calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
-calls("benchmark", "extras.benchmarks:run_and_keep", chapter="benchmarks")
-calls("speed", "extras.benchmarks:measure_again", chapter="benchmarks", results="fresh")
+calls("speed", "extras.speed:measure_again", chapter="benchmarks", results="fresh")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from PIL import Image
 from extras.publish.quotes import FILING_WORDS, Quotations, as_pieces, with_gaps
 from extras.publish.readme import fill_headline
 from lib import published
-from lib.analysis.frontier import BENCHMARKS, TIMES, known_file
+from lib.analysis.frontier import TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit, run_sha256
 from lib.book.notebooks import read_json
@@ -65,7 +65,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     (aside / published.RUNS_FILE).write_bytes(
         published.table_bytes(runs[published.RUNS_STORED].astype({"rank": "int16"}))
     )
-    beside = (published.ANSWERS_FILE, BENCHMARKS, TIMES, GROWTH, STORES, COSTS, ENGINES)
+    beside = (published.ANSWERS_FILE, TIMES, GROWTH, STORES, COSTS, ENGINES)
     for path in filter(None, (known_file(study, name) for name in beside)):
         shutil.copyfile(path, aside / path.name)
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())

@@ -14,7 +14,7 @@ from lib.metrics.frame import Metrics
 from lib.study import Study
 from lib.typed import read_csv
 
-BENCHMARKS, TIMES = "benchmarks.csv", "times.csv"
+TIMES = "times.csv"
 #: Medians and quartiles of seconds per question, mean tokens of a language model and pairs of a cross-encoder per
 #: question, and seconds to index all filings (NaN where a stage was not timed).
 TIME_COLUMNS = (

@@ -8,13 +8,13 @@ import yaml
 from extras import pin
 from lib.words import StudyError
 
-REVISION = "1a" * 20
+HUB = {"id": "someone/bare", "revision": "1a" * 20}
 LOCK = f"""# models
 bare:
   title: Bare
   hub:
-    id: someone/bare
-    revision: {REVISION}
+    id: {HUB["id"]}
+    revision: {HUB["revision"]}
   files: {{}}
 whole:
   hub: null
@@ -24,19 +24,21 @@ whole:
 
 @pytest.fixture
 def hub(monkeypatch):
-    """Make a hub whose commit has files, each with the hash that it states of it."""
+    """Make a hub whose commit has files, each with the hash that it states of it; one that is not reached without."""
 
     def make(*files: tuple[str, str | None]) -> None:
-        class Api:
-            def __init__(self, token):
-                assert token is False
+        def info(name, revision, files_metadata):
+            assert (name, revision, files_metadata) == (*HUB.values(), True)
+            listed = [(name, SimpleNamespace(sha256=sha) if sha else None) for name, sha in files]
+            if not files:
+                raise OSError("no route to host")
+            return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name, lfs=lfs) for name, lfs in listed])
 
-            def model_info(self, name, revision, files_metadata):
-                assert (name, revision, files_metadata) == ("someone/bare", REVISION, True)
-                listed = [(name, SimpleNamespace(sha256=sha) if sha else None) for name, sha in files]
-                return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name, lfs=lfs) for name, lfs in listed])
+        def api(token):
+            assert token is False
+            return SimpleNamespace(model_info=info)
 
-        monkeypatch.setattr("huggingface_hub.HfApi", Api)
+        monkeypatch.setattr("huggingface_hub.HfApi", api)
 
     return make
 
@@ -44,7 +46,7 @@ def hub(monkeypatch):
 def test_safetensors_come_before_pytorch_files_and_the_rest_of_the_lock_stays(tmp_path, monkeypatch, hub):
     monkeypatch.setattr(pin, "LOCK", tmp_path / "lock.yaml")
     pin.LOCK.write_text(LOCK)
-    wanted = LOCK.replace(REVISION, f"{REVISION}\n    sha256:\n      model.safetensors: {'a' * 64}")
+    wanted = LOCK.replace(HUB["revision"], f"{HUB['revision']}\n    sha256:\n      model.safetensors: {'a' * 64}")
     hub(("model.safetensors", "a" * 64), ("pytorch_model.bin", "b" * 64), ("config.json", None))
     for _ in range(2):  # what has hashes is not asked for again
         pin.pin(say=lambda line: None)
@@ -53,8 +55,16 @@ def test_safetensors_come_before_pytorch_files_and_the_rest_of_the_lock_stays(tm
     assert yaml.safe_load(wanted)["bare"]["hub"]["sha256"] == {"model.safetensors": "a" * 64}
 
 
-@pytest.mark.parametrize("files", [[], [("model.safetensors", None)], [("onnx/model.safetensors", "a" * 64)]])
-def test_a_hub_that_states_no_hash_is_told(hub, files):
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ([], "the hub did not say what someone/bare has: OSError; connect to it"),
+        ([("config.json", "a" * 64)], "states no SHA-256 of weights of someone/bare"),
+        ([("model.safetensors", None)], "states no SHA-256 of weights of someone/bare"),
+        ([("onnx/model.safetensors", "a" * 64)], "states no SHA-256 of weights of someone/bare"),
+    ],
+)
+def test_a_hub_that_states_no_hash_is_one_sentence(hub, files, sentence):
     hub(*files)
-    with pytest.raises(StudyError, match="states no SHA-256 of weights of someone/bare"):
-        pin.stated({"id": "someone/bare", "revision": REVISION})
+    with pytest.raises(StudyError, match=sentence):
+        pin.stated(HUB)

@@ -9,31 +9,24 @@ from lib.models.weights import hub_models
 from lib.profile import load_profile
 from lib.words import StudyError
 
-
-def pinned(profile: dict) -> dict:
-    """The models of the hub, each with a hash of its weights."""
-    models = hub_models(profile)
-    return {role: record | {"hub": {"sha256": "ab"} | record["hub"]} for role, record in models.items()}
-
-
-def unpinned(profile: dict) -> dict:
-    return {role: record | {"hub": record["hub"] | {"sha256": {}}} for role, record in pinned(profile).items()}
+PAPER = load_profile("paper")
 
 
 @pytest.fixture
 def look(tmp_path, monkeypatch):
     """Look before a run of the profile paper, with an empty cache of the hub; gives what was said."""
 
-    def see(graphics=("GPU of tests", 24.0), reachable=True, free=1000.0, models=pinned) -> str:
+    def see(graphics=("GPU of tests", 24.0), reachable=True, free=1000.0, sha256: dict | None = None) -> str:
+        changed = {} if sha256 is None else {"sha256": sha256}
+        models = hub_models(PAPER)
+        models = {role: one | {"hub": {"sha256": "ab"} | one["hub"] | changed} for role, one in models.items()}
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
         monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-        monkeypatch.setattr(preflight, "hub_models", models)
-        monkeypatch.setattr(preflight, "gpu", lambda: graphics)
-        monkeypatch.setattr(preflight, "free_gib", lambda place: free)
-        monkeypatch.setattr(preflight, "is_reachable", lambda name: reachable)
+        found = {"hub_models": models, "gpu": graphics, "free_gib": free, "is_reachable": reachable}
+        for name, value in found.items():
+            monkeypatch.setattr(preflight, name, lambda *given, value=value: value)
         dataset, said = SimpleNamespace(filings=range(84)), []
-        paper = load_profile("paper")
-        study = SimpleNamespace(profile=paper, questions=range(150), home=tmp_path, dataset=dataset)
+        study = SimpleNamespace(profile=PAPER, questions=range(150), home=tmp_path, dataset=dataset)
         preflight.preflight(study, said.append)
         return "\n".join(said)
 
@@ -55,7 +48,7 @@ def test_before_the_run_it_says_what_will_happen(look):
         ({"graphics": ("Small GPU", 8.0)}, "GPU: Small GPU with 8 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB"),
         ({"free": 3.0}, r"the disk of .* has 3.0 GiB free and 19.1 are needed"),
         ({"reachable": False}, "the hub cannot be reached, and BAAI/bge-m3, .* would have to be downloaded"),
-        ({"models": unpinned}, "Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"),
+        ({"sha256": {}}, "Qwen2.5-7B-Instruct has no SHA-256 in the lock file: python -m lib pin"),
     ],
 )
 def test_one_wrong_thing_ends_in_a_sentence(look, change, sentence):
@@ -64,5 +57,4 @@ def test_one_wrong_thing_ends_in_a_sentence(look, change, sentence):
 
 
 def test_more_filings_take_longer():
-    few, many = (preflight.estimate_s(load_profile("paper"), n, 150) for n in (10, 100))
-    assert 0 < few < many
+    assert 0 < preflight.estimate_s(PAPER, 10, 150) < preflight.estimate_s(PAPER, 100, 150)

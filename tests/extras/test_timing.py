@@ -1,6 +1,7 @@
 """What a question costs: by a clock that only the work itself moves, with texts, rows and pairs that are counted."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -58,23 +59,18 @@ class Work:
 
     def lengthened(self, study: Study, candidates: np.ndarray) -> np.ndarray:
         """One text for the question, asked for twice."""
-        items = [
-            Item(id_, id_, Prompt(text), Sampling(40))
-            for id_, text in study.questions[["question_id", "question"]].itertuples(index=False)
-        ]
+        texts = dict(zip(study.questions["question_id"], study.questions["question"], strict=True))
+        items = [Item(id_, id_, Prompt(text), Sampling(40)) for id_, text in texts.items()]
         for _ in range(2):
             found = study.generation_log().fill("text", items, study.make_generator)
-            assert found.texts == {item.id: f"of {item.prompt.user}" for item in items}
+            assert found.texts == {id_: f"of {text}" for id_, text in texts.items()}
         return np.zeros(candidates.shape)
 
     def reranked(self, study: Study, candidates: np.ndarray) -> np.ndarray:
         """Three pairs for each question."""
-        model = study.memo(cross_encoder.key(256), lambda: self)
+        model = study.memo(cross_encoder.key(256), lambda: SimpleNamespace(scores=len))
         model.scores([("question", "passage")] * 3 * len(study.questions))
         return np.zeros(candidates.shape)
-
-    def scores(self, pairs: list[tuple[str, str]]) -> np.ndarray:
-        return np.zeros(len(pairs))
 
     def generate(self, requests: list[Request], on_done) -> None:
         for number, request in enumerate(requests):
@@ -107,6 +103,13 @@ def study(folder, tokenizer_folder, tmp_path, work) -> Study:
     return found
 
 
+def walls(study: Study, name: str) -> tuple[list[str], float]:
+    """The stages of pages and chunks that a run asked for, and the seconds that they took."""
+    stages = [one for one in study.run_entry(name).asked if one.startswith(("chunks/", "pages/"))]
+    assert len(stages) == 2
+    return stages, sum(study.store.record(one)["wall_s"] for one in stages)
+
+
 @pytest.fixture
 def timed(study, work):
     """Time methods; gives ``times.csv`` by method."""
@@ -120,26 +123,14 @@ def timed(study, work):
     return times
 
 
-def walls(study: Study, name: str) -> tuple[list[str], float]:
-    """The stages of pages and chunks that a run asked for, and the seconds that they took."""
-    stages = [one for one in study.run_entry(name).asked if one.startswith(("chunks/", "pages/"))]
-    assert len(stages) == 2
-    return stages, sum(study.store.record(one)["wall_s"] for one in stages)
-
-
-def test_questions_are_asked_alone_and_the_first_of_them_loads_the_index(timed, work):
-    row = timed("indexed").loc["indexed"]
+def test_questions_are_asked_alone_and_the_first_loads_the_index_whose_stages_count(study, timed, work):
+    row, (stages, wall_s) = timed("indexed").loc["indexed"], walls(study, "indexed")
     seconds = [SECONDS[text] for (text,) in work.asked]
     assert sorted(seconds) == [1, 2, 4, 9]
-    assert row["question_s"] == sorted(seconds[1:])[1]
+    assert (row["n_questions"], row["question_s"]) == (3, sorted(seconds[1:])[1])
     assert row["low_s"] == np.quantile(seconds[1:], 0.25)
-    assert row["n_questions"] == 3
     assert work.now == sum(seconds) + INDEX_S
-
-
-def test_indexing_is_what_its_stages_took_and_what_is_built_in_memory(study, timed):
-    stages, wall_s = walls(study, "indexed")
-    assert timed("indexed").loc["indexed", "index_s"] == pytest.approx(INDEX_S + wall_s, abs=1e-3)  # of six digits
+    assert row["index_s"] == pytest.approx(INDEX_S + wall_s, abs=1e-3)  # of six digits
     for one in stages:
         (study.store.root / one / "entry.json").unlink()
     assert np.isnan(timed("indexed", again=True).loc["indexed", "index_s"])
@@ -203,17 +194,10 @@ def test_a_question_has_another_digest_than_the_questions(study, tmp_path, work)
 
 
 def test_processes_are_kept_between_calls(monkeypatch):
-    made = []
-
-    class Slot:
-        def __init__(self, generator):
-            made.append(self)
-
-        def outcome(self, request: Request) -> object:
-            return GenerationError(request.prompt.user)
-
-    monkeypatch.setattr("extras.timing.Slot", Slot)
-    kept, outcomes = KeptSlots(type("Two", (), {"n_slots": 2})), []
+    made, outcomes = [], []
+    slot = SimpleNamespace(outcome=lambda request: GenerationError(request.prompt.user))
+    monkeypatch.setattr("extras.timing.Slot", lambda generator: made.append(generator) or slot)
+    kept = KeptSlots(SimpleNamespace(n_slots=2))
     for text in "abc":
         kept.generate([Request(Prompt(text), Sampling(1))] * 2, lambda number, one: outcomes.append(str(one)))
     assert outcomes == list("aabbcc")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.benchmarks import DEPTH, changes, operations, wall_times
+from extras.speed import DEPTH, changes, operations, wall_times
 from lib.analysis.speed import COLUMNS, speeds
 
 
@@ -29,7 +29,7 @@ def test_operations_of_one_layer_by_hand(tmp_path):
 
 def test_the_first_run_is_not_timed(monkeypatch):
     clock, runs = iter(np.cumsum([0, 5, 0, 1, 0, 3])), []
-    monkeypatch.setattr("extras.benchmarks.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("extras.speed.time.perf_counter", lambda: next(clock))
     assert wall_times(lambda: runs.append(1), repeats=3) == [5, 1, 3]
     assert len(runs) == 4
 
