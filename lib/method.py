@@ -18,33 +18,24 @@ from lib.profile import Settings
 from lib.store import Store
 from lib.words import CONDITIONS, Condition
 
-MAIN, MATCHED, ORDERED, GENERAL = "main", "matched", "ordered", "general"
-OWN = (MAIN, MATCHED, ORDERED, GENERAL)  # families of this study
+#: Families of this study: matched is of filings matched first, ordered of the page scorer with another stage two.
+MAIN, MATCHED, ORDERED, GENERAL = OWN = ("main", "matched", "ordered", "general")
 
 
 class Search(Protocol):
     """What a retriever may see: the frames of a study, the settings that its row declares, and where results are kept.
 
     A study gives it to each of its methods, see :class:`lib.study.Study`.
-
-    Attributes:
-        dataset: where the filings are.
-        questions, pages, filings: see :mod:`lib.words` for their columns.
-        chunks: those that are searched, CHUNK_COLUMNS.
-        chunking: name of their table; empty for the study's own.
-        profile: the declared sections alone; any other is an UndeclaredSetting.
-        tokenizer: of the encoder.
-        store, cache: results by what they depend on, and what models gave item by item.
     """
 
     dataset: Dataset
-    questions: pd.DataFrame
+    questions: pd.DataFrame  # columns of all frames: see lib.words
     pages: pd.DataFrame
     filings: pd.DataFrame
-    chunks: pd.DataFrame
-    chunking: str
-    profile: Settings
-    tokenizer: Tokenizer
+    chunks: pd.DataFrame  # those that are searched
+    chunking: str  # name of their table; empty for the study's own
+    profile: Settings  # the declared sections alone; any other is an UndeclaredSetting
+    tokenizer: Tokenizer  # of the encoder
     store: Store
     cache: Cache
 
@@ -88,45 +79,26 @@ class Chunking:
 
 @dataclass(frozen=True)
 class Method:
-    """A named retrieval pipeline.
+    """A named retrieval pipeline: a row of the table in :mod:`lib.methods`."""
 
-    Attributes:
-        name: as in file names and tables.
-        title: as a reader sees it.
-        pipeline: what happens to a question, step by step.
-        source: keys of the bibliography.
-        score: the retriever, see :mod:`lib.methods`.
-        settings: sections of the profile that the scores depend on.
-        uses: methods whose runs this one reads.
-        options: keyword arguments of ``score``, JSON-able: they distinguish the rows of one function.
-        chunking: name of another chunk table that is searched (:mod:`lib.chunkings.table`); empty for the study's own.
-        inputs: gives what else the scores depend on, JSON-able, such as texts that a language model wrote.
-        writes: kind of text that a language model writes for the row → share of that kind's texts that it reads.
-        changes: the method that the row is compared with, of which it changes one thing.
-        version: raised when the scores change although nothing above does.
-        needs: what it needs beside the filings: ``training`` (labelled questions), ``metadata`` (records of filings),
-            ``language model``, ``cross-encoder``.
-        family: ``main``; ``matched`` for filings matched first; ``ordered`` for the page scorer with another stage two;
-            or the key of the sibling study that the row is from.
-        conditions: those that it is measured under.
-    """
-
-    name: str
+    name: str  # as in file names and tables
     title: str
-    pipeline: str
-    source: str
+    pipeline: str  # what happens to a question, step by step
+    source: str  # keys of the bibliography
     score: Callable[..., np.ndarray]
-    settings: tuple[str, ...] = ()
-    uses: tuple[str, ...] = ()
-    options: Mapping[str, object] = field(default_factory=dict)
-    chunking: str = ""
-    inputs: Callable[..., object] | None = None
-    writes: Mapping[str, float] = field(default_factory=dict)
-    changes: str = ""
-    version: int = 1
-    needs: tuple[str, ...] = ()
-    family: str = MAIN
-    conditions: tuple[Condition, ...] = CONDITIONS
+    settings: tuple[str, ...] = ()  # sections of the profile that the scores depend on
+    uses: tuple[str, ...] = ()  # methods whose runs this one reads
+    options: Mapping[str, object] = field(default_factory=dict)  # keyword arguments of ``score``, JSON-able
+    chunking: str = ""  # another chunk table that is searched (lib.chunkings.table)
+    inputs: Callable[..., object] | None = (
+        None  # gives what else the scores depend on, JSON-able, such as written texts
+    )
+    writes: Mapping[str, float] = field(default_factory=dict)  # kind of text → share of its texts that the row reads
+    changes: str = ""  # the method that the row is compared with, of which it changes one thing
+    version: int = 1  # raised when the scores change although nothing above does
+    needs: tuple[str, ...] = ()  # of lib.methods.NEEDS
+    family: str = MAIN  # of OWN, or the key of the sibling study that the row is from
+    conditions: tuple[Condition, ...] = CONDITIONS  # those that it is measured under
 
     @property
     def is_trained(self) -> bool:

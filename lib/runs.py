@@ -13,16 +13,9 @@ from lib.words import CONDITIONS, RUN_COLUMNS, Condition, StudyError
 
 
 def rank(scores: np.ndarray, questions: pd.DataFrame, chunks: pd.DataFrame, depth: int) -> pd.DataFrame:
-    """Turn a score matrix into a run.
+    """A score matrix (n_questions, n_chunks) as a run of ``depth`` chunks or fewer for each question.
 
-    Args:
-        scores: shape (n_questions, n_chunks); ``-inf`` or NaN means not retrieved.
-        questions: one row a matrix row, with ``question_id``.
-        chunks: one row a matrix column, with ``chunk_id``, ``doc_name``, ``page``.
-        depth: chunks kept for each question.
-
-    Returns:
-        RUN_COLUMNS; by question in the given order, then by falling score, ties by chunk id.
+    By question in the given order, then by falling score, ties by chunk id; ``-inf`` or NaN means not retrieved.
     """
     if scores.shape != (len(questions), len(chunks)):
         raise ValueError(f"scores have shape {scores.shape}, not {(len(questions), len(chunks))}")
@@ -79,13 +72,9 @@ def placed(chunk_ids: pd.Series) -> pd.DataFrame:
 
 
 def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, values=None) -> np.ndarray:
-    """A run's scores, or other ``values`` of its rows, as a matrix.
+    """A run's scores, or other ``values`` of its rows, as a float32 matrix (n_questions, n_chunks), else ``-inf``.
 
-    Returns:
-        float32, shape (n_questions, n_chunks), ``-inf`` where nothing was retrieved.
-
-    Raises:
-        ValueError: the run has a question or a chunk that the frames do not have.
+    A ValueError where the run has a question or a chunk that the frames do not have.
     """
     matrix = np.full((len(questions), len(chunks)), -np.inf, np.float32)
     rows = pd.Index(questions["question_id"]).get_indexer(run["question_id"])
@@ -98,16 +87,9 @@ def to_matrix(run: pd.DataFrame, questions: pd.DataFrame, chunks: pd.DataFrame, 
 
 
 def candidates(condition: Condition, questions: pd.DataFrame, chunks: pd.DataFrame) -> np.ndarray:
-    """The candidate matrix of a condition: which chunks may be retrieved for which question.
+    """Which chunks may be retrieved for which question, boolean of shape (n_questions, n_chunks).
 
-    Args:
-        condition: ``standard`` (every chunk), ``oracle-document`` (the gold filing's chunks) or ``oracle-page``
-            (the gold pages' chunks); another one is a ValueError.
-        questions: with ``doc_name`` and ``gold_pages`` (page indices from 0).
-        chunks: with ``doc_name`` and ``page``.
-
-    Returns:
-        Boolean, shape (n_questions, n_chunks).
+    Every chunk under ``standard``, the gold filing's under ``oracle-document``, the gold pages' under ``oracle-page``.
     """
     if condition not in CONDITIONS:
         raise ValueError(f"unknown condition {condition!r}: say one of {', '.join(CONDITIONS)}")

@@ -28,14 +28,18 @@ def test_a_value_is_made_once_for_its_arguments(search):
 
 
 def test_a_key_has_the_arguments_that_the_stage_does_not_name_what_is_read_and_the_settings(search):
-    @stored("words/{name}", on=["chunks"], settings=["bm25"], version=2)
-    def counted(study, name, least=1):
+    on = ["chunks", "run={condition}/{name}"]
+
+    @stored("words/{name}", on=on, settings=["bm25"], version=2)
+    def counted(study, name, least=1, condition="standard"):
         return study.chunks["text"].str.split().str.len().ge(least).tolist()
 
+    search.digest = "digest of {}".format
     search.settings_of = lambda sections: {one: search.profile[one] for one in sections}
     assert counted(search, "all", least=2) == [True, False]
     [(stage, key)] = search.store.log
-    params = {"least": 2, "chunks": search.digest("chunks"), "settings": PROFILE}
+    params = {"least": 2, "condition": "standard", "settings": PROFILE}
+    params |= {"chunks": "digest of chunks", "run": "digest of run=standard/all"}
     assert (stage, key) == ("words/all", search.store.key("words/all", params, 2))
     assert counted(search, "all") == [True, True]
     assert len(search.store.log) == 2
@@ -50,18 +54,3 @@ def test_frames_and_values_come_back_as_they_were(search, is_public):
     for _ in range(2):
         assert made(search, "frame")["n"].tolist() == [1, 2]
         assert made(search, "value") == {"é": [1, None]}
-
-
-def test_a_run_that_is_read_is_named_by_condition_and_method(search):
-    asked = []
-    search.digest = lambda name: asked.append(name) or "00"
-
-    @stored("read/{method}", on=["run={condition}/{method}", "questions"])
-    def read(study, method, condition):
-        return 1
-
-    read(search, "bm25", "standard")
-    assert asked == ["run=standard/bm25", "questions"]
-    assert [*search.store.log] == [
-        ("read/bm25", search.store.key("read/bm25", {"condition": "standard", "run": "00", "questions": "00"}))
-    ]

@@ -10,32 +10,37 @@ from lib.profile import load_profile
 from lib.words import StudyError
 
 
-def test_unknown_method_lists_the_known():
-    with pytest.raises(StudyError, match="no method 'bm52': say one of dense, bm25, "):
-        chosen(["bm25", "bm52"])
-    for nothing in ([], 5, ""):
-        with pytest.raises(StudyError, match="methods is .*: give names"):
-            chosen(nothing)
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["bm25", "bm52"], "no method 'bm52': say one of dense, bm25, "),
+        *((nothing, "methods is .*: give names") for nothing in ([], 5, "")),
+    ],
+)
+def test_what_is_no_method_lists_the_known(names, message):
+    with pytest.raises(StudyError, match=message):
+        chosen(names)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_row_is_a_function_with_settings_that_the_profile_has(name):
-    row = METHODS[name]
+    row, changed = METHODS[name], [name]
     assert set(row.settings) <= set(load_profile("default"))
     assert set(row.uses) <= set(METHODS)
     assert row.chunking in ("", *CHUNKINGS)
     assert row.source or row.family == MATCHED  # the study's own idea
     inspect.signature(row.score).bind("study", "candidates", **row.options)
+    while changed[-1] not in of_family():  # step by step to a method of the study itself
+        changed.append(METHODS[changed[-1]].changes)
+        assert len(changed) <= 4, changed
 
 
-def test_what_rows_change_leads_step_by_step_to_a_method_of_the_study_itself():
-    own = of_family()
-    assert len(METHODS) > len(own)
-    for name in METHODS:
-        passed = [name]
-        while passed[-1] not in own:
-            passed.append(METHODS[passed[-1]].changes)
-            assert len(passed) <= 4, passed
+def test_a_row_needs_what_it_reads_needs():
+    row = METHODS["multi_hyde_records_rerank"]
+    assert row.needs == ("language model", "metadata", "cross-encoder")
+    assert (row.changes, row.conditions) == ("multi_hyde_records", ("standard",))
+    sibling = METHODS["hybrid_rerank"]
+    assert (sibling.source, sibling.changes) == ("akarsu2026bm25corrective,nogueira2019bert", "hybrid_rrf")
 
 
 def test_siblings_are_neither_baselines_nor_chosen_unasked():

@@ -117,7 +117,7 @@ def corrected(
     again = search(table["query"]) if poor else first[:0]
     table = table.join(_counts(study, again).add_suffix("_again"))
     more, more_ambiguous = (table[f"{label}_again"] - table[label] for label in ("RELEVANT", "AMBIGUOUS"))
-    table["is_second"] = ((more > 0) | ((more == 0) & (more_ambiguous > 0))) & (table["query"] != "")
+    table["is_second"] = (more > 0) | ((more == 0) & (more_ambiguous > 0))  # without a query, nothing is found again
     won = table.index[table["is_second"]]
     rounds = [first[~first["question_id"].isin(won)], again[again["question_id"].isin(won)]]
     return pd.concat(rounds, ignore_index=True), table.reset_index(names="question_id")

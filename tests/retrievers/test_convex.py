@@ -11,7 +11,7 @@ from scipy import special
 from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex
-from lib.retrievers.convex import ALPHAS, alpha_values, best_alpha, chosen_alphas, first_by, mix
+from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas, first_by, mix
 from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
@@ -29,19 +29,6 @@ SCORES = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), el
 )
 def test_scores_are_scaled_by_the_least_and_the_greatest_candidate(row, allowed, scaled):
     assert min_max(np.array([row]), np.array([allowed])).tolist() == [scaled]
-
-
-@given(SCORES, st.data())
-def test_scaling_keeps_the_order_and_spans_zero_to_one(scores, data):
-    allowed = data.draw(arrays(bool, scores.shape))
-    scaled = min_max(scores, allowed)
-    assert ((scaled >= 0) & (scaled <= 1)).all()
-    assert (scaled[~allowed] == 0).all()
-    for row, values, mask in zip(scaled, scores, allowed, strict=True):
-        if mask.any() and np.ptp(values[mask]) > 0:
-            assert (row[mask].min(), row[mask].max()) == (0, 1)
-            order = np.argsort(values[mask], kind="stable")
-            assert (np.diff(row[mask][order]) >= 0).all()
 
 
 TWO, THREE = np.log(2), np.log(3)
@@ -80,13 +67,8 @@ def test_softmax_keeps_the_first_of_dense_and_mixes_shares(fake_study, monkeypat
     np.testing.assert_allclose(mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE]])
 
 
-def test_alpha_weighs_dense_against_bm25():
-    dense, sparse = np.array([[1.0, 0.0, 0.5]]), np.array([[0.0, 1.0, 0.5]])
-    assert mix(dense, sparse, np.array([[True, True, False]]), 0.3).tolist() == [[0.3, 0.7, NONE]]
-
-
 @pytest.mark.parametrize(("alpha", "name"), [(1.0, "dense"), (0.0, "bm25")])
-def test_the_ends_rank_as_dense_and_bm25_alone(fake_study, monkeypatch, alpha, name):
+def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(fake_study, monkeypatch, alpha, name):
     rng = np.random.default_rng(3)
     matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
     study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
@@ -114,19 +96,13 @@ def study(fake_study):
 
 def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth(study):
     values = alpha_values(study, EVERY)
-    assert sorted(values["alpha"].unique()) == list(ALPHAS)
-    np.testing.assert_allclose(ALPHAS, np.arange(41) * 0.025)
+    np.testing.assert_allclose(values["alpha"].unique(), np.arange(41) * 0.025)
     by_end = values.set_index(["question_id", "alpha"])["ndcg"].unstack()[[0.0, 1.0]]
     assert by_end.loc["q0", 1.0] == by_end.loc["q3", 0.0] == 1
     assert by_end.loc["q0", 0.0] == by_end.loc["q3", 1.0] < 1
     assert alpha_values(study, EVERY.copy()) is values  # measured once for the same candidates
     assert alpha_values(study, np.eye(4, dtype=bool)) is not values
     assert alpha_values(study, EVERY, "softmax") is not values
-
-
-def test_of_equally_good_weights_the_smallest_is_chosen():
-    values = pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})
-    assert best_alpha(values) == 0.5
 
 
 @pytest.mark.parametrize("normalisation", ["min_max", "softmax"])
@@ -144,13 +120,10 @@ def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisati
     assert used["ACME"] < used["BOLT"]
 
 
-def test_questions_of_one_company_weigh_both_alike(study):
+def test_of_equal_weights_the_smallest_is_chosen_and_questions_of_one_company_weigh_both_alike(study):
+    values = pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})
+    assert best_alpha(values) == 0.5
     study.questions["company"] = "Acme"
     scores = convex.score_in_folds(study, EVERY, n_folds=5, seed=13)
     np.testing.assert_allclose(scores, np.full((4, 4), 0.5))  # one of the two has it, in either company
     assert not [key for key in study.kept if "alpha_values" in key]
-
-
-def test_what_is_no_candidate_is_not_retrieved(study):
-    allowed = np.eye(4, dtype=bool)
-    assert (convex.score_in_folds(study, allowed, n_folds=2, seed=13)[~allowed] == NONE).all()

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from lib.retrievers import hyde
-from lib.retrievers.hyde import mean_embedding, written_passages
+from lib.retrievers.hyde import written_passages
 from lib.retrievers.prompts import asked, prompt, write
 from tests.retrievers.conftest import Rule
 
 
 @pytest.fixture
 def study_of(written_study):
-    """Make a study with a number of passages per question: the seed and the question, but for what ``fails``."""
+    """Make a study with a number of passages per question: the question and the seed, but for what ``fails``."""
 
     def make(n_passages: int, fails: str = ""):
         def rule(text: str) -> str | None:
@@ -53,7 +53,7 @@ def test_a_missing_passage_has_a_reason_and_a_question_without_any_is_searched_a
     assert written_passages(study_of(1, fails="What is CAPEX? 13")) == [["What is CAPEX?"], ["What were sales? 13"]]
 
 
-def test_the_passages_are_searched_as_documents(written_study):
+def test_the_passages_are_searched_as_documents_by_the_direction_of_their_sum(written_study):
     texts = {"13": "net sales", "14": "net"}
     rule = Rule(lambda text: texts[text.split()[0]] if "profit" in text else None, shows_seed=True)
     study = written_study(["profit", "cash"], ["sales", "net", "cash"], rule, hyde={"n_passages": 2})
@@ -62,12 +62,3 @@ def test_the_passages_are_searched_as_documents(written_study):
     mean = np.array([2**-0.5, 2**-0.5 + 1])  # of sales and net
     assert several == pytest.approx(np.array([[*mean / np.linalg.norm(mean), 0], [0, 0, 1]]))
     assert {role for role, _ in study.encoder.seen} == {"document"}
-
-
-@pytest.mark.parametrize(
-    ("vectors", "mean"), [([[1, 0, 0], [0, 1, 0]], [2**-0.5, 2**-0.5, 0]), ([[0.6, 0.8]], [0.6, 0.8])]
-)
-def test_mean_embedding_is_the_direction_of_the_sum_as_a_float32_unit_vector(vectors, mean):
-    found = mean_embedding(np.array(vectors, np.float32))
-    assert found == pytest.approx(np.array(mean), rel=1e-6)
-    assert found.dtype == np.float32

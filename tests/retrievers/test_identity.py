@@ -3,9 +3,18 @@
 from datetime import date
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
+from lib.retrievers.identity import (
+    asked_period,
+    dates_in,
+    filing_identity,
+    identity_features,
+    quarters_in,
+    search_words,
+    years_in,
+)
 from tests.ahead.conftest import cover
 
 RELEASE = "OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02"
@@ -46,15 +55,12 @@ IDENTITIES = [
 ]
 
 
-def test_the_filing_of_the_company_and_year_fits_best():
+def test_the_filing_of_the_company_and_year_fits_best_and_without_a_year_the_company_alone_decides():
     features = identity_features(["What did Oskarvale earn in FY2021?"], IDENTITIES)
     # 4 for the company (3 filings of 2), minus 1.5 for each year apart
     assert features["identity"].tolist() == [[2.5, 4.0, 0.0]]
     assert features["near_year"].tolist() == [[0.5, 1.5, 1.5]]
     assert features["company_named"].tolist() == [[1, 1, 1]]
-
-
-def test_without_a_year_the_company_alone_decides():
     features = identity_features(["What did Oskarvale earn?"], IDENTITIES)
     assert np.isnan(features["year_gap"]).all()
     assert features["identity_gap"].tolist() == [[0, 0, -4]]
@@ -70,34 +76,28 @@ def test_quarter_type_and_date_count_too():
 
 
 @pytest.mark.parametrize(
-    ("text", "years"),
+    ("read", "text", "found"),
     [
-        ("capex in FY2018, FY20 to FY21", [2018, 2020, 2021]),
-        ("FY'19, FY95 and fiscal year 98", [1995, 1998, 2019]),
-        ("in Q22023 against 4Q22 and Q2'21", [2021, 2022, 2023]),
-        ("as of Q2'2023; the 10-K of 2021.", [2021, 2023]),
-        ("TARNBECK_2020Q3_10Q", [2020]),
-        ("$2,018 million, 2018% and 2018.5 of the Act of 1934; sales of 2000 stores", []),
-        ("In 2019 shares were bought; 2020 shares", [2019]),
+        (years_in, "capex in FY2018, FY20 to FY21", [2018, 2020, 2021]),
+        (years_in, "FY'19, FY95 and fiscal year 98", [1995, 1998, 2019]),
+        (years_in, "in Q22023 against 4Q22 and Q2'21", [2021, 2022, 2023]),
+        (years_in, "as of Q2'2023; the 10-K of 2021.", [2021, 2023]),
+        (years_in, "TARNBECK_2020Q3_10Q", [2020]),
+        (years_in, "$2,018 million, 2018% and 2018.5 of the Act of 1934; sales of 2000 stores", []),
+        (years_in, "In 2019 shares were bought; 2020 shares", [2019]),
+        (quarters_in, "Q2 of FY2023, FY2023Q1", [2, 1]),
+        (quarters_in, "3Q21, the fourth quarter and the second fiscal quarter", [3, 4, 2]),
+        (quarters_in, "H1 FY2023, the second half", [2, 4]),
+        (quarters_in, "FAQ1 and EQ2 in FY2022", []),
+        (dates_in, "Report_dated-2022-07-01, on May 3, 2023", [date(2022, 7, 1), date(2023, 5, 3)]),
+        (dates_in, "Feb. 30, 2023; 2021-13-01", []),
     ],
 )
-def test_years(text, years):
-    assert years_in(text) == years
+def test_years_quarters_and_dates(read, text, found):
+    assert read(text) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "quarters"),
-    [
-        ("Q2 of FY2023, FY2023Q1", [2, 1]),
-        ("3Q21, the fourth quarter and the second fiscal quarter", [3, 4, 2]),
-        ("H1 FY2023, the second half", [2, 4]),
-        ("FAQ1 and EQ2 in FY2022", []),
-    ],
-)
-def test_quarters(text, quarters):
-    assert quarters_in(text) == quarters
-
-
-def test_dates_are_read_in_order_and_impossible_ones_are_left_out():
-    text = "Report_dated-2022-07-01, on May 3, 2023 and Feb. 30, 2023; 2021-13-01"
-    assert dates_in(text) == [date(2022, 7, 1), date(2023, 5, 3)]
+def test_records_as_the_words_of_a_question():
+    columns = ["doc_name", "company", "doc_type", "doc_period"]
+    filings = pd.DataFrame([("A", "3M", "10-K", 2018), ("B", "Bolt", "8-K", None)], columns=columns)
+    assert search_words(filings).to_dict() == {"A": "3M 2018 fy2018 10-K", "B": "Bolt  8-K"}

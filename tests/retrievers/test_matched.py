@@ -4,7 +4,7 @@ import pytest
 
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
-from lib.methods import METHODS
+from lib.methods import MATCHED, METHODS, of_family
 from lib.profile import load_profile
 from lib.retrievers.matched import fits_best, identities
 from lib.study import Study
@@ -27,40 +27,28 @@ def study(folder, tokenizer_folder, tmp_path):
     return Study(Corpus(read_dataset(folder.write(), "matched"), profile, {}, tmp_path / "artifacts"), METHODS)
 
 
-def best(study, is_from_covers):
-    filed = identities(study, is_from_covers)
-    fit = fits_best(study.questions["question"].tolist(), filed)
-    return [{study.filings["doc_name"][column] for column in row.nonzero()[0]} for row in fit]
-
-
-def test_covers_alone_say_whose_filing_it_is(study):
-    named, unnamed = best(study, is_from_covers=True)
-    assert named == {"scan2"}
-    assert unnamed == {"scan1", "scan2", "GLIMMERFEN_2021_10K"}  # no company is named: every filing is searched
-
-
-def test_records_and_covers_are_two_sources(study):
-    recorded, read = ({one.header for one in identities(study, kind)} for kind in (False, True))
-    assert read == {"OSKARVALE PLC 2021 10-K", "OSKARVALE PLC 2022 10-K", "GLIMMERFEN MILLS, INC. 2021 10-K"}
-    periods = study.filings["doc_period"].astype(int).astype(str)
-    assert all(any(f" {period} " in header for period in periods) for header in recorded)
-    assert {one.doc_name for one in identities(study, True)} == {""}  # files' names say nothing
+def test_covers_alone_say_whose_filing_it_is_and_records_are_another_source(study):
+    filed = identities(study, True)
+    assert {one.doc_name for one in filed} == {""}  # files' names say nothing
+    read = ["GLIMMERFEN MILLS, INC. 2021 10-K", "OSKARVALE PLC 2021 10-K", "OSKARVALE PLC 2022 10-K"]
+    assert [one.header for one in filed] == read
+    named, unnamed = fits_best(study.questions["question"].tolist(), filed).tolist()
+    assert named == [False, False, True]
+    assert unnamed == [True, True, True]  # no company is named: every filing is searched
+    recorded = [one.header for one in identities(study, False)]
+    periods = study.filings["doc_period"].astype(int)
+    assert all(f" {period} " in header for period, header in zip(periods, recorded, strict=True))
 
 
 def test_the_filing_that_fits_is_searched_first_and_then_all(study):
-    run = study.run("bm25_covers")
-    ranked = run[run["question_id"] == "q1"]
-    assert set(ranked["doc_name"]) == {"scan1", "scan2", "GLIMMERFEN_2021_10K"}
-    assert (ranked["doc_name"] == "scan2").is_monotonic_decreasing
-    assert ranked["chunk_id"].is_unique
-
-
-def test_a_question_without_a_company_is_searched_as_by_the_method(study):
-    matched, plain = (study.run(name).query("question_id == 'q2'") for name in ("bm25_covers", "bm25"))
-    assert matched["chunk_id"].tolist() == plain["chunk_id"].tolist()
+    run = study.run("bm25_covers").set_index("question_id")
+    assert set(run.loc["q1", "doc_name"]) == {"scan1", "scan2", "GLIMMERFEN_2021_10K"}
+    assert (run.loc["q1", "doc_name"] == "scan2").is_monotonic_decreasing
+    assert run.loc["q1", "chunk_id"].is_unique
+    plain = study.run("bm25").set_index("question_id")  # the other question names no company
+    assert run.loc["q2", "chunk_id"].tolist() == plain.loc["q2", "chunk_id"].tolist()
 
 
 def test_every_matched_row_changes_the_method_that_it_uses():
-    for row in METHODS.values():
-        if row.family == "matched":
-            assert row.options.get("method", row.options.get("first_stage")) == row.changes == row.uses[0]
+    for row in map(METHODS.get, of_family(MATCHED)):
+        assert row.options.get("method", row.options.get("first_stage")) == row.changes == row.uses[0]

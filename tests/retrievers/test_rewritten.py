@@ -11,7 +11,7 @@ CHUNKS = ["net sales", "cash flow", "profit"]
 EVERY = np.ones((2, 3), bool)
 
 
-def test_multi_query_fuses_the_question_and_its_different_rewrites(written_study):
+def test_multi_query_fuses_the_question_and_its_different_rewrites_among_the_candidates(written_study):
     rewrites = "1. Profit\n2. net\n3. profit\n4. cash"
     study = written_study(["net", "profit"], CHUNKS, lambda asked: rewrites if "net" in asked else None)
     assert queries(study) == [["net", "Profit"], ["profit"]]  # of three lines, without copies
@@ -19,34 +19,23 @@ def test_multi_query_fuses_the_question_and_its_different_rewrites(written_study
     by_hand = [1 / 61 + 1 / 62, 1 / 62 + 1 / 63, 1 / 63 + 1 / 61]
     alone = [1 / 62, 1 / 63, 1 / 61]  # no rewrite: the question's own list
     assert rewritten.score_multi_query(study, EVERY) == pytest.approx(np.array([by_hand, alone]))
+    allowed = np.array([[False, True, True], [False, False, False]])
+    assert (np.isfinite(rewritten.score_multi_query(study, allowed)) == allowed).all()
 
 
 def test_terms_stand_behind_the_question_and_pull_the_search(written_study):
-    study = written_study(
-        ["net", "net sales"], CHUNKS, lambda asked: None if "sales" in asked else "cash flow, cash, Cash"
-    )
+    said = "cash flow, cash, Cash"
+    study = written_study(["net", "net sales"], CHUNKS, lambda asked: None if "sales" in asked else said)
     assert lengthened(study, "keywords") == lengthened(study, "expansion") == ["net cash flow, cash", "net sales"]
     assert rewritten.score_lengthened(study, EVERY, kind="keywords").argmax(axis=1).tolist() == [1, 0]
-
-
-def test_lengthened_questions_are_searched_densely_alone(written_study):
-    study = written_study(["net", "profit"], CHUNKS, lambda asked: "cash flow" if "net" in asked else None)
-    # "net cash flow" shares one of three words with "net sales" and two with "cash flow"; "profit" is a chunk itself
-    wanted = [[1 / 6**0.5, 2 / 6**0.5, 0], [0, 0, 1]]
+    # "flow," is no word of the encoder: one of "net" and two of "cash", of five
+    wanted = [[1 / 10**0.5, 2 / 10**0.5, 0], [1, 0, 0]]
     assert rewritten.score_lengthened_dense(study, EVERY, kind="expansion") == pytest.approx(np.array(wanted))
-
-
-def test_only_candidates_are_retrieved(written_study):
-    study = written_study(["net", "profit"], CHUNKS, lambda asked: "cash")
-    allowed = np.array([[False, True, True], [False, False, False]])
-    assert (np.isfinite(rewritten.score_multi_query(study, allowed)) == allowed).all()
-    assert (np.isfinite(rewritten.score_lengthened(study, allowed, kind="expansion")) == allowed).all()
 
 
 def test_the_questions_themselves_give_what_hybrid_rrf_gives(written_study):
     questions = ["net sales profit", "cash flow"]
-    texts = [*CHUNKS, "net cash", "sales", "net profit in the year", "net cash"]
-    study = written_study(questions, texts)
+    study = written_study(questions, [*CHUNKS, "net cash", "sales", "net profit in the year", "net cash"])
     study.chunks.loc[6, "key"] = study.chunks.loc[3, "key"]
     allowed = np.random.default_rng(0).random((2, 7)) < 0.8
     study.scores = {"dense": dense.score(study, allowed), "bm25": bm25.score(study, allowed)}
@@ -56,12 +45,10 @@ def test_the_questions_themselves_give_what_hybrid_rrf_gives(written_study):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("1. one\n2. two\n3. three", ["one", "two", "three"]),
-        ('Here they are:\n1) "one"\n\n2) two', ["one", "two"]),
+        ("1. one\n2. two\n3. three\n4. four", ["one", "two", "three"]),
+        ('Here they are:\n1) "one"\n\n2) two\n3.\n', ["one", "two"]),
         ("Query 1: one\nQuery 2: two", ["one", "two"]),
         ("one\n\ntwo", ["one", "two"]),
-        ("1. one\n2. two\n3. three\n4. four", ["one", "two", "three"]),
-        ("1. one\n2.\n", ["one"]),
         ("2018 sales of 3M", ["2018 sales of 3M"]),  # a year is no number of a list
         ("", []),
     ],
