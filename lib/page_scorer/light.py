@@ -26,7 +26,7 @@ def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> "Fol
     """
     from lib.page_scorer.residual import FoldData  # loads torch, which takes seconds
 
-    questions, pages = base_vectors(study)
+    questions, pages = base_vectors(study, "page_scorer_light")  # under the key that searching has
     texts, text_of = np.array(page_texts(study), object), text_by_page(study)
     gold = np.zeros((len(questions), len(pages)), bool)
     for row, question in zip(gold, study.questions.itertuples(), strict=True):
