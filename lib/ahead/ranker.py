@@ -6,7 +6,7 @@ beside the untrained sum (nested cross-validation; Varma & Simon, BMC Bioinforma
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -137,17 +137,18 @@ def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] 
             (target / "ranker.json").write_text(json.dumps(about), encoding="utf-8")
 
         folder = study.store.get("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
-        return read_ranker(folder / "trees.txt", folder / "ranker.json", tested)
+        return read_ranker(folder / "trees.txt", folder / "ranker.json")
 
     return [ranker(fold) for fold in range(max(of.values()) + 1)]
 
 
-def read_ranker(trees: Path, about: Path, tested: Iterable[str] = ()) -> Ranker:
-    """A ranker from the files of its trees and of its share, in JSON."""
+def read_ranker(trees: Path, record: Path) -> Ranker:
+    """A ranker from the files of its trees and of what is recorded of it, in JSON."""
     import lightgbm
 
-    share = json.loads(about.read_text(encoding="utf-8"))["share"]
-    return Ranker(frozenset(tested), lightgbm.Booster(model_str=trees.read_text(encoding="utf-8")), share)
+    known = json.loads(record.read_text(encoding="utf-8"))
+    booster = lightgbm.Booster(model_str=trees.read_text(encoding="utf-8"))
+    return Ranker(frozenset(known.get("tested", ())), booster, known["share"])
 
 
 def inputs(study: Study) -> list:
@@ -167,8 +168,8 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
 
 
 def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
-    """What a variant trained on ``sets``, by default all, finds in the questions of all: question_id, set,
-    question_type, company and both recalls; stored."""
+    """Both recalls by a variant trained on ``sets``, by default all, of the questions of all, with question_id, set,
+    question_type and company; stored."""
 
     def make() -> pd.DataFrame:
         union = union_of(study, variant.is_from_covers)

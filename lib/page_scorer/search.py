@@ -1,7 +1,6 @@
 """Pages first, then chunks: every page is ranked by a page scorer, and only the chunks of the best P are searched.
 
-As published, stage two is the base encoder's search of chunks as in ``dense``, which ranks the pages anew; it can also
-keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned.
+As published, stage two is ``dense``, which ranks the pages anew; ORDERS has others. Only the pages' choice is learned.
 """
 
 import numpy as np
