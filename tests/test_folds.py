@@ -12,7 +12,8 @@ from lib.folds import LeakError, assign_folds, check_fold, make_folds, similarit
 from lib.words import StudyError
 
 FILINGS = pd.DataFrame({"doc_name": ["A_1", "A_2", "B_1", "B_2", "C_1"], "company": list("AABBC")})
-ASKED = "What was the capital expenditure of Acme in 2020?"
+ASKED = "What was the capital expenditure of Acme in 2020, in whole millions of US dollars, "
+ASKED += "as its audited consolidated cash flow statement says?"
 QUESTIONS = pd.DataFrame(
     [
         ("q0", ASKED, "A_1", [0]),
@@ -90,8 +91,8 @@ COPY = "near copy in training: q0; training was not started"
     [
         ("filing", {"doc_name": "A_1"}, "filings in training and in test: A_1"),
         ("company", {"doc_name": "A_3"}, "companies in training and in test: A"),
-        ("company", {"question": "what was the capital expenditure of ACME, in 2020"}, COPY),
-        ("company", {"question": "What was the 2020 capital expenditure of Acme in 2020?"}, COPY),
+        ("company", {"question": ASKED.upper().replace("?", "")}, COPY),
+        ("company", {"question": f"Which? {ASKED}"}, COPY),  # .953 alike
         ("company", {"text": PAGES["A_1", 0]}, "training pages with the text of a test gold page"),
         ("company", {"question": ASKED.replace("Acme", "Bolt")}, ""),  # a template about another company is no copy
     ],

@@ -67,7 +67,8 @@ def test_a_killed_training_resumes_and_ends_the_same(study, tmp_path, monkeypatc
     whole, curve = train(*given, tmp_path / "whole", "t")
     with pytest.raises(KeyboardInterrupt):
         train(*given, tmp_path / "cut", "t", callbacks=[Epochs(killed_after=1)])
-    (tmp_path / "cut" / "checkpoint-9999").mkdir()  # a checkpoint that was not written to its end
+    (unfinished := tmp_path / "cut" / "checkpoint-9999").mkdir()  # a checkpoint that was not written to its end
+    (unfinished / "trainer_state.json").write_text('{"epoch": 1')
     epochs = Epochs()
     rest, rest_curve = train(*given, tmp_path / "cut", "t", callbacks=[epochs])
     assert epochs.ended == [2]
