@@ -40,10 +40,7 @@ class Fold:
 def assign_folds(groups: Sequence[str], n_folds: int, seed: int) -> np.ndarray:
     """A fold number from 0 for each item: no group in two folds, and folds about equal in items (greedily).
 
-    Args:
-        groups: the group of each item; a StudyError where there are not two, as nothing can be held out.
-        n_folds: folds; fewer when there are fewer groups.
-        seed: of the order in which groups of equal size are placed.
+    There are fewer folds where there are fewer groups; ``seed`` orders groups of equal size.
     """
     sizes = Counter(groups)
     if len(sizes) < 2:
@@ -60,9 +57,6 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
     """Folds of the questions by their gold filing or its company, see :func:`assign_folds`.
 
     A filing without a question may be read by every fold, unless its company is tested and the folds are by company.
-
-    Raises:
-        StudyError: an unknown ``by``, or only one group.
     """
     if by not in (columns := {"filing": "doc_name", "company": "company"}):
         raise StudyError(f"folds by {by!r}: choose filing or company")
@@ -81,8 +75,8 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
 def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
     """How alike texts are in their words, from 0 to 1, shape (len(first), len(second)): a weighted Jaccard index.
 
-    A word's weight is ``log(1 + n / df)`` over the distinct texts of both lists, so that a company's name or a year,
-    which makes two questions of one template different questions, counts for more than ``what`` or ``the``.
+    A word weighs ``log(1 + n / df)`` over the distinct texts, so that a company's name or a year, which makes two
+    questions of one template different questions, counts for more than ``what`` or ``the``.
     """
     bags = {text: frozenset(WORD.findall(text.lower())) for text in (*first, *second)}
     frequency = Counter(word for bag in bags.values() for word in bag)
@@ -100,12 +94,10 @@ def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings
 
     Args:
         pairs: what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
-        questions, filings: the study's.
-        pages: from (doc_name, page) to a page's normalised text; the test questions' gold pages are looked up.
+        pages: from (doc_name, page) to a page's normalised text.
 
     Raises:
-        LeakError: a filing (or company) on both sides, a test question that is nearly a training question, or a
-            training page with the text of a test question's gold page.
+        LeakError: something of a test question or its filing is in the pairs; the message says what.
     """
     test, trained = questions.iloc[list(fold.test)], pairs["question"].drop_duplicates().tolist()
     read, asked = set(pairs["doc_name"]), set(test["doc_name"])

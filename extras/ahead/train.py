@@ -12,11 +12,8 @@ SAVED_VARIANTS = {"kinds": ranker.WITH_KINDS, "plain": ranker.WHOLE, "index": ra
 
 
 def train(study: Study, target: Path = SAVED) -> dict:
-    """Train the rankers that other datasets use, SAVED_VARIANTS, on all questions over a study's filings; save them.
-
-    The share of the learnt order is chosen by folds by company, so three companies or more are needed. Gives what the
-    file of the last says of its training data.
-    """
+    """What the last of SAVED_VARIANTS says of its training data; all are trained and saved, on all questions over a
+    study's filings, of three companies or more, as shares are chosen by folds by company."""
     union, companies = union_of(study, False), set(study.filings["company"])
     sets = tuple(dict.fromkeys(union.questions["set"]))
     about = {

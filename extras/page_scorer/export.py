@@ -23,10 +23,7 @@ FINANCEBENCH = (
 
 
 def export_scorer(study: Study, target: Path) -> Path:
-    """Write the model trained on every question to ``target``, with its card as ``README.md``; returns ``target``.
-
-    The card has the folds' scores, as without them it would invite measuring the model on its own training data.
-    """
+    """Write the model trained on every question to ``target``, with its card as ``README.md``; returns ``target``."""
     scores = scores_of_folds(study)
     questions, pairs = study.questions, training_pairs(study, range(len(study.questions)))
     name, is_financebench = study.profile.embedder.weights, study.dataset.name == "financebench"

@@ -76,9 +76,8 @@ class RepeatedBatches(DefaultBatchSampler):
 class KeepBest(TrainerCallback):
     """Keeps the epoch with the best mean reciprocal rank of test questions, and ends with that model.
 
-    To be affordable the gold pages are ranked among every question's gold pages, as an evaluator over the pairs does;
-    the chosen model is then scored on all pages as any other. The epochs before a training was resumed do not count.
-    ``gold`` says which page is gold, boolean, shape (n_questions, n_pages); the training ends after ``n_epochs``.
+    To be affordable the gold pages are ranked among every question's gold pages, as an evaluator over the pairs does.
+    The epochs before a training was resumed do not count. ``gold`` is boolean, shape (n_questions, n_pages).
     """
 
     def __init__(self, questions: list[str], pages: list[str], gold: np.ndarray, n_epochs: int):

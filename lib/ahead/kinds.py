@@ -49,7 +49,7 @@ def _by_first_stem(part: str) -> dict[str, list[tuple[list[str], tuple[int, str]
 
 
 def phrase_counts(text: str, part: str) -> Counter[tuple[int, str]]:
-    """How often a text contains each phrase of one part, by the kind's column and the phrase; stems are compared."""
+    """How often a text contains each phrase of one part, stems compared, by the kind's column and the phrase."""
     words, phrases = _stems(text), _by_first_stem(part)
     return Counter(
         phrase
@@ -60,9 +60,9 @@ def phrase_counts(text: str, part: str) -> Counter[tuple[int, str]]:
 
 
 def page_strengths(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """How strongly each page is of each kind, two float32 arrays of shape (n_pages, n_kinds).
+    """How strongly each page is of each kind by title and by items, float32, shape (n_pages, n_kinds) each.
 
-    The number of distinct title phrases in the page's head; the sum of ``log(1 + n)`` over items that occur n times.
+    Title phrases in the page's head count once; an item that occurs n times adds ``log(1 + n)``.
     """
     titles, items = (np.zeros((len(texts), len(kinds())), np.float32) for _ in range(2))
     for row, text in enumerate(texts):
@@ -97,7 +97,7 @@ def expanded(question: str) -> str:
 
 
 class Statements:
-    """How strongly each page is each kind of statement beside the pages of its filing, shape (n_pages, n_kinds)."""
+    """The pages as statements: ``relative`` strength and ``ranks`` in their filing, shape (n_pages, n_kinds) each."""
 
     def __init__(self, strength: np.ndarray, groups: FilingGroups):
         self.relative = strength / np.maximum(groups.best(strength.T).T, 1)  # share of the filing's best

@@ -1,8 +1,4 @@
-"""Candidate (question, page) pairs with their features.
-
-A signal is a matrix of scores by head, windows or words, shape (n_questions, n_pages). A ranker reads it in several
-ways, as it must first find the filing, then the page in it.
-"""
+"""Candidate (question, page) pairs with their features; pages are compared over all filings and within their own."""
 
 from dataclasses import dataclass
 
@@ -22,7 +18,7 @@ class Pool:
     gold: np.ndarray | None = None
 
     def part(self, pairs: np.ndarray) -> "Pool":
-        """The pairs that a boolean mask keeps; what is gold is left out where it is unknown."""
+        """The pairs that a boolean mask keeps."""
         gold = None if self.gold is None else self.gold[pairs]
         return Pool(self.rows[pairs], self.columns[pairs], self.table[pairs], gold)
 
@@ -60,7 +56,7 @@ class FilingGroups:
         return np.maximum(before, after)
 
     def signal_features(self, name: str, values: np.ndarray) -> dict[str, np.ndarray]:
-        """The features of one signal, each of shape (n_questions, n_pages)."""
+        """The features of one score of every page, each of shape (n_questions, n_pages)."""
         overall = standardised(values)
         best = self.best(overall)
         return {

@@ -6,7 +6,7 @@ beside the untrained sum (nested cross-validation; Varma & Simon, BMC Bioinforma
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 VERSION = 4
 TREES = {"objective": "lambdarank", "lambdarank_truncation_level": 10, "bagging_freq": 1, "verbose": -1}
-REPEATABLE = {"num_threads": 1, "deterministic": True, "force_row_wise": True}
+TREES |= {"num_threads": 1, "deterministic": True, "force_row_wise": True}  # the same data gives the same trees
 SECTIONS = ("ahead", "embedder", "bm25")
 
 
@@ -65,7 +65,7 @@ class Ranker(NamedTuple):
 
 
 def fit(study: Study, union: Union, companies: set[str], sets: Sequence[str], variant: Variant) -> "lightgbm.Booster":
-    """Trees of the questions of some sets, of these companies and over their pages; the same data gives the same."""
+    """Trees of the questions of some sets, of these companies and over their pages."""
     import lightgbm
 
     settings, pool = study.profile.ahead, union.pool.part(training_pairs(union, companies, sets))
@@ -80,7 +80,7 @@ def fit(study: Study, union: Union, companies: set[str], sets: Sequence[str], va
     }
     sizes, read = np.unique(pool.rows, return_counts=True)[1], pool.table[variant.columns(pool.table)]
     data = lightgbm.Dataset(read, pool.gold.astype(int), weight=union.weights[pool.rows], group=sizes)
-    return lightgbm.train(TREES | REPEATABLE | params, data, settings.n_trees)
+    return lightgbm.train(TREES | params, data, settings.n_trees)
 
 
 def per_question(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -132,25 +132,23 @@ def fold_rankers(study: Study, variant: Variant, seed: int, sets: Sequence[str] 
         def compute(target: Path) -> None:
             union, companies = union_of(study, variant.is_from_covers), set(study.filings["company"]) - tested
             share = choose(study, union, companies, names, variant)
-            (target / "trees.txt").write_text(
-                fit(study, union, companies, names, variant).model_to_string(), encoding="utf-8"
-            )
-            (target / "ranker.json").write_text(
-                json.dumps({"share": share, "tested": sorted(tested)}), encoding="utf-8"
-            )
+            trees, about = fit(study, union, companies, names, variant), {"share": share, "tested": sorted(tested)}
+            (target / "trees.txt").write_text(trees.model_to_string(), encoding="utf-8")
+            (target / "ranker.json").write_text(json.dumps(about), encoding="utf-8")
 
         folder = study.store.get("ahead/rankers", params | {"fold": fold}, compute, VERSION).path
-        return read_ranker(folder / "trees.txt", folder / "ranker.json", tested)
+        return read_ranker(folder / "trees.txt", folder / "ranker.json")
 
     return [ranker(fold) for fold in range(max(of.values()) + 1)]
 
 
-def read_ranker(trees: Path, about: Path, tested: Iterable[str] = ()) -> Ranker:
-    """A ranker from the files of its trees and of its share, in JSON."""
+def read_ranker(trees: Path, record: Path) -> Ranker:
+    """A ranker from the files of its trees and of what is recorded of it, in JSON."""
     import lightgbm
 
-    share = json.loads(about.read_text(encoding="utf-8"))["share"]
-    return Ranker(frozenset(tested), lightgbm.Booster(model_str=trees.read_text(encoding="utf-8")), share)
+    known = json.loads(record.read_text(encoding="utf-8"))
+    booster = lightgbm.Booster(model_str=trees.read_text(encoding="utf-8"))
+    return Ranker(frozenset(known.get("tested", ())), booster, known["share"])
 
 
 def inputs(study: Study) -> list:
@@ -170,8 +168,8 @@ def nested_scores(rankers: Sequence[Ranker], companies: np.ndarray, pool: Pool) 
 
 
 def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str] = (), k: int = DEPTH) -> pd.DataFrame:
-    """What a variant trained on ``sets``, by default all, finds in the questions of all: question_id, set,
-    question_type, company and both recalls; stored."""
+    """Both recalls by a variant trained on ``sets``, by default all, of the questions of all, with question_id, set,
+    question_type and company; stored."""
 
     def make() -> pd.DataFrame:
         union = union_of(study, variant.is_from_covers)
@@ -183,12 +181,7 @@ def nested_recalls(study: Study, variant: Variant, seed: int, sets: Sequence[str
         about = union.questions[["question_id", "set", "question_type", "company"]]
         return pd.concat([about, recalls(union, scores, k)], axis=1)
 
-    params = {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
-    params |= {
-        "settings": study.settings_of(SECTIONS),
-        "variant": variant.name,
-        "seed": seed,
-        "sets": list(sets),
-        "k": k,
-    }
+    params = {"variant": variant.name, "seed": seed, "sets": list(sets), "k": k}
+    params |= {"pages": study.digest("pages"), "inputs": study.inputs_digest("ahead_untrained")}
+    params |= {"settings": study.settings_of(SECTIONS)}
     return study.store.kept("ahead/tested", params, make, VERSION, public=True)

@@ -28,15 +28,13 @@ def inputs(study: Study, *, kinds: bool = False, trained: bool = True) -> list:
 
 
 def spread_pages(pool: Pool, scores: np.ndarray, chunk_scores: np.ndarray, pages: np.ndarray) -> np.ndarray:
-    """Chunks in the pages' order: the best chunk of every page first, then the second ones, which bring no new page.
+    """Minus the place of each chunk: the best chunk of every page in the pages' order, then the second ones.
 
     Args:
         pool, scores: pairs of question and page, and their scores.
-        chunk_scores: order the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate.
+        chunk_scores: order the chunks of a page, shape (n_questions, n_chunks); ``-inf`` for no candidate, as in what
+            is returned, where chunks outside the pool have it too.
         pages: the page of each chunk.
-
-    Returns:
-        Minus the place of each chunk, float32, ``-inf`` for what is no candidate or outside the pool.
     """
     spread = np.full(chunk_scores.shape, -np.inf, np.float32)
     for row, values in enumerate(chunk_scores):
@@ -84,11 +82,10 @@ def pool_scores(study: Study, pool: Pool, kinds: bool = False, covers: bool = Fa
 def score(
     study: Study, candidates: np.ndarray, *, kinds: bool = False, trained: bool = True, covers: bool = False
 ) -> np.ndarray:
-    """The order of the chunks on the ranked pages, shape (n_questions, n_chunks).
+    """The order of the chunks on the ranked pages, shape (n_questions, n_chunks); a page's own are ordered by cosine.
 
-    The chunks of a page are ordered by the cosines of their best windows. ``kinds``: whether the ranker reads the
-    hand-written kinds. ``covers``: filings are known by their first pages alone. Without training pages are ordered by
-    the untrained sum, and a page's chunks not at all.
+    ``kinds``: the ranker reads the hand-written kinds. ``covers``: filings are known by their first pages alone.
+    Without training, pages are ordered by the untrained sum, and a page's chunks not at all.
     """
     pages, asked = pages_of_chunks(study), study.questions["question"].tolist()
     allowed = np.stack([np.bincount(pages[row], minlength=len(study.pages)) > 0 for row in candidates])

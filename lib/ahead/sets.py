@@ -36,11 +36,8 @@ class Union:
 
 
 def all_questions(study: Study) -> pd.DataFrame:
-    """The questions of the collection and of further sets over its filings that are here, with ``set`` and ``company``.
-
-    Raises:
-        NeedsFilings: the filings and the questions' texts are not here.
-    """
+    """The questions of the collection and of further sets over its filings that are here, with ``set`` and ``company``;
+    NeedsFilings where the texts are not here."""
     study.need_filings("training on question sets")
     collection = study.dataset.collection
     own = study.dataset if study.dataset.name == collection else read_dataset(study.dataset.root, collection)
@@ -48,8 +45,8 @@ def all_questions(study: Study) -> pd.DataFrame:
     sets = {collection: own} | {name: read_questions(root, name, own) for name, root in here.items()}
     questions = pd.concat([one.questions.assign(set=name) for name, one in sets.items()], ignore_index=True)
     company_of = study.filings.set_index("doc_name")["company"]
-    columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set", "company"]
-    return questions.assign(company=questions["doc_name"].map(company_of))[columns]
+    columns = ["question_id", "question", "question_type", "doc_name", "gold_pages", "set"]
+    return questions[columns].assign(company=questions["doc_name"].map(company_of))
 
 
 @remembered
@@ -77,11 +74,8 @@ def fold_numbers(questions: pd.DataFrame, n_folds: int, seed: int) -> dict[str, 
 
 
 def training_pairs(union: Union, companies: set[str], sets: tuple[str, ...]) -> np.ndarray:
-    """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page.
-
-    Raises:
-        LeakError: a pair is of another company.
-    """
+    """The pairs of questions of some sets and pages, both of these companies, whose question has a gold page;
+    LeakError if one is of another company."""
     of_company = union.questions["company"].isin(companies) & union.questions["set"].isin(sets)
     readable = np.isin(union.page_companies, sorted(companies))
     rows, columns = union.pool.rows, union.pool.columns

@@ -1,7 +1,6 @@
 """Views of pages for questions of every kind: words, pairs of words, row labels, windows, statements and identity.
 
-Nothing here is chosen by looking at a question that is scored. A view that a question gives nothing for is zero or
-unknown for every page, so that words decide alone where nobody names a filing.
+A view that a question gives nothing for is zero or unknown for every page: words decide where no filing is named.
 """
 
 import re
@@ -156,8 +155,7 @@ class PageViews:
         return self.years[:, :, columns].mean(axis=2) if columns else np.full(self.years.shape[:2], np.nan)
 
     def facts(self, questions: Sequence[str]) -> dict[str, np.ndarray]:
-        """How well each page is the statement that a question needs, and shows the items and years that it names:
-        (n_questions, n_pages) each, or 1 in place of one of them."""
+        """How each page fits the statements, items and years of each question, (n_questions, n_pages) or 1 for one."""
         needed, named = needs(questions)
         found = self.statements.fit(needed) | {
             "statement_items": share_of(named, self.items),
@@ -208,10 +206,7 @@ def head_vectors(study: Study, is_from_covers: bool) -> np.ndarray:
 
 
 def untrained(study: Study, questions: Sequence[str]) -> np.ndarray:
-    """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus words.
-
-    Words are standardised BM25 over whole pages.
-    """
+    """The recipe without training, (n_questions, n_pages): identity as far as a question gives it, plus BM25."""
     known = page_views(study, False)
     identity = identity_features(questions, known.identities)["identity"][:, known.filing]
     words = np.stack([known.words.scores(known.topic(question)) for question in questions])
@@ -247,11 +242,7 @@ def _signals(known: PageViews, questions: Sequence[str], vectors: Vectors) -> di
 
 
 def pool_of(
-    known: PageViews,
-    questions: Sequence[str],
-    vectors: Vectors,
-    allowed: np.ndarray | None = None,
-    has_kinds: bool = False,
+    known: PageViews, questions: Sequence[str], vectors: Vectors, has_kinds: bool, allowed: np.ndarray | None = None
 ) -> Pool:
     """Candidate pages of each question and their features; the column ``plain`` is the untrained sum.
 
@@ -300,4 +291,4 @@ def study_pool(
 ) -> Pool:
     """:func:`pool_of` a study's pages; filings by their records, or by their first pages alone."""
     vectors = vectors_of(study, tuple(questions), is_from_covers)
-    return pool_of(page_views(study, is_from_covers), questions, vectors, allowed, has_kinds)
+    return pool_of(page_views(study, is_from_covers), questions, vectors, has_kinds, allowed)

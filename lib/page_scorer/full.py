@@ -53,11 +53,7 @@ def training_pairs(study: Study, rows: Sequence[int]) -> pd.DataFrame:
 
 
 def checked_pairs(study: Study, fold: Fold) -> tuple[pd.DataFrame, dict]:
-    """A fold's training pairs, and the record of the check that they contain nothing of its test questions.
-
-    Raises:
-        LeakError: they do.
-    """
+    """A fold's training pairs, and the record of the check that they contain nothing of its test questions."""
     pairs = training_pairs(study, fold.train)
     return pairs, check_fold(fold, pairs, study.questions, study.filings, text_by_page(study))
 
@@ -74,7 +70,7 @@ def recipe_params(study: Study, section: str) -> dict:
 
 
 def fold_model(study: Study, fold: Fold, section: str = SECTION) -> Entry:
-    """The model of a fold, see :func:`trained` and :func:`checked_pairs`."""
+    """The model of a fold, see :func:`trained`."""
     pairs, record = checked_pairs(study, fold)
     if section == BEST:
         headed = text_by_page(study, headed_texts)
@@ -92,27 +88,23 @@ def trained(
     section: str = SECTION,
     **changes,
 ) -> Entry:
-    """A model trained on pairs by the recipe of a section of the profile, from the store or now.
+    """A model trained on pairs by the recipe of a section of the profile, which SentenceTransformer loads; beside it
+    lie ``curves.json`` (the curve) and ``fold.json`` (the record).
 
     Args:
         pairs: question and text of each.
         params: what the model depends on besides pairs, base encoder and recipe.
         title, changes: see :func:`lib.page_scorer.trainer.train`.
-
-    Returns:
-        An entry that SentenceTransformer loads, with ``curves.json`` (the curve) and ``fold.json`` (the record).
     """
-    params = (
-        params | recipe_params(study, section) | {"weights": weights_hash(trainable(study.profile.embedder.weights))}
-    )
+    base = trainable(study.profile.embedder.weights)
+    params = params | recipe_params(study, section) | {"weights": weights_hash(base)}
     params |= {"pairs": digest_of(pairs[["question", "text"]].values.tolist())}
     checkpoints = study.store.root / stage / f"checkpoints-{study.store.key(stage, params, VERSION)}"
 
     def compute(target: Path) -> None:
         from lib.page_scorer import trainer  # loads torch, which takes seconds
 
-        weights, recipe = fetch(trainable(study.profile.embedder.weights)), recipe_of(study, section)
-        model, curve = trainer.train(weights, recipe, pairs, checkpoints, title, **changes)
+        model, curve = trainer.train(fetch(base), recipe_of(study, section), pairs, checkpoints, title, **changes)
         model.save_pretrained(str(target), safe_serialization=True, create_model_card=False)
         (target / "curves.json").write_text(json.dumps(curve, indent=1), encoding="utf-8")
         (target / "fold.json").write_text(json.dumps(record, indent=1), encoding="utf-8")

@@ -26,13 +26,11 @@ def fold_data(study: Study, fold: Fold, without_page_zero: bool = False) -> "Fol
     """
     from lib.page_scorer.residual import FoldData  # loads torch, which takes seconds
 
-    questions, pages = base_vectors(study)
+    questions, pages = base_vectors(study, "page_scorer_light")  # under the key that searching has
     texts, text_of = np.array(page_texts(study), object), text_by_page(study)
-    gold = np.zeros((len(questions), len(pages)), bool)
-    for row, question in zip(gold, study.questions.itertuples(), strict=True):
-        for page in question.gold_pages:
-            if page or not without_page_zero:
-                row |= texts == text_of[question.doc_name, page]
+    asked = zip(study.questions["doc_name"], study.questions["gold_pages"], strict=True)
+    known = [[text_of[name, page] for page in of if page or not without_page_zero] for name, of in asked]
+    gold = np.stack([np.isin(texts, of) for of in known])
     readable = study.pages["doc_name"].isin(fold.train_filings).to_numpy() & (texts != "")
     groups = study.questions["doc_name"]
     if fold.by == "company":

@@ -1,11 +1,9 @@
-"""What all page scorers share: pages as texts and as vectors, folds, and page scores as they are stored.
-
-Stored are the scores of each question's best pages, and of all pages of its own filing for the oracles.
-"""
+"""What all page scorers share: pages as texts and as vectors, folds, and page scores as they are stored."""
 
 import io
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -61,20 +59,13 @@ def encode_distinct(
     return vectors[[row_of[text] for text in texts]]
 
 
+@remembered
 def base_vectors(study: Study, section: str = "page_scorer_light") -> tuple[np.ndarray, np.ndarray]:
     """The untrained encoder's vectors of questions (n_questions, d) and of as much of pages as a section says."""
-    window, asked = study.profile[section].max_tokens, study.questions["question"].tolist()
-    return _untrained(study, window, "embeddings/page_questions", asked, "query"), _page_vectors(study, window)
-
-
-@remembered
-def _page_vectors(study: Study, window: int) -> np.ndarray:
-    return _untrained(study, window, "embeddings/pages", page_texts(study), "document")
-
-
-def _untrained(study: Study, window: int, stage: str, texts: Sequence[str], role: Role) -> np.ndarray:
-    name = study.profile.embedder.weights
-    return encode_distinct(study, lambda: fetch(name), weights_hash(name), window, stage, texts, role)
+    window, name = study.profile[section].max_tokens, study.profile.embedder.weights
+    encode = partial(encode_distinct, study, lambda: fetch(name), weights_hash(name), window)
+    questions = encode("embeddings/page_questions", study.questions["question"].tolist(), "query")
+    return questions, encode("embeddings/pages", page_texts(study), "document")
 
 
 def folds(study: Study, by: By) -> list[Fold]:
@@ -86,7 +77,7 @@ def folds(study: Study, by: By) -> list[Fold]:
 def scores_in_folds(
     study: Study, stage: str, by: By, score_fold: ScoreFold, params: dict, public: bool = False
 ) -> Entry:
-    """Page scores, computed fold by fold: an entry that :func:`load_scores` and :func:`load_records` read.
+    """An entry with the scores of each question's KEPT best pages, of all pages of its own filing, and of the records.
 
     Args:
         score_fold: gives the scores of a fold's test questions (n_test, n_pages), and a record.

@@ -48,10 +48,8 @@ class LightScorer(torch.nn.Module):
 def gold_loss(scores: torch.Tensor, gold: torch.Tensor, n_copies: int = 0) -> torch.Tensor:
     """The mean over questions of the mean over their gold pages of ``-log softmax``, other gold pages left out.
 
-    Args:
-        scores: cosines, shape (n_questions, n_pages).
-        gold: which pages are gold, boolean, same shape, at least one per row.
-        n_copies: how often each gold page is also among its question's negatives; 0 is right, more is a mistake.
+    ``scores`` are cosines, (n_questions, n_pages); ``gold`` has one page or more in each row; ``n_copies`` says how
+    often a gold page is also among its question's negatives: more than 0 is a mistake.
     """
     logits = SCALE * scores
     row, column = gold.nonzero(as_tuple=True)
@@ -111,10 +109,7 @@ class FoldData:
             return scorer(torch.as_tensor(self.questions[list(rows)]), torch.as_tensor(self.pages)).numpy()
 
     def choose(self, rows: Sequence[int]) -> tuple[Plan, list[tuple[Plan, float]]]:
-        """The plan with the least mean loss in inner folds of the given questions, and the loss of each that was tried.
-
-        A part's loss is measured among all readable pages, under the map trained on the other parts.
-        """
+        """The plan with the least mean loss in inner folds of the given questions, and the loss of each one tried."""
         rows, losses, settings = np.asarray(rows), {}, self.settings
         inner = assign_folds(self.groups[rows].tolist(), settings.inner_folds, settings.seed)
         for sides, rate, number in product(settings.sides, settings.learning_rates, range(inner.max() + 1)):

@@ -1,7 +1,6 @@
 """Pages first, then chunks: every page is ranked by a page scorer, and only the chunks of the best P are searched.
 
-As published, stage two is the base encoder's search of chunks as in ``dense``, which ranks the pages anew; it can also
-keep the order of the pages, or add both scores (ORDERS). Only the choice of pages is learned.
+As published, stage two is ``dense``, which ranks the pages anew; ORDERS has others. Only the pages' choice is learned.
 """
 
 import numpy as np
@@ -28,10 +27,8 @@ def pages_of_chunks(study: Study) -> np.ndarray:
 
 
 def rank_pages(page_scores: np.ndarray, pages: np.ndarray, candidates: np.ndarray, n_pages: int) -> list[np.ndarray]:
-    """The rows of each question's best ``n_pages`` pages among those of candidate chunks, ties by row.
-
-    Given are page scores (n_questions, n_all_pages), :func:`pages_of_chunks`, and candidates (n_questions, n_chunks).
-    """
+    """The rows of each question's best ``n_pages`` pages among those of candidate chunks, ties by row; ``pages`` are
+    :func:`pages_of_chunks`."""
     ranked = []
     for scores, allowed in zip(page_scores, candidates, strict=True):
         open_pages = np.flatnonzero(np.bincount(pages[allowed]))
@@ -52,13 +49,9 @@ def search(
 
     Args:
         page_scores, candidates: see :func:`rank_pages`.
-        n_pages: pages kept; by default the profile's ``page_scorer.pages``.
+        n_pages: pages kept, 1 to KEPT; by default the profile's ``page_scorer.pages``.
         order: ``base``: the chunk's own score; ``page``: minus the rank of its page, then the chunk's score; ``sum``:
             page and chunk score, each standardised over the question's chunks on kept pages.
-
-    Raises:
-        StudyError: ``n_pages`` is less than one, or more than the pages whose scores are stored.
-        ValueError: ``order`` is none of ORDERS.
     """
     n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
     if not 1 <= n_pages <= KEPT:
@@ -121,11 +114,8 @@ def page_run(study: Study, page_scores: np.ndarray, candidates: np.ndarray, dept
 def scorer_scores(study: Study, name: str, by: str = "company") -> np.ndarray:
     """The page scores of a scorer, shape (n_questions, n_pages), ``-inf`` where a trained scorer's is not kept.
 
-    Where the study's questions cannot train a scorer, every name gives the untrained encoder.
-
-    Args:
-        name: of TUNED, ``light`` (a map over frozen vectors) or ``untrained``.
-        by: what the folds of a trained one hold out.
+    ``name`` is one of TUNED, ``light`` (a map over frozen vectors) or ``untrained``, which all of them are where the
+    study's questions cannot train a scorer; the folds of a trained one hold out what ``by`` says.
     """
     if name == "untrained" or full.untrainable(study):
         return dense.cosines(*base_vectors(study, "page_scorer" if name in TUNED else "page_scorer_light"))

@@ -12,7 +12,7 @@ from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.util import cos_sim
 from tqdm.auto import tqdm
-from transformers import PrinterCallback, TrainerCallback, set_seed
+from transformers import PrinterCallback, ProgressCallback, TrainerCallback, set_seed
 
 from lib.models.encoders import has_fast_bfloat16
 from lib.profile import Settings
@@ -25,7 +25,7 @@ CURVE = ("step", "epoch", "loss", "learning_rate", "grad_norm")
 def clashes(pages: np.ndarray, questions: Sequence[str]) -> np.ndarray:
     """Which pairs must not meet in a batch, since one's page is gold for the other's question, (n_pairs, n_pairs).
 
-    Given are a number for each different page of the pairs, shape (n_pairs,), and each pair's question.
+    ``pages`` has a number for each different page, shape (n_pairs,).
     """
     asked = np.asarray(questions, object)
     clash = np.array([np.isin(pages, pages[asked == question]) for question in asked])
@@ -72,17 +72,10 @@ def train(
     batches: DefaultBatchSampler | None = None,
     callbacks: Sequence[TrainerCallback] = (),
 ) -> tuple[SentenceTransformer, list[dict]]:
-    """Fine-tune an encoder on pairs, for the recipe's number of epochs.
+    """Fine-tune an encoder on pairs (question, text): the SentenceTransformer in float32, and CURVE of each step.
 
-    Args:
-        weights: the encoder's directory.
-        pairs: question and text of each.
-        checkpoints: their directory; training resumes from the last whole one in it.
-        title: shown beside the progress.
-        batches: by default without false negatives.
-
-    Returns:
-        The SentenceTransformer in float32, and its curve: CURVE of each step.
+    Training resumes from the last whole checkpoint in the directory of ``checkpoints``; ``title`` is shown beside the
+    progress; ``batches`` are by default without false negatives.
     """
     set_seed(recipe.seed)
     model = SentenceTransformer(str(weights), local_files_only=True)
@@ -145,22 +138,17 @@ def last_checkpoint(folder: Path) -> str | None:
     return str(max(whole, key=lambda path: int(path.name.split("-")[1]))) if whole else None
 
 
-class Progress(TrainerCallback):
+class Progress(ProgressCallback):
     """A progress bar of one training, with the loss."""
 
     def __init__(self, title: str):
+        super().__init__()
         self.title = title
 
     def on_train_begin(self, args, state, control, **_):
-        done = state.global_step
-        self.bar = tqdm(total=state.max_steps, initial=done, desc=self.title, unit="step", mininterval=5)
+        self.current_step, total = state.global_step, state.max_steps
+        self.training_bar = tqdm(total=total, initial=self.current_step, desc=self.title, unit="step", mininterval=5)
 
     def on_log(self, args, state, control, logs=None, **_):
         if logs and "loss" in logs:
-            self.bar.set_postfix(loss=f"{logs['loss']:.3f}", refresh=False)
-
-    def on_step_end(self, args, state, control, **_):
-        self.bar.update(1)
-
-    def on_train_end(self, args, state, control, **_):
-        self.bar.close()
+            self.training_bar.set_postfix(loss=f"{logs['loss']:.3f}", refresh=False)

@@ -1,4 +1,4 @@
-"""A study whose embedder is a bag of words: no weights, and texts that share words are alike."""
+"""Two invented filings under an encoder that is a bag of words: no weights, and texts that share words are alike."""
 
 import hashlib
 
@@ -14,7 +14,6 @@ from lib.models import index
 from lib.profile import load_profile
 from lib.study import Study
 
-COMPANIES = ["ash", "ash", "birch", "cedar"]  # of the questions of ``union``
 BALANCE = """Consolidated Balance Sheets (in millions) 2021 2020
 Cash and cash equivalents 120 110 Accounts receivable 40 30 Inventories 25 20 Total current assets 185 160
 Goodwill 50 50 Total assets 535 490 Total current liabilities 90 85 Total liabilities 240 235"""
@@ -25,6 +24,7 @@ CASH = """Consolidated Statements of Cash Flows (in millions) 2021 2020
 Net income 152 136 Depreciation and amortization 45 44 Net cash provided by operating activities 190 170
 Capital expenditures (60) (55) Net cash used in investing activities (60) (55) Dividends paid (30) (28)"""
 LEGAL = "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
+COVER = "FORM 10-K\nFor the period ended December 31, 2021\n{}\n(Exact name of registrant as specified in its charter)"
 
 
 def bag_of_words(texts) -> np.ndarray:
@@ -45,33 +45,24 @@ def study_of(tokenizer_folder, tmp_path, monkeypatch):
     return lambda root: Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
 
 
-def cover(name: str, form: str, ended: str) -> str:
-    """A filing's first page."""
-    return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
-
-
 @pytest.fixture
 def study(study_of, folder) -> Study:
     """Two annual reports of invented companies, and three questions."""
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
-        first = cover(name, "10-K", "December 31, 2021")
-        folder.pdf(f"{name.split()[0]}_2021_10K", first, BALANCE, INCOME, CASH, LEGAL, "")
-    for question_id, question, *gold in (
-        ("q1", "What are Glimmerfen's total assets in FY2021?", (1, BALANCE)),
-        ("q2", "What is Oskarvale's capital expenditure?", (3, CASH), (1, BALANCE)),
-        ("q3", "Is there any lawsuit against Oskarvale?", (4, LEGAL)),
-    ):
-        doc_name = "GLIMMERFEN_2021_10K" if question_id == "q1" else "OSKARVALE_2021_10K"
-        folder.question(question_id, doc_name, *gold, question=question)
+        folder.pdf(f"{name.split()[0]}_2021_10K", COVER.format(name), BALANCE, INCOME, CASH, LEGAL, "")
+    asked = folder.question
+    asked("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?")
+    asked("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question="What is Oskarvale's capital expenditure?")
+    asked("q3", "OSKARVALE_2021_10K", (4, LEGAL), question="Is there any lawsuit against Oskarvale?")
     return study_of(folder.write())
 
 
 @pytest.fixture
 def union() -> Union:
     """Four questions, the last of another set; three pages, one of each company; gold is the own company's page."""
+    questions = pd.DataFrame({"company": ["ash", "ash", "birch", "cedar"], "set": ["own"] * 3 + ["other"]})
     rows, columns = np.divmod(np.arange(12), 3)
     page_companies = np.array(["ash", "birch", "cedar"])
-    gold = page_companies[columns] == np.array(COMPANIES)[rows]
+    gold = page_companies[columns] == questions["company"].to_numpy()[rows]
     table = pd.DataFrame({"plain": -1.0 * columns, "window": 1.0 * gold}).astype(np.float32)
-    questions = pd.DataFrame({"company": COMPANIES, "set": ["own"] * 3 + ["other"]})
     return Union(questions, Pool(rows, columns, table, gold), np.ones(4, int), page_companies, gold)

@@ -13,8 +13,6 @@ from lib.ahead.sets import Union, fold_numbers, recalls, training_pairs
 from lib.folds import LeakError
 from lib.profile import load_profile
 
-from .conftest import COMPANIES
-
 SETTINGS = load_profile("default").replaced({"ahead.n_trees": 5, "ahead.min_pages": 5}).ahead
 STUDY = SimpleNamespace(profile=SimpleNamespace(ahead=SETTINGS))
 LEARNT = SimpleNamespace(  # scores by the feature ``window``
@@ -22,8 +20,11 @@ LEARNT = SimpleNamespace(  # scores by the feature ``window``
 )
 
 
-def test_each_set_weighs_the_same(union):
+def test_sets_weigh_the_same_and_a_company_is_in_one_fold_in_all_of_them(union):
     assert union.weights.tolist() == pytest.approx([4 / 6, 4 / 6, 4 / 6, 2])
+    numbers = fold_numbers(union.questions, 2, 13)
+    assert set(numbers) == {"ash", "birch", "cedar"}
+    assert numbers["birch"] != numbers["ash"]
 
 
 def test_training_reads_questions_and_pages_of_its_companies_alone(union, monkeypatch):
@@ -36,14 +37,8 @@ def test_training_reads_questions_and_pages_of_its_companies_alone(union, monkey
         training_pairs(union, {"ash", "cedar"}, ("own", "other"))
 
 
-def test_a_company_is_in_one_fold_in_every_set(union):
-    more = pd.concat([union.questions, pd.DataFrame({"company": ["elm"], "set": ["other"]})])
-    numbers = fold_numbers(more, 2, 13)
-    assert set(numbers) == {"ash", "birch", "cedar", "elm"}
-    assert numbers["birch"] != numbers["ash"]
-
-
 def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better_is_chosen(union, monkeypatch):
+    assert per_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7])) == pytest.approx([-1, 1, 0, 0])
     for share, recall in ((0.0, [1, 1, 0, 0]), (1.0, [1, 1, 1, 1])):
         assert recalls(union, mixed(LEARNT, share, union.pool), 1)["page_recall"].tolist() == recall
     monkeypatch.setattr(recalls, "__defaults__", (1,))
@@ -58,7 +53,6 @@ def test_share_zero_is_the_untrained_sum_and_one_the_learnt_order_and_the_better
     ("variant", "left_out"),
     [
         (WITH_KINDS, set()),
-        (WHOLE, {"kinds_fit"}),
         (IN_INDEX, {"heads"}),
         (without("words"), {"words", "words_gap", "kinds_fit"}),
         (without("encoder"), {"core", "heads", "kinds_fit"}),
@@ -71,13 +65,8 @@ def test_variants_read_their_own_columns(variant, left_out):
 
 def test_each_question_is_scored_by_the_fold_that_tests_its_company(union):
     rankers = [Ranker({"ash", "birch"}, LEARNT, 1.0), Ranker({"cedar"}, LEARNT, 0.0)]
-    scores = nested_scores(rankers, np.array(COMPANIES), union.pool)
+    scores = nested_scores(rankers, union.questions["company"].to_numpy(), union.pool)
     assert recalls(union, scores, 1)["page_recall"].tolist() == [1, 1, 1, 0]
-
-
-def test_per_question_has_mean_zero_and_deviation_one():
-    scores = per_question(np.array([1.0, 3.0, 10.0, 10.0]), np.array([4, 4, 7, 7]))
-    assert np.allclose(scores, [-1, 1, 0, 0])
 
 
 def test_trees_find_what_decides_and_the_same_data_gives_the_same_trees():

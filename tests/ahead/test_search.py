@@ -13,15 +13,11 @@ from lib.ahead.views import study_pool
 from .conftest import CASH, INCOME
 
 
-@pytest.mark.parametrize(
-    ("pages", "first_chunks", "spread"),
-    [((0, 1), [0.1, 0.2], [-2, 0, -1, -3, -np.inf]), ((0,), [0.1, -np.inf], [0, *[-np.inf] * 4])],
-)
-def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored(pages, first_chunks, spread):
-    pool = Pool(np.zeros(len(pages), int), np.array(pages), pd.DataFrame())
-    chunk_scores = np.array([[*first_chunks, 0.9, 0.8, 1.0]])
+def test_best_chunk_of_every_page_comes_before_second_chunks_and_others_are_not_scored():
+    pool = Pool(np.array([0, 0, 1]), np.array([0, 1, 0]), pd.DataFrame())
+    chunk_scores = np.array([[0.1, 0.2, 0.9, 0.8, 1.0], [0.1, -np.inf, 0.9, 0.8, 1.0]])
     found = search.spread_pages(pool, -1.0 * pool.columns, chunk_scores, np.array([0, 0, 1, 1, 2]))
-    assert found.tolist() == [spread]
+    assert found.tolist() == [[-2, 0, -1, -3, -np.inf], [0, *[-np.inf] * 4]]
 
 
 @pytest.mark.parametrize("options", [{}, {"kinds": True}, {"kinds": True, "covers": True}, {"trained": False}])
@@ -36,14 +32,6 @@ def test_other_questions_are_searched_with_the_saved_ranker_and_every_page_comes
     assert not run.duplicated(["question_id", "doc_name", "page"]).any()
     candidates = study.candidates("oracle-document")
     assert np.array_equal(np.isfinite(search.score(study, candidates, **options)), candidates)
-
-
-def test_the_same_question_alone_has_the_same_features(study):
-    questions = study.questions["question"].tolist()
-    together, alone = study_pool(study, questions), study_pool(study, questions[1:2])
-    mine = together.part(together.rows == 1)
-    assert mine.columns.tolist() == alone.columns.tolist()
-    assert np.allclose(mine.table, alone.table, atol=1e-4, equal_nan=True)
 
 
 def test_income_statement_of_a_report_without_records(study_of, folder):

@@ -1,28 +1,75 @@
-"""The pool of pages in every view, and what the views are made of."""
+"""What a question asks, the statements and kinds of pages that it needs, and the pool of pages in every view."""
 
 import numpy as np
 import pytest
 
-from lib.ahead import views
-from lib.ahead.terms import core, pairs, terms
+from lib.ahead import kinds, views
+from lib.ahead.kinds import PRIMARY, STATEMENTS, expanded, page_strengths, question_kinds
+from lib.ahead.pool import FilingGroups
+from lib.ahead.terms import core, pairs, terms, topic
 from lib.ahead.views import VIEWS, PageViews, needs, page_views, study_pool, untrained
-from lib.data.rows import kinds
+from lib.data import rows
 from lib.models import index
+
+from .conftest import BALANCE, CASH, INCOME, LEGAL
+
+
+def test_words_of_a_question_are_without_instructions_and_its_topic_without_names_and_years():
+    assert core("Assume you are an analyst. What is Oskarvale's net PP&E? In USD.") == "What is Oskarvale's net PP&E?"
+    assert core("Here it is: what did Foo Inc. Ltd. sell in U.S. Dollars?")[:20] == "what did Foo Inc. Lt"
+    assert core("Tell me about dividends.") == "Tell me about dividends."
+    asked = "What is the CCC? CCC is defined as: DIO + DSO - DPO."
+    assert expanded(f"{asked}  Round it.") == f"{asked} balance sheet statements of income"
+    found = terms("The dividends of 1,200 were acquired")
+    assert found == ["dividend", "1200", "acquir"]
+    assert terms("The dividends", {"dividends"}) == ["the"]
+    assert pairs(found) == ["dividend 1200", "1200 acquir"]
+    assert topic(terms("What did Oskarvale's dividends cost in FY2021?"), terms("Oskarvale plc")) == [
+        "dividend",
+        "cost",
+    ]
+
+
+def test_phrases_are_counted_by_stems_and_whole_words(monkeypatch):
+    phrases = {"cash": {"some": ("dividends paid", "net sales")}, "income": {"some": ("sale",)}}
+    monkeypatch.setattr(kinds, "kinds", lambda: phrases)
+    counts = kinds.phrase_counts("Dividend paid. Net-sales, wholesale sales.", "some")
+    assert counts == {(0, "dividends paid"): 1, (0, "net sales"): 1, (1, "sale"): 2}
+
+
+def test_each_statement_is_one_of_the_first_kinds_and_strongest_in_its_own():
+    assert tuple(kinds.kinds())[: len(STATEMENTS)] == STATEMENTS
+    titles, items = page_strengths([BALANCE, INCOME, CASH, LEGAL, ""])
+    strength = (3 * titles + items)[:3, PRIMARY]
+    assert strength.argmax(axis=0).tolist() == strength.argmax(axis=1).tolist() == [0, 1, 2]
+    assert not np.any([titles[4], items[4]])
 
 
 @pytest.mark.parametrize(
     ("question", "statements", "items"),
     [
         ("What is the current ratio?", {"balance"}, {"current_assets", "current_liabilities"}),
-        ("From the income statement: what are inventories?", {"income"}, {"inventories"}),
+        ("From the balance sheet: what is the inventory turnover?", {"balance"}, {"cost_of_sales", "inventories"}),
         ("What is the inventory turnover?", {"income", "balance"}, {"cost_of_sales", "inventories"}),
+        ("From the income statement and the cash flow statement: what is capex?", {"income", "cashflow"}, {"capex"}),
         ("Who chairs the board?", set(), set()),
     ],
 )
-def test_statements_that_a_question_needs_and_items_that_it_names(question, statements, items):
-    [needed], [named] = needs([question])
-    assert set(np.array([*kinds()])[needed]) == statements
+def test_statements_that_a_question_needs_by_phrases_and_by_items_that_it_names(question, statements, items):
+    [by_phrases], [by_items], [named] = np.logical_or(*question_kinds([question]))[:, PRIMARY], *needs([question])
+    assert set(np.array(STATEMENTS)[by_phrases]) == statements
+    assert {name.replace("_", "") for name in np.array([*rows.kinds()])[by_items]} == statements
     assert set(np.array([*views.items()])[named > 0]) == items
+
+
+def test_pages_are_compared_within_their_filing():
+    groups, values = FilingGroups(np.array([0, 0, 0, 1, 1])), np.array([[1.0, 3.0, 2.0, 5.0, 5.0]])
+    assert groups.ranks(values).tolist() == [[2, 0, 1, 0, 1]]
+    assert groups.best(values).tolist() == [[3, 3, 3, 5, 5]]
+    deviation = np.std([1, 2, 3])
+    assert np.allclose(groups.standing(values), [[-1 / deviation, 1 / deviation, 0, 0, 0]], atol=1e-4)
+    assert groups.neighbours(values).tolist() == [[3, 2, 3, 5, 5]]
+    assert FilingGroups(np.array([0, 1])).neighbours(np.array([[4.0, 7.0]])).tolist() == [[4, 4]]
 
 
 def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
@@ -31,11 +78,13 @@ def test_pool_has_features_of_every_view_and_the_untrained_sum(study):
     assert {name.split("_")[0] for name in pool.table} == {"plain", "page", *VIEWS}
     assert np.allclose(pool.table["plain"], summed[pool.rows, pool.columns])
     assert len(pool.rows) == len(questions) * len(study.pages)  # fewer than a pool has room for
-    assert not np.isnan(pool.table["words"]).any()
     with_kinds = study_pool(study, questions, has_kinds=True).table
     assert {name.split("_")[0] for name in set(with_kinds) - set(pool.table)} == {"kinds"}
     allowed = np.arange(len(study.pages)) == 2
     assert study_pool(study, questions[:1], allowed[None]).columns.tolist() == [2]
+    mine, alone = pool.part(pool.rows == 1), study_pool(study, questions[1:2])
+    assert mine.columns.tolist() == alone.columns.tolist()
+    assert np.allclose(mine.table, alone.table, atol=1e-4, equal_nan=True)
 
 
 def test_the_untrained_sum_needs_no_encoder_and_gives_no_filing_where_none_is_named(study, monkeypatch):
@@ -54,15 +103,12 @@ def test_cover_is_the_share_of_weight_and_years_are_those_of_the_page(study):
 
 
 def test_pages_described_for_one_question_give_it_the_same_scores(study):
-    question = study.questions["question"].iloc[0]
-    about = study.filings, study.pages, study.profile.bm25
+    question, about = study.questions["question"].iloc[0], (study.filings, study.pages, study.profile.bm25)
     whole, one = PageViews(*about), PageViews(*about, [question])
     assert len(one.words.vocabulary) < len(whole.words.vocabulary)
-    asked, asked_pairs = whole.topic(question), pairs(terms(core(question)))
-    assert one.topic(question) == asked
-    scores = [
-        [known.words.scores(asked), known.labels.scores(asked), known.pairs.scores(asked_pairs)]
-        + [known.best_passage(asked), known.cover(asked)]
-        for known in (one, whole)
-    ]
-    np.testing.assert_array_equal(*scores)
+    asked, in_pairs = whole.topic(question), pairs(terms(core(question)))
+    for name in ("words", "labels", "pairs"):
+        query = in_pairs if name == "pairs" else asked
+        np.testing.assert_array_equal(getattr(one, name).scores(query), getattr(whole, name).scores(query))
+    np.testing.assert_array_equal(one.best_passage(asked), whole.best_passage(asked))
+    np.testing.assert_array_equal(one.cover(asked), whole.cover(asked))

@@ -9,12 +9,18 @@ import pytest
 import torch
 
 from lib.folds import assign_folds
-from lib.page_scorer.residual import SCALE, FoldData, LightScorer, Plan, ResidualMap, gold_loss
+from lib.page_scorer.residual import SCALE, FoldData, LightScorer, Plan, gold_loss
 from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
 SETTINGS = Settings(
-    rank=16, learning_rates=[0.02], max_steps=60, check_every=20, sides=["question", "both"], inner_folds=3, seed=1
+    rank=16,
+    learning_rates=[0.02, 0.001],
+    max_steps=20,
+    check_every=20,
+    sides=["question", "both"],
+    inner_folds=3,
+    seed=1,
 )
 
 
@@ -28,8 +34,7 @@ def rotated() -> FoldData:
     random = np.random.default_rng(3)
     pages = unit(random.normal(size=(N_PAGES, DIMENSION)))
     rotation = np.linalg.qr(random.normal(size=(DIMENSION, DIMENSION)))[0]
-    gold = np.zeros((N_QUESTIONS, N_PAGES), bool)
-    gold[np.arange(N_QUESTIONS), random.permutation(N_PAGES)[:N_QUESTIONS]] = True
+    gold = np.eye(N_PAGES, dtype=bool)[random.permutation(N_PAGES)[:N_QUESTIONS]]
     questions = unit(gold @ pages @ rotation + 0.05 * random.normal(size=(N_QUESTIONS, DIMENSION)))
     return FoldData(questions, pages, gold, np.ones(N_PAGES, bool), np.arange(N_QUESTIONS).astype(str), SETTINGS)
 
@@ -49,46 +54,45 @@ def out_of_fold_recall(data: FoldData, peek: bool = False) -> float:
     return recall_at_5(scores, data.gold)
 
 
-def loss_of(logits: list[float], gold: list[bool], n_copies: int = 0) -> float:
-    return gold_loss(torch.tensor([logits]) / SCALE, torch.tensor([gold]), n_copies).item()
-
-
-def test_loss_is_the_softmax_over_all_pages_without_the_other_gold_ones():
+@pytest.mark.parametrize(
+    ("logits", "gold", "n_copies", "loss"),
+    [
+        ([2, 3, 1], [1, 0, 0], 0, math.log(math.exp(2) + math.exp(3) + math.exp(1)) - 2),
+        ([2, 1, 1], [1, 1, 0], 0, (math.log(1 + math.exp(-1)) + math.log(2)) / 2),  # each against the third alone
+        ([10, -10], [1, 0], 0, 0),
+        ([10, -10], [1, 0], 3, math.log(1 + 3)),  # a repeated pair is its own negative
+    ],
+)
+def test_loss_is_the_softmax_over_all_pages_without_the_other_gold_ones(logits, gold, n_copies, loss):
+    found = gold_loss(torch.tensor([logits]) / 20, torch.tensor([gold]) > 0, n_copies)
     assert SCALE == 20
-    one, first, second = (math.log(sum(map(math.exp, logits))) for logits in ((2, 3, 1), (2, 1), (3, 1)))
-    assert loss_of([2, 3, 1], [True, False, False]) == pytest.approx(one - 2)
-    assert loss_of([2, 3, 1], [True, True, False]) == pytest.approx((first - 2 + second - 3) / 2)
-
-
-def test_a_repeated_pair_is_its_own_negative():
-    for n_copies in (0, 1, 3):
-        assert loss_of([10, -10], [True, False], n_copies) == pytest.approx(math.log(1 + n_copies), abs=1e-6)
+    assert found.item() == pytest.approx(loss, abs=1e-6)
 
 
 def test_an_untrained_map_changes_nothing_and_unknown_sides_are_refused(rotated):
     found = rotated.scores(LightScorer(DIMENSION, 4, "both", seed=0), [0, 1])
     assert found == pytest.approx(rotated.questions[:2] @ rotated.pages.T, abs=1e-6)
-    assert torch.equal(ResidualMap(4, 2, seed=7).down, ResidualMap(4, 2, seed=7).down)
     with pytest.raises(ValueError, match="choose one of question, both"):
         LightScorer(4, 2, "pages", seed=0)
 
 
-def test_what_is_there_to_learn_is_learned_for_unseen_questions(rotated):
+def test_what_is_there_is_learned_for_unseen_questions_and_what_is_not_for_seen_ones_alone(rotated):
     assert recall_at_5(rotated.questions @ rotated.pages.T, rotated.gold) < 0.1
     assert out_of_fold_recall(rotated) > 0.6
-
-
-def test_shuffled_labels_give_chance_recall_unless_the_test_questions_are_seen(rotated):
     shuffled, chance = replace(rotated, gold=np.random.default_rng(5).permutation(rotated.gold)), 5 / N_PAGES
     assert out_of_fold_recall(shuffled) <= chance + 3 * (chance / N_QUESTIONS) ** 0.5
     assert out_of_fold_recall(shuffled, peek=True) > 0.6
 
 
-def test_choice_and_training_do_not_read_the_test_rows(rotated):
+def test_choice_takes_the_least_inner_loss_and_does_not_read_the_test_rows(rotated):
     grouped = replace(rotated, groups=(np.arange(N_QUESTIONS) // 4).astype(str))
+    plan, losses = grouped.choose(range(40))
+    assert [tried for tried, _ in losses] == list(starmap(Plan, product(("question", "both"), (0.02, 0.001), (0, 20))))
+    assert dict(losses)[plan] == min(loss for _, loss in losses)
+    assert plan.steps == 20
     spoilt = replace(grouped, questions=rotated.questions.copy(), gold=rotated.gold.copy())
     spoilt.questions[40:], spoilt.gold[40:] = np.nan, ~spoilt.gold[40:]
-    assert spoilt.choose(range(40)) == grouped.choose(range(40))
+    assert spoilt.choose(range(40)) == (plan, losses)
 
 
 def test_training_reads_readable_pages_only(rotated):
@@ -96,11 +100,3 @@ def test_training_reads_readable_pages_only(rotated):
     pages = np.where(readable[:, None], rotated.pages, np.float32(np.nan))
     scorer = replace(rotated, pages=pages, readable=readable).trained(range(40), Plan("both", 0.02, 20))
     assert all(torch.isfinite(parameter).all() for parameter in scorer.parameters())
-
-
-def test_choice_takes_the_least_inner_loss(rotated):
-    settings = Settings(SETTINGS | {"learning_rates": [0.02, 0.001], "max_steps": 20})
-    plan, losses = replace(rotated, settings=settings).choose(range(N_QUESTIONS))
-    assert [tried for tried, _ in losses] == list(starmap(Plan, product(("question", "both"), (0.02, 0.001), (0, 20))))
-    assert dict(losses)[plan] == min(loss for _, loss in losses)
-    assert plan.steps == 20

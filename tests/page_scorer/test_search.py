@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 
 from lib import runs
-from lib.methods import METHODS, ORDERED, of_family
 from lib.page_scorer import pages
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
 from lib.page_scorer.search import comparable, page_run, rank_pages, scorer_scores, search, standardised
 from lib.retrievers import dense
 from lib.words import StudyError
-
-
-@pytest.fixture(scope="module")
-def study(make_study):
-    return make_study()
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +33,15 @@ def test_the_best_pages_and_those_of_the_own_filing_are_kept_and_count_in_it_alo
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "told"),
+    ("given", "error", "message"),
     [
-        *(({"n_pages": n}, StudyError, f"pages is {n}: choose a number from 1 to 200") for n in (0, -1, 201)),
+        ({"n_pages": 0}, StudyError, "pages is 0: choose a number from 1 to 200"),
+        ({"n_pages": 201}, StudyError, "pages is 201: choose a number from 1 to 200"),
         ({"order": "best"}, ValueError, "order 'best': choose one of base, page, sum"),
     ],
 )
-def test_what_cannot_be_searched_is_refused(study, scored, given, error, told):
-    with pytest.raises(error, match=told):
+def test_what_cannot_be_searched_is_refused(study, scored, given, error, message):
+    with pytest.raises(error, match=message):
         search(study, scored, study.candidates("standard"), **given)
 
 
@@ -57,15 +52,31 @@ def test_pages_are_ranked_among_those_with_a_candidate_chunk():
     assert rank_pages(scores, pages, candidates, 9)[0].tolist() == [2, 3, 0]
 
 
-def test_stage_two_searches_only_the_kept_pages_with_the_base_encoder(study, scored):
-    everything = study.candidates("standard")
-    base, found = dense.score(study, everything), search(study, scored, everything, n_pages=2)
-    best_two = page_run(study, scored, everything, depth=2)
-    for row, question_id in enumerate(study.questions["question_id"]):
-        chosen = best_two[best_two["question_id"] == question_id]
-        on_page = study.chunks.merge(chosen, how="left", on=["doc_name", "page"])["rank"].notna().to_numpy()
-        assert np.isfinite(found[row]).tolist() == on_page.tolist()
-        assert (found[row][on_page] == base[row][on_page]).all()
+def test_under_an_oracle_only_its_pages_are_ranked(study):
+    run = page_run(study, scorer_scores(study, "untrained"), study.candidates("oracle-page"), depth=5)
+    wanted = study.questions.explode("gold_pages")
+    found = sorted(zip(run["question_id"], run["page"], strict=True))
+    assert found == sorted(zip(wanted["question_id"], wanted["gold_pages"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [([1, 3, -np.inf, 3], [-1, 1, -1, 1]), ([0.3, 0.3], [0, 0]), ([-np.inf, -np.inf], [0, 0])],  # mean 2, deviation 1
+)
+def test_scores_are_standardised_and_unknown_ones_are_the_least(values, found):
+    assert standardised(np.array(values, np.float32)).tolist() == found
+
+
+def test_stage_two_searches_only_the_kept_pages_in_each_order(study, scored):
+    everything, of_chunk = study.candidates("standard"), pages_first.pages_of_chunks(study)
+    base = dense.score(study, everything)
+    kept = np.take_along_axis(scored, of_chunk[None], 1) >= np.sort(scored)[:, [-3]]  # on the best three pages
+    plain, summed = (search(study, scored, everything, 3, order) for order in ("base", "sum"))
+    assert np.array_equal(plain, np.where(kept, base, -np.inf))
+    assert np.array_equal(np.isfinite(summed), kept)
+    for row, own, of_page, is_kept in zip(summed, base, scored[:, of_chunk], kept, strict=True):
+        parts = own[is_kept], of_page[is_kept]
+        np.testing.assert_allclose(row[is_kept], sum((part - part.mean()) / part.std() for part in parts), 1e-4, 1e-5)
 
 
 def test_in_page_order_chunks_follow_their_pages(study, scored):
@@ -77,43 +88,3 @@ def test_in_page_order_chunks_follow_their_pages(study, scored):
     base = runs.rank(dense.score(study, everything), study.questions, study.chunks, len(study.chunks))
     both = found.merge(base, on=["question_id", "chunk_id"], suffixes=("", "_base"))
     assert all(part["rank_base"].is_monotonic_increasing for _, part in both.groupby(columns, sort=False))
-
-
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [([1, 3, -np.inf, 3], [-1, 1, -1, 1]), ([0.3, 0.3], [0, 0]), ([-np.inf, -np.inf], [0, 0])],  # mean 2, deviation 1
-)
-def test_scores_are_standardised_and_unknown_ones_are_the_least(values, found):
-    assert standardised(np.array(values, np.float32)).tolist() == found
-
-
-def test_the_sum_adds_the_standardised_scores_of_chunk_and_page(study, scored):
-    base, summed = (search(study, scored, study.candidates("standard"), 3, order) for order in ("base", "sum"))
-    for row, own, of_page in zip(summed, base, scored, strict=True):
-        kept = np.isfinite(own)
-        parts = own[kept], of_page[pages_first.pages_of_chunks(study)[kept]]
-        np.testing.assert_allclose(row[kept], sum((part - part.mean()) / part.std() for part in parts), 1e-4, 1e-5)
-        assert np.isneginf(row[~kept]).all()
-
-
-def test_every_ordered_row_changes_a_published_one_or_matches_filings_for_one_that_does():
-    rows, kinds = [METHODS[name] for name in of_family(ORDERED)], ("", "_records", "_covers")
-    scorers = {"page_scorer": "full", "page_scorer_light": "light", "page_scorer_best": "best"}
-    names = {f"{name}_{order}": scorer for name, scorer in scorers.items() for order in ("order", "sum")}
-    assert {row.name for row in rows} == {f"{name}{kind}" for name in names for kind in kinds}
-    assert all(row.is_trained for row in rows)
-    for row in rows:
-        if row.uses:
-            options = {"method": row.changes, "covers": row.name.endswith("_covers")}
-            assert (row.options, row.uses) == (options, (row.changes,))
-        else:
-            own = ("page_scorer_best",) if names[row.name] == "best" else ()
-            assert row.settings == (*METHODS[row.changes].settings, *own)
-            assert row.options["scorer"] == names[row.name]
-
-
-def test_under_an_oracle_only_its_pages_are_ranked(study):
-    run = page_run(study, scorer_scores(study, "untrained"), study.candidates("oracle-page"), depth=5)
-    wanted = study.questions.explode("gold_pages")
-    found = sorted(zip(run["question_id"], run["page"], strict=True))
-    assert found == sorted(zip(wanted["question_id"], wanted["gold_pages"], strict=True))

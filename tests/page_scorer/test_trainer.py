@@ -14,23 +14,14 @@ from lib.page_scorer.pages import headed_texts, page_texts
 from lib.page_scorer.trainer import GoldAwareBatches, clashes, train
 
 
-@pytest.fixture(scope="module")
-def study(make_study):
-    return make_study()
-
-
-def test_a_page_is_collapsed_then_cut_and_a_header_says_whose_it_is(study):
+def test_a_page_is_collapsed_then_cut_and_a_header_says_whose_it_is_and_page_zero_is_trained_on(study):
     full, cut = page_texts(study), page_texts(study.with_changes({"page_scorer.max_characters": 6}))
     assert full == [" ".join(text.split()) for text in study.pages["text"]]
     assert cut == [text[:6] for text in full]
-    headed = headed_texts(study)
+    headed, pairs = headed_texts(study), training_pairs(study, range(12))
     assert (headed[0], headed[-1]) == (f"ash 2020 10-K. {full[0]}", f"fir 2021 10-K. {full[-1]}")
-
-
-def test_page_zero_is_trained_on(study):
-    pairs = training_pairs(study, range(12))
     assert pairs["page"].value_counts().to_dict() == {0: 6, 1: 6, 3: 6}
-    assert pairs["text"][0] == page_texts(study)[0]
+    assert pairs["text"][0] == full[0]
 
 
 def test_gold_pages_of_one_question_are_no_negatives_of_each_other():
@@ -76,7 +67,8 @@ def test_a_killed_training_resumes_and_ends_the_same(study, tmp_path, monkeypatc
     whole, curve = train(*given, tmp_path / "whole", "t")
     with pytest.raises(KeyboardInterrupt):
         train(*given, tmp_path / "cut", "t", callbacks=[Epochs(killed_after=1)])
-    (tmp_path / "cut" / "checkpoint-9999").mkdir()  # a checkpoint that was not written to its end
+    (unfinished := tmp_path / "cut" / "checkpoint-9999").mkdir()  # a checkpoint that was not written to its end
+    (unfinished / "trainer_state.json").write_text('{"epoch": 1')
     epochs = Epochs()
     rest, rest_curve = train(*given, tmp_path / "cut", "t", callbacks=[epochs])
     assert epochs.ended == [2]
