@@ -185,13 +185,9 @@ class Corpus:
         return load_tokenizer(fetch(self.profile.embedder.weights))
 
     def digest(self, name: str, table: str = "") -> str:
-        """What identifies the content of a frame, 20 hex digits.
-
-        Args:
-            name: ``pages``, ``chunks`` (ids and keys), ``questions`` (texts, gold pages and labels), ``evidence`` or
-                ``filings`` (the files).
-            table: of the chunks; one that is not the study's own is known by what it is made from.
-        """
+        """What identifies the content of a frame, 20 hex digits: ``pages``, ``chunks`` (ids and keys; those of another
+        ``table`` are known by what they are made from), ``questions`` (texts, gold pages and labels), ``evidence`` or
+        ``filings`` (the files)."""
         if name == "filings":
             return self.dataset.filings_digest
         return self.memo(("digest", name, table), lambda: self._digest(name, table))

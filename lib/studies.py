@@ -40,8 +40,6 @@ def open_study(
         results: ``published`` to use published results where they have the wanted keys, ``fresh`` to compute all.
         chapter: name of the asking chapter, such as ``03_baselines``.
         changes: dotted settings that replace the profile's.
-        artifacts: directory for everything computed.
-        say: called with one line where results cannot be computed on this machine.
         questions: another question set over the dataset's filings: a folder with ``data/*questions*.jsonl``, or the
             name of a published one; empty for the dataset's own.
         parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.files import digest_of, exclusively, write_atomically
+from lib.files import exclusively, write_atomically
 from lib.store import RECORD, Store
 from lib.typed import content_digest
 
@@ -45,18 +45,17 @@ def open_store(tmp_path, told):
     return lambda **named: Store(tmp_path / "store", **{"say": told.append} | named)
 
 
-def test_second_store_reuses_what_the_first_computed(open_store):
+def test_second_store_reuses_what_the_first_computed_whatever_the_order_of_params(open_store):
     compute = Computation()
-    first, second = (open_store().get("stage", {"a": 1}, compute) for _ in range(2))
+    first = open_store().get("stage", {"a": 1, "b": 2}, compute)
+    second = open_store().get("stage", {"b": 2, "a": 1}, compute)
     assert (first.origin, second.origin, compute.n_calls) == ("computed", "reused", 1)
     assert (second.digest, second.read("result.txt")) == (first.digest, b"42")
 
 
-def test_a_key_changes_with_stage_params_and_version_and_not_with_the_order_of_params(open_store):
+def test_a_key_changes_with_stage_params_and_version(open_store):
     key = open_store().key
     assert len({key("stage", {"a": 1}), key("other", {"a": 1}), key("stage", {"a": 2}), key("stage", {"a": 1}, 2)}) == 4
-    assert key("stage", {"a": 1, "b": 2}) == key("stage", {"b": 2, "a": 1})
-    assert digest_of({"a": "é"}) != digest_of({"a": "e"})
 
 
 def changed(**changes: object):
@@ -166,9 +165,8 @@ def test_write_atomically_replaces_a_file_that_its_reader_keeps_whole(tmp_path):
 def test_use_is_reported_once_and_absence_is_reported(open_store, told):
     store = open_store(on_use=lambda stage, key, origin: told.append(origin))
     assert store.find("stage", {}) is None
-    for _ in range(2):
-        store.get("stage", {}, Computation())
-    assert told == ["absent", "computed"]
+    entries = [store.get("stage", {}, Computation()) for _ in range(2)]
+    assert told == ["absent", entries[0].origin] == ["absent", "computed"]
 
 
 def test_frames_of_lists_and_values_are_kept(open_store):

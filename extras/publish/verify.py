@@ -41,7 +41,7 @@ from lib.words import StudyError
 EXACT = 1e-9
 TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if metric.tolerance}
 TITLED = TOLERANCES | {METRIC_TITLES[name]: tolerance for name, tolerance in TOLERANCES.items()}
-SWAP_TOLERANCE = 3e-3  # of the scores of two chunks that changed places, relative
+SWAP_TOLERANCE = 3e-3  # of two chunks that changed places, relative: bfloat16 vectors depend a little on their batch
 SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
 N_NAMED = 5
 COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
@@ -230,8 +230,7 @@ def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFram
 
 
 def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
-    """Compare two runs rank by rank; see :func:`judged`. Another chunk at a rank differs, unless its score is so near
-    that either order is a matter of rounding: vectors in bfloat16 depend a little on the batch that they are of."""
+    """Compare two runs rank by rank, see :func:`judged`; two chunks of nearly one score may have changed places."""
     both = published.merge(fresh, on=["question_id", "rank"], how="outer", suffixes=("_published", "_fresh"))
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
     then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
@@ -242,10 +241,7 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
 
 
 def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.DataFrame:
-    """Compare every table of a folder with the published one of its name, see :func:`judged`; ``what`` is a column.
-
-    Tables of times, and those not published, are only named.
-    """
+    """Compare a folder's tables with the published ones, see :func:`judged`; those of times are only named."""
     parts = []
     for path in sorted(fresh.glob("*.csv")):
         now = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -278,8 +274,7 @@ def difference(published: str | None, fresh: str | None) -> float:
 
 
 def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: float = EXACT) -> pd.DataFrame:
-    """COMPARED of an outer merge, whose columns ``<value>_published`` and ``_fresh`` have a ``difference``; where it is
-    NaN, a row that only one side has, the verdict is ``differs``."""
+    """COMPARED of an outer merge with ``<value>_published`` and ``_fresh``; a row of one side alone differs."""
     both = both.rename(columns={f"{value}_published": "published", f"{value}_fresh": "fresh"})
     both = both.assign(difference=pd.Series(difference, both.index, dtype=float).fillna(float("inf")))
     limits = [both["difference"] <= exact, both["difference"] <= both["tolerance"]]
@@ -287,8 +282,7 @@ def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: f
 
 
 def report(rows: pd.DataFrame, apart: Sequence[str], say=print) -> bool:
-    """Print how many rows (COMPARED) of each kind have each verdict, and the largest differences, or else the first of
-    those ``apart``; whether there is none."""
+    """Print the verdicts by kind of row, and the largest differences or those ``apart``; whether there are none."""
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
     names = [rows["method"], rows["condition"], kind.rename("what")]
     table = pd.crosstab(names, rows["verdict"]).reindex(columns=["equal", "within", "differs"], fill_value=0)
