@@ -262,5 +262,4 @@ def settings_of(profile: Settings, sections: Sequence[str]) -> dict:
 def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
-    hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    return {key: hashed.get(key) or _with_hashes(value) for key, value in settings.items()}
+    return {key: weights_hash(value) if key == "weights" else _with_hashes(value) for key, value in settings.items()}

@@ -22,7 +22,7 @@ from lib.models.prompts import Generation, Prompt, Sampling
 from lib.models.written import Item, read_records
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
-from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
+from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError, chunk_id
 
 NAMES = ("dense", "bm25", "hybrid_rrf")
 
@@ -127,14 +127,12 @@ def test_a_damaged_run_is_computed_again_with_the_same_bytes(computed):
 
 def lines_of(study) -> pd.DataFrame:
     """Every line of a page is a chunk."""
-    rows = [
-        (f"{page.doc_name}#p{page.page:04d}#c{number:02d}", chunk_key(line, page.doc_name, page.page))
-        + (page.doc_name, page.page, line, -1, -1)
-        for page in study.pages.itertuples()
-        for number, line in enumerate(page.text.splitlines())
-        if line.strip()
-    ]
-    return pd.DataFrame(rows, columns=CHUNK_COLUMNS)
+    lines = study.pages.assign(text=study.pages["text"].str.split("\n")).explode("text", ignore_index=True)
+    lines = lines[lines["text"].str.strip().astype(bool)]
+    numbers = lines.groupby(["doc_name", "page"]).cumcount()
+    ids = map(chunk_id, lines["doc_name"], lines["page"], numbers)
+    keys = map(chunk_key, lines["text"], lines["doc_name"], lines["page"])
+    return lines.assign(chunk_id=list(ids), key=list(keys), start=-1, end=-1)
 
 
 def weighted(study, candidates, *, weight):
@@ -163,7 +161,6 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
         "steep": {"score": weighted, "options": {"weight": 2.0}},
         "reading": {"score": weighted, "options": {"weight": 1.0}, "inputs": first_words},
         "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
-        "unread": {"score": lambda study, candidates: study.profile["rerank"]["n"]},
     }.items():
         rows[name] = dataclasses.replace(row, name=name, **changes)
 
@@ -200,15 +197,13 @@ def test_options_reach_the_function_and_tell_runs_apart(lined):
     assert study.run_entry("flat").key != study.run_entry("steep").key
 
 
-def test_an_unknown_chunk_table_lists_the_known(lined):
+def test_a_table_that_is_not_there_and_a_section_that_is_not_declared_are_named(lined):
     with pytest.raises(StudyError, match="no chunk table 'words': say one of lines"):
         lined().over("words")
-
-
-@pytest.mark.parametrize(("name", "section"), [("undeclared", "hyde"), ("unread", "rerank")])
-def test_a_method_that_reads_an_undeclared_section_is_named(lined, name, section):
-    with pytest.raises(UndeclaredSetting, match=f"{name} reads the section '{section}' of the profile, which its"):
-        lined().run(name)
+    with pytest.raises(StudyError, match="no method 'bm52': say one of bm25, lines"):
+        lined().run("bm52")
+    with pytest.raises(UndeclaredSetting, match="undeclared reads the section 'hyde' of the profile, which its row"):
+        lined().run("undeclared")
 
 
 def test_inputs_may_read_the_chunks_whatever_the_method_declares(lined):
