@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -16,60 +16,13 @@ import click
 import yaml
 from click import Choice, IntRange, option
 
-from lib.files import exclusively, mend_of
-from lib.options import RESULTS, Names
+from lib.files import exclusively
+from lib.options import Names, command, commands
 from lib.words import StudyError
 
 PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
 COUNT = IntRange(min=1)
-STUDY = (
-    option("--dataset", default="", help="financebench, demo or a folder; else what is available"),
-    option("--profile", default="default", show_default=True, help="a name or a .yaml file"),
-    option("--results", type=Choice(RESULTS), default=RESULTS[0], show_default=True),
-    option("--questions", default="", help="another set over the dataset: a folder or a published one"),
-)
 LARGER = option("--larger", type=FOLDER, help="a folder of collect, indexed by make index")
-
-
-class OneSentence(click.Group):
-    """Commands whose errors that a person can correct end in one sentence."""
-
-    def invoke(self, context: click.Context) -> object:
-        """Run a command."""
-        try:
-            return super().invoke(context)
-        except StudyError as error:
-            message = str(error)
-        except OSError as error:
-            if not (mend := mend_of(error.errno)):
-                raise
-            message = f"{error.filename or context.invoked_subcommand}: {error.strerror}; {mend}"
-        click.echo(f"error: {message}", err=True)
-        context.exit(1)
-
-
-@click.group(cls=OneSentence, context_settings={"max_content_width": 120})
-def commands() -> None:
-    """Retrieval Gap: where evidence gets lost when RAG answers questions over long filings."""
-
-
-def command(*options: Callable, name: str | None = None) -> Callable:
-    """Declare a command over a study: a function of its Names and of options, which gives a line, lines or a frame."""
-
-    def declare(function: Callable) -> click.Command:
-        @wraps(function)
-        def run(dataset: str, profile: str, results: str, questions: str, **given: object) -> None:
-            found = function(Names(dataset, profile, results, questions), **given)
-            if hasattr(found, "to_string"):
-                found = found.to_string(index=False, float_format="%.3g")
-            for line in [found] if isinstance(found, str) else found or []:
-                click.echo(line)
-
-        for declared in reversed((*options, *STUDY)):
-            run = declared(run)
-        return commands.command(name)(run)
-
-    return declare
 
 
 #: The commands that do no more than call a function with the study, and their help.

@@ -56,8 +56,6 @@ class Corpus:
     """The frames of one dataset under one profile.
 
     Args:
-        dataset: the records and where the filings are.
-        profile: which models and sizes.
         chunkings: the other chunk tables, by name.
         artifacts: directory for everything computed.
         published: results that are used where they have the wanted keys; None to compute everything.
@@ -65,8 +63,6 @@ class Corpus:
         chapter: name of the asking chapter, for the log of stages.
 
     Attributes:
-        home: directory of this dataset and profile.
-        store: stored results.
         cache: what models gave, item by item.
         uses_published: whether texts that another profile's log has from its publication are used.
     """
@@ -107,11 +103,7 @@ class Corpus:
         return value
 
     def need_filings(self, what: str) -> None:
-        """Refuse what is impossible without the filings.
-
-        Raises:
-            NeedsFilings: they are not on this machine.
-        """
+        """Refuse what is impossible without the filings: NeedsFilings where they are not on this machine."""
         if not self.dataset.has_text:
             raise NeedsFilings(f"{what} needs the filings, which are not on this machine")
 
@@ -193,26 +185,23 @@ class Corpus:
         return load_tokenizer(fetch(self.profile.embedder.weights))
 
     def digest(self, name: str, table: str = "") -> str:
-        """What identifies the content of a frame, 20 hex digits.
-
-        Args:
-            name: ``pages``, ``chunks`` (ids and keys), ``questions`` (texts, gold pages and labels), ``evidence`` or
-                ``filings`` (the files).
-            table: of the chunks; one that is not the study's own is known by what it is made from.
-        """
+        """What identifies the content of a frame, 20 hex digits: ``pages``, ``chunks`` (ids and keys; those of another
+        ``table`` are known by what they are made from), ``questions`` (texts, gold pages and labels), ``evidence`` or
+        ``filings`` (the files)."""
         if name == "filings":
             return self.dataset.filings_digest
+        return self.memo(("digest", name, table), lambda: self._digest(name, table))
+
+    def _digest(self, name: str, table: str) -> str:
         if name == "chunks" and table:
-            made = lambda: [table, self.chunkings[table].version, self.chunks_params(table)]  # noqa: E731
-            return self.memo(("digest", table), lambda: digest_of(made())[:20])
+            return digest_of([table, self.chunkings[table].version, self.chunks_params(table)])[:20]
         params, version = {"dataset": self.dataset.fingerprint}, 1
         if name == "pages":
             params, version = self._pages_params(), PAGES_VERSION
         elif name == "chunks":
             params, version = self.chunks_params(), CHUNKS_VERSION
         make = lambda: digest_of(self._content(name))[:20]  # noqa: E731
-        stage = f"digests/{name}"
-        return self.memo(("digest", name), lambda: self.store.kept(stage, params, make, version, public=True))
+        return self.store.kept(f"digests/{name}", params, make, version, public=True)
 
     def _content(self, name: str) -> object:
         """What a digest is made of, JSON-able."""
@@ -228,9 +217,10 @@ class Corpus:
 
     def generation_log(self, weights: str) -> GenerationLog:
         """What a language model wrote for this dataset and profile."""
+        published = [] if self.uses_published else None
+        if self.published:
+            published = self.memo("generations", lambda: self.published.generations(self.questions))
         model = Model(weights, weights_hash(weights))
-        read = lambda: self.published.generations(self.questions)  # noqa: E731
-        published = self.memo("generations", read) if self.published else [] if self.uses_published else None
         return GenerationLog(self.home / GENERATIONS, self.cache, model, published, self.store.say)
 
     def make_generator(self, settings: Settings) -> Generator:
@@ -244,15 +234,15 @@ class Corpus:
     def link(self, path: Path, name: str) -> Path:
         """Put a stored file under its contract name into ``outputs`` (a hard link where the disk allows it)."""
         target = self.outputs / name
-        if not (target.exists() and target.samefile(path)):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = aside(target)
-            try:
-                temporary.hardlink_to(path)
-            except OSError:
-                shutil.copyfile(path, temporary)
-            temporary.replace(target)
-        return target
+        if target.exists() and target.samefile(path):
+            return target
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = aside(target)
+        try:
+            temporary.hardlink_to(path)
+        except OSError:
+            shutil.copyfile(path, temporary)
+        return temporary.replace(target)
 
     def _log_stage(self, stage: str, key: str, origin: str) -> None:
         """Append a line to ``stages.jsonl``: which chapter used which stage, and where its result was from."""
@@ -272,5 +262,4 @@ def settings_of(profile: Settings, sections: Sequence[str]) -> dict:
 def _with_hashes(settings: object) -> object:
     if not isinstance(settings, dict):
         return settings
-    hashed = {"weights": weights_hash(settings["weights"])} if "weights" in settings else {}
-    return {key: hashed.get(key) or _with_hashes(value) for key, value in settings.items()}
+    return {key: weights_hash(value) if key == "weights" else _with_hashes(value) for key, value in settings.items()}

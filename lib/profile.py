@@ -1,10 +1,13 @@
 """Profiles: which models and sizes a study uses, read from YAML and checked."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from pathlib import Path
+from typing import Annotated, Literal
 
 import yaml
+from annotated_types import Interval, MinLen
+from pydantic import StringConstraints, TypeAdapter, ValidationError
 
 from lib.words import StudyError
 
@@ -30,7 +33,10 @@ class UndeclaredSetting(Exception):
 
 
 class Settings(dict):
-    """A dictionary whose items are also attributes: ``profile.chunks.size``."""
+    """A dictionary whose items are also attributes: ``profile.chunks.size``.
+
+    Where a reader declared its sections (:meth:`only`), any other is an error, also in ``get`` and ``in``.
+    """
 
     _reader = ""
 
@@ -43,11 +49,9 @@ class Settings(dict):
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a setting of this name; of a section that its reader did not declare, an error."""
         return super().__contains__(name) or bool(self._reader and self.__missing__(name))
 
     def get(self, name: str, default: object = None) -> object:
-        """The setting of a name, or ``default``; of a section that its reader did not declare, an error."""
         return super().get(name, default) if name in self else default
 
     def __getattr__(self, name: str):
@@ -73,12 +77,8 @@ class Settings(dict):
         return copy
 
     def replaced(self, changes: dict[str, object]) -> "Settings":
-        """A copy with dotted settings changed: ``{"bm25.k1": 0.9}``.
-
-        Raises:
-            StudyError: a name that the profile does not have, where the message lists the right ones, or a value that a
-                setting cannot have.
-        """
+        """A copy with dotted settings changed, ``{"bm25.k1": 0.9}``; a StudyError with all names and values that cannot
+        be."""
         copy, wrong = self.changed(changes)
         if wrong:
             raise StudyError("; ".join(wrong.values()))
@@ -96,8 +96,8 @@ class Settings(dict):
                 wrong[dotted] = f"the profile has no setting {dotted!r:.80}; it has {', '.join(beside)}"
                 continue
             *sections, name = dotted.split(".")
-            needed, is_right = _rule(name, known[dotted])
-            if is_right(value):
+            needed, kind = _kind(name, known[dotted])
+            if _is(value, kind):
                 known[dotted] = reduce(dict.__getitem__, sections, settings)[name] = value
             else:
                 wrong[dotted] = f"{dotted} is {value!r:.80}; give {needed}"
@@ -109,32 +109,33 @@ class Settings(dict):
         return settings, wrong
 
 
-def _rule(name: str, like: object) -> tuple[str, Callable[[object], bool]]:
-    """What a setting needs, in words, and whether a value is that; by its name without sections, and by the type of its
-    value in the extended profile (``like``)."""
+def _kind(name: str, like: object) -> tuple[str, object]:
+    """What a setting may be, in words and as a type: by its name without sections, and by the type of its value in the
+    extended profile (``like``)."""
     if name in NAMES:
-        return (
-            "all or a list of names",
-            lambda value: value == "all" or _is_list(value, lambda one: isinstance(one, str)),
-        )
+        return "all or a list of names", Literal["all"] | list[str]
     if isinstance(like, list):
-        needed, is_one = _rule(name, like[0])
-        return f"a list, each of it {needed}", lambda value: value != [] and _is_list(value, is_one)
+        needed, one = _kind(name, like[0])
+        return f"a list, each of it {needed}", Annotated[list[one], MinLen(1)]
     if name in CHOICES:
-        return f"one of {', '.join(CHOICES[name])}", CHOICES[name].__contains__
+        return f"one of {', '.join(CHOICES[name])}", Literal[CHOICES[name]]
     if isinstance(like, bool):
-        return "true or false", lambda value: isinstance(value, bool)
+        return "true or false", bool
     if isinstance(like, int):
         least = 0 if name in MAY_BE_0 or like == 0 else 1
-        return f"a whole number from {least}", lambda value: type(value) is int and least <= value <= MOST
+        return f"a whole number from {least}", Annotated[int, Interval(ge=least, le=MOST)]
     if isinstance(like, float):
         needed, most = ("a number from 0 to 1", 1) if name in SHARES else ("a number from 0, such as 1.0e-3", LARGEST)
-        return needed, lambda value: type(value) in (int, float) and 0 <= value <= most
-    return "a text", lambda value: isinstance(value, str) and bool(value.strip())
+        return needed, Annotated[float, Interval(ge=0, le=most)]
+    return "a text", Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-def _is_list(value: object, is_one: Callable[[object], bool]) -> bool:
-    return isinstance(value, list) and all(map(is_one, value))
+def _is(value: object, kind: object) -> bool:
+    try:
+        TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True
 
 
 def _settings(value: object) -> object:
@@ -156,10 +157,9 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     """Read a profile by name (``default``, ``base``, ``paper``) or by the path of a YAML file.
 
     A profile may say ``extends: default`` and then lists only what differs; a setting that the extended profile
-    does not have is an error, so that a misspelt name cannot pass. Its ``sets`` are added to the extended profile's.
+    does not have is an error. Its ``sets`` are added to the extended profile's.
 
     Args:
-        name: of the profile.
         above: the profiles that extend it.
 
     Raises:
@@ -176,7 +176,7 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     if base is not None and not isinstance(base, str):
         raise StudyError(f"{path}: extends is {base!r}; give one profile's name, such as default")
     given = dict(_items(read))
-    is_first = path.resolve() == (PROFILES / "default.yaml").resolve()
+    is_first = path.resolve() == PROFILES / "default.yaml"
     below = _settings(read) if is_first else load_profile(base or "default", (*above, path.resolve()))
     lacking = [one for one, _ in _items(below) if one not in (*given, "name")]
     if lacking and not base:
@@ -196,8 +196,7 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
 def _read(path: Path) -> tuple[dict, dict[str, int], dict[str, str]]:
     """The settings of a YAML file, the line of each by its dotted name, and what is wrong with their names.
 
-    Raises:
-        StudyError: the file is no YAML, or contains no settings.
+    A StudyError where it is no YAML or contains no settings.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -1,8 +1,7 @@
 """Published results: a read-only layer of the store, in the repository, beside the files that outside checks read.
 
-``manifest.json`` lists every stage with its key; for those that are published, also their files: a path below the root,
-where they are compressed, and the hash of the content. Measured runs and their metrics have none: they are the rows of
-``runs.parquet`` and ``metrics.parquet``, which are read once and served from memory.
+``manifest.json`` lists every stage with its key; of those that are published also their files, with the hash of the
+uncompressed content. Measured runs and their metrics are rows of ``runs.parquet`` and ``metrics.parquet``.
 """
 
 import gzip
@@ -22,20 +21,21 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
 from lib.data.layout import Dataset
 from lib.files import ROOT, digest_of_file
+from lib.profile import Settings
 from lib.runs import placed, trec_lines
-from lib.typed import read_csv
+from lib.typed import read_csv, read_table
+from lib.typed import table_bytes as table_bytes
 from lib.words import FILING_COLUMNS, RUN_COLUMNS, StudyError
 
 RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
 ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
 RUNS_STORED = ["condition", "method", "question_id", "rank", "chunk_id", "score"]
-LEVEL, EXPORT_LEVEL = 15, 1  # of compression: of what is in git, and of what each book writes
+EXPORT_LEVEL = 1  # of compression of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
 
@@ -64,7 +64,7 @@ class Stated(BaseModel):
 
 @dataclass(frozen=True)
 class PublishedDataset(Dataset):
-    """What is published of a dataset: its questions' ids and gold pages and its filings, without any text."""
+    """What is published of a dataset, without any text."""
 
     fingerprint: str
     filings_digest: str
@@ -101,11 +101,11 @@ class Published:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the manifest, which has the hash of every other file: it stands for the whole publication."""
+        """SHA-256 of the manifest, which has the hash of every other file."""
         return digest_of_file(self.root / MANIFEST)
 
     def file(self, name: str) -> Path:
-        """A published file whose bytes are those of the manifest; a StudyError where it is missing or another one."""
+        """A published file whose bytes are those of the manifest; else a StudyError."""
         path = self.root / name
         if not path.is_file() or digest_of_file(path) != self.manifest["files"].get(name):
             wrong = "is not the published one" if path.is_file() else "is missing"
@@ -124,8 +124,7 @@ class Published:
         return {(record["stage"], record["key"]): record for record in self.manifest["stages"]}
 
     def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        """The folder of an entry's files, and its record; None where it was not published, or a file is another one or
-        has another place or name than an entry's files have."""
+        """The folder of an entry's files, and its record; None where it was not published, or a file is not its own."""
         record, folder = self.stages.get((stage, key), {}), self.root
         for name, file in record.get("files", {}).items():
             path = self.root / file["path"]
@@ -146,7 +145,7 @@ class Published:
         try:
             return Runs(self._read(RUNS_FILE, read_table, RUNS_STORED))
         except ValueError as error:
-            raise StudyError(f"{self.root / RUNS_FILE}: {error}; restore it with git, or publish again") from None
+            self._refuse(RUNS_FILE, [error])
 
     @cached_property
     def places(self) -> dict[str, tuple[str, str]]:
@@ -162,9 +161,7 @@ class Published:
         """The published rows of one run, in their order; texts as categories, the same of every run."""
         return self.metrics.iloc[self._metric_rows[condition, method]].reset_index(drop=True)
 
-    @cached_property
-    def _metric_rows(self) -> dict[tuple[str, str], slice]:
-        return rows_of_runs(self.metrics)
+    _metric_rows = cached_property(lambda self: rows_of_runs(self.metrics))
 
     @cached_property
     def filings(self) -> pd.DataFrame:
@@ -175,23 +172,21 @@ class Published:
         return found
 
     def _read(self, name: str, read: Callable[[Path], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-        """A published table; a StudyError where it lacks a column."""
         found = read(self.file(name))
         self._refuse(name, [f"it lacks the column {column}" for column in columns if column not in found])
         return found
 
-    def _refuse(self, name: str, wrong: Sequence[str]) -> None:
-        """A StudyError with what is wrong with a file, if anything is."""
+    def _refuse(self, name: str, wrong: Sequence[object]) -> None:
         if wrong:
-            raise StudyError(f"{self.root / name}: {'; '.join(wrong[:5])}; restore it with git, or publish again")
+            listed = "; ".join(map(str, wrong[:5]))
+            raise StudyError(f"{self.root / name}: {listed}; restore it with git, or publish again") from None
 
     def dataset(self) -> PublishedDataset:
         """The dataset without its texts, in the dataset's order."""
         read = partial(read_csv, gold_pages=str)
         table, known = self._read("questions.csv", read, PUBLISHED_COLUMNS), set(self.filings["doc_name"])
-        wrong = [
-            f"question {name} is listed twice" for name in table.loc[table["question_id"].duplicated(), "question_id"]
-        ]
+        twice = table.loc[table["question_id"].duplicated(), "question_id"]
+        wrong = [f"question {name} is listed twice" for name in twice]
         for row in table.itertuples():
             if not re.fullmatch(r"[0-9]{1,9}( [0-9]{1,9})*", str(row.gold_pages)):
                 wrong.append(f"the gold pages of question {row.question_id} are no page numbers: {row.gold_pages!r}")
@@ -200,33 +195,33 @@ class Published:
         self._refuse("questions.csv", wrong)
         pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
-        given, evidence = self.manifest, pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"])
         return PublishedDataset(
-            name=given["dataset"],
+            name=self.manifest["dataset"],
             root=self.root,
             questions=table.assign(gold_pages=pages, doc_period=period),
             filings=self.filings,
-            evidence=evidence,
+            evidence=pd.DataFrame(columns=["question_id", "doc_name", "page", "text", "line"]),
             question_file=self.root / "questions.csv",
-            collection=given.get("collection", given["dataset"]),
-            lacks=tuple(given.get("lacks", ())),
-            fingerprint=given["fingerprint"],
-            filings_digest=given["filings_digest"],
+            collection=self.manifest.get("collection", self.manifest["dataset"]),
+            lacks=tuple(self.manifest.get("lacks", ())),
+            fingerprint=self.manifest["fingerprint"],
+            filings_digest=self.manifest["filings_digest"],
         )
 
-    def generations(self, questions: pd.DataFrame) -> list[dict]:
-        """The published generations as records.
+    def settings(self, profile: Settings) -> Settings:
+        """The sections of a profile with the values that the results were made with."""
+        found = self.dataset()
+        known = profile.for_sets(found.collection, found.name)
+        return known.updated({name: value for name, value in self.manifest["settings"].items() if name in known})
 
-        Where the ``questions`` have texts, the echoes of these, which are gaps in what is published, are put back.
-        """
+    def generations(self, questions: pd.DataFrame) -> list[dict]:
+        """The published generations as records; echoes of questions, which are gaps, are put back where these are."""
         if GENERATIONS_FILE not in self.manifest["files"]:
             return []
         lines = gzip.decompress(self.file(GENERATIONS_FILE).read_bytes()).decode().splitlines()
-        text_of = questions.set_index("question_id").get("question")
-        records = [json.loads(line) for line in lines]
+        records, text_of = list(map(json.loads, lines)), questions.set_index("question_id").get("question")
         for record in records:
-            pieces = record.pop("pieces", None)
-            if pieces and text_of is not None:
+            if (pieces := record.pop("pieces", None)) and text_of is not None:
                 record["text"] = from_pieces(pieces, text_of[record["question_id"]])
         return records
 
@@ -265,23 +260,6 @@ def questions_csv(questions: pd.DataFrame) -> str:
     return questions.assign(gold_pages=pages)[PUBLISHED_COLUMNS].to_csv(index=False)
 
 
-def table_bytes(table: pd.DataFrame) -> bytes:
-    """A frame of texts and numbers as a small Parquet file, read by :func:`read_table`."""
-    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
-    table = pa.Table.from_pandas(table.astype(dict.fromkeys(texts, "category")), preserve_index=False)
-    split = [name for name in table.column_names if name == "score"]  # hardly ever twice the same
-    options = {"use_byte_stream_split": split, "use_dictionary": [n for n in table.column_names if n not in split]}
-    packed = io.BytesIO()
-    pq.write_table(table, packed, compression="zstd", compression_level=LEVEL, **options)
-    return packed.getvalue()
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """A file of :func:`table_bytes`; texts as categories, ``k``, which may be missing, as Int64."""
-    table = pq.read_table(path).to_pandas()
-    return table.astype({"k": "Int64"}) if "k" in table else table
-
-
 def exported_run(run: pd.DataFrame, tag: str) -> bytes:
     """A run as gzipped TREC lines, for other programs: compressed quickly, to other bytes than those of the store."""
     return gzip.compress(trec_lines(run, tag), EXPORT_LEVEL, mtime=0)
@@ -289,8 +267,7 @@ def exported_run(run: pd.DataFrame, tag: str) -> bytes:
 
 def exported_metrics(table: pd.DataFrame) -> bytes:
     """A metrics frame as gzipped CSV, for other programs; in its own order."""
-    packed = io.BytesIO()
-    pa_csv.write_csv(pa.Table.from_pandas(table, preserve_index=False), packed)
+    pa_csv.write_csv(pa.Table.from_pandas(table, preserve_index=False), packed := io.BytesIO())
     return gzip.compress(packed.getvalue(), EXPORT_LEVEL, mtime=0)
 
 

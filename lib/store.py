@@ -2,12 +2,9 @@
 
 A key is the hash of the stage's name, its parameters (settings and digests of inputs) and a whole-number version that
 a person raises when the computation changes its meaning. No code is hashed: a refactoring changes no key, and a
-forgotten version is found by ``make verify``, which recomputes and compares.
-
-An entry is a directory ``<root>/<stage>/<key>/`` that holds the stage's files and ``entry.json``: parameters,
-checksums, wall time and peak memory. It is written beside its place and renamed into it, so that it is either whole
-or absent; an entry whose files do not match their checksums is set aside and computed again. Two processes that
-want the same entry compute it once: the second waits for the first.
+forgotten version is found by ``make verify``. An entry is a directory ``<root>/<stage>/<key>/`` that holds the stage's
+files and ``entry.json``: parameters, checksums, wall time and peak memory. It is either whole or absent; one whose
+files do not match their checksums is set aside and computed again, and two processes compute the same entry once.
 """
 
 import gzip
@@ -20,24 +17,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import pandas as pd
 
-from lib.files import digest_of, digest_of_file, exclusively, write_atomically
+from lib.files import aside, digest_of, digest_of_file, exclusively, write_atomically
 from lib.typed import read_frame, write_frame
 
 RECORD = "entry.json"
 FRAME, PRIVATE_FRAME, VALUE = "frame.csv", "frame.parquet", "value.json"
-
-
-class Layer(Protocol):
-    """Read-only results, such as :class:`lib.published.Published`: their records by stage and key."""
-
-    stages: dict[tuple[str, str], dict]
-
-    def find(self, stage: str, key: str) -> tuple[Path, dict] | None:
-        """The folder of an entry's files, which are known to be sound, and its record; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,7 @@ class Store:
         say: progress callback, one line per call.
         on_use: called with stage, key and origin of every result that is looked up, once; ``absent`` for one that is
             looked for and not computed.
-        published: read-only results that are looked at before anything is computed.
+        published: read-only results, :class:`lib.published.Published`, that are looked at before anything is computed.
     """
 
     def __init__(
@@ -87,7 +74,7 @@ class Store:
         root: Path,
         say: Callable[[str], None] = print,
         on_use: Callable[[str, str, str], None] = lambda stage, key, origin: None,
-        published: Layer | None = None,
+        published: object | None = None,
     ):
         self.root, self.say, self.on_use, self.published = Path(root), say, on_use, published
         self.log: dict[tuple[str, str], Entry] = {}
@@ -95,7 +82,7 @@ class Store:
         self._inner_s = [0.0]  # of each stage that is being computed: what others took meanwhile
 
     def key(self, stage: str, params: dict, version: int = 1) -> str:
-        """The key of a stage's result: 20 hex digits of the hash of all it depends on."""
+        """The key of a stage's result, 20 hex digits."""
         return digest_of({"stage": stage, "version": version, "params": params})[:20]
 
     def find(self, stage: str, params: dict, version: int = 1) -> Entry | None:
@@ -118,10 +105,8 @@ class Store:
         """Look a result up, or compute it.
 
         Args:
-            stage: name of the stage; may contain slashes.
             params: all that the result depends on, JSON-able, with the digests of its inputs.
             compute: writes the result's files into the directory that it is given.
-            version: the stage's own version; raise it when the computation changes its meaning.
             public: whether the result is published with the others: small, without text of the dataset.
         """
         key = self.key(stage, params, version)
@@ -140,10 +125,7 @@ class Store:
         return self._used(entry)
 
     def kept(self, stage: str, params: dict, make: Callable[[], object], version: int = 1, public=False) -> object:
-        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it. See :meth:`get`.
-
-        Frames that are published are text, see :func:`write_frame`.
-        """
+        """A stored frame, without an index of its own, or JSON-able value; ``make`` computes it. See :meth:`get`."""
 
         def compute(target: Path) -> None:
             if isinstance(found := make(), pd.DataFrame):
@@ -207,13 +189,15 @@ class Store:
             self.say(f"store: {stage}/{key} is damaged; it is set aside and computed again")
             path.replace(path.with_name(f"damaged-{key}-{uuid.uuid4().hex[:6]}"))
             return None
-        # a copy of what was published, made by an earlier version, is no result of this machine
-        return None if record["origin"] == "published" else Entry.of(path, record, "reused")
+        if record["origin"] == "published":  # a copy that an earlier version made is no result of this machine
+            shutil.rmtree(path, ignore_errors=True)
+            return None
+        return Entry.of(path, record, "reused")
 
     def _compute(self, about: dict, compute: Callable[[Path], None]) -> Entry:
         """Write the files and the record of an entry into a folder beside its place, and rename it."""
         target, started = self.root / about["stage"] / about["key"], time.perf_counter()
-        folder, old = (target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}{end}") for end in ("", ".old"))
+        folder = aside(target)
         folder.mkdir(parents=True)
         self._inner_s.append(0.0)
         try:
@@ -228,14 +212,11 @@ class Store:
             record = about | {"asked": sorted(asked)} | cost | {"at": time.strftime("%Y-%m-%dT%H:%M:%S")}
             record |= {"files": files, "digest": digest_of(files)[:20]}
             write_atomically(folder / RECORD, json.dumps(record, indent=1))
-            if target.exists():  # a copy of what was published
-                target.replace(old)
             folder.replace(target)
         finally:
             self._inner_s.pop()
             self._inner_s[-1] += time.perf_counter() - started
-            for path in (folder, old):
-                shutil.rmtree(path, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
         return Entry.of(target, record, "computed")
 
 

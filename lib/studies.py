@@ -40,8 +40,6 @@ def open_study(
         results: ``published`` to use published results where they have the wanted keys, ``fresh`` to compute all.
         chapter: name of the asking chapter, such as ``03_baselines``.
         changes: dotted settings that replace the profile's.
-        artifacts: directory for everything computed.
-        say: called with one line where results cannot be computed on this machine.
         questions: another question set over the dataset's filings: a folder with ``data/*questions*.jsonl``, or the
             name of a published one; empty for the dataset's own.
         parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
@@ -60,24 +58,20 @@ def open_study(
     if published and not is_here(dataset, questions):
         what = f"The questions of {of_set}, or their filings," if questions else "FinanceBench's filings"
         say(f"{what} are not here. {published.sentence} For a live run say DATASET=demo.")
-        found, used = published.dataset(), published.manifest["settings"]
-        settings = settings.for_sets(found.collection, found.name)
-        settings = settings.updated({name: value for name, value in used.items() if name in settings})
+        found, settings = published.dataset(), published.settings(settings)
     else:
         found = open_dataset(dataset, questions, Path(artifacts))
         settings = settings.for_sets(found.collection, found.name)
         published = Published.of(found.name, settings.name) if results == "published" else None
         if published and published.manifest["fingerprint"] != found.fingerprint:
-            wrong = f"is not the dataset that was published as {found.name}: nothing published is used"
-            say(f"{found.root} {wrong}")
+            say(f"{found.root} is not the dataset that was published as {found.name}: nothing published is used")
             published = None
     changed = {name: value for name, value in (changes or {}).items() if value is not None}
     if changed:
         settings = settings.replaced(changed)
     k, ks = parameters.get("k"), settings.metrics.ks
     if k is not None and (type(k) is not int or k not in ks):
-        listed = ", ".join(map(str, ks))
-        raise StudyError(f"k is {k!r}: say one of {listed}, or add it to metrics.ks of the profile")
+        raise StudyError(f"k is {k!r}: say one of {str(ks)[1:-1]}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(chapter, parameters)
     home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home

@@ -28,11 +28,9 @@ ALWAYS = ("chunks", "run")  # sections of the profile that every method depends 
 
 
 class Study:
-    """A corpus under the methods of a table.
+    """A corpus under the methods of a table; most members of the corpus are the study's too.
 
     Attributes:
-        corpus: the frames, the store and the outputs; most of its members are the study's too.
-        methods: the method table, by name.
         profile: the corpus's, or for a method the sections that it declares.
         chunking: name of the chunk table that ``chunks`` is; empty for the study's own.
         parameters: the chapter's own parameters, such as ``k``.
@@ -61,11 +59,7 @@ class Study:
         return self._seen(corpus=corpus, profile=corpus.profile)
 
     def over(self, chunking: str) -> Self:
-        """This study over another chunk table: ``chunks`` and all that is made of them are that table's.
-
-        Raises:
-            StudyError: there is no such table.
-        """
+        """This study over another chunk table, an empty name for its own; a StudyError where there is none."""
         known = self.corpus.chunkings
         if chunking and chunking not in known:
             raise StudyError(f"no chunk table {chunking!r}: say one of {', '.join(known)}")
@@ -94,20 +88,12 @@ class Study:
         return self.corpus.memo((self.chunking, key), compute)
 
     def need_answers(self, what: str) -> None:
-        """Refuse what is impossible without the questions' answers.
-
-        Raises:
-            StudyError: no question has one.
-        """
+        """Refuse what is impossible without the questions' answers: a StudyError where no question has one."""
         if "answer" in self.dataset.lacks:
             raise StudyError(f"{what} needs answers, which the questions of {self.dataset.name} lack")
 
     def method(self, name: str) -> Method:
-        """A row of the method table.
-
-        Raises:
-            StudyError: there is no such method; the message lists those there are.
-        """
+        """A row of the method table; a StudyError that lists the names where there is none."""
         if name not in self.methods:
             raise StudyError(f"no method {name!r}: say one of {', '.join(self.methods)}")
         return self.methods[name]
@@ -139,12 +125,12 @@ class Study:
     def run(self, name: str, condition: Condition = "standard") -> pd.DataFrame:
         """One method's ranked chunks under one condition (RUN_COLUMNS): stored, published, or computed now."""
         entry = self.run_entry(name, condition)
-        place = self.published.places.get(entry.key) if entry.origin == "published" else None
-        if place:
-            return self.memo(("run", entry.key), partial(self.published.runs.get, place))
+        read = partial(runs.read_trec, entry.file(RUN))
         if entry.origin != "published":
             self.link(entry.path / RUN, f"runs/{condition}/{name}.trec.gz")
-        return self.memo(("run", entry.key), partial(runs.read_trec, entry.file(RUN)))
+        elif place := self.published.places.get(entry.key):
+            read = partial(self.published.runs.get, place)
+        return self.memo(("run", entry.key), read)
 
     def run_entry(self, name: str, condition: Condition = "standard") -> Entry:
         """The stored entry of a run; its ``digest`` identifies the run's content."""
@@ -154,8 +140,7 @@ class Study:
             run = searched.rank_method(name, searched.candidates(condition), self.profile.run.depth)
             (target / RUN).write_bytes(runs.to_trec(run, name))
 
-        stage, params = f"runs/{condition}/{name}", self.run_params(name, condition)
-        return self.store.get(stage, params, compute, public=True)
+        return self.store.get(f"runs/{condition}/{name}", self.run_params(name, condition), compute, public=True)
 
     def run_digest(self, name: str, condition: Condition = "standard") -> str:
         """What identifies the content of a run."""
@@ -163,14 +148,12 @@ class Study:
 
     def candidates(self, condition: Condition) -> np.ndarray:
         """The candidate matrix of a condition, see :func:`lib.runs.candidates`."""
-        make = runs.candidates
-        return self.memo(("candidates", condition), lambda: make(condition, self.questions, self.chunks))
+        return self.memo(("candidates", condition), lambda: runs.candidates(condition, self.questions, self.chunks))
 
     def rank_method(self, name: str, allowed: np.ndarray, depth: int) -> pd.DataFrame:
         """Score with a method, keep what is allowed, and rank to ``depth`` (RUN_COLUMNS).
 
-        Raises:
-            UndeclaredSetting: the method reads a section of the profile that its row does not declare.
+        An UndeclaredSetting names the method where it reads a section of the profile that its row does not declare.
         """
         self.need_filings(f"a run of {name}")
         method = self.method(name)

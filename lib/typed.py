@@ -1,11 +1,14 @@
-"""Frames in files, with the types of their columns: CSV for what git shows, Parquet for what stays here."""
+"""Frames in files, with the types of their columns: CSV for what git shows, Parquet for what is large or stays here."""
 
 import hashlib
+import io
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
+LEVEL = 15  # of compression of what is in git
 #: Columns of names and other texts: what looks like a number or like a missing value, as ``0001`` or ``NA``, is none.
 TEXTS = (
     "question_id question_type doc_name doc_type company sector method condition metric context prompt generator "
@@ -42,6 +45,23 @@ def read_frame(path: Path) -> pd.DataFrame:
     missing = {name: [""] for name, dtype in types.items() if dtype != "object"}
     options = {"dtype": types, "na_values": missing, "keep_default_na": False, "float_precision": "round_trip"}
     return pd.read_csv(path, names=list(types), header=0, **options)
+
+
+def table_bytes(table: pd.DataFrame) -> bytes:
+    """A frame of texts and numbers as a small Parquet file, read by :func:`read_table`."""
+    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+    table = table.astype(dict.fromkeys(texts, "category"))
+    split = table.columns.intersection(["score"]).tolist()  # hardly ever twice the same
+    packed, packing = io.BytesIO(), {"compression": "zstd", "compression_level": LEVEL}
+    kept_once = table.columns.drop(split).tolist()
+    table.to_parquet(packed, index=False, use_byte_stream_split=split, use_dictionary=kept_once, **packing)
+    return packed.getvalue()
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A file of :func:`table_bytes`; texts as categories, ``k``, which may be missing, as Int64."""
+    table = pq.read_table(path).to_pandas()
+    return table.astype({"k": "Int64"}) if "k" in table else table
 
 
 def content_digest(*parts: pd.DataFrame) -> str:

@@ -25,8 +25,8 @@ def test_every_profile_of_the_repository_loads(name):
 
 
 def test_an_extending_profile_changes_what_it_names_and_nothing_else(write):
-    mine, base = load_profile(write("extends: default\nbm25: {k1: 0.9}\nsiblings: {}")), load_profile("default")
-    assert mine.bm25 == {"k1": 0.9, "b": base.bm25.b}
+    mine, base = load_profile(write("extends: default\nbm25: {k1: 1}\nsiblings: {}")), load_profile("default")
+    assert repr(mine.bm25) == repr({"k1": 1, "b": base.bm25.b})  # a whole number stays one, as in keys
     assert dict(mine) | {"name": "default", "bm25": base.bm25} == base | {"extends": "default"}
 
 
@@ -35,10 +35,7 @@ PROBLEMS = {
     "bm52: {k1: 0.9}": "line 2: the profile has no setting 'bm52.k1'; it has .*run, bm25, .*",
     "bm25: 0.9": "line 2: the profile has no setting 'bm25'; it has bm25.k1, bm25.b$",
     "run: {depth: {standard: 50}}": "line 2: the profile has no setting 'run.depth.standard'; it has run.depth$",
-    "run: {depth: {}}": "line 2: run.depth is {}; give a whole number from 1$",
-    "bm25: {k1: fast}": "line 2: bm25.k1 is 'fast'; give a number from 0, such as 1.0e-3$",
     "bm25: {k1: .nan}": "line 2: bm25.k1 is nan; give a number from 0, such as 1.0e-3$",
-    f"bm25: {{k1: 1{'0' * 400}}}": "line 2: bm25.k1 is 1000",
     "bm25:\n  b: 1.5": "line 3: bm25.b is 1.5; give a number from 0 to 1$",
     "page_scorer: {learning_rate: 1e-5}": "line 2: page_scorer.learning_rate is '1e-5'; give a number",
     "run: {depth: 0}": "line 2: run.depth is 0; give a whole number from 1$",
@@ -46,16 +43,12 @@ PROBLEMS = {
     "metrics: {ks: [0, 5]}": r"line 2: metrics.ks is \[0, 5]; give a list, each of it a whole number from 1$",
     "metrics: {ks: []}": r"line 2: metrics.ks is \[]; give a list, each of it a whole number from 1$",
     "metrics: {ks: [5000]}": "line 2: metrics.ks has 5000; give at most run.depth, which is 50$",
-    "metrics: {ks: five}": "line 2: metrics.ks is 'five'; give a list, each of it a whole number from 1$",
     "page_scorer_light: {sides: [x]}": "line 2: page_scorer_light.sides is .*, each of it one of question, both$",
     "chunks: {size: 64, overlap: 64}": "line 2: chunks.overlap is 64; give less than chunks.size, which is 64$",
-    "chunks: {size: null}": "line 2: chunks.size is None; give a whole number from 1$",
-    "embedder: {weights: 7}": "line 2: embedder.weights is 7; give a text$",
-    "generator: {backend: fast}": "line 2: generator.backend is 'fast'; give one of llama.cpp, transformers$",
+    "embedder: {weights: ' '}": "line 2: embedder.weights is ' '; give a text$",
     "siblings: {rows: 3}": "line 2: siblings.rows is 3; give all or a list of names$",
     "bm25: {k1: 1.0, k1: 2.0}": "line 2: bm25.k1 stands there twice, first in line 2; remove one$",
     "sets: {mine: {run.depth: 0}}": "line 2: run.depth is 0; give a whole number from 1$",
-    "sets: {mine: {bm25.k: 1}}": "line 2: the profile has no setting 'bm25.k'; it has bm25.k1, bm25.b$",
     "sets: [mine]": r"\['mine'] are no settings; write a name and a value each$",
 }
 
@@ -66,11 +59,6 @@ def test_a_setting_that_cannot_be_is_told_with_its_line_and_what_it_needs(write,
         load_profile(write(f"extends: default\n{text}"))
 
 
-def test_all_problems_of_a_profile_are_told_at_once(write):
-    with pytest.raises(StudyError, match=r"3 problems\n  line 2: run.depth .*\n  line 3: bm25.k1 .*\n  line 4: .*nope"):
-        load_profile(write("extends: default\nrun: {depth: -1}\nbm25: {k1: x}\nnope: 1"))
-
-
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
@@ -78,11 +66,13 @@ def test_all_problems_of_a_profile_are_told_at_once(write):
         ("extends: mine.yaml", "the profile extends itself; say extends: default"),
         ("1: 2", "line 1: 1 is no name of a setting; write a text"),
         ("a: &one [1]\nb: [*one, *one]", "mine.yaml: not YAML (it has an alias such as *name"),
-        ("[" * 5000, "mine.yaml: not YAML ("),
-        ("bm25: {k1: 0.9", "mine.yaml: not YAML ("),
         ("extends: default".encode("utf-16"), "mine.yaml: not YAML ("),
         ("bm25: {k1: 1.0, b: 0.5}", "the profile lacks chunks.size and"),
-        *((text, "mine.yaml: no settings") for text in ("", "- a list", "just text")),
+        ("- a list", "mine.yaml: no settings"),
+        (
+            "extends: default\nrun: {depth: -1}\nnope: 1",
+            "2 problems\n  line 2: run.depth is -1; give a whole number from 1\n  line 3: the profile has no setting",
+        ),
     ],
 )
 def test_a_file_that_is_no_profile_is_named_with_its_mend(write, monkeypatch, tmp_path, text, wrong):
@@ -93,9 +83,7 @@ def test_a_file_that_is_no_profile_is_named_with_its_mend(write, monkeypatch, tm
 
 def test_replaced_changes_a_copy_and_lists_what_is_wrong():
     base = load_profile("default")
-    before = base.bm25.k1
-    assert base.replaced({"bm25.k1": 0.9}).bm25.k1 == 0.9
-    assert base.bm25.k1 == before
+    assert (base.replaced({"bm25.k1": 0.9}).bm25.k1, base.bm25.k1) == (0.9, 1.5)
     with pytest.raises(StudyError, match=r"no setting 'bm25.k'; it has bm25.k1, bm25.b; run.depth is 0; give"):
         base.replaced({"bm25.k": 1, "run.depth": 0})
 
@@ -111,23 +99,21 @@ def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name
     profile = load_profile(write("extends: default\nsets: {mine: {bm25.k1: 0.9, siblings.without: [hyde]}}"))
     assert profile.for_sets("demo").rerank.n < profile.rerank.n
     changed = profile.for_sets("financebench", "mine")
-    assert (changed.bm25.k1, changed.siblings.without) == (0.9, ["hyde"])
-    assert "sets" not in changed
-    assert profile.for_sets("financebench").bm25 == profile.for_sets("demo").bm25 == load_profile("default").bm25
+    assert (changed.bm25.k1, changed.siblings.without, "sets" in changed) == (0.9, ["hyde"], False)
+    assert profile.for_sets("demo").bm25 == load_profile("default").bm25
     assert {"hyde"} == {name for name, _ in set(measured(profile)) - set(measured(changed))}
 
 
 def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     profile = load_profile("default")
     part = profile.only(("bm25", "run"), "my_method")
-    assert part.bm25 == profile["bm25"]
+    said = (
+        "my_method reads the section 'rerank' of the profile, which its row in the method table does not declare: "
+        "add it to settings=(bm25, run)"
+    )
     for read in (lambda: part.rerank, lambda: part["rerank"], lambda: part.get("rerank"), lambda: "rerank" in part):
-        with pytest.raises(UndeclaredSetting) as caught:
+        with pytest.raises(UndeclaredSetting, match=re.escape(said)):
             read()
-        assert str(caught.value) == (
-            "my_method reads the section 'rerank' of the profile, which its row in the method table does not declare: "
-            "add it to settings=(bm25, run)"
-        )
     with pytest.raises(KeyError):
         profile["rerang"]
     assert (profile.get("rerang", 1), "rerang" in profile, part.get("bm25")) == (1, False, profile.bm25)

@@ -32,11 +32,21 @@ class Follows:
     """The checks of one publication; each yields what differs, a line a fault."""
 
     def __init__(self, published: Published):
-        self.published, self.table = published, published.runs.table
+        self.published, self.table, chunks = published, published.runs.table, published.runs.chunks
         self.questions, self.filings = published.dataset().questions, published.filings
-        self.ids, self.runs = pd.Index(self.questions["question_id"]), list(published.runs)
+        self.ids, self.docs = pd.Index(self.questions["question_id"]), pd.Index(self.filings["doc_name"])
+        self.runs, self.ks = list(published.runs), published.manifest["settings"]["metrics"]["ks"]
         self.n = len(self.runs) * len(self.ids)
-        self.ks = published.manifest["settings"]["metrics"]["ks"]
+        self.own = self.docs.get_indexer(self.questions["doc_name"])  # the filing of each question, by its place
+        # of each ranked chunk the places of its question and filing, -1 where there is none; its run and question, and
+        # its question, filing and page, as one number each
+        self.asked = codes_of(self.table["question_id"], self.ids)
+        at = self.table["chunk_id"].cat.codes.to_numpy()
+        self.doc, self.page = self.docs.get_indexer(chunks["doc_name"])[at], chunks["page"].to_numpy()[at]
+        self.group = self.run_of(self.table) * len(self.ids) + self.asked
+        self.key = self.key_of(self.asked, self.doc, self.page)
+        self.starts = np.flatnonzero(np.diff(self.group, prepend=-1) != 0)  # of each run's questions
+        self.lengths = np.diff(self.starts, append=len(self.table))
 
     def lines(self) -> Iterator[str]:
         """All that differs; metrics are compared where the runs have their shape."""
@@ -61,16 +71,6 @@ class Follows:
                 if (stated := YEAR.findall(re.sub(r"Q\d", "", name))) and str(year) not in stated:
                     yield f"the year of {name}, {year}, is not that of its name"
 
-    @cached_property
-    def asked(self) -> np.ndarray:
-        """The question of each ranked chunk, by its place; -1 for one that is not asked."""
-        return codes_of(self.table["question_id"], self.ids)
-
-    @cached_property
-    def group(self) -> np.ndarray:
-        """The run and question of each ranked chunk as one number below ``n``."""
-        return self.run_of(self.table) * len(self.ids) + self.asked
-
     def run_of(self, table: pd.DataFrame) -> np.ndarray:
         """The run of each row, by its place; -1 where there is none."""
         conditions, methods = (table[name].cat for name in ("condition", "method"))
@@ -78,49 +78,30 @@ class Follows:
         found = pd.MultiIndex.from_tuples(self.runs).get_indexer(pairs)
         return found[conditions.codes.to_numpy(int) * len(methods.categories) + methods.codes]
 
-    @cached_property
-    def pages(self) -> pd.DataFrame:
-        """Filing, ``doc`` (its place, -1 where there is none) and page of each ranked chunk."""
-        chunks = self.published.runs.chunks
-        doc = pd.Index(self.filings["doc_name"]).get_indexer(chunks["doc_name"])
-        found = pd.DataFrame({"doc": doc, "page": chunks["page"].to_numpy()})
-        return found.iloc[self.table["chunk_id"].cat.codes].reset_index(drop=True)
-
-    @cached_property
-    def gold(self) -> pd.DataFrame:
-        """The gold pages: ``asked`` (the question's place), ``doc`` and page."""
-        return self.placed(gold_pages(self.questions))
-
-    def placed(self, pages: pd.DataFrame) -> pd.DataFrame:
-        """Pages of questions by the places of question and filing; without those of others."""
-        asked, doc = self.ids.get_indexer(pages["question_id"]), pd.Index(self.filings["doc_name"])
-        found = pd.DataFrame(
-            {"asked": asked, "doc": doc.get_indexer(pages["doc_name"]), "page": pages["page"].to_numpy(int)}
-        )
-        return found[(found["asked"] >= 0) & (found["doc"] >= 0)]
-
-    def key(self, pages: pd.DataFrame) -> np.ndarray:
+    def key_of(self, asked: np.ndarray, doc: np.ndarray, page: np.ndarray) -> np.ndarray:
         """Question, filing and page as one number."""
-        at = pages["asked"].to_numpy() * len(self.filings) + pages["doc"].to_numpy()
-        return at * int(self.filings["n_pages"].max() + 1) + pages["page"].to_numpy()
+        return (asked * len(self.docs) + doc) * int(self.filings["n_pages"].max() + 1) + page
+
+    def is_on(self, pages: pd.DataFrame) -> np.ndarray:
+        """Whether each ranked chunk is on one of these pages of its question."""
+        asked, doc = self.ids.get_indexer(pages["question_id"]), self.docs.get_indexer(pages["doc_name"])
+        keys = self.key_of(asked, doc, pages["page"].to_numpy(int))
+        return np.isin(self.key, keys[(asked >= 0) & (doc >= 0)])
 
     def of_shape(self) -> Iterator[str]:
         """Runs whose ranks are not 1, 2, 3 and so on, whose scores rise, or with what cannot have been retrieved."""
-        table, doc, page = self.table, self.pages["doc"].to_numpy(), self.pages["page"].to_numpy()
-        starts = np.flatnonzero(np.diff(self.group, prepend=-1) != 0)
-        lengths = np.diff(starts, append=len(table))
-        expected = np.arange(len(table)) - np.repeat(starts, lengths) + 1
-        again = np.repeat(pd.Series(self.group[starts]).duplicated().to_numpy(), lengths)
+        table, doc, page = self.table, self.doc, self.page
+        expected = np.arange(len(table)) - np.repeat(self.starts, self.lengths) + 1
+        again = np.repeat(pd.Series(self.group[self.starts]).duplicated().to_numpy(), self.lengths)
         condition, score = table["condition"].to_numpy(), table["score"].to_numpy(float)
-        of_question = pd.Index(self.filings["doc_name"]).get_indexer(self.questions["doc_name"])[self.asked]
-        is_gold = np.isin(self.key(self.pages.assign(asked=self.asked)), self.key(self.gold))
+        is_gold = self.is_on(gold_pages(self.questions))
         wrong = {
             "a question that is not asked": self.asked < 0,
             "a chunk that is on no page of filings.csv": (doc < 0) | ~(page < self.filings["n_pages"].to_numpy()[doc]),
             "ranks that are not 1, 2, 3 and so on": (table["rank"].to_numpy() != expected) | again,
             "a score that rises": (np.diff(score, prepend=np.inf) > 0) & (expected > 1) | ~np.isfinite(score),
             "a chunk twice": pd.DataFrame({"group": self.group, "at": table["chunk_id"].cat.codes}).duplicated(),
-            "a chunk of another filing": (condition != CONDITIONS[0]) & (doc != of_question),
+            "a chunk of another filing": (condition != CONDITIONS[0]) & (doc != self.own[self.asked]),
             "a chunk of another page": (condition == CONDITIONS[2]) & ~is_gold,
         }
         for what, rows in wrong.items():
@@ -131,9 +112,12 @@ class Follows:
         """Whether each ranked chunk is the first of its question with this key, and how many distinct keys there are
         down to it."""
         is_first = ~pd.DataFrame({"group": self.group, "key": key}).duplicated().to_numpy()
-        starts = np.flatnonzero(np.diff(self.group, prepend=-1) != 0)
-        seen = np.cumsum(is_first)
-        return is_first, seen - np.repeat(seen[starts] - 1, np.diff(starts, append=len(seen)))
+        return is_first, self.count_to(is_first)
+
+    def count_to(self, rows: np.ndarray) -> np.ndarray:
+        """How many of ``rows`` (a mask) there are of the same run and question down to each ranked chunk."""
+        seen = np.cumsum(rows)
+        return seen - np.repeat(seen[self.starts] - rows[self.starts], self.lengths)
 
     def counts(self, rows: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """The number or the sum of ``rows`` (a mask) for every run and question."""
@@ -142,17 +126,15 @@ class Follows:
     @cached_property
     def values(self) -> Values:
         """Metric and k to the value of every run and question."""
-        rank, doc, at = self.table["rank"].to_numpy(), self.pages["doc"].to_numpy(), self.asked
-        of_question = pd.Index(self.filings["doc_name"]).get_indexer(self.questions["doc_name"])
-        key, n_gold = self.key(self.pages.assign(asked=at)), np.bincount(self.gold["asked"], minlength=len(self.ids))
-        is_first, place = self.first(key)
-        is_first_doc, place_doc = self.first(doc)
-        hit, hit_doc = is_first & np.isin(key, self.key(self.gold)), is_first_doc & (doc == of_question[at])
+        rank, own, gold = self.table["rank"].to_numpy(), self.own[self.asked], gold_pages(self.questions)
+        n_gold = np.bincount(self.ids.get_indexer(gold["question_id"]), minlength=len(self.ids))
+        is_first, place = self.first(self.key)
+        is_first_doc, place_doc = self.first(self.doc)
+        hit, hit_doc = is_first & self.is_on(gold), is_first_doc & (self.doc == own)
         n_gold, one, found = np.tile(n_gold, len(self.runs)), np.ones(self.n, int), {}
         judged = pooled_gold(self.published.manifest["dataset"])
-        company = pd.factorize(self.filings["company"])[0]
-        known, full = (self.key(self.placed(part)) for part in (judged, judged[judged["label"] == FULL]))
-        unjudged = is_first & (company[doc] == company[of_question[at]]) & ~np.isin(key, known)
+        company, is_full = pd.factorize(self.filings["company"])[0], self.is_on(judged[judged["label"] == FULL])
+        unjudged = is_first & (company[self.doc] == company[own]) & ~self.is_on(judged)
         for k in self.ks:
             top = rank <= k
             found["doc_recall", k] = self.counts(hit_doc & top)
@@ -161,7 +143,7 @@ class Follows:
             found["lost_at_document", k] = 1 - found["doc_recall", k]
             found["lost_at_page", k] = found["doc_recall", k] - found["page_recall", k]
             if len(judged):
-                answered = self.counts(np.isin(key, full) & top) > 0
+                answered = self.counts(is_full & top) > 0
                 found["page_recall_pooled", k] = np.where(answered, 1.0, found["page_recall", k])
                 shown = np.maximum(self.counts(is_first & top), 1)
                 found["pages_unjudged", k] = self.counts(unjudged & top) / shown
@@ -170,8 +152,7 @@ class Follows:
 
     def ranked(self, hit: np.ndarray, place: np.ndarray, n_gold: np.ndarray, is_page: bool = True) -> Values:
         """nDCG and MRR, of pages also MAP and recall, from the places of what is gold among distinct ones."""
-        found, gains = {}, 1 / np.log2(place + 1.0)
-        nth = np.cumsum(hit) - np.repeat(*self._before(hit))
+        found, gains, nth = {}, 1 / np.log2(place + 1.0), self.count_to(hit)
         for k in CUTOFFS:
             top, ideal = hit & (place <= k), np.cumsum(1 / np.log2(np.arange(k) + 2.0))
             found["ndcg", k] = self.counts(top, gains) / ideal[np.minimum(n_gold, k) - 1]
@@ -179,12 +160,6 @@ class Follows:
         if is_page:
             found["map", k], found["recall", k] = self.counts(top, nth / place) / n_gold, self.counts(top) / n_gold
         return found
-
-    def _before(self, hit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many hits are before each question of a run, and how many chunks it has."""
-        starts = np.flatnonzero(np.diff(self.group, prepend=-1) != 0)
-        seen = np.cumsum(hit)
-        return seen[starts] - hit[starts], np.diff(starts, append=len(hit))
 
     def of_metrics(self) -> Iterator[str]:
         """Metrics of runs that do not follow, are missing, doubled or invented."""
@@ -235,21 +210,19 @@ class Follows:
         if ANSWERS_FILE not in self.published.manifest["files"]:
             return
         table = read_metrics(self.published.file(ANSWERS_FILE))
-        for what, rows in (
-            ("twice", table.duplicated(ANSWER_COLUMNS[:-1])),
-            ("of a question that is not asked", ~table["question_id"].isin(self.ids)),
-            ("without a value", table["value"].isna()),
-        ):
+        wrong = {
+            "twice": table.duplicated(ANSWER_COLUMNS[:-1]),
+            "of a question that is not asked": ~table["question_id"].isin(self.ids),
+            "without a value": table["value"].isna(),
+        }
+        for what, rows in wrong.items():
             for row in table[rows].itertuples():
                 yield f"an answer's score {what}: {row.context}, {row.prompt}, {row.question_id}, {row.metric}"
-        plain = table[
-            (table["prompt"] == "plain")
-            & (table["generator"] == self.published.manifest["settings"]["generator"]["weights"])
-        ]
+        weights = self.published.manifest["settings"]["generator"]["weights"]
+        plain = table[(table["prompt"] == "plain") & (table["generator"] == weights)]
         metrics, names = self.published.metrics, set(plain["context"])
-        metrics = metrics[metrics["metric"].isin(set(plain["metric"]))].astype(
-            dict.fromkeys(METRIC_COLUMNS[:4], object)
-        )
+        metrics = metrics[metrics["metric"].isin(set(plain["metric"]))]
+        metrics = metrics.astype(dict.fromkeys(METRIC_COLUMNS[:4], object))
         context = metrics["method"].where(metrics["method"].isin(names), "best-baseline")
         context = context.where(metrics["condition"] == CONDITIONS[0], metrics["condition"])
         on = ["context", "question_id", "metric"]

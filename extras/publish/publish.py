@@ -35,18 +35,13 @@ from lib.study import Study
 from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
+BESIDE = (published.ANSWERS_FILE, TIMES, GROWTH, STORES, COSTS, ENGINES)  # published where they are here
 OF_RUNS = {"runs": "key", "metrics": "metrics"}  # stages to what the manifest's runs name their keys
 LONG_QUOTE = 50  # words of a filing in a row that a model's answer may hold, as a citation may
 
 
 def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT / "README.md", say=print) -> Path:
-    """Publish a study's results; gives their directory.
-
-    Args:
-        study: opened with the filings; ``make book`` or ``make measure`` has been run on it.
-        results: where published results are kept.
-        readme: gets the headline table.
-        say: called with one line on what was left out.
+    """Publish a study's results, of which ``make book`` or ``make measure`` has been run; gives their directory.
 
     Raises:
         StudyError: uncommitted changes, results that are missing or not of this commit, or text of the dataset.
@@ -56,22 +51,21 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     aside = target.with_name(f".{target.name}.aside")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    shutil.copyfile(study.outputs / SUMMARY_FILE, aside / SUMMARY_FILE)
     metrics = read_metrics(study.outputs / published.METRICS_FILE)
     parts = [in_order(part, study.questions) for _, part in metrics.groupby(["condition", "method"])]
     (aside / published.METRICS_FILE).write_bytes(published.table_bytes(pd.concat(parts)))
     places = [place.split("/") for place in sorted(manifest["runs"])]
     runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
-    (aside / published.RUNS_FILE).write_bytes(
-        published.table_bytes(runs[published.RUNS_STORED].astype({"rank": "int16"}))
-    )
-    beside = (published.ANSWERS_FILE, TIMES, GROWTH, STORES, COSTS, ENGINES)
-    for path in filter(None, (known_file(study, name) for name in beside)):
-        shutil.copyfile(path, aside / path.name)
+    runs = runs[published.RUNS_STORED].astype({"rank": "int16"})
+    (aside / published.RUNS_FILE).write_bytes(published.table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
+    known = [known_file(study, name) for name in BESIDE]
+    copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(None, known))}
     if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
-        shutil.copyfile(judged, aside / "pooled_gold.csv")
+        copied["pooled_gold.csv"] = judged
+    for name, path in copied.items():
+        shutil.copyfile(path, aside / name)
     stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)
@@ -123,8 +117,7 @@ def check_whole(study: Study) -> dict:
 def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> dict:
     """Copy a public entry's files, compressed, and return its record as the published manifest contains it.
 
-    Runs and their metrics have no files of their own: those that are measured are in the tables of all runs, and one
-    under another key is of another study, or the same run under settings that do not change it.
+    Runs and their metrics have no files of their own: they are in the tables of all runs, or under another key.
     """
     stage, key = record["stage"], record["key"]
     about = {name: value for name, value in record.items() if name != "public"}

@@ -1,7 +1,6 @@
 """Text of the dataset in what is to be published: found by runs of words, and kept out.
 
-A run of words counts as a quotation when enough of them stand in a row as they do in a question or a filing. What a
-model wrote may echo its question; such an echo is published as a reference into the question, from which the text is
+What a model wrote may echo its question; an echo is published as a reference into the question, from which the text is
 restored where the dataset is present.
 """
 

@@ -1,8 +1,7 @@
 """``make verify``: compute results again, from the PDFs on, and compare them row by row with what was published.
 
 Verdicts: ``equal`` (a difference below EXACT), ``within`` the metric's tolerance, ``differs``. What is only a ranking,
-such as recall, has no tolerance: a page is found or it is not. Overlap scores may move in the last digits between
-machines. Either methods are run again, or one chapter, whose tables are compared cell by cell.
+such as recall, has no tolerance; overlap scores may move in the last digits between machines.
 """
 
 import hashlib
@@ -10,7 +9,8 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ from lib.files import digest_of_file
 from lib.methods import METHODS, chosen
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.options import Names
-from lib.profile import load_profile
+from lib.profile import Settings, load_profile
 from lib.published import ANSWERS_FILE, MANIFEST, METRICS_FILE, Published
 from lib.runs import trec_lines
 from lib.studies import OUTPUTS_VARIABLE, is_here
@@ -42,13 +42,14 @@ from lib.words import StudyError
 EXACT = 1e-9
 TOLERANCES = {metric.name: metric.tolerance for metric in METRICS.values() if metric.tolerance}
 TITLED = TOLERANCES | {METRIC_TITLES[name]: tolerance for name, tolerance in TOLERANCES.items()}
-SWAP_TOLERANCE = 3e-3  # of the scores of two chunks that changed places, relative
+SWAP_TOLERANCE = 3e-3  # of two chunks that changed places, relative: bfloat16 vectors depend a little on their batch
 SCORE_TOLERANCE = 1e-3  # of a ranked chunk's score, relative
 N_NAMED = 5
 COMPARED = "method condition question_id what published fresh difference tolerance verdict".split()
 TRAINED = ("page_scorer/scores", "page_scorer_light/scores")  # taken as published: these stages train models
 TIMES = re.compile(r"\((?:s|ms|MiB)\)$|_s$|_ms$|seconds|Unit", re.IGNORECASE)
 NUMBER = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+FOLDER = "retrieval-gap-verify-"  # the beginning of temporary folders' names
 NO_FILINGS = (
     "The filings are not here, so no method is run again. Checked instead: that the published files are those of the "
     "manifest, and what follows without text: shapes of runs, recall, ranked measures, losses, means and intervals. "
@@ -70,16 +71,14 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         named: the study. Without its texts here, recall and ranked measures of every published run are computed again.
             ``results`` is ``fresh`` to compute also the vectors and pair scores that this machine's models gave before.
         names: methods to compute again, or ``all``.
-        say: called with the table and the largest differences.
 
     Raises:
         StudyError: nothing was published, also of the methods; files are not the published ones, or the dataset here is
             another one.
     """
     published, names = published_of(named), chosen(None if names == "all" else names, otherwise=METHODS)
-    n_files, runs = len(published.manifest["files"]), published.manifest["runs"]
+    n_files, ran = len(published.manifest["files"]), dict.fromkeys(method for _, method in published.runs)
     signed = f"The manifest has the hashes of all {n_files} files; its own SHA-256 is {published.digest}."
-    ran = dict.fromkeys(place.split("/")[1] for place in runs)
     if not ran.keys() & set(names):
         raise StudyError(f"no run of {', '.join(names)} is published here: say one of {', '.join(ran)}")
     if not is_here(named.dataset, named.questions):
@@ -87,31 +86,33 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         return told(apart(published), say)
     found = same_dataset(named, published)
     settings = load_profile(named.profile).for_sets(found.collection, found.name)
-    with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-        corpus = Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify")
-        study = Study(corpus, METHODS)
+    with study_of(found, settings, published) as study:
         if named.results == "published":
-            corpus.cache = Cache(ARTIFACTS / "cache.sqlite")
+            study.corpus.cache = Cache(ARTIFACTS / "cache.sqlite")
         if any("generator" in METHODS[name].settings for name in names):
             say("What language models wrote is taken from the published generations; all else is computed.")
         say(signed)
-        wanted = [(name, c) for name in names for c in METHODS[name].conditions if f"{c}/{name}" in runs]
+        wanted = [(name, c) for name in names for c in METHODS[name].conditions if (c, name) in published.runs]
         fresh = pd.concat([evaluate(study, *pair) for pair in wanted], ignore_index=True)
         parts = [compare_runs(published.runs[c, m], study.run(m, c), m, c) for m, c in wanted]
         rows = pd.concat([*parts, compare_metrics(published.metrics, fresh)], ignore_index=True)
         return report(rows, apart(published), say)
 
 
-def verify_chapter(named: Names, chapter: str, say=print) -> bool:
-    """Run one chapter without published results, and compare its tables with the published ones.
+@contextmanager
+def study_of(found: Dataset, settings: Settings, published: Published) -> Iterator[Study]:
+    """A study that writes into a folder of its own, which is removed."""
+    with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
+        yield Study(Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
 
-    What this machine has computed before is used. Arguments, result and errors are those of :func:`verify`.
-    """
+
+def verify_chapter(named: Names, chapter: str, say=print) -> bool:
+    """Whether a chapter gives the published tables without published results, but with what this machine computed."""
     if chapter not in notebooks.chapters():
         raise StudyError(f"no chapter {chapter!r}: say one of {', '.join(notebooks.chapters())}")
     published = published_of(named)
     same_dataset(named, published)
-    with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
+    with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
         os.environ[OUTPUTS_VARIABLE] = folder
         try:
             given = named._replace(dataset=named.dataset or "financebench", results="fresh")
@@ -127,8 +128,7 @@ def published_of(named: Names) -> Published:
     name = name_of(named.questions or named.dataset or "financebench")
     found = TrainedOnly.of(name, Path(named.profile).stem)
     if found is None:
-        about = f"{name} under profile {named.profile}"
-        raise StudyError(f"nothing is published of {about}; make publish does that")
+        raise StudyError(f"nothing is published of {name} under profile {named.profile}; make publish does that")
     check_folder()
     check_files(found)
     return found
@@ -201,11 +201,8 @@ def apart(published: Published) -> list[str]:
 def of_readme(published: Published, readme: Path) -> list[str]:
     """What the README's headline has that the published results do not give."""
     published = Published(published.root)  # all of it, also where methods are verified without
-    found, manifest = published.dataset(), published.manifest
-    settings = load_profile(manifest["profile"]).for_sets(found.collection, found.name)
-    settings = settings.updated({name: value for name, value in manifest["settings"].items() if name in settings})
-    with tempfile.TemporaryDirectory(prefix="retrieval-gap-verify-") as folder:
-        study = Study(Corpus(found, settings, CHUNKINGS, Path(folder), published, chapter="verify"), METHODS)
+    manifest = published.manifest
+    with study_of(published.dataset(), published.settings(load_profile(manifest["profile"])), published) as study:
         for name in {SUMMARY_FILE, ANSWERS_FILE} & manifest["files"].keys():
             study.write(name, published.file(name).read_bytes())
         if (shown := f"shown/{OF_SETS}") in manifest["files"]:
@@ -227,8 +224,7 @@ def told(wrong: Sequence[str], say=print) -> bool:
 
 def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
     """Compare two metrics frames on the metrics that the fresh one has, see :func:`judged`; ``what`` is metric@k."""
-    kinds = ["method", "condition", "metric"]
-    both = published.merge(fresh[kinds].drop_duplicates(), on=kinds)
+    both = published.merge(fresh[["method", "condition", "metric"]].drop_duplicates())
     both = both.merge(fresh, on=METRIC_COLUMNS[:5], how="outer", suffixes=("_published", "_fresh"))
     difference = (both["value_fresh"] - both["value_published"]).abs()
     depth = both["k"].map(lambda k: "" if pd.isna(k) else f"@{k}")
@@ -237,11 +233,7 @@ def compare_metrics(published: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFram
 
 
 def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, condition: str) -> pd.DataFrame:
-    """Compare two runs rank by rank; see :func:`judged`.
-
-    Another chunk at a rank differs, unless its score is so near that either order is a matter of rounding: vectors in
-    bfloat16 depend a little on the batch that they were computed in.
-    """
+    """Compare two runs rank by rank, see :func:`judged`; two chunks of nearly one score may have changed places."""
     both = published.merge(fresh, on=["question_id", "rank"], how="outer", suffixes=("_published", "_fresh"))
     is_same = both["chunk_id_published"] == both["chunk_id_fresh"]
     then, now = both["score_published"].astype(float), both["score_fresh"].astype(float)
@@ -252,11 +244,7 @@ def compare_runs(published: pd.DataFrame, fresh: pd.DataFrame, method: str, cond
 
 
 def compare_tables(published: Path, fresh: Path, chapter: str, say=print) -> pd.DataFrame:
-    """Compare every table of a folder with the published one of its name, see :func:`judged`.
-
-    Tables of times, and those not published, are only named. The method is the chapter, the condition the table, the
-    question a row, ``what`` a column.
-    """
+    """Compare a folder's tables with the published ones, see :func:`judged`; those of times are only named."""
     parts = []
     for path in sorted(fresh.glob("*.csv")):
         now = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -289,10 +277,7 @@ def difference(published: str | None, fresh: str | None) -> float:
 
 
 def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: float = EXACT) -> pd.DataFrame:
-    """COMPARED of an outer merge, whose columns ``<value>_published`` and ``_fresh`` have a ``difference``.
-
-    A row that only one side has, where the difference is NaN, differs; values are equal up to ``exact``.
-    """
+    """COMPARED of an outer merge with ``<value>_published`` and ``_fresh``; a row of one side alone differs."""
     both = both.rename(columns={f"{value}_published": "published", f"{value}_fresh": "fresh"})
     both = both.assign(difference=pd.Series(difference, both.index, dtype=float).fillna(float("inf")))
     limits = [both["difference"] <= exact, both["difference"] <= both["tolerance"]]
@@ -300,8 +285,7 @@ def judged(both: pd.DataFrame, value: str, difference: Sequence[float], exact: f
 
 
 def report(rows: pd.DataFrame, apart: Sequence[str], say=print) -> bool:
-    """Print how many rows (COMPARED) of each kind have each verdict, and the largest differences, or else the first of
-    those ``apart``; whether there is none."""
+    """Print the verdicts by kind of row, and the largest differences or those ``apart``; whether there are none."""
     kind = rows["what"].str.replace(r"^rank \d+$", "ranked chunks", regex=True).str.split("@").str[0]
     names = [rows["method"], rows["condition"], kind.rename("what")]
     table = pd.crosstab(names, rows["verdict"]).reindex(columns=["equal", "within", "differs"], fill_value=0)

@@ -17,7 +17,7 @@ from lib.methods import METHODS
 from lib.options import Names
 from lib.published import METRICS_FILE, RUNS_FILE, Published
 from lib.study import Study
-from lib.words import NeedsFilings, StudyError
+from lib.words import StudyError
 from tests.small import add_texts, generation
 
 TEXTS = {
@@ -29,10 +29,10 @@ TEXTS = {
 @pytest.fixture
 def folder(question_folder, tmp_path) -> Path:
     """A set of two questions over the small study's filings, without answers and evidence texts."""
-    records = [
-        {"financebench_id": "s1", "doc_name": "ACME_2020_10K", "pages": [2], "question": TEXTS["s1"]},
-        {"financebench_id": "s2", "doc_name": "BOLT_2021_10K", "pages": [1], "question": TEXTS["s2"]},
-    ]
+    places = ("s1", "ACME_2020_10K", 2), ("s2", "BOLT_2021_10K", 1)
+    records = (
+        {"financebench_id": q, "doc_name": doc, "pages": [page], "question": TEXTS[q]} for q, doc, page in places
+    )
     return question_folder(tmp_path / "second", *records)
 
 
@@ -59,10 +59,7 @@ def test_what_is_published_of_a_set_has_no_text(results, measured_set, repositor
     assert listed["lacks"] == ["answer", "evidence"]
     assert {"questions.csv", "filings.csv", "summary.csv", METRICS_FILE, RUNS_FILE} <= set(listed["files"])
     assert not any(name.startswith("shown/") for name in listed["files"])
-    verify.check_files(results)
-    table = pd.read_csv(results.root / "questions.csv")
-    assert table["question_id"].tolist() == ["s1", "s2"]
-    assert table["company"].tolist() == ["Acme", "Bolt"]
+    assert results.dataset().questions["company"].tolist() == ["Acme", "Bolt"]
     kept = results.generations(measured_set.questions)
     assert [record["text"] for record in kept] == ["Acme makes anvils."]
 
@@ -73,42 +70,31 @@ def test_without_filings_a_set_is_opened_by_its_name(results, measured_set, no_f
     assert reports[0].startswith("The questions of second, or their filings, are not here. Published run of ")
     assert (found.dataset.name, found.dataset.collection, found.has_text) == ("second", "financebench", False)
     assert found.dataset.lacks == ("answer", "evidence")
-    for name in ("filings", "pages", "chunks", "questions", "evidence"):
-        assert found.digest(name) == measured_set.digest(name), name
     expected = evaluate(measured_set, "bm25")
     pd.testing.assert_frame_equal(evaluate(found, "bm25").astype(expected.dtypes), expected)
-    with pytest.raises(NeedsFilings, match="the chunks' text needs the filings"):
-        _ = found.chunks
 
 
 def test_some_methods_are_added_to_what_was_measured_and_the_command_that_measures_is_named(
     measured_set, publish_study
 ):
-    def runs() -> dict:
-        return json.loads((measured_set.outputs / "manifest.json").read_text())["runs"]
-
-    before = json.loads((measured_set.outputs / "manifest.json").read_text())
-    before["runs"]["standard/other"] = {"key": "k", "sha256": "s"}
-    measured_set.write("manifest.json", json.dumps(before))
-    measure(measured_set, "bm25", say=lambda line: None)
-    assert list(runs()) == sorted(before["runs"])
-    measure(measured_set, say=lambda line: None)
-    assert set(before["runs"]) - set(runs()) == {"standard/other"}
-    (measured_set.outputs / "manifest.json").unlink()
+    path = measured_set.outputs / "manifest.json"
+    before = json.loads(path.read_text())
+    more = before["runs"] | {"standard/other": {"key": "k", "sha256": "s"}}
+    path.write_text(json.dumps(before | {"runs": more}))
+    for names, expected in (("bm25", more), ("all", before["runs"])):
+        measure(measured_set, names, say=lambda line: None)
+        assert list(json.loads(path.read_text())["runs"]) == sorted(expected)
+    path.unlink()
     with pytest.raises(StudyError, match="run make measure DATASET=financebench QUESTIONS=second PROFILE=default"):
         publish_study(measured_set)
 
 
-def test_a_set_is_verified_with_and_without_its_questions(
-    results, measured_set, folder, small_folder, tmp_path, monkeypatch
-):
-    own = read_dataset(small_folder, "financebench")
+def test_a_set_is_verified_with_and_without_its_questions(results, measured_set, folder, small_folder, monkeypatch):
+    own, reports = read_dataset(small_folder, "financebench"), []
     monkeypatch.setattr(locate, "_open_collection", lambda name: own)
     monkeypatch.setattr(locate, "financebench_root", lambda: own.root)
     monkeypatch.setattr(verify, "load_profile", lambda name: measured_set.profile)
-    monkeypatch.setattr(verify, "ARTIFACTS", tmp_path / "artifacts")
-    reports = []
-    assert verify.verify(Names("financebench", questions=str(folder)), ["bm25"], reports.append)
+    assert verify.verify(Names("financebench", questions=str(folder), results="fresh"), ["bm25"], reports.append)
     assert reports[-1].endswith(" equal, 0 within, 0 differs")
     assert verify.verify(Names("financebench", questions="second"), ["bm25"], reports.append)
     assert "so no method is run again" in "".join(reports)
