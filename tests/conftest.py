@@ -30,6 +30,16 @@ WORDS = ("net", "sales", "rose", "in", "the", "year", "cash", "flow", "##s", "##
 CHAT = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
 
 
+def write_pdf(path: Path, *texts: str, side: int = 842, **saving) -> Path:
+    """Write a PDF, one page a text, ``side`` points high; an empty text gives a blank page."""
+    path.parent.mkdir(exist_ok=True)
+    with pymupdf.open() as pdf:
+        for text in texts:
+            pdf.new_page(height=side).insert_textbox((50, 50, 550, 800), text)
+        pdf.save(path, **saving)
+    return path
+
+
 class DatasetFolder:
     """A dataset in FinanceBench's layout that a test fills, and spoils where it wants.
 
@@ -46,14 +56,9 @@ class DatasetFolder:
             (root / name).mkdir(parents=True)
 
     def pdf(self, doc_name: str, *texts: str, **saving) -> Path:
-        """Write a PDF, one page a text; an empty text gives a blank page."""
-        path = self.root / "pdfs" / f"{doc_name}.pdf"
-        with pymupdf.open() as pdf:
-            for text in texts:
-                pdf.new_page().insert_textbox((50, 50, 550, 800), text)
-            pdf.save(path, **saving)
+        """Write a filing as a PDF."""
         self.document(doc_name)
-        return path
+        return write_pdf(self.root / "pdfs" / f"{doc_name}.pdf", *texts, **saving)
 
     def text(self, doc_name: str, *texts: str, numbers: list[int] | None = None) -> Path:
         """Write a filing as page text; ``numbers`` replaces the page numbers."""
