@@ -212,16 +212,10 @@ def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch, name, limi
     assert "to read" in wrong
 
 
-@pytest.mark.parametrize(
-    ("said", "is_short"),
-    [
-        ("code=2: calloc (4104 x 1 bytes) failed", True),
-        ("malloc (90000 bytes) failed", True),
-        ("FT_Load_Glyph(TimesNewRomanPSMT,94,FT_LOAD_NO_HINTING): array allocation size too large", False),
-    ],
-)
-def test_a_font_that_is_odd_is_no_lack_of_memory(said, is_short):
-    assert bool(pdf.NO_MEMORY.search(said)) == is_short
+def test_a_font_that_is_odd_is_no_lack_of_memory():
+    assert pdf.NO_MEMORY.search("code=2: calloc (4104 x 1 bytes) failed")
+    assert pdf.NO_MEMORY.search("malloc (90000 bytes) failed")
+    assert not pdf.NO_MEMORY.search("FT_Load_Glyph(TimesNewRomanPSMT,94): array allocation size too large")
 
 
 NAMES, WORDS = some.sampled_from(["ACME", "BOLT", "CORK"]), some.sampled_from(["zebra", "quince", "walrus", ""])

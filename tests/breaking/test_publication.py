@@ -59,38 +59,41 @@ def spoilt(root: Path, name: str, spoil: Spoil) -> Iterator[None]:
             path.parent.rmdir()
 
 
-NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000]
-NO_JSON += [b"", b"{}", b"[]", b"null", b"1", b"NaN"]
+def holding(content: bytes) -> Spoil:
+    return lambda path: path.write_bytes(content)
+
+
+def stating(**changes: object) -> Spoil:
+    return holding(json.dumps(WHOLE | changes).encode())
 
 
 def without(whole: dict, name: str) -> dict:
     return {key: value for key, value in whole.items() if key != name}
 
 
-STATED = {f"without {name}": (without(WHOLE, name), "") for name in Stated.model_fields}
-STATED |= {f"{name} is {value}": (WHOLE | {name: value}, "") for name in Stated.model_fields for value in (None, 7)}
-STATED |= {
-    "a run is a text": (WHOLE | {"runs": {RUN: "x"}}, ""),
-    "a run has no hash": (WHOLE | {"runs": {RUN: {}}}, ""),
-    "a run is not listed": (WHOLE | {"runs": without(OF_RUNS, RUN)}, RUN),
-    "a run has another hash": (WHOLE | {"runs": OF_RUNS | {RUN: {"sha256": "0" * 64}}}, RUN),
-    "a stage has no key": (WHOLE | {"stages": [{"stage": "a"}]}, ""),
-    "a hash is a number": (WHOLE | {"files": FILES | {"summary.csv": 1}}, ""),
-    "a file is not listed": (WHOLE | {"files": without(FILES, "summary.csv")}, ""),
+NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000]
+NO_JSON += [b"", b"{}", b"[]", b"null", b"1", b"NaN"]
+MANIFESTS = {repr(content[:9]): holding(content) for content in NO_JSON}
+for field in Stated.model_fields:
+    MANIFESTS[f"without {field}"] = holding(json.dumps(without(WHOLE, field)).encode())
+    MANIFESTS |= {f"{field} is {value}": stating(**{field: value}) for value in (None, 7)}
+MANIFESTS |= {
+    "a run is a text": stating(runs={RUN: "x"}),
+    "a run has no hash": stating(runs={RUN: {}}),
+    "a stage has no key": stating(stages=[{"stage": "a"}]),
+    "a hash is a number": stating(files=FILES | {"summary.csv": 1}),
+    "a file is not listed": stating(files=without(FILES, "summary.csv")),
 }
-MANIFESTS = {repr(content[:9]): (content, "") for content in NO_JSON}
-MANIFESTS |= {what: (json.dumps(stated).encode(), words) for what, (stated, words) in STATED.items()}
-MORE = ("more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv")
 #: What is done to a published file, and what the error names.
-FAULTS = {f"{name}: {what}": (name, spoil, name) for name in KINDS for what, spoil in DAMAGES.items()}
-FAULTS |= {
-    f"{name}: is {other}": (name, partial(shutil.copyfile, DEMO / other), name) for name, other in pairwise(KINDS)
-}
-FAULTS |= {f"{name}: is new": (name, lambda path: path.write_text("x"), name) for name in MORE}
-FAULTS |= {
-    f"{MANIFEST}: {what}": (MANIFEST, lambda path, content=content: path.write_bytes(content), words)
-    for what, (content, words) in MANIFESTS.items()
-}
+FAULTS = {f"{MANIFEST}: {what}": (MANIFEST, spoil, "") for what, spoil in MANIFESTS.items()}
+FAULTS["a run is not listed"] = (MANIFEST, stating(runs=without(OF_RUNS, RUN)), RUN)
+FAULTS["a run has another hash"] = (MANIFEST, stating(runs=OF_RUNS | {RUN: {"sha256": "0" * 64}}), RUN)
+for name in KINDS:
+    FAULTS |= {f"{name}: {what}": (name, spoil, name) for what, spoil in DAMAGES.items()}
+for name, other in pairwise(KINDS):
+    FAULTS[f"{name}: is {other}"] = (name, partial(shutil.copyfile, DEMO / other), name)
+for name in ("more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv"):
+    FAULTS[f"{name}: is new"] = (name, holding(b"x"), name)
 
 
 @cases(("name", "spoil", "words"), FAULTS)
@@ -173,11 +176,9 @@ ENTRIES = {
     "the record has no files": partial(restated, files={}),
     "the entry of another result": taken_from_another,
 }
-ENTRIES |= {
-    f"{file}: {what}": lambda path, spoil=spoil, at=at: spoil(sorted(path.iterdir())[at])
-    for at, file in enumerate(("first file", "second file"))
-    for what, spoil in DAMAGES.items()
-}
+for what, spoil in DAMAGES.items():
+    ENTRIES[f"first file: {what}"] = lambda path, spoil=spoil: spoil(min(path.iterdir()))
+    ENTRIES[f"second file: {what}"] = lambda path, spoil=spoil: spoil(max(path.iterdir()))
 
 
 @pytest.mark.parametrize("kind", RESULT)
