@@ -3,6 +3,7 @@
 import json
 import os
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -30,12 +31,29 @@ WORDS = ("net", "sales", "rose", "in", "the", "year", "cash", "flow", "##s", "##
 CHAT = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
 
 
+def write_lines(path: Path, lines: Sequence[dict | str]) -> Path:
+    """Write a line each: a dictionary as JSON, text as it is."""
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(texts) + "\n")
+    return path
+
+
+def write_pdf(path: Path, *texts: str, side: int = 842, **saving) -> Path:
+    """Write a PDF, one page a text, ``side`` points high; an empty text gives a blank page."""
+    path.parent.mkdir(exist_ok=True)
+    with pymupdf.open() as pdf:
+        for text in texts:
+            pdf.new_page(height=side).insert_textbox((50, 50, 550, 800), text)
+        pdf.save(path, **saving)
+    return path
+
+
 class DatasetFolder:
     """A dataset in FinanceBench's layout that a test fills, and spoils where it wants.
 
     Attributes:
         root: the folder.
-        documents, questions: the lines to come; a dictionary becomes JSON, text is written as it is.
+        documents, questions: the lines to come, see ``write_lines``.
     """
 
     def __init__(self, root: Path):
@@ -46,23 +64,16 @@ class DatasetFolder:
             (root / name).mkdir(parents=True)
 
     def pdf(self, doc_name: str, *texts: str, **saving) -> Path:
-        """Write a PDF, one page a text; an empty text gives a blank page."""
-        path = self.root / "pdfs" / f"{doc_name}.pdf"
-        with pymupdf.open() as pdf:
-            for text in texts:
-                pdf.new_page().insert_textbox((50, 50, 550, 800), text)
-            pdf.save(path, **saving)
+        """Write a filing as a PDF."""
         self.document(doc_name)
-        return path
+        return write_pdf(self.root / "pdfs" / f"{doc_name}.pdf", *texts, **saving)
 
-    def text(self, doc_name: str, *texts: str, numbers: list[int] | None = None) -> Path:
+    def text(self, doc_name: str, *texts: str, numbers: list[int] | None = None, **about) -> Path:
         """Write a filing as page text; ``numbers`` replaces the page numbers."""
+        self.document(doc_name, **about)
         path = self.root / "pages" / f"{doc_name}.jsonl"
         pages = zip(numbers or range(len(texts)), texts, strict=True)
-        lines = [json.dumps({"doc_name": doc_name, "page": page, "text": text}) for page, text in pages]
-        path.write_text("\n".join(lines) + "\n")
-        self.document(doc_name)
-        return path
+        return write_lines(path, [{"doc_name": doc_name, "page": page, "text": text} for page, text in pages])
 
     def document(self, doc_name: str, /, **changes) -> None:
         company = doc_name.split("_")[0]
@@ -84,8 +95,7 @@ class DatasetFolder:
 
     def write(self) -> Path:
         for name, lines in (("open_source", self.questions), ("document_information", self.documents)):
-            texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-            (self.root / "data" / f"test_{name}.jsonl").write_text("\n".join(texts) + "\n")
+            write_lines(self.root / "data" / f"test_{name}.jsonl", lines)
         return self.root
 
 
@@ -98,9 +108,9 @@ def write_questions(root: Path, *records: dict) -> Path:
     for record in records:
         pieces = [{"evidence_page_num": page, "evidence_text": ""} for page in record.get("pages", [0])]
         own = {"question": f"What of {record['financebench_id']}?", "question_type": "t", "evidence": pieces}
-        lines.append(json.dumps(own | record))
+        lines.append(own | record)
     (root / "data").mkdir(parents=True, exist_ok=True)
-    (root / "data" / "my_questions.jsonl").write_text("\n".join(lines) + "\n")
+    write_lines(root / "data" / "my_questions.jsonl", lines)
     return root
 
 
@@ -209,16 +219,8 @@ def tiny(wordpiece, tmp_path_factory):
 
 
 COMPANIES = "ash birch cedar dogwood elm fir".split()
-SMALL = {
-    "n_folds": 3,
-    "epochs": 2,
-    "batch_size": 4,
-    "max_tokens": 32,
-    "compare_tokens": 16,
-    "learning_rate": 1e-3,
-    "pages": 3,
-    "train_precision": "float32",
-}
+SMALL = {"n_folds": 3, "epochs": 2, "batch_size": 4, "learning_rate": 1e-3, "pages": 3}
+SMALL |= {"max_tokens": 32, "compare_tokens": 16, "train_precision": "float32"}
 LETTERS = "abcdefghijklm"
 
 
@@ -231,22 +233,15 @@ def write_dataset(root: Path, spoil=lambda questions, documents: None) -> Path:
 
     All texts are random letters, so that nothing of a question tells of its page.
     """
-    letters, questions, documents = random.Random(0), [], []
-    for name in ("data", "pages"):
-        (root / name).mkdir(parents=True)
+    letters, made = random.Random(0), DatasetFolder(root)
     for company in COMPANIES:
         for year, gold in ((2020, [0]), (2021, [1, 3])):
             name, texts = f"{company}_{year}", [code(letters) for _ in range(4)]
-            lines = [{"doc_name": name, "page": page, "text": text} for page, text in enumerate(texts)]
-            (root / "pages" / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
-            documents.append({"doc_name": name, "company": company, "doc_type": "10k", "doc_period": year})
-            evidence = [{"evidence_page_num": page, "evidence_text": texts[page]} for page in gold]
-            question = {"financebench_id": name, "question": f"{company} {code(letters)}?", "answer": "1"}
-            questions.append(question | {"question_type": "t", "doc_name": name, "evidence": evidence})
-    spoil(questions, documents)
-    for name, rows in (("open_source", questions), ("document_information", documents)):
-        (root / "data" / f"tiny_{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    return root
+            made.text(name, *texts, doc_period=year, gics_sector="")
+            asked = {"question": f"{company} {code(letters)}?", "answer": "1", "question_type": "t"}
+            made.question(name, name, *((page, texts[page]) for page in gold), **asked)
+    spoil(made.questions, made.documents)
+    return made.write()
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from lib.profile import load_profile
 from lib.study import Study
 from lib.words import StudyError
 from tests.browser import chromium
+from tests.conftest import DatasetFolder
 
 PAGES = {
     "ACME_2020_10K": [
@@ -44,30 +45,13 @@ ECHO = f"The answer to “{QUESTIONS['q1'].upper()}” is 1,577."
 
 def write_dataset(root: Path) -> Path:
     """The dataset in the layout that the loader reads."""
-    for folder in ("data", "pages"):
-        (root / folder).mkdir(parents=True)
-    documents = []
+    made = DatasetFolder(root)
     for doc_name, texts in PAGES.items():
-        lines = [{"doc_name": doc_name, "page": page, "text": text} for page, text in enumerate(texts)]
-        (root / "pages" / f"{doc_name}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
-        company = doc_name.split("_")[0].title()
-        documents.append(
-            {"doc_name": doc_name, "company": company, "doc_type": "10k", "doc_period": int(doc_name.split("_")[1])}
-        )
-    questions = [
-        {
-            "financebench_id": question_id,
-            "question": QUESTIONS[question_id],
-            "answer": "$1,577.0",
-            "question_type": "metrics-generated",
-            "doc_name": doc_name,
-            "evidence": [{"evidence_page_num": page, "evidence_text": text, "doc_name": doc_name}],
-        }
-        for question_id, (doc_name, page, text) in EVIDENCE.items()
-    ]
-    for name, records in (("open_source", questions), ("document_information", documents)):
-        (root / "data" / f"small_{name}.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
-    return root
+        company, year, _ = doc_name.split("_")
+        made.text(doc_name, *texts, company=company.title(), doc_period=int(year), gics_sector="")
+    for question_id, (doc_name, page, text) in EVIDENCE.items():
+        made.question(question_id, doc_name, (page, text), question=QUESTIONS[question_id])
+    return made.write()
 
 
 def generation(question_id: str, text: str, kind: str = "answer", sha256: str = "00") -> dict:

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, scripts
+from lib.files import ROOT
 from lib.typed import write_frame
-
-ROOT = Path(__file__).resolve().parents[2]
-HOSTILE = '</script><img src=x onerror="window.hacked=1"><b>\'&amp;'
+from tests.small import HOSTILE
 
 
 def test_the_rank_of_a_gold_page_is_that_of_its_first_chunk():
@@ -60,10 +59,16 @@ def test_a_calculated_answer_is_shown_with_its_formula_and_cells(study, monkeypa
     ]  # fmt: skip
 
 
+def read(script: str) -> dict:
+    """The data that a script sets."""
+    return json.loads(script.split(" = ", 1)[1].removesuffix(";\n"))
+
+
 def test_the_data_is_a_script_without_markup_and_the_page_s_script_writes_none():
     text = as_script({"text": HOSTILE, "line": "\u2028"})
+    assert text.startswith("window.EXPLORER = ")
     assert not re.search(r"[<>&\u2028]", text)
-    assert json.loads(text.removeprefix("window.EXPLORER = ").removesuffix(";\n"))["text"] == HOSTILE
+    assert read(text)["text"] == HOSTILE
     code = (ROOT / "book" / "_static" / "explorer.js").read_text()
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", code)
 
@@ -78,11 +83,10 @@ def test_what_only_the_chosen_question_shows_is_in_a_file_of_its_own(study):
     data = explorer_data(study)
     written = scripts(data)
     assert set(written) == {"data.js", "question-0.js", "question-1.js", "question-2.js"}
-    later = json.loads(written["question-1.js"].removeprefix("window.EXPLORER_PART = ").removesuffix(";\n"))
+    first, later = read(written["data.js"])["questions"][1], read(written["question-1.js"])
     assert later["written"] == data["questions"][1]["written"] != []
-    first = json.loads(written["data.js"].removeprefix("window.EXPLORER = ").removesuffix(";\n"))
-    assert [{**question, **later} for question in first["questions"]][1] == data["questions"][1]
-    assert not set(later) & set(first["questions"][1])
+    assert first | later == data["questions"][1]
+    assert not set(later) & set(first)
 
 
 @pytest.fixture
@@ -99,10 +103,9 @@ def page(study, tmp_path) -> str:
     (site / "book").mkdir()
     html = re.search(r"```\{raw\} html\n(.*?)```", (ROOT / "book" / "explorer.md").read_text(), flags=re.S)[1]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    (site / "book" / "explorer.html").write_text(
-        f"<!doctype html><html lang=en><head>{head}</head><body>{html}</body></html>"
-    )
-    return (site / "book" / "explorer.html").as_uri()
+    path = site / "book" / "explorer.html"
+    path.write_text(f"<!doctype html><html lang=en><head>{head}</head><body>{html}</body></html>")
+    return path.as_uri()
 
 
 class Explorer:
@@ -125,6 +128,9 @@ class Explorer:
         from selenium.webdriver.support.ui import WebDriverWait
 
         WebDriverWait(self.browser, 20).until(lambda browser: is_so())
+
+    def count(self, selector: str) -> int:
+        return len(self.browser.find_elements("css selector", selector))
 
     def listed(self) -> list[str]:
         return self.script("return [...document.querySelectorAll('.questions a')].map(a => a.hash)")
@@ -198,7 +204,7 @@ def test_a_question_is_shown_without_its_file(shown, tmp_path):
         file.unlink()
     shown.open("#q=q1")
     assert "Gold pages" in shown.text(".detail")
-    assert shown.browser.find_elements("css selector", ".places") == []
+    assert shown.count(".places") == 0
 
 
 def test_the_readers_own_copy_is_read_in_the_browser(shown, study, tmp_path):
@@ -223,7 +229,7 @@ def test_hostile_text_stays_text(shown):
     shown.script("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert HOSTILE in shown.text(".written")
     assert shown.script("return window.hacked") is None
-    assert shown.script("return document.querySelectorAll('#explorer b, #explorer script').length") == 0
+    assert shown.count("#explorer b, #explorer script") == 0
     assert [entry for entry in shown.browser.get_log("browser") if entry["source"] == "javascript"] == []
 
 
@@ -255,8 +261,8 @@ def test_every_control_and_picture_has_a_name_and_nothing_is_wider_than_a_phone(
     shown.open("#q=q2")
     code = "return [...document.querySelectorAll('select, input')].filter(e => !e.labels.length).length"
     assert shown.script(code) == 0
-    assert shown.script("return [...document.images].filter(i => !i.alt).length") == 0
-    assert shown.script("return document.querySelectorAll('.detail table caption').length") == 1
+    assert shown.count("img:not([alt]), img[alt='']") == 0
+    assert shown.count(".detail table caption") == 1
     size = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
     shown.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:

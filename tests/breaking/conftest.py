@@ -1,10 +1,10 @@
 """How a fault is judged, a sound dataset to be damaged, and the table of what came of each case: ``make break``."""
 
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -41,7 +41,7 @@ def told(record_property):
         record_property("said", said or "right")
         if words is None:
             assert said == ""
-        elif not (may_work and said == ""):
+        elif said or not may_work:
             assert said, "nothing was told"
             assert words in said
             assert len(said) <= LONGEST
@@ -53,16 +53,13 @@ class Sound:
     """A sound dataset of two filings, its profile and its results, below a folder."""
 
     def __init__(self, folder: Path, tokenizer: Path):
-        self.folder, self.numbers = folder, count()
-        self.profile = folder / "small.yaml"
+        self.folder, self.profile = folder, folder / "small.yaml"
         settings = {"embedder": {"weights": str(tokenizer)}, "chunks": {"size": 8, "overlap": 2}}
         self.profile.write_text(yaml.safe_dump({"extends": "default"} | settings))
 
     def new(self) -> Path:
         """A new empty folder."""
-        path = self.folder / f"{next(self.numbers):04d}"
-        path.mkdir()
-        return path
+        return Path(tempfile.mkdtemp(dir=self.folder))
 
     def dataset(self, root: Path | None = None) -> Path:
         """Write the dataset; its folder."""
@@ -73,14 +70,14 @@ class Sound:
             made.question(f"q-{name}", name, (1, texts[1]), question=asked, question_type="t")
         return made.write()
 
-    def open(self, root: Path, artifacts: Path, **given: object) -> Study:
+    def open(self, root: Path, artifacts: Path | None = None, **given: object) -> Study:
         """The study of a dataset."""
         named = {"dataset": str(root), "profile": str(self.profile), "results": "fresh"} | given
-        return open_study(artifacts=artifacts, say=lambda line: None, **named)
+        return open_study(artifacts=artifacts or self.new(), say=lambda line: None, **named)
 
     def results(self, root: Path, artifacts: Path | None = None) -> list[str]:
         """The runs and metrics of a dataset."""
-        study = self.open(root, artifacts or self.new())
+        study = self.open(root, artifacts)
         study.store.say = lambda line: None
         conditions = ("standard", "oracle-page")
         frames = [frame(study, "bm25", one) for one in conditions for frame in (evaluate, Study.run)]

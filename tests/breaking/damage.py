@@ -5,22 +5,37 @@ from pathlib import Path
 
 import pytest
 
-
-def _flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    if content:
-        content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+Spoil = Callable[[Path], object]
 
 
-DAMAGES: dict[str, Callable[[Path], object]] = {
-    "one bit flipped": _flip,
-    "cut in half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    "emptied": lambda path: path.write_bytes(b""),
-    "gone": lambda path: path.unlink(),
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
-    "a dangling link": lambda path: (path.unlink(), path.symlink_to("nowhere")),
-    "a line more": lambda path: path.write_bytes(path.read_bytes() + b"\n0,0\n"),
+def rewritten(change: Callable[[bytes], bytes]) -> Spoil:
+    """Gives a file other content."""
+    return lambda path: path.write_bytes(change(path.read_bytes()))
+
+
+def replaced(make: Spoil) -> Spoil:
+    """Makes something else where a file is."""
+    return lambda path: (path.unlink(), make(path))
+
+
+def below(name: str, spoil: Spoil) -> Spoil:
+    """Spoils the file of this name below a folder."""
+    return lambda root: spoil(root / name)
+
+
+def _flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes(byte ^ 1 for byte in content[middle : middle + 1]) + content[middle + 1 :]
+
+
+DAMAGES: dict[str, Spoil] = {
+    "one bit flipped": rewritten(_flipped),
+    "cut in half": rewritten(lambda content: content[: len(content) // 2]),
+    "emptied": rewritten(lambda content: b""),
+    "gone": Path.unlink,
+    "a folder": replaced(Path.mkdir),
+    "a dangling link": replaced(lambda path: path.symlink_to("nowhere")),
+    "a line more": rewritten(lambda content: content + b"\n0,0\n"),
 }
 
 

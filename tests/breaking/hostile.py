@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,18 +14,20 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import nbformat
 import pandas as pd
-import pymupdf
 import yaml
 
 from lib.analysis.failures import OF_PAGES
 from lib.book.allowed import OF_GLUE, check_generated
 from lib.book.build import run_jupyter_book
-from lib.book.explorer import as_script
+from lib.data.dataset import read_dataset
+from lib.data.pages import extract_pages
 from lib.files import ROOT
 from lib.profile import load_profile
 from lib.show.display import escape, figure, label, note, table, verbatim
 from lib.show.figures import COLOURS, bars
 from lib.show.groups import caption
+from tests.conftest import DatasetFolder
+from tests.made import make_study
 
 SECRET = "no-reader-may-see-this-line"
 #: Each would run a script, take a file into the book, or break a page, were it not shown as the text that it is.
@@ -69,13 +72,6 @@ def texts(secret: Path, in_line: bool = False) -> list[str]:
     return ["".join(c if c.isprintable() else " " for c in text) for text in filled] if in_line else filled
 
 
-def write_secret(folder: Path) -> Path:
-    """The file that hostile text points to."""
-    path = folder / "secret.txt"
-    path.write_text(f"{SECRET}\n")
-    return path
-
-
 def write_dataset(root: Path, secret: Path) -> Path:
     """Filings and questions of the demo, one filing a company, with hostile text in every field and on every page.
 
@@ -85,43 +81,36 @@ def write_dataset(root: Path, secret: Path) -> Path:
     labels, whole = texts(secret, in_line=True), texts(secret)
     numbers: dict[str, int] = {}
 
-    def spoilt(value: str, said: Sequence[str] = labels) -> str:
-        return f"{value} {said[numbers.setdefault(value, len(numbers)) % len(said)]}"
+    def spoil(record: dict, names: str, said: Sequence[str] = labels) -> None:
+        for name in names.split():
+            number = numbers.setdefault(record[name], len(numbers))
+            record[name] += f" {said[number % len(said)]}"
 
     asked, described = (
         [json.loads(line) for line in next((DEMO / "data").glob(f"*{name}*.jsonl")).read_text().splitlines()]
         for name in ("open_source", "document_information")
     )
-    names = list({one["company"]: one["doc_name"] for one in asked}.values())
-    asked = [one for one in asked if one["doc_name"] in names]
-    described = [one for one in described if one["doc_name"] in names]
-    for one in described:
-        one |= {name: spoilt(one[name]) for name in ("company", "gics_sector", "doc_type")}
-    for row, one in enumerate(asked):
+    names = {one["company"]: one["doc_name"] for one in asked}.values()
+    made, found = DatasetFolder(root), read_dataset(DEMO, "demo")
+    found = replace(found, filings=found.filings[found.filings["doc_name"].isin(names)])
+    for name, pages in extract_pages(found).groupby("doc_name"):
+        made.text(name, *(f"{text}\n{whole[page % len(whole)]}" for page, text in enumerate(pages["text"])))
+    made.questions = [one for one in asked if one["doc_name"] in names]
+    made.documents = [one for one in described if one["doc_name"] in names]
+    for one in made.documents:
+        spoil(one, "company gics_sector doc_type")
+    for row, one in enumerate(made.questions):
         one["financebench_id"] += "".join(labels[row % len(labels)].split())
-        one |= {name: spoilt(one[name]) for name in ("company", "question_type")}
-        one |= {name: spoilt(one[name], whole) for name in ("question", "answer")}
+        spoil(one, "company question_type")
+        spoil(one, "question answer", whole)
         for piece in one["evidence"]:
             piece["evidence_text"] += f"\n{whole[piece['evidence_page_num'] % len(whole)]}"
-    (root / "data").mkdir(parents=True)
-    (root / "pages").mkdir()
-    for name in names:
-        gold = [piece["evidence_page_num"] for one in asked for piece in one["evidence"] if one["doc_name"] == name]
-        with pymupdf.open(DEMO / "pdfs" / f"{name}.pdf") as pdf:
-            pages = [f"{pdf[page].get_text()}\n{whole[page % len(whole)]}" for page in range(max(gold) + 1)]
-        lines = [{"doc_name": name, "page": page, "text": text} for page, text in enumerate(pages)]
-        (root / "pages" / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
-    for name, records in (("questions", asked), ("document_information", described)):
-        (root / "data" / f"hostile_{name}.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
-    return root
+    return made.write()
 
 
 def build_dataset(folder: Path, secret: Path) -> Path:
-    """The book of a hostile dataset in a copy of this checkout, whose language model writes hostile text, too.
-
-    Returns:
-        The folder of its HTML.
-    """
+    """The book of a hostile dataset, made in a copy of this checkout whose language model writes hostile text, too; the
+    folder of its HTML."""
     checkout, model, said = folder / "checkout", folder / "model", texts(secret)
     ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
     for name in COPIED:
@@ -148,51 +137,32 @@ def build_dataset(folder: Path, secret: Path) -> Path:
 
 
 def few_pages(folder: Path, secret: Path) -> Path:
-    """A book of two pages with hostile text in everything that a chapter can show, and in the explorer's data.
-
-    Returns:
-        The folder of its HTML.
+    """A book of two pages with hostile text in everything that a chapter can show; the folder of its HTML.
 
     Raises:
         StudyError: a page has what it may not contain, or jupyter-book warns.
     """
-    said, site, index = texts(secret), folder / "site", ["root: book/intro", "format: jb-book", "chapters:"]
-    stub = _Outputs(folder)
-    chapter = nbformat.v4.new_notebook(cells=list(_cells(stub, said)), metadata=LANGUAGE)
-    stub.write("notebooks/01_data.ipynb", nbformat.writes(chapter))
-    stub.write("pages/headline.md", "\n".join(f"- {escape(text)}" for text in said))
+
+    def write(name: str, content: str) -> None:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+    said = texts(secret)
+    about = SimpleNamespace(name=TEXTS[0])
+    given = {"outputs": folder, "write": write, "provenance": "", "parameters": {"k": 5}}
+    study = make_study(**given, dataset=about, profile=about, questions=pd.DataFrame({"company": ["<b>"]}))
+    chapter = nbformat.v4.new_notebook(cells=list(_cells(study, said)), metadata=LANGUAGE)
+    write("notebooks/01_data.ipynb", nbformat.writes(chapter))
+    write("pages/headline.md", "\n".join(f"- {escape(text)}" for text in said))
     check_generated(folder)
-    ignored = shutil.ignore_patterns("_build", "results", "[a-z]*.md")
-    shutil.copytree(ROOT / "book", site / "book", ignore=ignored)
-    shutil.copyfile(ROOT / "book" / "explorer.md", site / "book" / "explorer.md")
-    (site / "book" / "intro.md").write_text("# Hostile\n\n```{include} ../pages/headline.md\n```\n")
-    for name in ("notebooks", "pages", "tables", "figures"):
-        shutil.copytree(folder / name, site / name)
-    (site / "book" / "_static" / "explorer").mkdir(exist_ok=True)
-    (site / "book" / "_static" / "explorer" / "data.js").write_text(as_script(_explored(said)))
-    shutil.copyfile(ROOT / "_config.yml", site / "_config.yml")
-    listed = [f"  - file: {name}" for name in ("notebooks/01_data", "book/explorer")]
-    (site / "_toc.yml").write_text("\n".join([*index, *listed]) + "\n")
-    return run_jupyter_book(site, folder / "compiled")
+    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns("_build", "results", "[a-z]*.md"))
+    shutil.copyfile(ROOT / "_config.yml", folder / "_config.yml")
+    write("book/intro.md", "# Hostile\n\n```{include} ../pages/headline.md\n```\n")
+    write("_toc.yml", "root: book/intro\nformat: jb-book\nchapters:\n  - file: notebooks/01_data\n")
+    return run_jupyter_book(folder, folder.with_name(f"{folder.name}-compiled"))
 
 
-class _Outputs:
-    """What showing a table or a figure needs of a study, with hostile names."""
-
-    provenance, parameters = "", {"k": 5}
-
-    def __init__(self, outputs: Path):
-        self.outputs = outputs
-        self.questions = pd.DataFrame({"company": ["<b>"]})
-        self.dataset = self.profile = SimpleNamespace(name=TEXTS[0])
-
-    def write(self, name: str, content: str) -> None:
-        """Write a file of the outputs."""
-        (self.outputs / name).parent.mkdir(parents=True, exist_ok=True)
-        (self.outputs / name).write_text(content)
-
-
-def _cells(stub: _Outputs, said: Sequence[str]) -> Iterator[nbformat.NotebookNode]:
+def _cells(study: SimpleNamespace, said: Sequence[str]) -> Iterator[nbformat.NotebookNode]:
     """A chapter's cells with every kind of output, each about all of the texts."""
     yield nbformat.v4.new_markdown_cell("# Hostile\n\nOf {glue:text}`00-text`, {glue:text}`00-first`.")
     for number, text in enumerate(said):
@@ -202,9 +172,9 @@ def _cells(stub: _Outputs, said: Sequence[str]) -> Iterator[nbformat.NotebookNod
         axes.set_title(label(text))
         asked = SimpleNamespace(question_id=text, kind=next(iter(OF_PAGES)))
         shown = [
-            table(stub, frame, f"table-{number}", "Of {who} ({dataset}).", "Best: {who}.", who=text),
-            figure(stub, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text),
-            figure(stub, plt.figure(figsize=(1, 1)), f"page-{number}", caption(asked, text), "{who}", frame, who=text),
+            table(study, frame, f"table-{number}", "Of {who} ({dataset}).", "Best: {who}.", who=text),
+            figure(study, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text),
+            figure(study, plt.figure(figsize=(1, 1)), f"page-{number}", caption(asked, text), "{who}", frame, who=text),
             note(verbatim(text)),
             note(f"- {escape(text)}\n- *{escape(text)}*"),
         ]
@@ -216,26 +186,6 @@ def _cells(stub: _Outputs, said: Sequence[str]) -> Iterator[nbformat.NotebookNod
             kept["metadata"] = {"scrapbook": {"mime_prefix": OF_GLUE, "name": name}}
             outputs.append(kept)
         yield nbformat.v4.new_code_cell("show()", outputs=outputs)
-
-
-def _explored(said: Sequence[str]) -> dict:
-    """The explorer's data, a question for each text, which stands in all of its fields."""
-    about = ("text", "answer", "type", "docType", "company")
-    questions = [
-        dict.fromkeys(about, text)
-        | {
-            "id": f"q{number}{''.join(text.split())}",
-            "doc": "D",
-            "gold": [0],
-            "ranks": {"standard": {"bm25": [1]}},
-            "pictures": [],
-        }
-        | {"top": {"bm25": [["D", 0]]}, "written": [{"kind": text, "model": text, "text": text}]}
-        for number, text in enumerate(said)
-    ]
-    names = {"dataset": said[0], "profile": said[1], "provenance": said[2], "k": 5, "best": "bm25"}
-    runs = {"depths": {"bm25": {"standard": 5}}, "conditions": ["standard"]}
-    return names | runs | {"methods": [{"name": "bm25", "title": said[3]}], "questions": questions}
 
 
 def leaks(site: Path) -> list[Path]:

@@ -19,7 +19,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.breaking, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def secret(tmp_path_factory) -> Path:
     """A file that hostile text points to."""
-    return hostile.write_secret(tmp_path_factory.mktemp("secret"))
+    path = tmp_path_factory.mktemp("secret") / "secret.txt"
+    path.write_text(f"{hostile.SECRET}\n")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def test_every_text_is_shown_as_text(of_outputs, secret):
 @pytest.mark.parametrize("name", ["of_outputs", "of_dataset"])
 def test_nothing_is_executed_and_nothing_is_broken(name, request, browser):
     site = request.getfixturevalue(name)
-    assert len(pages_of(site)) >= 5
+    assert len(pages_of(site)) >= 4
     assert problems_of(site, browser, pages_of(site)) == []
 
 

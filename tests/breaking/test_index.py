@@ -1,7 +1,6 @@
 """An index is a mirror of its folder, whatever happens to either: filings, odd files, damage, kills, full disks."""
 
 import errno
-import json
 import os
 import shutil
 import tempfile
@@ -26,9 +25,11 @@ from lib.data.locate import folder_of, named_apart
 from lib.files import aside
 from lib.words import StudyError
 from tests.breaking.damage import DAMAGES, cases
+from tests.conftest import DatasetFolder, write_pdf
 
 breaking = pytest.mark.breaking
 PLAN = Plan("stub", "stub", "float32", 1, 16, 4, 16, 4)
+OF_A_FILE = {name: spoil for name, spoil in DAMAGES.items() if name != "a folder"}
 
 
 class Stub:
@@ -49,52 +50,37 @@ def stub(wordpiece):
         yield
 
 
-def write_text(root: Path, name: str, *texts: str) -> Path:
-    lines = [json.dumps({"doc_name": name, "page": page, "text": text}) for page, text in enumerate(texts)]
-    (root / "pages").mkdir(parents=True, exist_ok=True)
-    path = root / "pages" / f"{name}.jsonl"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def write_pdf(path: Path, *texts: str, **size) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with pymupdf.open() as made:
-        for text in texts:
-            made.new_page(**size).insert_text((50, 50), text)
-        made.save(path)
-    return path
-
-
 @pytest.fixture
-def root(tmp_path) -> Path:
+def folder(folder) -> DatasetFolder:
     """A folder of two filings."""
-    write_text(tmp_path / "filings", "ACME", "Acme annual report", "Net sales rose")
-    write_text(tmp_path / "filings", "BOLT", "Bolt annual report", "Cash flow fell")
-    return tmp_path / "filings"
+    folder.text("ACME", "Acme annual report", "Net sales rose")
+    folder.text("BOLT", "Bolt annual report", "Cash flow fell")
+    return folder
 
 
 @pytest.fixture
-def shards(root, tmp_path) -> Shards:
-    made = Shards(tmp_path / "index", PLAN, root)
+def shards(folder, tmp_path, monkeypatch) -> Shards:
+    """Its index, which is also that of the commands."""
+    made = Shards(tmp_path / "index", PLAN, folder.root)
     write_shards(made)
+    monkeypatch.setattr(index, "shards_of", lambda *given: made)
     return made
 
 
 CHANGES = {
-    "nothing": (lambda root: None, "", ["ACME", "BOLT"]),
-    "touched": (lambda root: os.utime(root / "pages" / "ACME.jsonl", (1, 1)), "", ["ACME", "BOLT"]),
-    "added": (lambda root: write_text(root, "CORK", "Cork"), "1 added", ["ACME", "BOLT", "CORK"]),
-    "changed": (lambda root: write_text(root, "ACME", "Other pages"), "1 changed", ["ACME", "BOLT"]),
-    "removed": (lambda root: (root / "pages" / "ACME.jsonl").unlink(), "1 removed", ["BOLT"]),
-    "all removed": (lambda root: shutil.rmtree(root / "pages"), "2 removed", []),
+    "nothing": (lambda folder: None, "", ["ACME", "BOLT"]),
+    "touched": (lambda folder: os.utime(folder.root / "pages" / "ACME.jsonl", (1, 1)), "", ["ACME", "BOLT"]),
+    "added": (lambda folder: folder.text("CORK", "Cork"), "1 added", ["ACME", "BOLT", "CORK"]),
+    "changed": (lambda folder: folder.text("ACME", "Other pages"), "1 changed", ["ACME", "BOLT"]),
+    "removed": (lambda folder: (folder.root / "pages" / "ACME.jsonl").unlink(), "1 removed", ["BOLT"]),
+    "all removed": (lambda folder: shutil.rmtree(folder.root / "pages"), "2 removed", []),
 }
 
 
 @breaking
 @cases(("change", "said", "names"), CHANGES)
-def test_a_change_of_the_folder_is_seen_and_followed(shards, root, change, said, names):
-    change(root)
+def test_a_change_of_the_folder_is_seen_and_followed(shards, folder, change, said, names):
+    change(folder)
     seen = shards.compare()
     assert str(seen) == said
     assert set(seen.names) <= {*names}  # a changed filing is not searched as it was
@@ -104,30 +90,29 @@ def test_a_change_of_the_folder_is_seen_and_followed(shards, root, change, said,
     assert write_shards(shards)[1].empty
 
 
-FILES = ("plan.json", "pages/ACME.parquet", "windows/ACME.parquet", "records/ACME.json")
-
-
 @breaking
-@pytest.mark.parametrize("file", FILES)
-@cases("spoil", {name: spoil for name, spoil in DAMAGES.items() if name != "a folder"})
-def test_a_damaged_file_of_the_index_is_made_again(shards, root, file, spoil):
+@pytest.mark.parametrize("file", ["plan.json", "pages/ACME.parquet", "windows/ACME.parquet", "records/ACME.json"])
+@cases("spoil", OF_A_FILE)
+def test_a_damaged_file_of_the_index_is_made_again(shards, folder, file, spoil):
     whole = {path: path.read_bytes() for kind in ("pages", "windows") for path in shards.folder.glob(f"{kind}/*")}
     spoil(shards.folder / file)
-    again = Shards(shards.folder, PLAN, root)
+    again = Shards(shards.folder, PLAN, folder.root)
     assert Archive(again).pages["doc_name"].unique().tolist() == ["ACME", "BOLT"][int(file != "plan.json") :]
     write_shards(again)
     assert {path: path.read_bytes() for path in whole} == whole
     assert again.compare().names == ["ACME", "BOLT"]
 
 
+def linked_outside(root: Path) -> None:
+    (root / "pdfs").rmdir()
+    (root / "pdfs").symlink_to(write_pdf(root.parent / "out" / "X.pdf", "secret").parent)
+
+
 ODD = {
     "a dangling link": lambda root: (root / "X.pdf").symlink_to("nowhere"),
     "a link to itself": lambda root: (root / "X.pdf").symlink_to("X.pdf"),
     "a link to a file outside": lambda root: (root / "X.pdf").symlink_to(write_pdf(root.parent / "out.pdf", "secret")),
-    "a link to a folder outside": lambda root: (
-        write_pdf(root.parent / "out" / "X.pdf", "secret"),
-        (root / "pdfs").symlink_to(root.parent / "out"),
-    ),
+    "a link to a folder outside": linked_outside,
     "a folder": lambda root: (root / "X.pdf").mkdir(),
     "a pipe": lambda root: os.mkfifo(root / "X.pdf"),
     "a long name": lambda root: write_pdf(root / f"X{'x' * 240}.pdf", "text"),
@@ -143,16 +128,14 @@ ODD = {
 
 @breaking
 @cases("make", ODD)
-def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, root, monkeypatch, make):
-    make(root)
-    write_text(root, "CORK", "Cork")
-    monkeypatch.setattr(index, "shards_of", lambda *given: shards)
+def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, folder, make):
+    make(folder.root)
+    folder.text("CORK", "Cork")
     for is_again in (False, True):
         done = CliRunner().invoke(index_command, [])
         assert done.exit_code == 0, done.output
-        said = [line for line in done.stderr.splitlines() if line.startswith("left out: ")]
-        assert len(said) == 1
-        assert "X" in said[0] or "pdfs: leads out" in said[0]
+        (said,) = (line for line in done.stderr.splitlines() if line.startswith("left out: "))
+        assert "X" in said or "pdfs: leads out" in said
         assert "1 left out" in done.stdout
         assert ("1 left out; read now: 0 pages" in done.stdout) == is_again
     assert [name for name in shards.names() if name != "X"] == ["ACME", "BOLT", "CORK"]
@@ -163,10 +146,9 @@ def test_an_odd_file_is_left_out_with_its_path_and_stops_no_other(shards, root, 
 
 
 @breaking
-def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(shards, root, monkeypatch):
-    write_pdf(root / "pdfs" / "SCAN.pdf", "", "")
-    write_pdf(root / "HALF.PDF", "Half of it", "")
-    monkeypatch.setattr(index, "shards_of", lambda *given: shards)
+def test_a_scan_is_named_with_what_mends_it_and_pages_without_text_are_counted(shards, folder):
+    folder.pdf("SCAN", "", "")
+    write_pdf(folder.root / "HALF.PDF", "Half of it", "")
     said = CliRunner().invoke(index_command, []).stderr
     assert "pdfs/SCAN.pdf: no page has text" in said
     assert "ocrmypdf pdfs/SCAN.pdf pdfs/SCAN.pdf" in said
@@ -186,19 +168,18 @@ def test_two_folders_of_one_name_never_share_an_index(tmp_path):
 
 
 @breaking
-@pytest.mark.parametrize("name", ["~nosuchuser/x", "x" * 5000, "\0", "no/such", ""], ids=ascii)
-def test_a_path_that_is_no_folder_is_none(name, tmp_path, monkeypatch):
-    assert name == "" or folder_of(name) is None
-    if name:
-        done = CliRunner().invoke(commands, ["index", "--dataset", name])
-        assert done.exit_code == 1
-        assert "no folder" in done.output
+@pytest.mark.parametrize("name", ["~nosuchuser/x", "x" * 5000, "\0", "no/such"], ids=ascii)
+def test_a_path_that_is_no_folder_is_none(name):
+    assert folder_of(name) is None
+    done = CliRunner().invoke(commands, ["index", "--dataset", name])
+    assert done.exit_code == 1
+    assert "no folder" in done.output
 
 
 @breaking
-def test_pictures_are_of_the_bytes_that_were_read(root, shards):
-    path = write_pdf(root / "CORK.pdf", "Cork", "Second", width=144_000, height=144_000)
-    write_pdf(root / "pdfs" / "ACME.pdf", "Another text")
+def test_pictures_are_of_the_bytes_that_were_read(folder, shards):
+    path = write_pdf(folder.root / "CORK.pdf", "Cork", "Second", side=144_000)
+    folder.pdf("ACME", "Another text")
     write_shards(shards)
     page = {"doc_name": "CORK", "page": 1}
     first = page_picture(shards, page)
@@ -216,7 +197,8 @@ def test_pictures_are_of_the_bytes_that_were_read(root, shards):
 
 
 @breaking
-def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "limit"), [("MEMORY_MIB", 160), ("PROCESSOR_S", 1)])
+def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch, name, limit):
     path = write_pdf(tmp_path / "BOMB.pdf", "Revenue")
     with pymupdf.open(path) as made:
         drawing = made[0].get_contents()[0]
@@ -224,27 +206,20 @@ def test_a_pdf_that_takes_too_much_is_left_out(tmp_path, monkeypatch):
         made.update_stream(drawing, made.xref_stream(drawing) + letters * 150_000, compress=True)
         made.save(tmp_path / "X.pdf")
     assert (tmp_path / "X.pdf").stat().st_size < 100_000
-    for name, limit in (("MEMORY_MIB", 160), ("PROCESSOR_S", 1)):
-        with monkeypatch.context() as patch:
-            patch.setattr(pdf, name, limit)
-            texts, wrong = pdf.read_texts(tmp_path / "X.pdf")
-        assert texts == []
-        assert "to read" in wrong
+    monkeypatch.setattr(pdf, name, limit)
+    texts, wrong = pdf.read_texts(tmp_path / "X.pdf")
+    assert texts == []
+    assert "to read" in wrong
 
 
-@pytest.mark.parametrize(
-    ("said", "is_short"),
-    [
-        ("code=2: calloc (4104 x 1 bytes) failed", True),
-        ("malloc (90000 bytes) failed", True),
-        ("FT_Load_Glyph(TimesNewRomanPSMT,94,FT_LOAD_NO_HINTING): array allocation size too large", False),
-    ],
-)
-def test_a_font_that_is_odd_is_no_lack_of_memory(said, is_short):
-    assert bool(pdf.NO_MEMORY.search(said)) == is_short
+def test_a_font_that_is_odd_is_no_lack_of_memory():
+    assert pdf.NO_MEMORY.search("code=2: calloc (4104 x 1 bytes) failed")
+    assert pdf.NO_MEMORY.search("malloc (90000 bytes) failed")
+    assert not pdf.NO_MEMORY.search("FT_Load_Glyph(TimesNewRomanPSMT,94): array allocation size too large")
 
 
-NAMES, WORDS = ("ACME", "BOLT", "CORK"), ("zebra", "quince", "walrus", "")
+NAMES, WORDS = some.sampled_from(["ACME", "BOLT", "CORK"]), some.sampled_from(["zebra", "quince", "walrus", ""])
+ENDS = some.sampled_from([KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
 
 
 class Mirror(stateful.RuleBasedStateMachine):
@@ -253,25 +228,24 @@ class Mirror(stateful.RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.home = Path(tempfile.mkdtemp())
-        self.root, self.filings, self.indexed = self.home / "filings", {}, {}
-        self.root.mkdir()
+        self.folder, self.filings, self.indexed = DatasetFolder(self.home / "filings"), {}, {}
 
-    shards = property(lambda self: Shards(self.home / "index", PLAN, self.root))
+    shards = property(lambda self: Shards(self.home / "index", PLAN, self.folder.root))
 
     def teardown(self):
         shutil.rmtree(self.home)
 
-    @stateful.rule(name=some.sampled_from(NAMES), words=some.lists(some.sampled_from(WORDS), min_size=1, max_size=2))
+    @stateful.rule(name=NAMES, words=some.lists(WORDS, min_size=1, max_size=2))
     def write(self, name, words):
-        write_text(self.root, name, *words)
+        self.folder.text(name, *words)
         self.filings[name] = words
 
-    @stateful.rule(name=some.sampled_from(NAMES))
+    @stateful.rule(name=NAMES)
     def remove(self, name):
-        (self.root / "pages" / f"{name}.jsonl").unlink(missing_ok=True)
+        (self.folder.root / "pages" / f"{name}.jsonl").unlink(missing_ok=True)
         self.filings.pop(name, None)
 
-    @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(set(DAMAGES) - {"a folder"})))
+    @stateful.rule(which=some.integers(0, 20), how=some.sampled_from(sorted(OF_A_FILE)))
     def damage(self, which, how):
         files = sorted(path for path in (self.home / "index").rglob("*.*") if path.is_file() and path.suffix != ".lock")
         if files:
@@ -279,24 +253,18 @@ class Mirror(stateful.RuleBasedStateMachine):
             DAMAGES[how](path)
             self.indexed.pop(path.stem, None)
 
-    @stateful.rule(kind=some.sampled_from(["pages", "windows", "records"]), name=some.sampled_from(NAMES))
+    @stateful.rule(kind=some.sampled_from(["pages", "windows", "records"]), name=NAMES)
     def leave_a_killed_write(self, kind, name):
         half = aside(self.shards.path(kind, name))
         half.parent.mkdir(exist_ok=True)
         half.write_bytes(b"PAR1")
 
-    @stateful.rule(
-        at=some.integers(0, 6), error=some.sampled_from([KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
-    )
+    @stateful.rule(at=some.integers(0, 6), error=ENDS)
     def index_and_fail(self, at, error):
         """The n-th write ends within: as of a kill, or a full disk."""
-        calls, before = iter(range(100)), {*self.home.glob("index/**/.*")}
-
-        def fail(file):
-            if next(calls) == at:
-                raise error
-
-        with mock.patch("os.fsync", fail):
+        before, outcomes = {*self.home.glob("index/**/.*")}, [None] * 100
+        outcomes[at] = error
+        with mock.patch("os.fsync", side_effect=outcomes):
             try:
                 write_shards(self.shards)
                 self.indexed = dict(self.filings)
@@ -314,19 +282,16 @@ class Mirror(stateful.RuleBasedStateMachine):
 
     @stateful.rule()
     def ask(self):
-        shards = self.shards
         now = {name: words for name, words in self.indexed.items() if self.filings.get(name) == words}
         wanted = {name: words for name, words in now.items() if any(words)}
         try:
-            archive = Archive(shards)
+            archive = Archive(self.shards)
         except StudyError:
             assert not wanted
             return
-        found = archive.pages.groupby("doc_name", sort=False)["text"].agg(list).to_dict()
-        assert found == wanted
+        assert archive.pages.groupby("doc_name", sort=False)["text"].agg(list).to_dict() == wanted
         for word in filter(None, {word for words in wanted.values() for word in words}):
-            best = archive.ask(word, 9)
-            assert word in best["text"].tolist()
+            assert word in archive.ask(word, 9)["text"].tolist()
 
 
 Mirror.TestCase.settings = hypothesis.settings(max_examples=8, stateful_step_count=12, deadline=None)
@@ -335,6 +300,5 @@ test_any_history = Mirror.TestCase
 
 @pytest.mark.slow
 def test_long_histories():
-    stateful.run_state_machine_as_test(
-        Mirror, settings=hypothesis.settings(max_examples=40, stateful_step_count=50, deadline=None)
-    )
+    longer = hypothesis.settings(max_examples=40, stateful_step_count=50, deadline=None)
+    stateful.run_state_machine_as_test(Mirror, settings=longer)

@@ -10,10 +10,12 @@ import os
 import random
 import re
 import resource
-import shutil
 import signal
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -30,7 +32,7 @@ from lib.models.prompts import Generation, Prompt, Sampling
 from lib.models.written import GenerationLog, Item, Model
 from lib.profile import load_profile
 from lib.words import DatasetError, StudyError
-from tests.breaking.damage import DAMAGES, cases
+from tests.breaking.damage import DAMAGES, below, cases, replaced, rewritten
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
@@ -55,43 +57,33 @@ def edit(path: Path, line: int = 0, **changes: object) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-# What a field may be; its line is named otherwise.
-def is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and not HALF.search(value)
+def kinds_of(value: object) -> set[str]:
+    """What a value may be as a field of a record."""
+    is_string = isinstance(value, str)
+    is_text = is_string and bool(value.strip()) and not HALF.search(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
+    is_digits = is_string and bool(re.fullmatch("[0-9]{4}", value))
+    found = {
+        "text": is_text,
+        "label": is_number or (is_text and not CONTROL.search(value)),
+        "missing": value in (None, []) or (is_string and not value.strip()),
+        "year": (is_digits or is_number) and 1900 <= float(value) <= 2100 and float(value) % 1 == 0,
+        "id": is_string and value.isprintable() and value.split() == [value],
+        "1": value == 1 and type(value) is int,
+    }
+    return {kind for kind, is_so in found.items() if is_so}
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
-
-
-def is_label(value: object) -> bool:
-    return is_number(value) or (is_text(value) and not CONTROL.search(value))
-
-
-def is_missing(value: object) -> bool:
-    return value in (None, [], "") or (isinstance(value, str) and not value.strip())
-
-
-def is_year(value: object) -> bool:
-    is_digits = isinstance(value, str) and re.fullmatch("[0-9]{4}", value)
-    return bool(is_digits or is_number(value)) and 1900 <= float(value) <= 2100 and float(value) % 1 == 0
-
-
-def is_id(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable() and value.split() == [value]
-
-
-NEVER = [(QUESTIONS, "evidence"), (QUESTIONS, "doc_name"), (DOCUMENTS, "doc_name"), (ACME, "doc_name")]
-MAY_MISS = [(QUESTIONS, "company"), (DOCUMENTS, "gics_sector"), (DOCUMENTS, "doc_type")]
+#: File and field to what it may be; its line is named otherwise.
 RIGHT = {
-    **dict.fromkeys(NEVER, lambda value: False),
-    **dict.fromkeys(MAY_MISS, lambda value: is_missing(value) or is_label(value)),
-    **dict.fromkeys([(QUESTIONS, "question_type"), (DOCUMENTS, "company")], is_label),
-    (QUESTIONS, "financebench_id"): is_id,
-    (QUESTIONS, "question"): is_text,
-    (QUESTIONS, "answer"): lambda value: is_label(value) or is_text(value),
-    (DOCUMENTS, "doc_period"): lambda value: is_missing(value) or is_year(value),
-    (ACME, "page"): lambda value: value == 1 and type(value) is int,
+    **dict.fromkeys([(file, "doc_name") for file in FILES] + [(QUESTIONS, "evidence")], ""),
+    **dict.fromkeys([(QUESTIONS, "company"), (DOCUMENTS, "gics_sector"), (DOCUMENTS, "doc_type")], "label missing"),
+    **dict.fromkeys([(QUESTIONS, "question_type"), (DOCUMENTS, "company")], "label"),
+    (QUESTIONS, "financebench_id"): "id",
+    (QUESTIONS, "question"): "text",
+    (QUESTIONS, "answer"): "label text",
+    (DOCUMENTS, "doc_period"): "missing year",
+    (ACME, "page"): "1",
 }
 
 
@@ -100,38 +92,20 @@ RIGHT = {
 def test_any_value_in_any_field_is_refused_with_its_file_or_used(sound, told, place, value):
     (file, field), root = place, sound.dataset()
     edit(root / file, int(file == ACME), **{field: value})
-    with told(None if RIGHT[place](value) else Path(file).name):
+    with told(None if kinds_of(value) & {*RIGHT[place].split()} else Path(file).name):
         sound.results(root)
 
 
 EVIDENCE = [[{"evidence_page_num": page}] for page in (-1, "1", 1.0, True, None, 99, 2**70)]
 EVIDENCE += [[{"evidence_page_num": 1, "evidence_text": text}] for text in (5, ["x"], "\ud800", "elsewhere entirely")]
-EVIDENCE += [[{"evidence_page_num": 1, "doc_name": "BOLT_2024", "evidence_text": "x"}]]
-EVIDENCE += [[None], ["x"], {}, "x"]
-
-
-@pytest.mark.parametrize("value", EVIDENCE, ids=ascii)
-def test_evidence_that_is_none_is_refused_with_its_line(sound, told, value):
-    with told("test_open_source.jsonl line 1"):
-        sound.attempt(lambda root: edit(root / QUESTIONS, evidence=value))
-
-
-KINDS = {
+EVIDENCE += [[{"evidence_page_num": 1, "doc_name": "BOLT_2024", "evidence_text": "x"}], [None], ["x"], {}, "x"]
+NO_FILES = {
     "a folder": Path.mkdir,
     "a dangling link": lambda path: path.symlink_to("nowhere"),
     "a link to itself": lambda path: path.symlink_to(path),
     "a pipe": os.mkfifo,
     "a device": lambda path: path.symlink_to("/dev/zero"),
 }
-
-
-@pytest.mark.parametrize("file", FILES)
-@cases("make", KINDS)
-def test_what_is_no_file_is_named(sound, told, file, make):
-    with told(Path(file).name):
-        sound.attempt(lambda root: ((root / file).unlink(), make(root / file)))
-
-
 BROKEN = {
     "UTF-16": lambda content: content.decode().encode("utf-16"),
     "UTF-32": lambda content: content.decode().encode("utf-32"),
@@ -152,33 +126,45 @@ UNUSUAL = {
     "Windows' line ends": lambda content: content.replace(b"\n", b"\r\n"),
     "blank lines": lambda content: content.replace(b"\n", b"\n\n"),
 }
+#: What is done to a dataset, and what the error names; None where the dataset is read all the same.
+SPOILT = {
+    f"evidence {value!a}": (below(QUESTIONS, partial(edit, evidence=value)), "test_open_source.jsonl line 1")
+    for value in EVIDENCE
+}
+for file in FILES:
+    for what, make in NO_FILES.items():
+        SPOILT[f"{file}: {what}"] = (below(file, replaced(make)), Path(file).name)
+    for what, change in (BROKEN | UNUSUAL).items():
+        SPOILT[f"{file}: {what}"] = (below(file, rewritten(change)), None if what in UNUSUAL else Path(file).name)
 
 
-@pytest.mark.parametrize("file", FILES)
-@cases("change", BROKEN | UNUSUAL)
-def test_a_broken_file_is_named_and_an_unusual_one_is_read(sound, told, file, change):
-    with told(None if change in UNUSUAL.values() else Path(file).name):
-        sound.attempt(lambda root: (root / file).write_bytes(change((root / file).read_bytes())))
+@cases(("spoil", "words"), SPOILT)
+def test_a_broken_dataset_is_named_and_an_unusual_one_is_read(sound, told, spoil, words):
+    with told(words):
+        sound.attempt(spoil)
 
 
-SCORED = [(DOCUMENTS, "company", "Other"), (DOCUMENTS, "doc_type", "8k"), (DOCUMENTS, "doc_period", 1999)]
-SCORED += [
-    (QUESTIONS, "question", "What else?"),
-    (QUESTIONS, "question_type", "other"),
-    (ACME, "text", "Another cover"),
+IDENTIFIED = [
+    (DOCUMENTS, "company", "Other", True),
+    (DOCUMENTS, "doc_type", "8k", True),
+    (DOCUMENTS, "doc_period", 1999, True),
+    (QUESTIONS, "question", "What else?", True),
+    (QUESTIONS, "question_type", "other", True),
+    (ACME, "text", "Another cover", True),
+    (DOCUMENTS, "gics_sector", "Other", False),
+    (QUESTIONS, "answer", "2", False),
 ]
-NOT_SCORED = [(DOCUMENTS, "gics_sector", "Other"), (QUESTIONS, "answer", "2")]  # no run depends on it
 
 
-@pytest.mark.parametrize(("file", "field", "value"), SCORED + NOT_SCORED)
-def test_what_a_result_depends_on_is_in_what_identifies_it(sound, file, field, value):
+@pytest.mark.parametrize(("file", "field", "value", "is_of_runs"), IDENTIFIED)
+def test_what_a_result_depends_on_is_in_what_identifies_it(sound, file, field, value, is_of_runs):
     root, artifacts = sound.dataset(), sound.new()
     first = sound.open(root, artifacts)
     fingerprint, key = first.dataset.fingerprint, first.run_entry("bm25").key
     edit(root / file, **{field: value})
     second = sound.open(root, artifacts)
     assert second.dataset.fingerprint != fingerprint
-    assert (second.run_entry("bm25").key != key) == ((file, field, value) in SCORED)
+    assert (second.run_entry("bm25").key != key) == is_of_runs
 
 
 @pytest.mark.parametrize(("name", "n_sound"), [("filings", 1), ("demo", 0), ("store", 0), ("financebench", 0)])
@@ -192,14 +178,8 @@ def test_another_dataset_under_a_name_that_is_taken_is_refused(sound, name, n_so
         sound.open(roots[n_sound], artifacts)
 
 
-DEFAULT = load_profile("default")
-SETTINGS = [
-    (section, name)
-    for section, given in DEFAULT.items()
-    if isinstance(given, dict) and section != "sets"
-    for name in given
-    if not isinstance(given[name], dict)
-]
+DEFAULT = {name: given for name, given in load_profile("default").items() if name != "sets" and isinstance(given, dict)}
+SETTINGS = [(part, name) for part in DEFAULT for name, value in DEFAULT[part].items() if not isinstance(value, dict)]
 SHARES = ("b", "warmup", "feature_share", "page_share", "shares", "right_from")
 
 
@@ -219,11 +199,9 @@ def may_be(name: str, value: object, like: object) -> bool:
 @hypothesis.settings(max_examples=N_SETTINGS, **ANY)
 @hypothesis.given(some.sampled_from(SETTINGS), JSON)
 def test_any_value_in_any_setting_is_refused_by_its_name_or_used(sound, told, place, value):
-    (section, name), path = place, sound.new() / "mine.yaml"
-    may_work = may_be(name, value, DEFAULT[section][name])
-    text = yaml.safe_dump({"extends": "default", section: {name: value}})
-    path.write_text(text, errors="surrogatepass")
-    with told(f"{section}.{name}", may_work):
+    (part, name), path = place, sound.new() / "mine.yaml"
+    path.write_text(yaml.safe_dump({"extends": "default", part: {name: value}}), errors="surrogatepass")
+    with told(f"{part}.{name}", may_work=may_be(name, value, DEFAULT[part][name])):
         load_profile(str(path))
 
 
@@ -233,14 +211,20 @@ PROFILES = {
     "nested deep": ("[" * 10_000, "not YAML"),
     "extends nothing": ("bm25: {k1: 1.0}", "extends: default"),
     "a set that is none": ("extends: default\nsets: {mine: 5}", "no settings"),
+    "a model without a tokenizer": ("extends: default\nembedder: {weights: ./empty}", "empty"),
+    "a model with half a tokenizer": ("extends: default\nembedder: {weights: ./half}", "half"),
 }
 
 
 @cases(("text", "words"), PROFILES)
-def test_a_profile_that_is_none_is_told(told, tmp_path, text, words):
-    (tmp_path / "mine.yaml").write_text(text)
+def test_a_profile_that_is_none_is_told(sound, told, tmp_path, monkeypatch, text, words):
+    monkeypatch.chdir(tmp_path)
+    for name in ("empty", "half"):
+        Path(name).mkdir()
+    Path("half/tokenizer.json").write_text("{")
+    Path("mine.yaml").write_text(text)
     with told(words):
-        load_profile(str(tmp_path / "mine.yaml"))
+        _ = sound.open(sound.dataset(), profile="mine.yaml").chunks
 
 
 PARAMETERS = {
@@ -257,34 +241,16 @@ PARAMETERS = {
 )
 def test_a_wrong_parameter_of_a_chapter_is_told(sound, told, name, value):
     with told(""):
-        sound.open(sound.dataset(), sound.new(), **{name: value})
-
-
-@pytest.mark.parametrize("content", ["", "{"], ids=["empty", "with half a tokenizer"])
-def test_a_models_folder_without_a_tokenizer_is_named(sound, told, tmp_path, content):
-    if content:
-        (tmp_path / "tokenizer.json").write_text(content)
-    profile = sound.new() / "mine.yaml"
-    profile.write_text(yaml.safe_dump({"extends": "default", "embedder": {"weights": str(tmp_path)}}))
-    with told(str(tmp_path)):
-        _ = sound.open(sound.dataset(), sound.new(), profile=str(profile)).chunks
-
-
-@pytest.fixture(scope="module")
-def computed(sound):
-    """A dataset and the artifacts of its results."""
-    root, artifacts = sound.dataset(), sound.new()
-    sound.results(root, artifacts)
-    return root, artifacts
+        sound.open(sound.dataset(), **{name: value})
 
 
 @cases("spoil", {name: DAMAGES[name] for name in ("cut in half", "emptied", "gone")})
-def test_a_damaged_cache_is_named_or_its_rows_are_computed_again(sound, told, computed, spoil):
-    root, whole = computed
-    copy = shutil.copytree(whole, sound.new(), dirs_exist_ok=True)
-    spoil(copy / "cache.sqlite")
+def test_a_damaged_cache_is_named_or_its_rows_are_computed_again(sound, told, spoil):
+    root, artifacts = sound.dataset(), sound.new()
+    sound.results(root, artifacts)
+    spoil(artifacts / "cache.sqlite")
     with told("cache.sqlite", may_work=True):
-        assert sound.results(root, copy) == sound.expected
+        assert sound.results(root, artifacts) == sound.expected
 
 
 class Echo:
@@ -306,28 +272,15 @@ def test_a_list_of_texts_that_is_cut_or_edited_changes_none_of_them(tmp_path, sh
     assert log.fill("answer", items, Echo).texts == {item.id: item.id.upper() for item in items}
 
 
-def apart(prepare, search) -> None:
-    """Search under other rights or limits, in a process of its own; raises the StudyError that it ends in."""
-    reader, writer = os.pipe()
-    if (child := os.fork()) == 0:
-        said = ""
+def apart(sound, home: Path, prepare: Callable[[], object]) -> None:
+    """Search ``mine`` of a folder under other rights or limits, in a process of its own, as a command would."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), prepare) as pool:
         try:
-            prepare()
-            search()
-        except StudyError as error:
-            said = str(error)
-        except BaseException as error:  # one of the disk is told by the command line and the chapters
-            mend = mend_of(error.errno) if isinstance(error, OSError) else ""
-            said = f"{error.filename}: {error.strerror}; {mend}" if mend else f"TRACEBACK {error!r}"
-        os.write(writer, said.encode())
-        os._exit(0)
-    os.close(writer)
-    with open(reader) as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
-    assert not said.startswith("TRACEBACK"), said
-    if said:
-        raise StudyError(said)
+            pool.submit(sound.results, home / "mine", home / "artifacts").result()
+        except OSError as error:
+            if mend := mend_of(error.errno):
+                raise StudyError(f"{error.filename}: {error.strerror}; {mend}") from None
+            raise
 
 
 def limit(n_bytes: int) -> None:
@@ -335,41 +288,44 @@ def limit(n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 
 
+@pytest.fixture
+def home(sound) -> Path:
+    """A folder with a dataset, ``mine``, and one for artifacts, which another user may open."""
+    found, _ = sound.new(), sound.expected  # what is imported late may be the other user's to read
+    above = takewhile(lambda path: path.name.startswith(("pytest-", "popen-")), sound.folder.parents)
+    for path in (sound.folder, *above, found):
+        path.chmod(0o755)
+    (found / "artifacts").mkdir()
+    (found / "artifacts").chmod(0o777)
+    sound.dataset(found / "mine")
+    return found
+
+
 @pytest.mark.parametrize("n_bytes", [0, 1, 64, 256, 1024, 4096, 16384, 10**8])
-def test_a_full_disk_is_told_and_what_was_computed_is_kept(sound, told, n_bytes):
-    root, artifacts = sound.dataset(), sound.new()
+def test_a_full_disk_is_told_and_what_was_computed_is_kept(sound, home, told, n_bytes):
     with told("", may_work=n_bytes > 0):
-        apart(lambda: limit(n_bytes), lambda: sound.results(root, artifacts))
-    assert sound.results(root, artifacts) == sound.expected  # now that there is room
+        apart(sound, home, partial(limit, n_bytes))
+    assert sound.results(home / "mine", home / "artifacts") == sound.expected  # now that there is room
 
 
-RIGHTS = {QUESTIONS: 0, ACME: 0, "data": 0, "pages": 0, "artifacts": 0o555}
+RIGHTS = {f"mine/{name}": 0 for name in (QUESTIONS, ACME, "data", "pages")} | {"artifacts": 0o555}
 
 
 @pytest.mark.parametrize("name", RIGHTS)
-def test_what_must_not_be_read_or_written_is_named(sound, told, name):
-    home, _ = sound.new(), sound.expected  # what is imported late may be the other user's to read
-    above = takewhile(lambda path: path.name.startswith(("pytest-", "popen-")), sound.folder.parents)
-    for path in (sound.folder, *above, home):
-        path.chmod(0o755)
-    (home / "artifacts").mkdir()
-    (home / "artifacts").chmod(0o777)
-    sound.dataset(home / "mine")
-    path = home / name if name == "artifacts" else home / "mine" / name
-    path.chmod(RIGHTS[name])
+def test_what_must_not_be_read_or_written_is_named(sound, home, told, name):
+    (home / name).chmod(RIGHTS[name])
     with told(Path(name).name):
-        lose = (lambda: os.setuid(65534)) if os.geteuid() == 0 else bool  # root may do all
-        apart(lose, lambda: sound.results(home / "mine", home / "artifacts"))
-    path.chmod(0o755)
+        apart(sound, home, partial(os.setuid, 65534) if os.geteuid() == 0 else bool)  # root may do all
+    (home / name).chmod(0o755)
 
 
 @pytest.mark.parametrize("name", ["mine", "store", "store/locks", "store/runs", "store/pages"])
-def test_a_file_in_place_of_a_folder_is_told(sound, told, name):
-    root, artifacts = sound.dataset(), sound.new()
-    (artifacts / name).parent.mkdir(parents=True, exist_ok=True)
-    (artifacts / name).touch()
+def test_a_file_in_place_of_a_folder_is_told(sound, home, told, name):
+    path = home / "artifacts" / name
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
     with told("a file stands where"):
-        apart(bool, lambda: sound.results(root, artifacts))
+        apart(sound, home, bool)
 
 
 @pytest.fixture(scope="module")

@@ -18,20 +18,22 @@ from lib.book.allowed import found_in
 from lib.published import GENERATIONS_FILE, MANIFEST, METRICS_FILE, RESULTS, RUNS_FILE, Published, Stated
 from lib.show.display import as_csv, escape, is_computed, markdown_table, verbatim
 from lib.store import Store
-from tests.breaking.damage import DAMAGES, cases
+from tests.breaking.damage import DAMAGES, Spoil, cases
 from tests.breaking.hostile import texts
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
 DEMO = RESULTS / "demo" / "default"
 WHOLE = json.loads((DEMO / MANIFEST).read_text())
+RUN, OF_RUNS, FILES = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
 
 
 def kind_of(name: str) -> tuple[str, ...]:
     return (*name.split("/")[:2], Path(name).suffix) if "/" in name else (name,)
 
 
-KINDS = list({kind_of(name): name for name in sorted(WHOLE["files"], reverse=True)}.values())
+#: A file of each kind.
+KINDS = list({kind_of(name): name for name in sorted(FILES, reverse=True)}.values())
 
 
 @pytest.fixture(scope="module")
@@ -41,71 +43,62 @@ def root(tmp_path_factory) -> Path:
 
 
 @contextmanager
-def spoilt(path: Path, spoil) -> Iterator[None]:
-    """A file is spoilt within, and as before afterwards."""
-    content = path.read_bytes()
+def spoilt(root: Path, name: str, spoil: Spoil) -> Iterator[None]:
+    """A file is spoilt, or is new, within, and all is as before afterwards."""
+    path = root / name
+    is_new, content = not path.parent.exists(), path.read_bytes() if path.exists() else None
+    path.parent.mkdir(exist_ok=True)
     spoil(path)
     try:
         yield
     finally:
-        if path.is_dir() and not path.is_symlink():
-            path.rmdir()
-        else:
-            path.unlink(missing_ok=True)
-        path.write_bytes(content)
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+        elif is_new:
+            path.parent.rmdir()
 
 
-@pytest.mark.parametrize("name", KINDS)
-@cases("spoil", DAMAGES)
-def test_a_damaged_published_file_is_named(root, told, name, spoil):
-    with spoilt(root / name, spoil), told(name):
-        check_files(Published(root))
+def holding(content: bytes) -> Spoil:
+    return lambda path: path.write_bytes(content)
 
 
-@pytest.mark.parametrize(("name", "other"), list(pairwise(KINDS)))
-def test_a_published_file_in_place_of_another_is_named(root, told, name, other):
-    with spoilt(root / name, partial(shutil.copyfile, root / other)), told(name):
-        check_files(Published(root))
+def stating(**changes: object) -> Spoil:
+    return holding(json.dumps(WHOLE | changes).encode())
 
 
-@pytest.mark.parametrize("name", ["more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv"])
-def test_one_more_file_is_named(root, told, name):
-    is_new = not (root / name).parent.exists()
-    (root / name).parent.mkdir(exist_ok=True)
-    (root / name).write_text("x")
-    try:
-        with told(name):
-            check_files(Published(root))
-    finally:
-        (root / name).unlink()
-        if is_new:
-            (root / name).parent.rmdir()
+def without(whole: dict, name: str) -> dict:
+    return {key: value for key, value in whole.items() if key != name}
 
 
-RUN, OF_RUNS, FILES = next(iter(WHOLE["runs"])), WHOLE["runs"], WHOLE["files"]
 NO_JSON = [(DEMO / MANIFEST).read_bytes()[:999], "{}".encode("utf-16"), b"[" * 100_000]
 NO_JSON += [b"", b"{}", b"[]", b"null", b"1", b"NaN"]
-STATED = {f"without {name}": {k: v for k, v in WHOLE.items() if k != name} for name in Stated.model_fields}
-STATED |= {f"{name} is {value}": WHOLE | {name: value} for name in Stated.model_fields for value in (None, 7)}
-STATED |= {
-    "a run is a text": WHOLE | {"runs": {RUN: "x"}},
-    "a run has no hash": WHOLE | {"runs": {RUN: {}}},
-    "a stage has no key": WHOLE | {"stages": [{"stage": "a"}]},
-    "a hash is a number": WHOLE | {"files": FILES | {"summary.csv": 1}},
-    "a file is not listed": WHOLE | {"files": {k: v for k, v in FILES.items() if k != "summary.csv"}},
+MANIFESTS = {repr(content[:9]): holding(content) for content in NO_JSON}
+for field in Stated.model_fields:
+    MANIFESTS[f"without {field}"] = holding(json.dumps(without(WHOLE, field)).encode())
+    MANIFESTS |= {f"{field} is {value}": stating(**{field: value}) for value in (None, 7)}
+MANIFESTS |= {
+    "a run is a text": stating(runs={RUN: "x"}),
+    "a run has no hash": stating(runs={RUN: {}}),
+    "a stage has no key": stating(stages=[{"stage": "a"}]),
+    "a hash is a number": stating(files=FILES | {"summary.csv": 1}),
+    "a file is not listed": stating(files=without(FILES, "summary.csv")),
 }
-OTHER_RUNS = {
-    "a run is not listed": WHOLE | {"runs": {k: v for k, v in OF_RUNS.items() if k != RUN}},
-    "a run has another hash": WHOLE | {"runs": OF_RUNS | {RUN: {"sha256": "0" * 64}}},
-}
-MANIFESTS = {repr(text[:9]): (text, "") for text in NO_JSON}
-MANIFESTS |= {name: (json.dumps(one).encode(), "") for name, one in STATED.items()}
-MANIFESTS |= {name: (json.dumps(one).encode(), RUN) for name, one in OTHER_RUNS.items()}
+#: What is done to a published file, and what the error names.
+FAULTS = {f"{MANIFEST}: {what}": (MANIFEST, spoil, "") for what, spoil in MANIFESTS.items()}
+FAULTS["a run is not listed"] = (MANIFEST, stating(runs=without(OF_RUNS, RUN)), RUN)
+FAULTS["a run has another hash"] = (MANIFEST, stating(runs=OF_RUNS | {RUN: {"sha256": "0" * 64}}), RUN)
+for name in KINDS:
+    FAULTS |= {f"{name}: {what}": (name, spoil, name) for what, spoil in DAMAGES.items()}
+for name, other in pairwise(KINDS):
+    FAULTS[f"{name}: is {other}"] = (name, partial(shutil.copyfile, DEMO / other), name)
+for name in ("more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv"):
+    FAULTS[f"{name}: is new"] = (name, holding(b"x"), name)
 
 
-@cases(("content", "words"), MANIFESTS)
-def test_a_wrong_manifest_is_told(root, told, content, words):
-    with spoilt(root / MANIFEST, lambda path: path.write_bytes(content)), told(words):
+@cases(("name", "spoil", "words"), FAULTS)
+def test_what_is_not_as_published_is_named(root, told, name, spoil, words):
+    with spoilt(root, name, spoil), told(words):
         check_files(Published(root))
 
 
@@ -121,25 +114,24 @@ READERS = {
 @pytest.mark.parametrize("name", READERS)
 @cases("spoil", DAMAGES)
 def test_a_book_that_reads_a_damaged_file_names_it(root, told, name, spoil):
-    with spoilt(root / name, spoil), told(name):
+    with spoilt(root, name, spoil), told(name):
         READERS[name](Published(root))
 
 
 STORED = {
-    record["stage"].split("/")[0]: (record, file["path"])
+    record["stage"].split("/")[0]: (record["stage"], record["key"], file["path"])
     for record in reversed(WHOLE["stages"])
     for file in record.get("files", {}).values()
     if "path" in file
 }
 
 
-@pytest.mark.parametrize("kind", STORED)
+@cases(("stage", "key", "path"), STORED)
 @cases("spoil", DAMAGES)
-def test_a_damaged_stored_result_is_not_used(root, kind, spoil):
-    record, path = STORED[kind]
-    assert Published(root).find(record["stage"], record["key"]) is not None
-    with spoilt(root / path, spoil):
-        assert Published(root).find(record["stage"], record["key"]) is None
+def test_a_damaged_stored_result_is_not_used(root, stage, key, path, spoil):
+    assert Published(root).find(stage, key) is not None
+    with spoilt(root, path, spoil):
+        assert Published(root).find(stage, key) is None
 
 
 FRAME = pd.DataFrame({"method": ["bm25", "dense"], "value": [0.25, 0.5]})
@@ -162,7 +154,7 @@ def entry_of(root: Path, kind: str) -> Path:
     return next(path for path in (root / kind).iterdir() if not path.name.startswith(("damaged", ".")))
 
 
-def replaced(path: Path, **changes: object) -> None:
+def restated(path: Path, **changes: object) -> None:
     record = json.loads((path / "entry.json").read_text())
     (path / "entry.json").write_text(json.dumps(record | changes))
 
@@ -179,16 +171,14 @@ ENTRIES = {
     "one file more": lambda path: (path / "more").write_text("x"),
     "the record is an empty object": lambda path: (path / "entry.json").write_text("{}"),
     "the record is a list": lambda path: (path / "entry.json").write_text("[]"),
-    "the record has another key": partial(replaced, key="0" * 20),
-    "the record has other parameters": partial(replaced, params={}),
-    "the record has no files": partial(replaced, files={}),
+    "the record has another key": partial(restated, key="0" * 20),
+    "the record has other parameters": partial(restated, params={}),
+    "the record has no files": partial(restated, files={}),
     "the entry of another result": taken_from_another,
-    **{
-        f"{file}: {how}": lambda path, spoil=spoil, at=at: spoil(sorted(path.iterdir())[at])
-        for at, file in enumerate(("first file", "second file"))
-        for how, spoil in DAMAGES.items()
-    },
 }
+for what, spoil in DAMAGES.items():
+    ENTRIES[f"first file: {what}"] = lambda path, spoil=spoil: spoil(min(path.iterdir()))
+    ENTRIES[f"second file: {what}"] = lambda path, spoil=spoil: spoil(max(path.iterdir()))
 
 
 @pytest.mark.parametrize("kind", RESULT)
