@@ -118,10 +118,12 @@ def test_contexts_join_what_is_read(study_of):
     found = contexts(study, DENSE)
     assert found == {"q1": "cash rose in year\nnet sales\n\nnet profit", "q2": ""}  # segments of four words
     assert contexts(study, Context(NONE)) == {"q1": "", "q2": ""}
+    assert prompt("What?", found["q1"]).user.endswith("net profit\n\nQuestion: What?\n\nAnswer:")
+    assert "(no document segments)" in prompt("What?", "").user
 
 
 @pytest.mark.parametrize(
-    ("given_names", "method", "condition", "title"),
+    ("names", "method", "condition", "title"),
     [
         (["best-baseline", "bm25"], "bm25", "standard", "best baseline (BM25)"),
         (["oracle-page", "hyde", "dense"], "dense", "oracle-page", "pages given (Dense)"),
@@ -129,43 +131,27 @@ def test_contexts_join_what_is_read(study_of):
         ([NONE], NONE, "standard", "no context"),
     ],
 )
-def test_a_context_knows_its_method_condition_and_title(given_names, method, condition, title):
-    found = context(*given_names)
-    assert (found.name, found.run, found.title) == (given_names[0], (method, condition), title)
+def test_a_context_knows_its_method_condition_and_title(names, method, condition, title):
+    found = context(*names)
+    assert (found.name, found.run, found.title) == (names[0], (method, condition), title)
 
 
-@pytest.mark.parametrize(
-    ("methods", "planned"),
-    [
-        (["bm25"], ["none", "bm25", "bm25", "bm25"]),
-        (["bm25", "dense"], ["none", "bm25", "dense", "dense"]),
-        (["ahead", "bm25", "page_scorer"], ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]),
-    ],
-)
-def test_trained_methods_are_planned_only_where_they_are(methods, planned):
-    found = plan(methods, "bm25")
-    assert [one.method for one in found] == planned
-    assert [found[place].name for place in (0, 1, -2, -1)] == [NONE, "best-baseline", *ORACLES]
+def test_trained_methods_are_planned_where_they_are_and_oracles_are_searched_by_dense_where_it_is():
+    found = plan(["ahead", "bm25", "page_scorer"], "bm25")
+    names = [NONE, "best-baseline", "page_scorer", "ahead", *ORACLES]
+    assert [one.name for one in found] == names
+    assert [one.method for one in found] == ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]
+    assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
 
 
 def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_first_name():
     rows = long_frame(pd.Series([0.5, 0.5, 0.25], ["q"] * 3), "page_recall", 5)
     table = rows.assign(method=["hyde", "bm25", "dense"], condition="standard")
     assert best_baseline(Metrics(table), 5) == "bm25"
-    for refused, told in (
-        (lambda: best_baseline(Metrics(table[:0]), 5), "no baseline"),
-        (lambda: best_baseline(Metrics(table), 7), "nothing was measured at k = 7: choose one"),
-        (lambda: context("google"), "no context 'google'"),
-    ):
-        with pytest.raises(StudyError, match=told):
-            refused()
-
-
-def test_the_prompt_has_system_line_context_question_and_answer():
-    asked = prompt("What?", "Some text.")
-    assert asked.user == "Context:\nSome text.\n\nQuestion: What?\n\nAnswer:"
-    assert "financial analyst" in asked.system
-    assert "(no document segments)" in prompt("What?", "").user
+    with pytest.raises(StudyError, match="no baseline is among the methods; add one of"):
+        best_baseline(Metrics(table[:0]), 5)
+    with pytest.raises(StudyError, match="no context 'google'"):
+        context("google")
 
 
 def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort(study_of):
