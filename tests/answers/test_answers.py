@@ -31,7 +31,7 @@ from lib.metrics.answers import answer_metrics
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
-from lib.models.written import Filled, GenerationLog, Model
+from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
 from lib.show.answers import VERSIONS, answers_table, conflict
 from lib.words import StudyError
@@ -98,11 +98,8 @@ def test_the_order_of_segments(question, chunks, order):
     assert order_of_segments(question, chunks) == order
 
 
-@pytest.mark.parametrize(
-    ("n_tokens", "filled"), [(8, [(0, "a b"), (0, "net d e"), (1, "net f g")]), (4, [(0, "net d e"), (1, "net")])]
-)
-def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut(n_tokens, filled):
-    assert fill("net", [["a b c", "net d e"], ["net f g", "h"]], n_tokens, WORDS) == filled
+def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut():
+    assert fill("net", [["a b c", "net d e"], ["net f g", "h"]], 4, WORDS) == [(0, "net d e"), (1, "net")]
 
 
 @given(st.lists(st.lists(st.text("ab \n", max_size=9), max_size=4), max_size=4), st.integers(1, 12))
@@ -173,21 +170,15 @@ def test_the_first_questions_of_each_type_are_answered(study_of):
     assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]
 
 
-def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(study_of):
-    table = score(study_of(q1=[], q2=[]), Answers(DENSE, {"q1": "It was $7."}, Filled()))
+def test_a_missing_answer_scores_zero_in_all_and_answers_are_rows_by_context_prompt_and_generator(study_of):
+    study = study_of(q1=[], q2=[])
+    table = score(study, Answers(DENSE, {"q1": "It was $7."}))
     values = table.set_index(["question_id", "metric"])["value"]
     assert {*table["metric"], "answer_right", "bert_score"} == set(ANSWER_METRICS)
     assert values["q1", "numeric_match_strict"] == 1
-    assert (values["q2"] == 0).all()
-    assert table["k"].isna().all()
-
-
-def test_answers_are_rows_by_context_prompt_and_generator(study_of):
-    study = study_of(q1=[], q2=[])
-    study.questions["answer"] = ["$7", "seven"]
-    table = score(study, Answers(DENSE, {"q1": "It was $7."}, Filled()), right_metrics)
-    rows = answer_rows(study, pd.concat([table, table.assign(method="bm25")]), [DENSE])
-    assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", "answer_right", 1.0]]
+    assert (values["q2"] == 0).all()  # nor does it count as declined
+    rows = answer_rows(study, pd.concat([table[:1], table[:1].assign(method="bm25")]), [DENSE])
+    assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", *table.loc[0, ["metric", "value"]]]]
 
 
 @pytest.fixture
@@ -200,7 +191,7 @@ def letters(monkeypatch):
 
 
 def test_bert_score_of_an_answer_and_of_a_missing_one(study_of, letters):
-    table = generation.bert_scores(study_of(q1=[], q2=[]), Answers(DENSE, {"q1": "$7.0"}, Filled()))
+    table = generation.bert_scores(study_of(q1=[], q2=[]), Answers(DENSE, {"q1": "$7.0"}))
     # of "$7.0" two of four characters are in "$7", and all of "$7" are in it: F1 of 1/2 and 1
     assert table.set_index("question_id")["value"].to_dict() == {"q1": pytest.approx(2 / 3), "q2": 0.0}
     assert table[["metric", "method"]].drop_duplicates().to_numpy().tolist() == [["bert_score", "dense"]]
@@ -222,7 +213,7 @@ def test_tables_count_what_is_missing_and_give_reported_figures_for_their_datase
     study = study_of(q1=[], q2=[])
     study.dataset = SimpleNamespace(name=name)
     chosen = [Context("best-baseline", "dense"), Context("oracle-page", "bm25", "oracle-page")]
-    measures = product((Answers(one, {"q1": "$7"}, Filled()) for one in chosen), (answer_metrics, right_metrics))
+    measures = product((Answers(one, {"q1": "$7"}) for one in chosen), (answer_metrics, right_metrics))
     scored = pd.concat([score(study, *one) for one in measures])
     scored = pd.concat([scored, scored[scored["metric"] == "token_f1"].assign(metric="bert_score")])
     rows = [("answer_right", "number", 0.9), ("numeric_match", "number", 0.8), ("token_f1", "all", 0.2)]

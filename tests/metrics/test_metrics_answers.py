@@ -62,15 +62,12 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
         ("(1) Current Health (2) Two Peaks", []),
         ("1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1", [3.2, 4.1, 5.1]),
         ("- 1,577", [1577.0]),  # a list's dash
+        ("3M spent $3M", [3e6]),  # the question's company
         ("", []),
     ],
 )
 def test_quantities_of_a_text(text, expected):
-    assert [q.value for q in m.quantities(text)] == pytest.approx(expected)
-
-
-def test_a_name_with_digits_in_the_question_is_a_name():
-    assert [q.value for q in m.quantities("3M spent $3M", MILLIONS)] == [3e6]
+    assert [q.value for q in m.quantities(text, MILLIONS)] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -164,10 +161,7 @@ def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
     scores = frame.set_index(["metric", "question_id"])["value"]
     assert scores["numeric_match", "q1"] == 0.0
     assert scores["numeric_match_strict", "q1"] == 1.0
-
-
-def test_an_answer_that_was_never_written_is_not_scored_as_wrong():
-    with pytest.raises(ValueError, match="no prediction for q2"):
+    with pytest.raises(ValueError, match="no prediction for q2"):  # it was never written, which is not wrong
         m.answer_metrics(FRAME.assign(prediction=["1", None]))
 
 
