@@ -24,12 +24,11 @@ SUMMARY, SUMMARY_FILE = "summary", "summary.csv"
 METRIC_COLUMNS = ["method", "condition", "question_id", "metric", "k", "value"]
 ANSWER_COLUMNS = ["context", "prompt", "generator", "question_id", "metric", "value"]
 SUMMARY_COLUMNS = ["method", "condition", "metric", "k", "mean", "low", "high", "n", "n_companies"]
+TYPES = {"k": "Int64", "value": float}
 #: What questions have to have for some metrics.
 NEEDS = {"answer": [one.name for one in (*answers.METRICS, *right.METRICS)], "evidence": overlap.NAMES}
-TYPES = {"k": "Int64", "value": float}
-#: Metrics of runs, which are stored run by run; others are of answers.
 POOLED = {metric.name for metric in pooled.METRICS}
-MEASURED = set(METRICS) - {metric.name for metric in (*answers.METRICS, *right.METRICS)}
+MEASURED = set(METRICS) - set(NEEDS["answer"])  # of runs, and stored run by run
 
 
 def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
@@ -51,17 +50,15 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
             texts = searched.memo("chunk_texts", read)
             parts.append(overlap.overlap_metrics(run, texts, questions, ks, study.cache.rows))
         table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
-        (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype({"k": "Int64", "value": float})))
+        (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype(TYPES)))
 
     return study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
 
 
 def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:
-    """The retrieval metrics of one run.
+    """The retrieval metrics of one run: METRIC_COLUMNS, every question with 0 where nothing was retrieved.
 
-    Returns:
-        METRIC_COLUMNS; every question of the study is there, with 0 where nothing was retrieved. Questions without
-        evidence texts have no overlap with them, and pooled gold pages have a metric where pages were judged.
+    Overlap is measured where questions have evidence texts, recall of pooled gold pages where pages were judged.
     """
     entry, judged = metrics_entry(study, method, condition), pooled.pooled_gold(study.dataset.name)
     if entry.origin == "published":
@@ -87,11 +84,7 @@ def in_order(table: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
-    """A file of METRIC_COLUMNS (Parquet) or ANSWER_COLUMNS (CSV).
-
-    Raises:
-        StudyError: it is damaged.
-    """
+    """A file of METRIC_COLUMNS (Parquet) or ANSWER_COLUMNS (CSV); a StudyError where it is damaged."""
     try:
         if path.suffix != ".parquet":
             return read_csv(path, **TYPES)
@@ -103,7 +96,7 @@ def read_metrics(path: Path) -> pd.DataFrame:
 
 
 def evaluate_runs(study: Study, runs: Iterable[tuple[str, Condition]]) -> Metrics:
-    """The metrics of several runs, methods with their conditions, one under the other."""
+    """The metrics of several runs, one under the other."""
     return Metrics(pd.concat([evaluate(study, *run) for run in runs], ignore_index=True))
 
 
@@ -126,15 +119,10 @@ def summary_at(study: Study, metrics: Metrics, k: int = 5, wanted: Sequence[str]
 
 
 def merge_metrics(study: Study, fresh: pd.DataFrame, is_whole: bool = False) -> pd.DataFrame:
-    """Add metrics to the outputs' ``metrics.parquet``: rows of the same method, condition and metric are replaced.
-
-    Where the fresh ones are the whole of their metrics, rows of any method and condition are.
-
-    Returns:
-        All metrics of the outputs.
-    """
+    """Add metrics to the outputs' ``metrics.parquet``, which is returned: rows of the same method, condition and metric
+    are replaced, or of any method and condition where the fresh ones are the whole of their metrics."""
     same = ["metric"] if is_whole else [*METRIC_COLUMNS[:2], "metric"]
-    return _merged(study, METRICS_FILE, fresh.astype({"k": "Int64", "value": float}), same)
+    return _merged(study, METRICS_FILE, fresh.astype(TYPES), same)
 
 
 def merge_answers(study: Study, fresh: pd.DataFrame) -> pd.DataFrame:

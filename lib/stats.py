@@ -38,7 +38,7 @@ class Interval(NamedTuple):
 
 
 def columns_of(name: str, found: Sequence[float]) -> dict[str, float]:
-    """A mean and its interval as the columns ``name``, ``name_low`` and ``name_high``; what follows is left out."""
+    """A mean and its interval as the columns ``name``, ``name_low`` and ``name_high``."""
     return dict(zip((name, f"{name}_low", f"{name}_high"), found[:3], strict=True))
 
 
@@ -138,9 +138,6 @@ class Resampling:
 
         Where all draws are equal, the interval is Wilson's of the same level for a mean within 0..1; with the ``span``
         of differences it reaches as far to both sides as Wilson's for a share of 0 of so many questions.
-
-        Raises:
-            ValueError: no values, a missing value, or a question without a company.
         """
         sums, sizes = self._cluster_sums(values)
         mean, n = float(sums.sum() / sizes.sum()), int(sizes.sum())
@@ -176,13 +173,8 @@ class Resampling:
 
     def compare(self, reference: pd.Series | Mapping[str, pd.Series], others: Mapping[str, pd.Series]) -> pd.DataFrame:
         """Each of the others against the reference, or against its own one of several by name, over the reference's
-        questions; corrected for their number.
-
-        Returns:
-            Indexed by ``method`` in the order given: n, n_clusters, mean, mean_low, mean_high, reference_mean,
-            difference (other minus reference), low, high, p (randomisation test), p_holm and distinguishable
-            (p_holm < 1 - LEVEL).
-        """
+        questions: n, n_clusters, mean, mean_low, mean_high, reference_mean, difference (other minus reference), low,
+        high, p (randomisation test), p_holm (of them all) and distinguishable, indexed by ``method``."""
         rows = []
         for name, values in others.items():
             base = reference if isinstance(reference, pd.Series) else reference[name]
@@ -199,8 +191,8 @@ class Resampling:
     def rank_correlation(self, a: pd.Series, b: pd.Series) -> Interval:
         """Spearman's correlation of two Series with the same index, and its percentile interval.
 
-        The ranks are those among all values, also in a draw. A draw in which one of the two does not vary has no
-        correlation and is left out; where the whole has none, all three numbers are NaN.
+        The ranks are those among all values; a draw in which one of the two does not vary is left out,
+        and where one of the whole does not, all three numbers are NaN.
         """
         x, y = (values.rank().to_numpy(float) for values in (a, b))
         table = pd.DataFrame(np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1), a.index)

@@ -1,10 +1,7 @@
-"""Answers: a language model reads a context and answers the question; one prompt, one decoding, several contexts.
-
-The prompt has the reproduced study's layout: a system line, then Context, Question, Answer. Decoding is greedy.
-"""
+"""Answers that a language model writes from a context, by one prompt (the reproduced study's layout), greedily."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import pandas as pd
@@ -23,7 +20,7 @@ from lib.models.written import Filled, Item
 from lib.study import Study
 from lib.words import StudyError
 
-NO_SEGMENTS = "(no document segments)"  # chapter 06 prints it
+NO_SEGMENTS = "(no document segments)"
 SYSTEM = (
     "You are a financial analyst assistant. You give accurate, concise and well-supported answers to questions, "
     "based on the document segments that you are given."
@@ -40,7 +37,7 @@ class Answers:
 
     context: Context
     texts: dict[str, str]  # by question id
-    filled: Filled
+    filled: Filled = field(default_factory=Filled)
 
 
 def prompt(question: str, given: str) -> Prompt:
@@ -85,10 +82,7 @@ def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
 
 
 def score(study: Study, written: Answers, measure: Callable = answer_metrics) -> pd.DataFrame:
-    """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all.
-
-    ``measure`` is of a frame with question_id, question, answer, question_type and prediction.
-    """
+    """The metrics of answers as METRIC_COLUMNS, ``k`` missing; an answer that was never written scores 0 in all."""
     questions = asked(study)[["question_id", "question", "answer", "question_type"]]
     table = measure(questions.assign(prediction=questions["question_id"].map(written.texts).fillna("")))
     table.loc[~table["question_id"].isin(written.texts), "value"] = 0.0

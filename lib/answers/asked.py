@@ -73,8 +73,7 @@ def asked_for(question: str, names: Sequence[str]) -> Wanted:
 
 
 def core_of(question: str, names: Sequence[str]) -> str:
-    """The spoken sentence that asks: of those that name a formula or an item, else of all, the first with a question
-    mark, else the first."""
+    """The spoken sentence that asks: of those that name a formula or an item, else of all, the first with a ``?``."""
     sentences = [part for part in re.split(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])", question) if part.strip()]
     read = [(without(spoken(part), names), part) for part in sentences] or [(spoken(question), question)]
     return min(read, key=lambda one: (not (formula_named(one[0]) or item_named(one[0])), "?" not in one[1]))[0]
@@ -132,10 +131,8 @@ def named(text: str, name_of: Callable[[str], str]) -> tuple[str, str, str]:
 
 
 def formula_of(phrase: str, names: Sequence[str], rows: dict[str, str], is_defined: bool) -> str:
-    """A phrase as a formula: a number, a formula of the library, a line item, or a row by its words.
-
-    In a definition ``average ...`` and ``change in ...`` are of two periods, and years within the phrase are kept.
-    """
+    """A phrase as a formula: a number, a formula of the library, a line item, or a row by its words. In a definition
+    ``average ...`` and ``change in ...`` are of two periods, and years within the phrase are kept."""
     if re.fullmatch(r"[\d,.]+%?", phrase.strip()):
         return phrase.strip(" %").replace(",", "")
     text, years = without(spoken(phrase), names), years_in(phrase)

@@ -1,7 +1,7 @@
 """Answers by calculation: what is read from tables of a context's pages, with its derivation; else what was written.
 
-The pages are those of the first chunks of a context's run; where a question names a company that has filings, only its
-pages. Settings were made on silver questions and on made-up ones, none on a question that is scored.
+Where a question names a company that has filings, only its pages are read. Settings were made on silver questions and
+on made-up ones, none on a question that is scored.
 """
 
 import json
@@ -22,7 +22,6 @@ from lib.corpus import edited
 from lib.files import digest_of_file
 from lib.method import remembered
 from lib.metrics.right import right_metrics
-from lib.models.written import Filled
 from lib.retrievers.identity import company_match
 from lib.retrievers.names import core_words
 from lib.study import Study
@@ -63,10 +62,7 @@ def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.DataFrame:
-    """What is calculated from a context's pages: CALCULATED, ``cells`` as JSON.
-
-    It contains labels of filings' rows and is not published.
-    """
+    """What is calculated from a context's pages: CALCULATED, ``cells`` as JSON; not published, it quotes filings."""
 
     def make() -> pd.DataFrame:
         rows, pages = [], pages_read(study, wanted).set_index("question_id")
@@ -109,7 +105,7 @@ def right(study: Study, wanted: Context, name: str) -> pd.DataFrame:
         found = calculated(study, wanted, has_formulas).query("text != ''")
         texts = dict(zip(found["question_id"], found["text"], strict=True))
         texts = (answers(study, wanted).texts if has_fallback else {}) | texts
-        return score(study, Answers(wanted, texts, Filled()), right_metrics)
+        return score(study, Answers(wanted, texts), right_metrics)
 
     params = params_of(study, wanted, has_fallback, has_formulas) | {"questions": study.digest("questions")}
     params |= study.settings_of(("answers", "generator") if has_fallback else ("answers",))

@@ -27,8 +27,6 @@ _OPERATOR = re.compile("|".join(f"({pattern})" for pattern in IN_WORDS.values())
 ROUND = str.maketrans("[]", "()")
 _BRACKET = re.compile(r"\(([^()]*)\)")
 
-Bind = Callable[[str, int], float]
-
 
 class Unknown(Exception):
     """A formula needs something that was not found; the message says what."""
@@ -87,13 +85,9 @@ def is_row_of(item: str, label: str) -> bool:
     return any(re.fullmatch(pattern, plain(label)) for pattern in items()[item]["labels"])
 
 
-def calculate(formula: str, bind: Bind, year: int) -> float:
-    """The value of a formula in a year; ``bind`` gives that of a name, or raises Unknown.
-
-    Raises:
-        Unknown: something was not found, or a divisor is 0.
-        ValueError: the formula has something else than arithmetic.
-    """
+def calculate(formula: str, bind: Callable[[str, int], float], year: int) -> float:
+    """The value of a formula in a year; ``bind`` gives that of a name. Unknown where something was not found or has no
+    value, as with a divisor of 0; ValueError where the formula has something else than arithmetic."""
 
     def value(node: ast.AST, year: int) -> float:
         match node:
@@ -133,10 +127,8 @@ def names_in(formula: str) -> set[str]:
 
 
 def in_symbols(definition: str, name_of: Callable[[str], str]) -> str | None:
-    """A definition in words as a formula, such as ``(total debt - cash) / EBITDA``; None where it is not whole.
-
-    ``name_of`` gives the formula of a phrase between operators.
-    """
+    """A definition in words, such as ``(total debt - cash) / EBITDA``, as a formula; None where it is not whole.
+    ``name_of`` gives the formula of a phrase between operators."""
     text, symbols = without_asides(definition).translate(ROUND), dict(enumerate(IN_WORDS, 1))
     written, at = [], 0
     for match in re.finditer(rf"{_OPERATOR.pattern}|[()]|\Z", text, re.I):

@@ -99,17 +99,12 @@ def first_chunks(study: Study, wanted: Context) -> pd.DataFrame:
     return top.sort_values(["question_id", "rank"], ignore_index=True)
 
 
-@remembered
-def _chunk_texts(study: Study) -> dict[str, str]:
-    return study.chunks.set_index("chunk_id")["text"].to_dict()
-
-
 def chunks_retrieved(study: Study, wanted: Context) -> pd.DataFrame:
     """The chunks that may give segments, with their text: COLUMNS, best rank first; none without retrieval."""
     if wanted.method == NONE:
         return pd.DataFrame(columns=COLUMNS)
-    top = first_chunks(study, wanted)
-    return top.assign(text=top["chunk_id"].map(_chunk_texts(study)))[COLUMNS]
+    texts = study.chunks[["chunk_id", "text"]]
+    return first_chunks(study, wanted).merge(texts, on="chunk_id", how="left")[COLUMNS]
 
 
 @remembered
@@ -130,7 +125,6 @@ def segments_read(study: Study, wanted: Context) -> pd.DataFrame:
 
 def contexts(study: Study, wanted: Context) -> dict[str, str]:
     """The context of every question, by question id; empty where nothing was retrieved."""
-    read = segments_read(study, wanted)
-    by_chunk = read.groupby(["question_id", "chunk_id"], sort=False)["text"].agg("\n".join)
+    by_chunk = segments_read(study, wanted).groupby(["question_id", "chunk_id"], sort=False)["text"].agg("\n".join)
     joined = by_chunk.groupby(level="question_id", sort=False).agg("\n\n".join)
-    return {question_id: joined.get(question_id, "") for question_id in study.questions["question_id"]}
+    return joined.reindex(study.questions["question_id"], fill_value="").to_dict()

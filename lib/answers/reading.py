@@ -1,6 +1,6 @@
-"""An extractive reader: a question's formula, its line items as cells of the pages' tables, and the answer from them.
+"""An extractive reader, by rules: a question's line items as cells of the pages' tables, and the answer from them.
 
-It is rules alone. Where an item or a period is not found, no answer is given: it says what is missing.
+Where an item or a period is not found, no answer is given: it says what is missing.
 """
 
 import math
@@ -61,11 +61,7 @@ class Reader:
         self.weights = {word: math.log(1 + len(labels) / n) for word, n in frequency.items()}  # of labels' words
 
     def bind(self, name: str, year: int, depth: int = 0) -> float:
-        """The value of a name in a year, from its best cell or, where no row has it, by a substitute.
-
-        Raises:
-            Unknown: there is none.
-        """
+        """The value of a name in a year, from its best cell or, where no row has it, by a substitute; else Unknown."""
         if (name, year) not in self.used:
             best = max(self.cells(name, year), key=lambda cell: cell.score, default=None)
             if best is None:
@@ -106,8 +102,7 @@ class Reader:
         return max(shared, LIKELY + STATEMENT * (sheet.kind == item["kind"]))
 
     def shared(self, words: str, line: Line) -> float:
-        """The mean of the shares, by weight, that a row's label and the words asked for have in common; 0 below
-        LEAST_SHARED."""
+        """The mean of the shares, by weight, that a row's label and words have in common; 0 below LEAST_SHARED."""
         asked, label = stems(words), stems(" ".join(FILLER.sub(" ", spoken(plain(line.label))).split()))
         if not label or not asked:
             return 0.0

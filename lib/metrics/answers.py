@@ -1,8 +1,7 @@
 """How good a written answer is: ROUGE-L, numeric match (loose and strict), token F1, BERTScore, and refusals.
 
-Pure functions of strings, BERTScore of vectors. The loose numeric match is the published study's; the strict one is
-ours, made so that a year, a page number or a wrong scale cannot pass for the answer. Token F1 is that of SQuAD
-(Rajpurkar et al., EMNLP 2016).
+The loose numeric match is the published study's; the strict one is ours, made so that a year, a page number or a wrong
+scale cannot pass for the answer.
 """
 
 import re
@@ -44,10 +43,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def numeric_match(prediction: str, answer: str) -> bool:
-    """The published, loose match: some number of the prediction is close to some number of the answer.
-
-    Years, pages and scales are not told apart: it flatters.
-    """
+    """The published, loose match: some number of the prediction, even a year, is close to some number of the answer."""
     found = (_LOOSE_NUMBER.findall(re.sub("[,$€£¥]", "", text)) for text in (prediction, answer))
     predicted, gold = (np.array(numbers, dtype=float) for numbers in found)
     return bool(np.isclose(predicted[:, None], gold, atol=0.03, rtol=0.03).any())
@@ -126,10 +122,8 @@ def _is_same(predicted: Quantity, gold: Quantity, unit: float) -> bool:
 
 
 def token_f1(prediction: str, answer: str) -> float:
-    """F1 of the bags of words after SQuAD's normalisation: lower case, no ASCII punctuation, no a / an / the.
-
-    As in SQuAD's script 1,577.5 becomes 15775, and two texts without words agree (1.0).
-    """
+    """F1 of the bags of words after SQuAD's normalisation (Rajpurkar et al., EMNLP 2016): lower case, no ASCII
+    punctuation (1,577.5 becomes 15775), no a / an / the; two texts without words agree."""
     plain = (text.lower().translate(_PUNCTUATION) for text in (prediction, answer))
     predicted, gold = (Counter(re.sub(r"\b(a|an|the)\b", " ", text).split()) for text in plain)
     if not predicted or not gold:
@@ -147,10 +141,8 @@ def refusal_rule(prediction: str) -> str | None:
 
 
 def bert_score(predicted: np.ndarray, gold: np.ndarray) -> float:
-    """F1 of greedily matched tokens, without weights (Zhang et al., ICLR 2020): each token counts its best cosine.
-
-    Both are unit vectors of tokens, shapes (n, dimension) and (m, dimension); a text without tokens scores 0.
-    """
+    """F1 of greedily matched tokens, without weights (Zhang et al., ICLR 2020): each token counts its best cosine; 0
+    without tokens. Both are unit vectors of tokens, shapes (n, dimension) and (m, dimension)."""
     if not len(predicted) or not len(gold):
         return 0.0
     cosines = predicted @ gold.T
@@ -173,10 +165,8 @@ METRICS = (*STRING_METRICS, BERT_SCORE)
 def answer_metrics(frame: pd.DataFrame) -> pd.DataFrame:
     """STRING_METRICS as a long frame, numeric ones for NUMERIC_QUESTION_TYPES, as published.
 
-    ``frame`` has question_id, question, answer, question_type and prediction.
-
-    Raises:
-        ValueError: a question has no prediction; an answer that was never written is not a wrong answer.
+    ``frame`` has question_id, question, answer, question_type and prediction; one that is missing is a ValueError, as
+    an answer that was never written is not a wrong answer.
     """
     missing = frame.loc[frame["prediction"].isna(), "question_id"]
     if len(missing):

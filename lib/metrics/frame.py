@@ -85,11 +85,7 @@ class Metrics:
         return Metrics(pd.concat([self.frame, other.frame], ignore_index=True))
 
     def at_depth(self, k: int, wanted: Sequence[str] = HEADLINE) -> pd.DataFrame:
-        """The rows of some metrics at one depth.
-
-        Raises:
-            StudyError: nothing was measured at this depth.
-        """
+        """The rows of some metrics at one depth; a StudyError where nothing was measured at it."""
         self._check_depth(k)
         return self.frame[self.frame["metric"].isin(wanted) & (self.frame["k"] == k)]
 
@@ -108,11 +104,7 @@ def _place(run: Run, metric: str, k: int | None) -> tuple[str, Condition, str, i
 
 
 def best(summary: pd.DataFrame, metric: str = "page_recall", condition: str = "standard") -> pd.Series:
-    """The row of a summary at one depth with the highest mean; ties go to the first method's name.
-
-    Raises:
-        StudyError: no method was measured so.
-    """
+    """The row of a summary at one depth with the highest mean; ties go to the first method's name."""
     part = summary[(summary["metric"] == metric) & (summary["condition"] == condition)]
     if part.empty:
         what = "add methods, or k to metrics.ks of the profile"

@@ -16,8 +16,6 @@ from rapidfuzz.distance import LCSseq
 
 from lib.metrics.frame import Metric, long_frame
 
-_rouge_words = re.compile("[a-z0-9]+").findall
-
 
 @cache
 def _bleu():
@@ -34,7 +32,7 @@ def bleu_signature() -> str:
 
 def tokenize_rouge(text: str) -> list[str]:
     """The tokens of ``rouge_score``: lower-cased runs of a-z and 0-9, so ``$1,577.5`` is ``1 577 5``."""
-    return _rouge_words(text.lower())
+    return re.findall("[a-z0-9]+", text.lower())
 
 
 class Reference:
@@ -44,7 +42,7 @@ class Reference:
         self.text = text
 
     def bleu(self, text: str) -> float:
-        """Sentence BLEU of ``text`` against this reference, from 0 to 1."""
+        """Sentence BLEU of ``text``, from 0 to 1."""
         return _bleu().sentence_score(text, [self.text]).score / 100
 
     @cached_property
@@ -55,7 +53,7 @@ class Reference:
         return letters, "".join(map(letters.__getitem__, words))
 
     def rouge_l(self, text: str) -> float:
-        """ROUGE-L F1 of ``text`` against this reference, from 0 to 1."""
+        """ROUGE-L F1 of ``text``, from 0 to 1."""
         letters, spelt = self._letters
         words = tokenize_rouge(text)
         if not words or not spelt:
@@ -79,10 +77,8 @@ def overlap_metrics(
 ) -> pd.DataFrame:
     """METRICS of the best of the top k chunks, by question_id, metric, k; 0 for a question without rows in the run.
 
-    ``rows`` is :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up.
-
-    Raises:
-        KeyError: a chunk of the run's top ``max(ks)`` has no text.
+    ``rows`` is :meth:`lib.cache.Cache.rows`, where pairs that were scored before are looked up. A chunk without text is
+    a KeyError.
     """
 
     def compute(items: Sequence[tuple[str, str]]) -> np.ndarray:

@@ -37,10 +37,8 @@ def page_recall_pooled(run: pd.DataFrame, questions: pd.DataFrame, judged: pd.Da
 def pages_unjudged(
     run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, company_of: pd.Series, k: int
 ) -> pd.Series:
-    """The share of the pages of the top k chunks that are of the question's company and were not judged.
-
-    ``company_of``: the company of each filing, by doc_name. Indexed by question_id; 0 without pages.
-    """
+    """The share of the pages of the top k chunks that are of the question's company (``company_of`` a doc_name) and
+    were not judged, 0 without pages; indexed by question_id."""
     asked = questions.set_index("question_id")["doc_name"]
     top = run.loc[run["rank"] <= k, PAGE].drop_duplicates().merge(judged[[*PAGE, "label"]], on=PAGE, how="left")
     is_own = top["doc_name"].map(company_of) == top["question_id"].map(asked).map(company_of)
@@ -51,14 +49,11 @@ def pages_unjudged(
 def pooled_metrics(
     run: pd.DataFrame, questions: pd.DataFrame, judged: pd.DataFrame, company_of: pd.Series, ks: Sequence[int]
 ) -> pd.DataFrame:
-    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
+    """All of METRICS for one run as a long frame; ks are depths in chunks."""
     parts = []
     for k in ks:
-        for values in (
-            page_recall_pooled(run, questions, judged, k),
-            pages_unjudged(run, questions, judged, company_of, k),
-        ):
-            parts.append(long_frame(values, values.name, k))
+        found = page_recall_pooled(run, questions, judged, k), pages_unjudged(run, questions, judged, company_of, k)
+        parts += [long_frame(values, values.name, k) for values in found]
     return pd.concat(parts, ignore_index=True)
 
 

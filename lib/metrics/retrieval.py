@@ -33,11 +33,8 @@ _NAMES = {metric.function.NAME: metric.name for metric in PAGE_METRICS}
 
 
 def gold_pages(questions: pd.DataFrame) -> pd.DataFrame:
-    """The judgements: question_id, doc_name and page of each distinct gold page, in the questions' order.
-
-    Raises:
-        ValueError: a question is listed twice, or has no gold page, so its recall is undefined.
-    """
+    """The judgements: question_id, doc_name and page of each distinct gold page, in the questions' order; a ValueError
+    where a question is listed twice or has no gold page."""
     _refuse("questions listed twice", questions.loc[questions["question_id"].duplicated(), "question_id"])
     gold = questions[[*PAGE[:2], "gold_pages"]].explode("gold_pages")
     _refuse("recall is undefined without a gold page", gold.loc[gold["gold_pages"].isna(), "question_id"])
@@ -116,7 +113,7 @@ def rank_measures(
 
 
 def retrieval_metrics(run: pd.DataFrame, questions: pd.DataFrame, ks: Sequence[int] = DEPTHS) -> pd.DataFrame:
-    """All of METRICS for one run: long frame question_id, metric, k, value; ks are depths in chunks."""
+    """All of METRICS for one run as a long frame; ks are depths in chunks."""
     wanted = [(metric, k) for metric in CHUNK_METRICS for k in ks]
     parts = [long_frame(metric.function(run, questions, k), metric.name, k) for metric, k in wanted]
     filings = rank_measures(*_by_filing(run, questions), DOC_MEASURES)

@@ -100,11 +100,7 @@ def is_same(found: Quantity, gold: Figure, tolerance: tuple[float, float] = READ
 
 
 def answer_right(prediction: str, answer: str, question: str | None = None, by: Reading = READING) -> bool:
-    """Whether an answer concludes with the reference's figure, see :func:`figure`; one that declines is wrong.
-
-    Raises:
-        ValueError: the gold answer is no bare number.
-    """
+    """Whether an answer concludes with the reference's figure, see :func:`figure`; one that declines is wrong."""
     if (gold := figure(answer, question)) is None:
         raise ValueError(f"{answer!r} is no bare number")
     sentences = concluded(prediction, question)

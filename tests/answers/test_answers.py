@@ -27,9 +27,8 @@ from lib.answers.prompt_context import NONE, ORACLES, Context, context, contexts
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer
 from lib.metrics.frame import Metrics, long_frame
-from lib.metrics.right import right_metrics
 from lib.models.prompts import Generation, GenerationError
-from lib.models.written import Filled, GenerationLog, Model
+from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
 from lib.words import StudyError
 from tests import made
@@ -91,11 +90,8 @@ def test_the_order_of_segments(question, chunks, order):
     assert order_of_segments(question, chunks) == order
 
 
-@pytest.mark.parametrize(
-    ("n_tokens", "filled"), [(8, [(0, "a b"), (0, "net d e"), (1, "net f g")]), (4, [(0, "net d e"), (1, "net")])]
-)
-def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut(n_tokens, filled):
-    assert fill("net", [["a b c", "net d e"], ["net f g", "h"]], n_tokens, WORDS) == filled
+def test_the_room_is_filled_by_rank_and_place_and_the_last_segment_is_cut():
+    assert fill("net", [["a b c", "net d e"], ["net f g", "h"]], 4, WORDS) == [(0, "net d e"), (1, "net")]
 
 
 @given(st.lists(st.lists(st.text("ab \n", max_size=9), max_size=4), max_size=4), st.integers(1, 12))
@@ -111,10 +107,12 @@ def test_contexts_join_what_is_read(study_of):
     found = contexts(study, DENSE)
     assert found == {"q1": "cash rose in year\nnet sales\n\nnet profit", "q2": ""}  # segments of four words
     assert contexts(study, Context(NONE)) == {"q1": "", "q2": ""}
+    assert prompt("What?", found["q1"]).user.endswith("net profit\n\nQuestion: What?\n\nAnswer:")
+    assert "(no document segments)" in prompt("What?", "").user
 
 
 @pytest.mark.parametrize(
-    ("given_names", "method", "condition", "title"),
+    ("names", "method", "condition", "title"),
     [
         (["best-baseline", "bm25"], "bm25", "standard", "best baseline (BM25)"),
         (["oracle-page", "hyde", "dense"], "dense", "oracle-page", "pages given (Dense)"),
@@ -122,43 +120,27 @@ def test_contexts_join_what_is_read(study_of):
         ([NONE], NONE, "standard", "no context"),
     ],
 )
-def test_a_context_knows_its_method_condition_and_title(given_names, method, condition, title):
-    found = context(*given_names)
-    assert (found.name, found.run, found.title) == (given_names[0], (method, condition), title)
+def test_a_context_knows_its_method_condition_and_title(names, method, condition, title):
+    found = context(*names)
+    assert (found.name, found.run, found.title) == (names[0], (method, condition), title)
 
 
-@pytest.mark.parametrize(
-    ("methods", "planned"),
-    [
-        (["bm25"], ["none", "bm25", "bm25", "bm25"]),
-        (["bm25", "dense"], ["none", "bm25", "dense", "dense"]),
-        (["ahead", "bm25", "page_scorer"], ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]),
-    ],
-)
-def test_trained_methods_are_planned_only_where_they_are(methods, planned):
-    found = plan(methods, "bm25")
-    assert [one.method for one in found] == planned
-    assert [found[place].name for place in (0, 1, -2, -1)] == [NONE, "best-baseline", *ORACLES]
+def test_trained_methods_are_planned_where_they_are_and_oracles_are_searched_by_dense_where_it_is():
+    found = plan(["ahead", "bm25", "page_scorer"], "bm25")
+    names = [NONE, "best-baseline", "page_scorer", "ahead", *ORACLES]
+    assert [one.name for one in found] == names
+    assert [one.method for one in found] == ["none", "bm25", "page_scorer", "ahead", "bm25", "bm25"]
+    assert [one.method for one in plan(["bm25", "dense"], "bm25")] == ["none", "bm25", "dense", "dense"]
 
 
 def test_the_best_baseline_has_the_highest_page_recall_and_a_tie_goes_to_the_first_name():
     rows = long_frame(pd.Series([0.5, 0.5, 0.25], ["q"] * 3), "page_recall", 5)
     table = rows.assign(method=["hyde", "bm25", "dense"], condition="standard")
     assert best_baseline(Metrics(table), 5) == "bm25"
-    for refused, told in (
-        (lambda: best_baseline(Metrics(table[:0]), 5), "no baseline"),
-        (lambda: best_baseline(Metrics(table), 7), "nothing was measured at k = 7: choose one"),
-        (lambda: context("google"), "no context 'google'"),
-    ):
-        with pytest.raises(StudyError, match=told):
-            refused()
-
-
-def test_the_prompt_has_system_line_context_question_and_answer():
-    asked = prompt("What?", "Some text.")
-    assert asked.user == "Context:\nSome text.\n\nQuestion: What?\n\nAnswer:"
-    assert "financial analyst" in asked.system
-    assert "(no document segments)" in prompt("What?", "").user
+    with pytest.raises(StudyError, match="no baseline is among the methods; add one of"):
+        best_baseline(Metrics(table[:0]), 5)
+    with pytest.raises(StudyError, match="no context 'google'"):
+        context("google")
 
 
 def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort(study_of):
@@ -180,21 +162,15 @@ def test_the_first_questions_of_each_type_are_answered(study_of):
     assert score(study, written)["question_id"].unique().tolist() == ["a", "b", "c"]
 
 
-def test_a_missing_answer_scores_zero_in_all_and_does_not_count_as_declined(study_of):
-    table = score(study_of(q1=[], q2=[]), Answers(DENSE, {"q1": "It was $7."}, Filled()))
+def test_a_missing_answer_scores_zero_in_all_and_answers_are_rows_by_context_prompt_and_generator(study_of):
+    study = study_of(q1=[], q2=[])
+    table = score(study, Answers(DENSE, {"q1": "It was $7."}))
     values = table.set_index(["question_id", "metric"])["value"]
     assert {*table["metric"], "answer_right", "bert_score"} == set(ANSWER_METRICS)
     assert values["q1", "numeric_match_strict"] == 1
-    assert (values["q2"] == 0).all()
-    assert table["k"].isna().all()
-
-
-def test_answers_are_rows_by_context_prompt_and_generator(study_of):
-    study = study_of(q1=[], q2=[])
-    study.questions["answer"] = ["$7", "seven"]
-    table = score(study, Answers(DENSE, {"q1": "It was $7."}, Filled()), right_metrics)
-    rows = answer_rows(study, pd.concat([table, table.assign(method="bm25")]), [DENSE])
-    assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", "answer_right", 1.0]]
+    assert (values["q2"] == 0).all()  # nor does it count as declined
+    rows = answer_rows(study, pd.concat([table[:1], table[:1].assign(method="bm25")]), [DENSE])
+    assert rows.to_numpy().tolist() == [["dense", "plain", "small", "q1", *table.loc[0, ["metric", "value"]]]]
 
 
 @pytest.fixture
@@ -207,7 +183,7 @@ def letters(monkeypatch):
 
 
 def test_bert_score_of_an_answer_and_of_a_missing_one(study_of, letters):
-    table = generation.bert_scores(study_of(q1=[], q2=[]), Answers(DENSE, {"q1": "$7.0"}, Filled()))
+    table = generation.bert_scores(study_of(q1=[], q2=[]), Answers(DENSE, {"q1": "$7.0"}))
     # of "$7.0" two of four characters are in "$7", and all of "$7" are in it: F1 of 1/2 and 1
     assert table.set_index("question_id")["value"].to_dict() == {"q1": pytest.approx(2 / 3), "q2": 0.0}
     assert table[["metric", "method"]].drop_duplicates().to_numpy().tolist() == [["bert_score", "dense"]]

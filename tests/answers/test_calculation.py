@@ -56,10 +56,7 @@ def test_formulas_are_calculated(formula, value):
         ("a / (b - b)", Unknown, "divisor is 0"),
         ("a + c", Unknown, "^c$"),
         ("(b - a) ** (1 / 2)", Unknown, "root of a negative"),
-        *(
-            (form, ValueError, "no arithmetic")
-            for form in ("__import__('os')", "a.b", "[a]", "a if b else a", "'a'", "a(b)")
-        ),
+        *((form, ValueError, "no arithmetic") for form in ("__import__('os')", "a.b", "[a]", "'a'", "a(b)")),
     ],
 )
 def test_what_cannot_be_calculated_is_told(formula, error, told):

@@ -20,15 +20,8 @@ MARGIN = "What is Coca Cola's FY2021 COGS % margin?"
     [
         ("103.12", "100", False),  # 3.12 > 0.03 + 0.03 * 100
         ("100", "103.12", True),  # 3.12 <= 0.03 + 0.03 * 103.12: relative to the gold number
-        ("Capex was $1,577 million in 2018.", "$1577.00", True),
         ("Capex was $1,620 million.", "$1577.00", True),  # 43 <= 0.03 + 0.03 * 1577
-        ("Capex was $1,630 million.", "$1577.00", False),  # 53 > 47.34
-        ("0.69", "0.66", True),  # 0.03 <= 0.03 + 0.03 * 0.66
-        ("It rose.", "$1577.00", False),
-        ("", "1", False),
         ("1", "none", False),
-        ("-3.7", "-3.7", True),
-        ("3.7", "-3.7", False),
         ("FY2018-2019", "2019", True),  # a hyphen after a digit is no sign
     ],
 )
@@ -69,15 +62,12 @@ def test_loose_match_is_isclose_of_any_pair(predicted, gold):
         ("(1) Current Health (2) Two Peaks", []),
         ("1. Revenue rose 3.2\n2) Costs fell 4.1\n- 3. Margin 5.1", [3.2, 4.1, 5.1]),
         ("- 1,577", [1577.0]),  # a list's dash
+        ("3M spent $3M", [3e6]),  # the question's company
         ("", []),
     ],
 )
 def test_quantities_of_a_text(text, expected):
-    assert [q.value for q in m.quantities(text)] == pytest.approx(expected)
-
-
-def test_a_name_with_digits_in_the_question_is_a_name():
-    assert [q.value for q in m.quantities("3M spent $3M", MILLIONS)] == [3e6]
+    assert [q.value for q in m.quantities(text, MILLIONS)] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -85,9 +75,8 @@ def test_a_name_with_digits_in_the_question_is_a_name():
     [
         # 1592.77 is off by 1 % exactly
         *((text, "$1577.00", MILLIONS, True) for text in "$1,577 million;$1.58 billion;1577;$1,592.77".split(";")),
-        *((text, "$1577.00", MILLIONS, False) for text in "$1,593;$1,577 billion;$1,577 thousand;1577%".split(";")),
+        *((text, "$1577.00", MILLIONS, False) for text in "$1,593;$1,577 thousand;-$1,577 million;1577%".split(";")),
         ("$1,577,000,000", "$1577.00", MILLIONS, True),
-        ("-$1,577 million", "$1577.00", MILLIONS, False),
         ("$8,738 million", "$8.70", BILLIONS, True),
         *((text, "$8.70", BILLIONS, False) for text in ("$8.70 million", "8738")),
         *((text, "39.7%", MARGIN, True) for text in ("39.7%", "39.7 percent", "0.397", "39.7")),
@@ -95,31 +84,14 @@ def test_a_name_with_digits_in_the_question_is_a_name():
         ("66%", "0.66", RATIO, True),
         ("0.66%", "0.66", RATIO, False),
         ("$1,577 million", "$1577.00", None, False),  # no question, no unit
-        ("$1,577", "$1577.00", None, True),
         ("(0.02)", "-0.02", None, True),
         ("1.01", "1", None, True),  # 1 % up to the last bit
-        ("0", "0", None, True),
         ("0.001", "0", None, False),
-        ("nothing", "0.66", None, False),
+        ("See Note 24 of the 2018 10-K.", "24.26", None, False),  # the loose match is fooled
     ],
 )
 def test_strict_match(prediction, answer, question, expected):
     assert m.numeric_match_strict(prediction, answer, question) is expected
-
-
-@pytest.mark.parametrize(
-    ("prediction", "answer", "question"),
-    [
-        ("See page 12 and Note 24 of the 2018 10-K.", "24.26", None),  # a note's number
-        ("In 2018 and 2019 the company grew.", "$2016.00", MILLIONS),  # a year close by
-        ("The ratio is 0.69.", "0.66", RATIO),  # 4.5 % off
-        ("About 0.03.", "0.01", RATIO),  # three times the answer
-        ("$8.70 million", "$8.70", BILLIONS),  # wrong scale
-    ],
-)
-def test_strict_is_not_fooled_where_loose_is(prediction, answer, question):
-    assert m.numeric_match(prediction, answer)
-    assert not m.numeric_match_strict(prediction, answer, question)
 
 
 @MANY
@@ -137,10 +109,8 @@ def test_numeric_matches_take_any_text(prediction, answer, question):
     ("prediction", "answer", "expected"),
     [
         ("The ratio is 0.66.", "0.66", 2 * 1 / (3 + 1)),  # "the" goes; ratio, is, 066 against 066
-        ("yes, yes", "Yes", 2 * 1 / (2 + 1)),
         ("yes yes", "yes yes no", 2 * 2 / (2 + 3)),
         ("An apple", "apple!", 1.0),
-        ("no", "yes", 0.0),
         ("", "yes", 0.0),
         ("the", "a", 1.0),
     ],
@@ -152,10 +122,8 @@ def test_token_f1(prediction, answer, expected):
 @pytest.mark.parametrize(
     ("prediction", "rule"),
     [
-        ("", "empty"),
         (" ... ", "empty"),
         ("N/A", "not available"),
-        ("Not provided in the text.", "not available"),
         ("I'm sorry, this is beyond me.", "sorry"),
         ("I cannot determine the ratio.", "do not know"),
         ("As a model, I don’t have the filing.", "do not know"),
@@ -163,10 +131,8 @@ def test_token_f1(prediction, answer, expected):
         ("The ratio cannot be accurately determined.", "cannot"),
         ("The provided context does not contain the cash flow statement.", "source lacks it"),
         ("Capex is not explicitly mentioned in the given document segments.", "not in source"),
-        ("There is no information about 2018.", "no information"),
         ("There isn't enough information to answer.", "no information"),
         ("Capex was $1,577 million.", None),
-        ("The company does not provide guidance.", None),
         ("There was no data breach in 2022.", None),
         ("No, the quick ratio is not a relevant measure.", None),
         ("The context does not state it. However, dividing 10 by 5 gives 2.", None),
@@ -195,10 +161,7 @@ def test_numeric_matches_are_for_numeric_questions_and_the_rest_for_all():
     scores = frame.set_index(["metric", "question_id"])["value"]
     assert scores["numeric_match", "q1"] == 0.0
     assert scores["numeric_match_strict", "q1"] == 1.0
-
-
-def test_an_answer_that_was_never_written_is_not_scored_as_wrong():
-    with pytest.raises(ValueError, match="no prediction for q2"):
+    with pytest.raises(ValueError, match="no prediction for q2"):  # it was never written, which is not wrong
         m.answer_metrics(FRAME.assign(prediction=["1", None]))
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lib.metrics.pooled import FOLDER, FULL, NO, PART, page_recall_pooled, pages_unjudged, pooled_gold, pooled_metrics
+from lib.metrics.pooled import FOLDER, FULL, NO, PART, pooled_gold, pooled_metrics
 from lib.metrics.retrieval import PAGE, gold_pages
 from lib.published import Published
 
@@ -17,23 +17,14 @@ JUDGED = pd.DataFrame(
 COMPANIES = pd.Series({"A": "ash", "A2": "ash", "B": "birch"})
 
 
-@pytest.mark.parametrize(("k", "recall"), [(1, [0.5, 0.0]), (2, [1.0, 0.0])])
-def test_a_full_page_is_enough_else_the_share_of_gold_pages_counts(k, recall):
-    found = page_recall_pooled(RUN, QUESTIONS, JUDGED, k)
-    assert found.to_dict() == dict(zip(["q1", "q2"], recall, strict=True))
-
-
-def test_a_page_of_another_company_and_a_second_chunk_of_a_page_are_no_unjudged_pages():
-    found = pages_unjudged(RUN, QUESTIONS, JUDGED.iloc[:1], COMPANIES, 4)
-    assert found.to_dict() == {"q1": pytest.approx(2 / 3), "q2": 0.5}
-    assert pages_unjudged(RUN.iloc[:0], QUESTIONS, JUDGED, COMPANIES, 4).eq(0).all()
-
-
-def test_every_question_and_depth_has_both_metrics():
-    found = pooled_metrics(RUN, QUESTIONS, JUDGED, COMPANIES, [1, 5])
-    assert found.groupby(["metric", "k"]).size().to_dict() == {
-        (name, k): 2 for name in ("page_recall_pooled", "pages_unjudged") for k in (1, 5)
-    }
+def test_a_full_page_is_enough_else_gold_pages_count_and_what_nobody_judged_is_counted():
+    found = pooled_metrics(RUN, QUESTIONS, JUDGED.iloc[:1], COMPANIES, [1, 2, 4])
+    values = found.set_index(["metric", "question_id", "k"])["value"].to_dict()
+    assert [values["page_recall_pooled", "q1", k] for k in (1, 2, 4)] == [0.5, 1.0, 1.0]
+    assert {values["page_recall_pooled", "q2", k] for k in (1, 2, 4)} == {0.0}
+    # neither a page of another company nor a second chunk of a page is one more page that nobody judged
+    assert [values["pages_unjudged", "q1", 4], values["pages_unjudged", "q2", 4]] == [pytest.approx(2 / 3), 0.5]
+    assert pooled_metrics(RUN.iloc[:0], QUESTIONS, JUDGED, COMPANIES, [4])["value"].eq(0).all()
 
 
 def test_published_labels_are_of_readers_or_the_rule_and_of_known_pages():
@@ -41,17 +32,16 @@ def test_published_labels_are_of_readers_or_the_rule_and_of_known_pages():
     assert pooled_gold("demo").empty
     assert not judged.duplicated(PAGE).any()
     assert set(judged["label"]) == {FULL, PART, NO}
-    assert set(judged["question_id"]) == set(published.dataset().questions["question_id"])
+    questions = published.dataset().questions
+    assert set(judged["question_id"]) == set(questions["question_id"])
     n_pages = judged["doc_name"].map(published.filings.set_index("doc_name")["n_pages"])
-    assert (judged["page"] < n_pages).all()
-    assert (judged["page"] >= 0).all()
-    by_rule = judged["reader_1"].isna()
-    assert judged.loc[by_rule, "label"].eq(NO).all()
-    assert judged.loc[~by_rule, "reader_2"].notna().all()
-    apart = judged["reader_1"] != judged["reader_2"]
-    same = judged[~by_rule & ~apart]
-    assert (same["label"] == same["reader_1"]).all()
-    assert judged.loc[~by_rule & apart, "reader_3"].notna().all()
-    gold = gold_pages(published.dataset().questions).merge(judged, on=PAGE, how="left")
+    assert judged["page"].between(0, n_pages - 1).all()
+    read = judged[judged["reader_1"].notna()]
+    assert judged.drop(read.index)["label"].eq(NO).all()
+    is_agreed = read["reader_1"] == read["reader_2"]
+    assert (read["label"] == read["reader_1"])[is_agreed].all()
+    assert read["reader_2"].notna().all()
+    assert read.loc[~is_agreed, "reader_3"].notna().all()
+    gold = gold_pages(questions).merge(judged, on=PAGE, how="left")
     assert gold["label"].isin([FULL, PART]).mean() > 0.99
     assert (FOLDER / "protocol.md").is_file()

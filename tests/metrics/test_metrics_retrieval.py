@@ -29,25 +29,20 @@ def questions_of(**gold: tuple[str, list[int]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question_id", "doc_name", "gold_pages"])
 
 
-def values(frame: pd.DataFrame, metric: str, k: int | None) -> dict[str, float]:
-    is_k = frame["k"].isna() if k is None else frame["k"].eq(k).fillna(False)
-    return frame[(frame["metric"] == metric) & is_k].set_index("question_id")["value"].to_dict()
+def values(frame: pd.DataFrame, metric: str, k: int) -> dict[str, float]:
+    return frame[(frame["metric"] == metric) & (frame["k"] == k)].set_index("question_id")["value"].to_dict()
 
 
 RUN = run_of(q1=[("B", 4), ("A", 7), ("A", 4), ("A", 4), ("A", 0)], q2=[("A", 4), ("A", 0)])
 QUESTIONS = questions_of(q1=("A", [0, 4]), q2=("B", [4]), q3=("A", [0]))
 
 
-@pytest.mark.parametrize(("k", "q1"), [(1, 0.0), (2, 1.0), (5, 1.0)])
-def test_doc_recall_asks_for_one_chunk_of_the_gold_filing(k, q1):
-    assert m.doc_recall(RUN, QUESTIONS, k).to_dict() == {"q1": q1, "q2": 0.0, "q3": 0.0}
-
-
-@pytest.mark.parametrize(("k", "q1"), [(1, 0.0), (2, 0.0), (3, 1 / 2), (4, 1 / 2), (5, 2 / 2)])
-def test_page_recall_is_the_share_of_gold_pages_seen(k, q1):
+@pytest.mark.parametrize(("k", "doc", "page"), [(1, 0, 0), (2, 1, 0), (3, 1, 1 / 2), (4, 1, 1 / 2), (5, 1, 2 / 2)])
+def test_recall_is_of_the_filing_and_the_share_of_gold_pages_seen(k, doc, page):
     # A#p4 comes at rank 3 and again at 4; A#p0 at rank 5; B#p4 is the right number in the wrong filing.
-    assert m.page_recall(RUN, QUESTIONS, k).to_dict() == {"q1": q1, "q2": 0.0, "q3": 0.0}
-    assert m.page_hit(RUN, QUESTIONS, k)["q1"] == (q1 > 0)
+    assert m.doc_recall(RUN, QUESTIONS, k).to_dict() == {"q1": doc, "q2": 0.0, "q3": 0.0}
+    assert m.page_recall(RUN, QUESTIONS, k).to_dict() == {"q1": page, "q2": 0.0, "q3": 0.0}
+    assert m.page_hit(RUN, QUESTIONS, k)["q1"] == (page > 0)
 
 
 def test_page_zero_is_a_page_and_unanswered_questions_score_zero_and_count_in_the_mean():
@@ -61,50 +56,35 @@ def test_an_empty_run_scores_zero(empty):
     frame = m.retrieval_metrics(empty, QUESTIONS)
     assert frame["value"].eq(0.0).all()
     assert set(frame["question_id"]) == {"q1", "q2", "q3"}
+    assert m.gold_ranks(empty, QUESTIONS)["rank"].isna().all()
+
+
+def test_gold_pages_have_the_best_rank_of_a_chunk_and_pairs_are_gold_or_not():
+    assert m.gold_ranks(RUN, QUESTIONS)["rank"].fillna(0).tolist() == [5, 3, 0, 0]
+    assert m.is_gold(RUN, QUESTIONS).tolist() == [False, False, True, True, True, False, False]
 
 
 def test_the_order_of_rows_does_not_matter_and_other_questions_are_ignored():
     shuffled = RUN.sample(frac=1, random_state=1)
     pd.testing.assert_frame_equal(m.retrieval_metrics(shuffled, QUESTIONS), m.retrieval_metrics(RUN, QUESTIONS))
-    some = m.retrieval_metrics(RUN, QUESTIONS.iloc[1:])
-    assert set(some["question_id"]) == {"q2", "q3"}
+    assert set(m.retrieval_metrics(RUN, QUESTIONS.iloc[1:])["question_id"]) == {"q2", "q3"}
 
 
-def test_a_page_stands_where_its_first_chunk_stands():
-    ranking = m.page_ranking(RUN[RUN["question_id"] == "q1"])
-    assert ranking["page_id"].tolist() == ["B#p0004", "A#p0007", "A#p0004", "A#p0000"]
-    assert ranking["rank"].tolist() == [1, 2, 3, 4]
-    assert ranking["score"].is_monotonic_decreasing
-    assert ranking["score"].is_unique
-
-
-def test_measures_over_pages_by_hand():
-    # Distinct pages: B4, A7, A4 (gold), A0 (gold): gold at ranks 3 and 4.
-    frame = m.rank_measures(RUN, QUESTIONS, [*m.PAGE_MEASURES, R @ 3])
+def test_measures_over_pages_and_filings_by_hand():
+    # Distinct pages of q1: B4, A7, A4 (gold), A0 (gold): gold at ranks 3 and 4. Filings: B, then A.
+    found = m.retrieval_metrics(RUN, QUESTIONS).set_index(["question_id", "metric", "k"])["value"]
     ideal = 1 / math.log2(2) + 1 / math.log2(3)
-    assert values(frame, "ndcg", 10)["q1"] == pytest.approx((1 / math.log2(4) + 1 / math.log2(5)) / ideal)
-    assert values(frame, "mrr", 10)["q1"] == pytest.approx(1 / 3)
-    assert values(frame, "map", 10)["q1"] == pytest.approx((1 / 3 + 2 / 4) / 2)
-    assert values(frame, "recall", 10)["q1"] == 1.0
-    assert values(frame, "recall", 3)["q1"] == 0.5
-    assert values(frame, "ndcg", 10)["q2"] == values(frame, "ndcg", 10)["q3"] == 0.0
-
-
-@pytest.mark.parametrize("k", [3, 5, 10])
-def test_filings_are_ranked_by_their_first_chunk(k):
-    frame = m.retrieval_metrics(RUN, QUESTIONS)
-    # q1: filing B stands first, A second, however many chunks of A follow; q2's filing B is never seen
-    assert values(frame, "doc_mrr", k) == {"q1": 1 / 2, "q2": 0.0, "q3": 0.0}
-    assert values(frame, "doc_ndcg", k) == pytest.approx({"q1": 1 / math.log2(3), "q2": 0, "q3": 0})
+    by_hand = {"ndcg": (1 / math.log2(4) + 1 / math.log2(5)) / ideal, "mrr": 1 / 3, "map": (1 / 3 + 2 / 4) / 2}
+    by_hand |= {"recall": 1.0, "doc_mrr": 1 / 2, "doc_ndcg": 1 / math.log2(3)}
+    assert {metric: found["q1", metric, 10] for metric in by_hand} == pytest.approx(by_hand)
+    assert [found["q1", "ndcg", 3], found["q1", "mrr", 3]] == pytest.approx([(1 / math.log2(4)) / ideal, 1 / 3])
+    assert found["q2"].eq(0).all()
 
 
 def test_measures_stop_at_their_depth():
     run = run_of(q1=[("A", 1), ("A", 2), ("A", 3), ("A", 0), ("A", 4)])
-    frame = m.retrieval_metrics(run, QUESTIONS.iloc[:1])
+    frame = m.rank_measures(run, QUESTIONS.iloc[:1])
     assert [values(frame, "mrr", k)["q1"] for k in (3, 5, 10)] == [0, 1 / 4, 1 / 4]
-    ideal = 1 + 1 / math.log2(3)
-    by_hand = [0, (1 / math.log2(5) + 1 / math.log2(6)) / ideal]
-    assert [values(frame, "ndcg", k)["q1"] for k in (3, 5)] == pytest.approx(by_hand)
 
 
 def test_equal_scores_keep_the_runs_order():
@@ -113,13 +93,17 @@ def test_equal_scores_keep_the_runs_order():
     assert values(m.rank_measures(run, questions_of(q1=("A", [1]))), "mrr", 10) == {"q1": 1.0}
 
 
-def test_questions_without_gold_pages_or_listed_twice_are_refused():
-    with pytest.raises(ValueError, match="without a gold page: q2"):
-        m.page_recall(RUN, questions_of(q1=("A", [0]), q2=("A", [])), 5)
-    twice = pd.concat([QUESTIONS, QUESTIONS.iloc[:1]])
-    for metric in (m.page_recall, m.doc_recall):
-        with pytest.raises(ValueError, match="listed twice: q1"):
-            metric(RUN, twice, 5)
+@pytest.mark.parametrize(
+    ("metric", "questions", "message"),
+    [
+        (m.page_recall, questions_of(q1=("A", [0]), q2=("A", [])), "without a gold page: q2"),
+        (m.page_recall, pd.concat([QUESTIONS, QUESTIONS.iloc[:1]]), "listed twice: q1"),
+        (m.doc_recall, pd.concat([QUESTIONS, QUESTIONS.iloc[:1]]), "listed twice: q1"),
+    ],
+)
+def test_questions_without_gold_pages_or_listed_twice_are_refused(metric, questions, message):
+    with pytest.raises(ValueError, match=message):
+        metric(RUN, questions, 5)
 
 
 pages = st.tuples(st.sampled_from("ABé"), st.integers(0, 3))
@@ -152,12 +136,10 @@ def test_measures_equal_pytrec_eval_on_a_ranking_made_by_hand(chunks, gold):
     qrels = {q: {f"{doc}/{page}": 1 for page in pages} for q, (doc, pages) in gold.items()}
     ranked = {}
     for question, pages in chunks.items():
-        distinct = list(dict.fromkeys(f"{doc}/{page}" for doc, page in pages))
-        ranked[question] = {page: float(len(distinct) - i) for i, page in enumerate(distinct)}
+        distinct = dict.fromkeys(f"{doc}/{page}" for doc, page in pages)
+        ranked |= {question: {page: -float(i) for i, page in enumerate(distinct)}} if distinct else {}
     names = {"ndcg": "ndcg_cut_10", "recall": "recall_5", "map": "map_cut_10", "mrr": "recip_rank"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names.values())).evaluate(
-        {question: pages for question, pages in ranked.items() if pages}
-    )
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names.values())).evaluate(ranked)
     for metric, k in (("ndcg", 10), ("recall", 5), ("map", 10), ("mrr", 10)):
         expected = {q: theirs.get(q, {}).get(names[metric], 0.0) for q in gold}
         if metric == "mrr":  # theirs has no cutoff
