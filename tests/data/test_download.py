@@ -103,7 +103,6 @@ REFUSED = [
     (PDF_PATH, b"<html>Sign in</html>", {}, r"3M_2018_10K\.pdf is no PDF; look at it in a browser"),
     (PDF_PATH, None, KNOWN, r"3M_2018_10K\.pdf does not exist; is FINANCEBENCH_URL right\?"),
     (f"/{QUESTIONS}", b'{"doc_name": "../../x"}', {}, r"'\.\./\.\./x' is no file name; the source is not FinanceBench"),
-    (f"/{QUESTIONS}", b'{"doc_name": "/etc/passwd"}', {}, "is no file name; the source is not FinanceBench"),
     (f"/{QUESTIONS}", b"<html>", {}, "holds no questions"),
     (f"/{QUESTIONS}", b"[1]", {}, "holds no questions"),
 ]
