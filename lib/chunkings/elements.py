@@ -27,7 +27,7 @@ N_WORKERS = 2
 CHARACTERS = 2048  # of a chunk of text and titles, at most, unless one element alone has more
 MAX_TITLE, MAX_TITLE_ROWS = 150, 3  # characters; a longer paragraph in bold is text
 MAX_FURNITURE = 120  # characters
-NO_TITLE = re.compile(r"table of contents|page \d+|\W*\d+\W*|.*\.{4,}.*", re.I)
+NO_TITLE = re.compile(r"table of contents|page \d+|.*\.{4,}.*", re.I)
 HEADING = re.compile(r"(?:item|note|part|proposal)\s+[\dIVX]", re.I)
 BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
 WORD = re.compile(r"[^\W\d_]{2,}")
@@ -75,15 +75,11 @@ def elements_of(text: str, rows: Sequence[Row]) -> list[Element]:
 def is_title(row: Row, body: float, text: str) -> bool:
     """Whether a row reads as a title: short, no sentence, and bold, italic, in capitals or larger than the body."""
     words, most = row.text, MAX_TITLE if row.is_placed else 2 * MAX_TITLE // 3
-    is_name = words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
-    if len(words) > most or NO_TITLE.fullmatch(words) or not WORD.search(words):
+    if len(words) > most or NO_TITLE.fullmatch(words) or not WORD.search(words) or words[0].islower():
         return False
-    if (
-        (SENTENCE_END.search(words) and not is_name)
-        or len(row.cells) > 2
-        or words[0].islower()
-        or (MARKER.fullmatch(row.cells[0].text) and not row.is_bold)
-    ):
+    is_name = words.endswith((":", "Inc.", "Co.", "Corp.")) or HEADING.match(words)
+    is_item = MARKER.fullmatch(row.cells[0].text) and not row.is_bold
+    if (SENTENCE_END.search(words) and not is_name) or is_item or len(row.cells) > 2:
         return False
     is_upper = len(words) >= 4 and words.upper() == words
     if row.is_placed:
@@ -159,11 +155,7 @@ def is_furniture(found: pd.DataFrame) -> pd.Series:
 
 
 def groups_of(kinds: Sequence[str], lengths: Sequence[int]) -> list[tuple[int, int]]:
-    """The chunks of a page's elements: the first element of each, and the one behind its last.
-
-    Args:
-        kinds, lengths: title, text, table or furniture, and the characters of each, in the page's order.
-    """
+    """The chunks of a page's elements of these kinds and characters: the first of each, and the one behind its last."""
     starts, held, size = [], set(), 0
     for number, (kind, length) in enumerate(zip(kinds, lengths, strict=True)):
         is_full = kind != "text" or size + length > CHARACTERS

@@ -89,13 +89,13 @@ def _is_label(row: Row, edge: float, size: float) -> bool:
 
 def _is_table(rows: Sequence[Row], has_head: bool) -> bool:
     """Whether a run has rows and figures enough, in columns; under a head one row of figures is enough."""
-    table_rows, is_placed = [*filter(is_table_row, rows)], rows[0].is_placed
-    if is_placed and has_head and sum(row.n_numbers for row in rows) >= MIN_NUMBERS:
+    table_rows = [*filter(is_table_row, rows)]
+    if not rows[0].is_placed:
+        return len(table_rows) > 1 and sum(row.n_numbers for row in table_rows) >= 2 * MIN_NUMBERS
+    if has_head and sum(row.n_numbers for row in rows) >= MIN_NUMBERS:
         return True
     if len(table_rows) < 2:
         return False
-    if not is_placed:
-        return sum(row.n_numbers for row in table_rows) >= 2 * MIN_NUMBERS
     if sum(row.is_in_grid for row in table_rows) >= max(3, len(table_rows) // 2):
         return True
     edges = [(n, cell.right) for n, row in enumerate(table_rows) for cell in row.cells if cell.is_number]

@@ -19,8 +19,7 @@ described_as = attrgetter("company", "doc_type", "doc_period")  # in what two de
 def read_dataset(root: Path, name: str) -> Dataset:
     """The checked records of a directory in the layout of :mod:`lib.data.layout`.
 
-    Raises:
-        DatasetError: every problem at once, each with file, line and mend; when a record is wrong, of the pages too.
+    A DatasetError has every problem at once, each with file, line and mend; when a record is wrong, of the pages too.
     """
     problems = Problems(root)
     question_file, document_file = problems.one_file(*QUESTION_FILES), problems.one_file(DOCUMENTS)
@@ -38,13 +37,9 @@ def read_dataset(root: Path, name: str) -> Dataset:
 
 
 def read_questions(root: Path, name: str, collection: Dataset) -> Dataset:
-    """The question set of this name over a collection's filings, with what the collection knows of each filing.
+    """The question set in a folder over a collection's filings, with what the collection knows of each filing.
 
-    Args:
-        root: has ``data/*questions*.jsonl``, or a dataset's own question file.
-
-    Raises:
-        DatasetError: every problem of the records at once; or no question asks about a filing of the collection.
+    A DatasetError has every problem of the records at once, or no question asks about a filing of the collection.
     """
     problems = Problems(root)
     question_file = problems.one_file(*QUESTION_FILES)
@@ -74,9 +69,8 @@ def _abouts(document_file: Path, problems: Problems) -> dict[str, dict]:
         first = known.setdefault(doc_name, document) or document
         # FinanceBench describes a filing that it does not use twice
         if doc_name in paths and document and described_as(document) != described_as(first):
-            problems.add(
-                document_file, f"{doc_name} is described twice, differently; remove one of the two lines", line
-            )
+            wrong = f"{doc_name} is described twice, differently; remove one of the two lines"
+            problems.add(document_file, wrong, line)
     abouts = {}
     for doc_name, path in sorted(paths.items()):
         if not is_safe_name(doc_name):

@@ -32,9 +32,6 @@ def download_financebench(target: Path, say=print) -> Path:
 
     They come from ``$FINANCEBENCH_URL``, else from GitHub; filings that are here and sound are not received again. The
     questions are written last, so that a folder with questions is whole.
-
-    Raises:
-        DatasetError: no network, a file that is not there, or one with another checksum than the known.
     """
     base_url, known = (os.environ.get("FINANCEBENCH_URL") or BASE_URL).rstrip("/"), checksums()
     tables = {name: _received(f"{base_url}/{name}", known.get(name)) for name in TABLES}

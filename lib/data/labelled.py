@@ -26,18 +26,13 @@ def labels_digest(dataset: Dataset) -> str:
 
 
 def labelled_answers(dataset: Dataset) -> pd.DataFrame:
-    """The labelled answers of the dataset's questions as LABELLED.
-
-    Raises:
-        DatasetError: every line without a question's id, an answer or one of LABELS.
-    """
+    """The labelled answers of the dataset's questions as LABELLED; a DatasetError names every line that is none."""
     problems, rows = Problems(dataset.root), []
     for path in _files(dataset):
         for line, record in read_json_lines(path, problems):
             question_id, label = record.get("financebench_id"), record.get("label")
             if not question_id or label not in LABELS or "model_answer" not in record:
-                wanted = f"give financebench_id, model_answer and a label of {', '.join(LABELS)}"
-                problems.add(path, wanted, line)
+                problems.add(path, f"give financebench_id, model_answer and a label of {', '.join(LABELS)}", line)
             written = record.get("model_answer")
             rows.append((path.stem, question_id, "" if written is None else str(written), label))
     problems.stop()

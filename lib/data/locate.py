@@ -33,17 +33,12 @@ def is_dataset(root: Path | None) -> bool:
 
 
 def financebench_root() -> Path | None:
-    """Where FinanceBench lies on this machine: in ``$RETRIEVAL_GAP_DATA``, else in ``data``; or None.
-
-    Raises:
-        DatasetError: the variable names a folder that does not contain it.
-    """
+    """Where FinanceBench lies on this machine: in ``$RETRIEVAL_GAP_DATA``, which then must contain it, or ``data``."""
     chosen = os.environ.get(DATA_VARIABLE)
     root = folder_of(Path(chosen or DATA) / "financebench")
     if chosen and not is_dataset(root):
-        raise DatasetError(
-            f"{DATA_VARIABLE}={chosen}: no folder financebench with data/*.jsonl in it; correct or unset it"
-        )
+        wrong = "no folder financebench with data/*.jsonl in it"
+        raise DatasetError(f"{DATA_VARIABLE}={chosen}: {wrong}; correct or unset it")
     return root if is_dataset(root) else None
 
 
@@ -60,9 +55,6 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
         name: empty for FinanceBench where it lies on this machine, else the demo.
         questions: another question set over its filings: a folder, or a name where datasets lie.
         artifacts: where it is recorded, see :func:`recorded`.
-
-    Raises:
-        DatasetError: there is no such dataset or set, its name is another's, or it has problems; all are listed.
     """
     collection = recorded(_open_collection(name), artifacts)
     if questions in ("", collection.name):
@@ -71,9 +63,8 @@ def open_dataset(name: str, questions: str = "", artifacts: Path | None = None) 
         return recorded(read_questions(root, name_of(questions), collection), artifacts)
     published = ", ".join(sorted(path.parents[1].name for path in RESULTS.glob("*/default/manifest.json")))
     other = f", or the name of a published one: {published}" if published else ""
-    raise DatasetError(
-        f"{printable(questions[:MOST_LETTERS])}: no question set; give a folder with data/*questions*.jsonl{other}"
-    )
+    shown = printable(questions[:MOST_LETTERS])
+    raise DatasetError(f"{shown}: no question set; give a folder with data/*questions*.jsonl{other}")
 
 
 def _open_collection(name: str) -> Dataset:
@@ -104,10 +95,9 @@ def named_apart(root: Path) -> str:
 
 
 def recorded(dataset: Dataset, artifacts: Path | None) -> Dataset:
-    """The dataset, recorded in its folder of artifacts. A copy is the same dataset; so is what changed at its place.
+    """The dataset, recorded in its folder of artifacts, unless another dataset there or of the study has its name.
 
-    Raises:
-        DatasetError: its name is that of another dataset, in the artifacts or among the study's own names.
+    A copy is the same dataset; so is what changed at its place.
     """
     place = {"questions": str(dataset.question_file.resolve()), "filings": str(dataset.root.resolve())}
     own, known, records = place | {"fingerprint": dataset.fingerprint}, {}, []

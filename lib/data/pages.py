@@ -25,8 +25,7 @@ MIN_OVERLAP = 0.5  # share of the evidence's words that stand on its page: it wa
 def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.DataFrame:
     """The text of every page of every filing (PAGE_COLUMNS), blank pages too.
 
-    Raises:
-        DatasetError: every problem of a filing or noted before, at once; if there is any, of :func:`check_gold` too.
+    A DatasetError has every problem of a filing or noted before, at once; if there is any, of :func:`check_gold` too.
     """
     problems = problems or Problems(dataset.root)
     sources = {doc_name: dataset.source(doc_name) for doc_name in dataset.filings["doc_name"]}
@@ -41,8 +40,7 @@ def extract_pages(dataset: Dataset, problems: Problems | None = None) -> pd.Data
         rows += [(doc_name, page, text) for page, text in enumerate(texts)]
     pages = pd.DataFrame(rows, columns=list(PAGE_COLUMNS))
     if problems.messages:
-        _check_evidence(dataset, pages, problems)
-    problems.stop()
+        check_gold(dataset, pages, problems)
     return pages
 
 
@@ -56,14 +54,10 @@ def read_filing(source: Path, root: Path) -> tuple[list[str], list[str]]:
         if wrong:
             problems.add(source, f"the PDF {wrong}")
     if not problems.messages and not any(map(str.strip, texts)):
-        problems.add(source, f"no page has text, as in a scan; {recognised(source, root)}, or remove the filing")
+        path = shlex.quote(source.relative_to(root).as_posix())
+        mend = "give it text" if source.suffix == ".jsonl" else f"recognise it (OCR), as with ocrmypdf {path} {path}"
+        problems.add(source, f"no page has text, as in a scan; {mend}, or remove the filing")
     return [] if problems.messages else texts, problems.messages
-
-
-def recognised(source: Path, root: Path) -> str:
-    """What gives text to a filing that has none."""
-    path = shlex.quote(source.relative_to(root).as_posix())
-    return f"recognise it (OCR), as with ocrmypdf {path} {path}" if source.suffix != ".jsonl" else "give it text"
 
 
 def _read_text(source: Path, problems: Problems) -> list[str]:
@@ -80,19 +74,13 @@ def _read_text(source: Path, problems: Problems) -> list[str]:
     return texts
 
 
-def check_gold(dataset: Dataset, pages: pd.DataFrame) -> int:
-    """Check a question set against the pages (PAGE_COLUMNS); returns how many pieces of evidence were checked.
+def check_gold(dataset: Dataset, pages: pd.DataFrame, problems: Problems | None = None) -> int:
+    """Check a question set against the pages (PAGE_COLUMNS); returns how many pieces of evidence there are.
 
-    Raises:
-        DatasetError: every gold page that is not there or has no text, and evidence that is not on its page, at once.
+    A DatasetError has the ``problems`` noted before, and every gold page that is not there, has no text, or not the
+    evidence's.
     """
-    problems = Problems(dataset.question_file.parent.parent)
-    _check_evidence(dataset, pages, problems)
-    problems.stop()
-    return len(dataset.evidence)
-
-
-def _check_evidence(dataset: Dataset, pages: pd.DataFrame, problems: Problems) -> None:
+    problems = problems or Problems(dataset.question_file.parent.parent)
     texts = pages.groupby("doc_name")["text"].agg(list)
     for piece in dataset.evidence[dataset.evidence["doc_name"].isin(texts.index)].itertuples():
         doc_name, page, of_filing = piece.doc_name, piece.page, texts[piece.doc_name]
@@ -107,3 +95,5 @@ def _check_evidence(dataset: Dataset, pages: pd.DataFrame, problems: Problems) -
             wrong = f"{on_page}; correct {mend} or the text" if share < MIN_OVERLAP else ""
         if wrong:
             problems.add(dataset.question_file, wrong, piece.line)
+    problems.stop()
+    return len(dataset.evidence)

@@ -13,9 +13,8 @@ from lib.words import StudyError
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY_MIB, PROCESSOR_S = 512, 60  # the longest filing of FinanceBench, 503 pages, takes 124 MiB and 5 s
 MOST_PIXELS = 4_000_000  # of a picture; a letter page at 110 dpi has 1.1 million
-NO_MEMORY = re.compile(
-    r"alloc \(.*\) failed"
-)  # MuPDF then goes on without the rest; FreeType's warnings of sizes are none
+#: MuPDF then goes on without the rest; FreeType's warnings of sizes are none.
+NO_MEMORY = re.compile(r"alloc \(.*\) failed")
 MARK = (1.0, 0.85, 0.2)
 
 
@@ -28,11 +27,7 @@ def read_texts(source: Path) -> tuple[list[str], str]:
 
 
 def picture(source: Path, page: int, dpi: int, evidence: str = "") -> bytes:
-    """A page (from 0) as PNG of at most MOST_PIXELS, with its evidence marked.
-
-    Raises:
-        StudyError: the page cannot be drawn.
-    """
+    """A page (from 0) as PNG of at most MOST_PIXELS, with its evidence marked; a StudyError if it cannot be drawn."""
     if not (drawn := _apart("drawn", source, page, dpi, evidence)):
         raise StudyError(f"page {page} of {source.name} cannot be drawn")
     return drawn
@@ -81,8 +76,7 @@ def drawn(source: str, page: int, dpi: int, evidence: str) -> bytes:
         for line in dict.fromkeys(line.strip() for line in evidence.splitlines() if len(line.strip()) > 3):
             for place in sheet.search_for(line)[:3]:
                 sheet.draw_rect(place, color=None, fill=MARK, fill_opacity=0.35, overlay=True)
-        scale = dpi / 72
-        scale = min(scale, (MOST_PIXELS / (sheet.rect.width * sheet.rect.height)) ** 0.5)
+        scale = min(dpi / 72, (MOST_PIXELS / (sheet.rect.width * sheet.rect.height)) ** 0.5)
         return sheet.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False).tobytes("png")
 
 

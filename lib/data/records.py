@@ -44,9 +44,9 @@ class Problems:
     def one_file(self, *patterns: str) -> Path | None:
         """The one file in ``data`` of the first pattern that any matches; DOCUMENTS match no other pattern."""
         folder = self.root / "data"
-        others = set(folder.glob(DOCUMENTS)) if DOCUMENTS not in patterns else ()
         for pattern in patterns:
-            found = sorted(path for path in {*folder.glob(pattern)}.difference(others) if path.name[0] != ".")
+            found = [path for path in sorted(folder.glob(pattern)) if not path.name.startswith(".")]
+            found = [path for path in found if pattern == DOCUMENTS or not path.match(DOCUMENTS)]
             if len(found) == 1:
                 return found[0] if self.can_read(found[0]) else None
             if found:
@@ -101,17 +101,18 @@ def read_json_lines(path: Path, problems: Problems) -> list[tuple[int, dict]]:
         problems.add(path, "the file is one JSON list; write one record a line, without a list around them", 1)
         return []
     for number, text in enumerate(texts, 1):
-        record, wrong = None, "not a JSON object; one record a line, in braces"
+        if not text.strip():
+            continue
         try:
-            record = json.loads(text, object_pairs_hook=_once) if text.strip() else None
-        except RecursionError:
-            wrong = "broken JSON (nested too deep); mend or remove the line"
-        except ValueError as error:
-            wrong = f"broken JSON ({error}); mend or remove the line"
+            record = json.loads(text, object_pairs_hook=_once)
+        except (RecursionError, ValueError) as error:
+            reason = "nested too deep" if isinstance(error, RecursionError) else error
+            problems.add(path, f"broken JSON ({reason}); mend or remove the line", number)
+            continue
         if isinstance(record, dict):
             found.append((number, record))
-        elif text.strip():
-            problems.add(path, wrong, number)
+        else:
+            problems.add(path, "not a JSON object; one record a line, in braces", number)
     return found
 
 
@@ -131,6 +132,7 @@ Name = Annotated[str, Predicate(is_safe_name), Field(description=NAME_RULE)]
 Words = Annotated[str, Predicate(lambda text: not re.search("[\ud800-\udfff]", text)), Field(description="give a text")]
 Text = Annotated[Words, BeforeValidator(_as_text), Field(description="give a text or a number")]
 Label = Annotated[Text, Predicate(lambda text: not CONTROL.search(text)), Field(description="give one line of text")]
+Year = Annotated[int, Field(strict=False, ge=1900, le=2100, description="give a year such as 2024, or leave it out")]
 Id = Annotated[str, Predicate(lambda text: text.isprintable() and " " not in text)]  # can stand in a run file
 
 
@@ -180,9 +182,7 @@ class Document(Stated):
     company: Label
     gics_sector: Label = ""
     doc_type: Annotated[Label, AfterValidator(doc_type_label)] = "other"
-    doc_period: int = Field(
-        None, strict=False, ge=1900, le=2100, description="give a year such as 2024, or leave it out"
-    )
+    doc_period: Year = None
 
 
 MODELS = Piece, Page, Document, Question

@@ -113,10 +113,14 @@ def test_a_line_that_holds_a_whole_row_has_its_cells(line):
 def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of, sales, prose):
     study = study_of([("title", "Net sales"), ("table", sales)], [], [("text", prose)])
     found = elements(study)
-    assert found["page"].tolist() == [0, 0, 2]
-    assert found.groupby("page")["text"].sum().to_dict() == {
-        page: text for page, text in enumerate(study.pages["text"]) if text
-    }
-    assert found["kind"].tolist() == ["title", "table", "text"]
+    assert found[["page", "kind"]].to_numpy().tolist() == [[0, "title"], [0, "table"], [2, "text"]]
+    assert found.groupby("page")["text"].sum().tolist() == [text for text in study.pages["text"] if text]
     assert '[["Net sales", 50.0,' in found["rows"][1]
     assert found["rows"][[0, 2]].tolist() == ["", ""]
+
+
+def test_elements_of_a_filing_given_as_text(study_of):
+    page = "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
+    study = study_of(page, "")
+    assert elements(study)["kind"].tolist() == ["title", "text"]
+    assert study.over("elements").chunks["text"].tolist() == [page.strip()]

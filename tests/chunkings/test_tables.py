@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings.elements import ELEMENT_COLUMNS, elements, groups_of, is_furniture, merge
+from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture, merge
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
@@ -16,7 +16,7 @@ from lib.chunkings.tables import grid_of, joined_tables
 from lib.data.chunks import count_tokens
 from lib.models.index import window_vectors, windows
 from lib.retrievers import dense
-from lib.words import CHUNK_COLUMNS, StudyError, place_of
+from lib.words import CHUNK_COLUMNS, place_of
 
 KINDS = st.sampled_from(["title", "text", "table", "furniture"])
 PIECES = st.lists(st.tuples(KINDS, st.integers(1, 3000)), max_size=15)
@@ -40,10 +40,6 @@ def test_which_elements_make_a_chunk(chunks):
     kinds = chunks.replace("| ", "").split()
     found = groups_of(kinds, [600] * len(kinds))  # there is room for three
     assert " | ".join(" ".join(kinds[first:end]) for first, end in found) == chunks
-
-
-def test_a_table_of_any_length_is_one_chunk():
-    assert groups_of(["table", "text"], [9000, 10]) == [(0, 1), (1, 2)]
 
 
 @given(PIECES)
@@ -119,17 +115,11 @@ def test_another_table_stays_one(between, lower):
     assert len(joined_tables(two_tables(upper, between, lower))) == 3
 
 
-def test_a_grid_has_labels_columns_and_heads():
-    grid = grid_of(
-        placed(("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4"))
-    )
-    assert (grid.before, grid.heads) == (["(Millions)"], ["2018", "2017"])
+def test_a_grid_has_labels_columns_and_heads_and_a_wide_one_is_of_both_columns():
+    rows = placed(("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4"))
+    grid = grid_of([[["Year ended", 270, 420]], *rows])
+    assert (grid.before, grid.heads) == (["(Millions)"], ["Year ended 2018", "Year ended 2017"])
     assert grid.rows == [("Continuing", ["", ""]), ("Net sales", ["32,765", ""]), ("Loss", ["3", "4"])]
-
-
-def test_a_head_over_two_columns_is_the_head_of_both():
-    rows = [[["Year ended", 270, 420]], *placed(("", "2018", "2017"), ("Net sales", "5", "6"), ("Loss", "3", "4"))]
-    assert grid_of(rows).heads == ["Year ended 2018", "Year ended 2017"]
 
 
 def test_words_alone_have_no_grid():
@@ -164,25 +154,18 @@ def study(study_of, sales, prose):
 
 
 @pytest.mark.parametrize("name", CHUNKINGS)
-def test_every_table_has_the_study_s_pages_and_ids(study, name):
-    table = study.over(name).chunks
+def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study, name):
+    table, texts = study.over(name).chunks, study.pages["text"]
     assert list(table.columns) == list(CHUNK_COLUMNS)
-    assert not table["chunk_id"].duplicated().any()
-    assert sorted(set(table["page"])) == ([0] if name == "tables_only" else [0, 2])
+    assert table["chunk_id"].is_unique
+    assert set(table["page"]) == ({0} if name == "tables_only" else {0, 2})
     assert all(table["text"].str.strip() != "")
-    texts = dict(enumerate(study.pages["text"]))
     for row in table.itertuples():
         assert place_of(row.chunk_id) == ("DOC", row.page)
         assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
-
-
-@pytest.mark.parametrize("name", sorted(CHUNKINGS.keys() - {"tables_only"}))
-def test_every_word_of_every_page_is_in_every_other_table(study, name):
-    words = study.over(name).chunks.groupby("page")["text"].agg(" ".join).map(lambda text: set(text.split()))
-    glued = "".join(study.over(name).chunks["text"]).replace(" ", "")
-    for page in (0, 2):
-        missing = {*study.pages["text"][page].split()} - words[page]
-        assert all(word in glued for word in missing), missing
+    for page, part in table.groupby("page") if name != "tables_only" else ():
+        glued = "".join(part["text"].str.replace(" ", ""))
+        assert [word for word in texts[page].split() if word not in glued] == []
 
 
 def test_a_table_is_in_one_chunk_and_tables_only_keeps_nothing_else(study, sales):
@@ -210,31 +193,21 @@ def sizes(monkeypatch):
     return small
 
 
-def test_fixed_sizes_are_the_children_the_windows_and_longer(study, sizes):
-    small, middle, large = (study.over(name).chunks["text"].tolist() for name in sizes)
-    assert small == children(study)["text"].tolist()
-    assert middle == windows(study)["text"].tolist()
+def test_fixed_sizes_are_the_children_the_windows_and_longer_and_together_each_text_of_a_page_once(study, sizes):
+    small, middle, large = tables = [study.over(name).chunks for name in sizes]
+    assert small["text"].tolist() == children(study)["text"].tolist()
+    assert middle["text"].tolist() == windows(study)["text"].tolist()
     assert len(middle) > len(large) > len(study.chunks)
-    assert max(count_tokens(large, study.tokenizer)) in range(65, 129)
-
-
-def test_sizes_in_one_index_hold_every_text_of_a_page_once(study, sizes):
-    tables = [study.over(name).chunks for name in sizes]
-    together = study.over("fixed_aggregate").chunks
-    assert not together["key"].duplicated().any()
-    assert set(together["key"]) == {key for table in tables for key in table["key"]}
-    assert len(together) <= sum(map(len, tables))
+    assert max(count_tokens(large["text"].tolist(), study.tokenizer)) in range(65, 129)
+    together = study.over("fixed_aggregate").chunks["key"]
+    assert together.is_unique
+    assert set(together) == {key for table in tables for key in table["key"]}
 
 
 def test_a_chunk_of_a_fixed_size_is_one_vector_however_long(study, sizes):
     long = study.over("fixed_512")
     assert dense.score_whole(long, None).shape == (1, len(long.chunks))
     assert set(long.chunks["text"]) < set(study.encoder.seen)  # each is read as a whole
-
-
-def test_an_unknown_chunking_lists_the_known(study):
-    with pytest.raises(StudyError, match="no chunk table 'pages': say one of elements, fixed_128"):
-        study.over("pages")
 
 
 def test_only_new_texts_are_encoded_and_each_once(study, sizes):
@@ -246,10 +219,3 @@ def test_only_new_texts_are_encoded_and_each_once(study, sizes):
     owners, vectors = window_vectors(study.over("markdown"))
     assert len(owners) == len(vectors) > 0
     assert 0 < len(encoder.seen) == len(set(encoder.seen)) < len(vectors)
-
-
-def test_elements_of_a_filing_given_as_text(study_of):
-    page = "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
-    study = study_of(page, "")
-    assert elements(study)["kind"].tolist() == ["title", "text"]
-    assert study.over("elements").chunks["text"].tolist() == [page.strip()]

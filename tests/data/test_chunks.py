@@ -55,16 +55,6 @@ def test_spans_cover_every_token_in_order_and_overlap(word_lengths, sizes):
         assert end < next_end
 
 
-@given(WORD_LENGTHS, SIZES.filter(lambda sizes: sizes[0] - sizes[1] > 1))
-def test_spans_begin_and_end_at_words_that_fit(word_lengths, sizes):
-    size, overlap = sizes
-    words = [number for number, length in enumerate(word_lengths) for _ in range(min(length, (size - overlap) // 2))]
-    starts = {token for token in range(len(words)) if token == 0 or words[token] != words[token - 1]}
-    for start, end in spans_of([(i, i + 1) for i in range(len(words))], size, overlap, words):
-        assert start in starts
-        assert end in starts | {len(words)}
-
-
 @given(TEXT, SIZES)
 def test_chunks_of_a_page_hold_every_token_and_are_parts_of_its_text(wordpiece, text, sizes):
     chunks = split_pages(pages_of(text), wordpiece, *sizes)
@@ -87,16 +77,6 @@ def test_a_chunks_text_has_the_same_tokens_again(wordpiece, text):
         inside = [token for token, (start, end) in tokens if chunk.start <= start and end <= chunk.end]
         assert wordpiece.encode(chunk.text, add_special_tokens=False).tokens == inside
         assert len(inside) <= size
-
-
-@given(TEXT, SIZES)
-def test_windows_of_a_chunk_fit_and_every_chunk_has_one(wordpiece, text, sizes):
-    chunks = split_pages(pages_of(text), wordpiece, 64, 8)
-    size, overlap = sizes[0] + 54, sizes[1]
-    windows = split_chunks(chunks, wordpiece, size, overlap)
-    assert set(windows["chunk"]) == set(range(len(chunks)))
-    assert windows["chunk"].is_monotonic_increasing
-    assert all(len(wordpiece.encode(text, add_special_tokens=False).ids) <= size for text in windows["text"])
 
 
 @given(st.lists(TEXT, min_size=1, max_size=4), SIZES)
