@@ -245,8 +245,9 @@ _kim("keyword_query_dense", "Key terms, dense", f"{_TERMS} → dense", "",
      rewritten.score_lengthened_dense, *_WRITTEN, changes="dense", **_KEYWORDS)
 _kim("lm_expansion_dense", "Language-model expansion, dense", f"{_ADDED} → dense", "",
      rewritten.score_lengthened_dense, *_WRITTEN, changes="dense", **_EXPANSION)
-for _chunking, _what in _PAGES.items():
-    _kim(f"expanded_{_chunking}_dense", f"Language-model expansion, dense, {_what}",
+_names = ("expanded_markdown_dense", "expanded_annotated_tables_dense", "expanded_tables_only_dense")
+for _name, (_chunking, _what) in zip(_names, _PAGES.items(), strict=True):
+    _kim(_name, f"Language-model expansion, dense, {_what}",
          f"{_ADDED} → dense over pages with {_what}", "", rewritten.score_lengthened_dense, *_WRITTEN,
          chunking=_chunking, changes="lm_expansion_dense", **_EXPANSION)
 _folds = {"changes": "hybrid_rrf", "version": 2, "needs": (TRAINING,)}
@@ -261,11 +262,13 @@ _kim("selection_agent", "Selection agent",
      "hybrid RRF → a language model reads the first 10 in one prompt → those that it does not list go behind", "",
      judged.score_selected, *_LENGTHENED, "run", uses=("hybrid_rrf",), inputs=judged.chosen,
      writes={"selection": 1.0}, version=2, conditions=STANDARD)
-for _chunking, _what in _PAGES.items():
-    _kim(f"{_chunking}_dense", f"Dense, {_what}", f"question → embedding → cosine with chunks of pages with {_what}",
+_names = ("markdown_dense", "annotated_tables_dense", "tables_only_dense")
+for _name, (_chunking, _what) in zip(_names, _PAGES.items(), strict=True):
+    _kim(_name, f"Dense, {_what}", f"question → embedding → cosine with chunks of pages with {_what}",
          "karpukhin2020dpr", dense.score, "embedder", chunking=_chunking, changes="dense")
-for _chunking, _what in _PAGES.items():
-    _kim(f"{_chunking}_bm25", f"BM25, {_what}", f"question → finance tokens → BM25 over pages with {_what}",
+_names = ("markdown_bm25", "annotated_tables_bm25", "tables_only_bm25")
+for _name, (_chunking, _what) in zip(_names, _PAGES.items(), strict=True):
+    _kim(_name, f"BM25, {_what}", f"question → finance tokens → BM25 over pages with {_what}",
          "robertson2009bm25", bm25.score, "bm25", chunking=_chunking, changes="bm25", version=2)
 _STACKED = f"{_ADDED} → dense and BM25 over pages with titles and tables in markdown → reciprocal rank fusion"
 _kim("expanded_markdown", "Expansion and markdown, hybrid", _STACKED, "", rewritten.score_lengthened, *_LENGTHENED,
@@ -277,9 +280,9 @@ _kim("stacked_rerank", "Expansion, markdown, hybrid and reranker", f"{_STACKED} 
 # Yepes et al., "Financial Report Chunking for Effective RAG" (2024): what a chunk is.
 _yepes = partial(row, family=YEPES)
 _COSINE, _KEYS, _TEXT = ("question → embedding → cosine with", "karpukhin2020dpr", "titles, text and whole tables")
-for _size, _version in ((128, 1), (256, 1), (512, 2)):
-    _yepes(f"fixed_{_size}", f"Chunks of {_size} tokens", f"{_COSINE} one vector of each chunk of {_size - 2} tokens",
-           _KEYS, dense.score_whole, "embedder", chunking=f"fixed_{_size}", changes="dense", version=_version)
+for _name, _size, _version in (("fixed_128", 128, 1), ("fixed_256", 256, 1), ("fixed_512", 512, 2)):
+    _yepes(_name, f"Chunks of {_size} tokens", f"{_COSINE} one vector of each chunk of {_size - 2} tokens",
+           _KEYS, dense.score_whole, "embedder", chunking=_name, changes="dense", version=_version)
 _yepes("fixed_aggregate", "Chunks of 128, 256 and 512 tokens", f"{_COSINE} chunks of three sizes in one index",
        _KEYS, dense.score_sizes, "embedder", chunking="fixed_aggregate", changes="dense")
 _yepes("element_chunks", "Element chunks, no metadata", f"{_COSINE} the text of {_TEXT} (not in the paper)",
