@@ -24,7 +24,6 @@ CASH = """Consolidated Statements of Cash Flows (in millions) 2021 2020
 Net income 152 136 Depreciation and amortization 45 44 Net cash provided by operating activities 190 170
 Capital expenditures (60) (55) Net cash used in investing activities (60) (55) Dividends paid (30) (28)"""
 LEGAL = "Legal proceedings. A class action lawsuit alleging defects is before the court; we deny the complaint."
-COVER = "FORM 10-K\nFor the period ended December 31, 2021\n{}\n(Exact name of registrant as specified in its charter)"
 
 
 def bag_of_words(texts) -> np.ndarray:
@@ -45,11 +44,16 @@ def study_of(tokenizer_folder, tmp_path, monkeypatch):
     return lambda root: Study(Corpus(read_dataset(root, "words"), profile, {}, tmp_path / "artifacts"), {})
 
 
+def cover(name: str, form: str = "10-K", ended: str = "December 31, 2021") -> str:
+    """A filing's first page."""
+    return f"FORM {form}\nFor the period ended {ended}\n{name}\n(Exact name of registrant as specified in its charter)"
+
+
 @pytest.fixture
 def study(study_of, folder) -> Study:
     """Two annual reports of invented companies, and three questions."""
     for name in ("GLIMMERFEN MILLS, INC.", "OSKARVALE PLC"):
-        folder.pdf(f"{name.split()[0]}_2021_10K", COVER.format(name), BALANCE, INCOME, CASH, LEGAL, "")
+        folder.pdf(f"{name.split()[0]}_2021_10K", cover(name), BALANCE, INCOME, CASH, LEGAL, "")
     asked = folder.question
     asked("q1", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are Glimmerfen's total assets in FY2021?")
     asked("q2", "OSKARVALE_2021_10K", (3, CASH), (1, BALANCE), question="What is Oskarvale's capital expenditure?")
