@@ -190,7 +190,7 @@ class Corpus:
         ``filings`` (the files)."""
         if name == "filings":
             return self.dataset.filings_digest
-        return self.memo(("digest", name, table), lambda: self._digest(name, table))
+        return self.memo(("digest", table, name), lambda: self._digest(name, table))
 
     def _digest(self, name: str, table: str) -> str:
         if name == "chunks" and table:
