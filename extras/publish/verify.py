@@ -1,7 +1,6 @@
 """``make verify``: compute results again, from the PDFs on, and compare them row by row with what was published.
 
-Verdicts: ``equal`` (a difference below EXACT), ``within`` the metric's tolerance, ``differs``. What is only a ranking,
-such as recall, has no tolerance; overlap scores may move in the last digits between machines.
+Verdicts: ``equal`` (a difference below EXACT), ``within`` a tolerance (of overlap scores alone), ``differs``.
 """
 
 import hashlib

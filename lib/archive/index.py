@@ -181,10 +181,9 @@ def _write(path: Path, record: dict) -> None:
 
 def _read(path: Path) -> dict:
     """What :func:`_write` wrote; nothing where it is missing or damaged."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, AttributeError, TypeError):
         record = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(record, dict) and record.pop("digest", "") == digest_of(record):
-            return record
+        return record if record.pop("digest", "") == digest_of(record) else {}
     return {}
 
 
@@ -199,10 +198,8 @@ def shards_of(dataset: str, profile: str = "default", to: Path | None = None) ->
 
 
 def sources_of(root: Path) -> tuple[dict[str, Path], list[str]]:
-    """The files of an archive's filings by name, and what is wrong with files that are none.
-
-    ``pages/*.jsonl`` come before ``pdfs/*.pdf`` before ``*.pdf``; hidden files are none.
-    """
+    """The files of an archive's filings by name (``pages/*.jsonl`` before ``pdfs/*.pdf`` before ``*.pdf``; no hidden
+    ones), and what is wrong with files that are none."""
     problems, found = Problems(root), {}
     for folder, suffix in ((root / "pages", ".jsonl"), (root / "pdfs", ".pdf"), (root, ".pdf")):
         is_there = folder.is_dir() and not problems.leads_out(folder)

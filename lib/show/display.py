@@ -53,7 +53,7 @@ def escape(text: object) -> Markup:
 
 
 def label(text: object) -> str:
-    """Text as a figure shows it: no math, one line, short enough to be drawn."""
+    """Text as a figure shows it: no math, one line, short."""
     return textwrap.shorten(CONTROL.sub(" ", str(text)), LONGEST_LABEL, placeholder="…").replace("$", r"\$")
 
 
@@ -188,8 +188,7 @@ class Shown(NamedTuple):
         return {"text/markdown": self.markdown}
 
 
-#: A paragraph whose numbers come from the data.
-note = Shown
+note = Shown  # a paragraph whose numbers come from the data
 
 
 def only_with_filings(make: Callable[[], object]) -> object:
@@ -224,11 +223,10 @@ def table(
     show: Sequence[str] | Mapping[str, str] = (),
     **values: object,
 ) -> Shown:
-    """A numbered table, with the label ``tab-<name>``; one without rows has a row of dashes.
+    """A numbered table of what :func:`laid_out` shows, with the label ``tab-<name>``; of no rows, a row of dashes.
 
     Args:
         study, name: whose outputs get ``tables/<name>.csv`` with ``data``, by default ``frame``.
-        frame, show: what is shown, see :func:`laid_out`.
         caption, takeaway: what is measured, on how many questions, under which setting; and one sentence in bold. Their
             placeholders: ``{n}`` questions of ``{companies}`` companies, ``{dataset}``, ``{profile}``, ``{k}`` and the
             chapter's other parameters, and the names of ``values``, which are escaped.
@@ -240,8 +238,7 @@ def table(
     if len(shown) > 1 and "n" in shown and set(shown["n"].astype(str)) == {str(len(study.questions))}:
         shown = shown.drop(columns="n")  # every row has all questions: the caption gives their number once
         text += "" if "n =" in caption else f" n = {len(study.questions)}."
-    text = _with_data(text, f"tables/{name}.csv")
-    head = f"{{table}} {text}\n:name: tab-{name}\n:class: study-table"
+    head = f"{{table}} {_with_data(text, f'tables/{name}.csv')}\n:name: tab-{name}\n:class: study-table"
     return _numbered(head, markdown_table(shown), _filled(study, takeaway, values))
 
 
@@ -288,8 +285,6 @@ def show_figure(study: Study, file: str, name: str, caption: str, alt: str, take
 
 
 def _filled(study: Study, text: str, values: dict[str, object], form: Callable = escape) -> str:
-    if not PLACEHOLDER.search(text):
-        return text
     of_all = {"n": len(study.questions), "companies": study.questions["company"].nunique()}
     named = {"dataset": study.dataset.name, "profile": study.profile.name}
     known = of_all | named | study.parameters | values
