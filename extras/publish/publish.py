@@ -23,7 +23,7 @@ from lib import published
 from lib.analysis.frontier import TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
 from lib.book.manifest import git_commit, run_sha256
-from lib.book.notebooks import read_json
+from lib.book.notebooks import chapters, read_json
 from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
@@ -175,7 +175,8 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
 def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
     """Write ``shown/``: the tables and figures of the chapters, as far as they contain no text of the dataset."""
     names, n_left = set(), 0
-    for path in sorted((study.outputs / "notebooks").glob("[0-9a]*.ipynb")):
+    executed = (study.outputs / "notebooks" / f"{name}.ipynb" for name in chapters())
+    for path in filter(Path.is_file, executed):
         for cell in nbformat.read(path, as_version=4).cells:
             for output in cell.get("outputs", []):
                 names |= set(SHOWN.findall("".join(output.get("data", {}).get("text/markdown", ""))))
