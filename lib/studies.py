@@ -57,7 +57,7 @@ def open_study(
     published = Published.of(of_set, settings.name) if results == "published" else None
     if published and not is_here(dataset, questions):
         what = f"The questions of {of_set}, or their filings," if questions else "FinanceBench's filings"
-        say(f"{what} are not here. {published.sentence} For a live run say DATASET=demo.")
+        say(f"{what} are not here. {published.sentence} For a live run, use DATASET=demo.")
         found, settings = published.dataset(), published.settings(settings)
     else:
         found = open_dataset(dataset, questions, Path(artifacts))

@@ -14,7 +14,7 @@ from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
 
-BASE = "BM25 and a metadata score, untrained"
+BASE = METHODS["ahead_untrained"].title
 TRAINED, KINDS = "trained, without hand-written kinds", "trained, with hand-written kinds"
 #: Which variants of the page ranker are measured, by title.
 MEASURED = {

@@ -27,8 +27,8 @@ def _only(*views: str) -> Variant:
 _WORDS = ("words", "identity")
 _TERMS = (*_WORDS, "pairs", "passages", "cover", "labels")
 LADDER = (
-    Rung("untrained", "BM25 and a metadata score, untrained", UNTRAINED),
-    Rung("words", "boosted trees on BM25 and a metadata score", _only(*_WORDS)),
+    Rung("untrained", "identity and words, untrained", UNTRAINED),
+    Rung("words", "boosted trees on identity and words (BM25)", _only(*_WORDS)),
     Rung("terms", "+ word pairs, passages, row labels", _only(*_TERMS)),
     Rung("windows", "+ encoder vectors of windows and page heads", _only(*_TERMS, *ENCODED)),
     Rung("statements", "+ statements, line items and years", WHOLE),

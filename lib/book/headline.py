@@ -200,7 +200,7 @@ def headline(study: Study, summary: pd.DataFrame) -> str:
         figure = show_figure(study, FIGURE, "headline", caption.format(k=K), ALT).markdown
     if len(rows) > 1:
         caption = (
-            "Each step adds to the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
+            "Each step beside the one above it: page recall (share of the gold pages in the chunks read; *pooled* "
             "counts every page that answers in full), paired gain with 95 % interval, n = {n}; p is corrected (Holm) "
             "within the family of tests of the step's chapter. Ahead's recall is the mean over several draws of its "
             "folds; the last step, *pooled* and the figure above have the first draw."
