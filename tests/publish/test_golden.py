@@ -24,8 +24,9 @@ CHANGELOG = ROOT / "book" / "changelog.md"
 #: Words of the changelog that say why → ``set/kind/name`` of what is another than it was, as patterns.
 CHANGED = {
     "The book has ten chapters and three appendices": """
-        */shown/shown/* */entries/analysis/failed-questions/* */entries/analysis/missed-pages/*
-        */entries/page_scorer/choices/5 */entries/page_scorer/ablation/5""",
+        */shown/shown/* */entries/analysis/missed/* */entries/experiments/* */entries/page_scorer/choices/5
+        */entries/page_scorer/ablation/5 */entries/page_scorer_light/first-fold""",
+    "A run under a key of older settings is not kept twice": "*/entries/runs/standard/*",
     "A better encoder beside the study's": """
         financebench/entries/runs/standard/ahead_untrained financebench/entries/speed/encoders
         financebench/shown/shown/tables/encoder-speeds.csv""",
