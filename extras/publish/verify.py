@@ -20,7 +20,7 @@ from extras.publish.publish import files_of
 from extras.publish.readme import not_of_results
 from lib import published as layout
 from lib.book import notebooks
-from lib.book.headline import OF_SETS
+from lib.book.headline import READ
 from lib.cache import Cache
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import ARTIFACTS, Corpus
@@ -202,10 +202,10 @@ def of_readme(published: Published, readme: Path) -> list[str]:
     published = Published(published.root)  # all of it, also where methods are verified without
     manifest = published.manifest
     with study_of(published.dataset(), published.settings(load_profile(manifest["profile"])), published) as study:
-        for name in {SUMMARY_FILE, ANSWERS_FILE} & manifest["files"].keys():
-            study.write(name, published.file(name).read_bytes())
-        if (shown := f"shown/{OF_SETS}") in manifest["files"]:
-            study.write(OF_SETS, published.file(shown).read_bytes())
+        places = {name: name for name in (SUMMARY_FILE, ANSWERS_FILE)} | {name: f"shown/{name}" for name in READ}
+        for name, place in places.items():
+            if place in manifest["files"]:
+                study.write(name, published.file(place).read_bytes())
         merge_metrics(study, read_metrics(published.file(METRICS_FILE)))  # in the order that the outputs have
         try:
             return not_of_results(readme, study, published)

@@ -26,7 +26,8 @@ from lib.study import Study
 from lib.typed import read_csv
 
 K = 5
-OF_SETS = "tables/answers-sets.csv"  # right numbers by question set, written by chapter 06
+#: Tables of chapters that are read: right numbers by question set, and Ahead on sets that nobody here had seen.
+READ = OF_SETS, OUTSIDE = ("tables/answers-sets.csv", "tables/outside-contrasts.csv")
 FIGURE = "lost"  # drawn by chapter 02
 ALT = "Stacked bars of the pages with evidence: found, right filing but wrong page, and wrong filing."
 CALCULATED = {"ahead", "best-baseline", "oracle-page"}
@@ -50,7 +51,7 @@ CLIMB = (
         "dense_records",
     ),
     Step(
-        "Rank the pages of these filings by a small adapter on frozen embeddings, then their chunks",
+        "Rank the pages of these filings by a small adapter on frozen embeddings (the light page scorer)",
         "labelled questions about other companies",
         "page_scorer_light_order_records",
     ),
@@ -122,6 +123,8 @@ def sentences(summary: pd.DataFrame, n_filings: int) -> list[str]:
     whole = at_k(summary, f"{RUNG}{LADDER[-1].name}")
     ahead = whole if len(whole) else pages[pages.index == "ahead"]
     bare = at_k(summary, f"{RUNG}{LADDER[-2].name}")["mean"]
+    lost = {step: at_k(summary, f"lost_at_{step}") for step in ("document", "page")}
+    ends = {step: rows.loc[[base] if base in rows.index else [], ["low", "high"]] for step, rows in lost.items()}
     return filled(
         "sentences",
         k=K,
@@ -129,6 +132,7 @@ def sentences(summary: pd.DataFrame, n_filings: int) -> list[str]:
         base=base,
         found=pages.loc[base],
         doc=docs.loc[base, "mean"],
+        between={step: "".join(map(" ({:.0%} to {:.0%})".format, of.low, of.high)) for step, of in ends.items()},
         match=[pages.loc[name, "mean"] for name in ("dense", "dense_records") if name in pages.index],
         ahead=ahead.iloc[0] if len(ahead) else None,
         bare=bare.iloc[0] if len(bare) else None,
@@ -151,6 +155,7 @@ def trust(study: Study, summary: pd.DataFrame) -> list[str]:
         better=better(study, summary),
         calculated=calculated(study),
         second=second_set(study),
+        outside=outside(study),
     ).splitlines()
 
 
@@ -181,14 +186,28 @@ def calculated(study: Study) -> dict[str, float]:
 
 def second_set(study: Study) -> dict[str, float | str] | None:
     """Chapter 06's right numbers on the other question set: ``before`` and ``after`` better pages, and its ``tier``."""
-    path = study.outputs / OF_SETS
-    rows = pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=["set", "context", "difference"])
+    rows = _read(study, OF_SETS, "set", "context", "difference")
     rows = rows[(rows["set"] != study.dataset.name) & (rows["context"] == RANKER)].dropna(subset="difference")
     if rows.empty:
         return None
     one = rows.iloc[0]
-    word = tier(one["difference_low"], one["difference_high"], one["p_holm"])
-    return {"before": one["mean"] - one["difference"], "after": one["mean"], "tier": word}
+    return {"before": one["mean"] - one["difference"], "after": one["mean"], "tier": _tier(one)}
+
+
+def outside(study: Study) -> list[tuple[str, float, str]]:
+    """Chapter 07's gain of Ahead over matched dense search on sets measured apart: set, difference, and its tier."""
+    rows = _read(study, OUTSIDE, "set", "contrast", "difference")
+    rows = rows[rows["contrast"].str.contains("matched dense")]
+    return [(row["set"], row["difference"], _tier(row)) for _, row in rows.iterrows()]
+
+
+def _read(study: Study, name: str, *columns: str) -> pd.DataFrame:
+    path = study.outputs / name
+    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=columns, dtype=str)
+
+
+def _tier(row: pd.Series) -> str:
+    return tier(row["difference_low"], row["difference_high"], row["p_holm"])
 
 
 def headline(study: Study, summary: pd.DataFrame) -> str:

@@ -201,6 +201,7 @@ def test_what_a_better_encoder_lifts_is_said_where_it_is_published(monkeypatch, 
     given = {
         "named": None,
         "second": None,
+        "outside": [("Other", 0.07, "not shown")],
         "calculated": {},
         "n": 3,
         "n_companies": 2,
@@ -210,7 +211,24 @@ def test_what_a_better_encoder_lifts_is_said_where_it_is_published(monkeypatch, 
     text = filled("trust", models=["a"], better=headline.better(study, before), **given)
     assert "(bge-small-en-v1.5, int8) takes page recall from 20% to 40% for Dense; from 50% to 51% for Dense," in text
     assert "from 80% to 80% for Ahead (chapter 3)." in text
+    assert "from a dense search behind the match is +0.07 on Other (not shown) (chapter 7)." in text
     assert headline.better(study, before.iloc[:0]) is None
+
+
+def test_what_chapters_found_on_other_sets_is_read_with_its_verdict(tmp_path):
+    study = SimpleNamespace(outputs=tmp_path, dataset=SimpleNamespace(name="own"))
+    assert (headline.second_set(study), headline.outside(study)) == (None, [])
+    (tmp_path / "tables").mkdir()
+    ends = "difference,difference_low,difference_high,p_holm"
+    (tmp_path / headline.OF_SETS).write_text(
+        f"set,context,mean,{ends}\nown,ahead_general,0.7,0.5,0.3,0.7,0.01\n"
+        "other,best-baseline,0.1,,,,\nother,ahead_general,0.25,0.05,-0.1,0.2,1.0\n"
+    )
+    (tmp_path / headline.OUTSIDE).write_text(
+        f"set,contrast,{ends}\nA,Ahead − matched dense,0.3,0.1,0.5,0.03\nA,page kinds,0.1,0.0,0.2,0.5\n"
+    )
+    assert headline.second_set(study) == {"before": 0.2, "after": 0.25, "tier": "not shown"}
+    assert headline.outside(study) == [("A", 0.3, "gain")]
 
 
 def test_reported_figures_stand_in_the_books_of_their_dataset_alone():
