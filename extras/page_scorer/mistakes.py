@@ -20,7 +20,7 @@ from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.index import windows
 from lib.page_scorer.full import SECTION, checked_pairs, fold_model, recipe_params, score_fold, trained
-from lib.page_scorer.pages import encode_distinct, load_scores, scores_in_folds, text_by_page
+from lib.page_scorer.pages import encode_distinct, folds, load_scores, scores_in_folds, text_by_page
 from lib.page_scorer.search import scorer_scores
 from lib.store import Entry
 from lib.study import Study
@@ -39,7 +39,7 @@ def measure(study: Study, k: int) -> pd.DataFrame:
     for mistake in SLIPS:
         params = recipe_params(study, SECTION) | {"mistake": mistake}
         score = partial(score_fold, model=partial(train_with, mistake=mistake))
-        entry = scores_in_folds(study, "page_scorer/slips/scores", "company", score, params)
+        entry = scores_in_folds(study, "page_scorer/slips/scores", folds(study, "company"), score, params)
         scores[mistake] = load_scores(study, entry)
     return mistake_values(study, scores, {}, _encoded, k)
 

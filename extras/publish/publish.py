@@ -22,7 +22,7 @@ from extras.publish.readme import fill_headline
 from lib import published
 from lib.analysis.frontier import TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
-from lib.book.manifest import git_commit, run_sha256
+from lib.book.manifest import STAGE_FIELDS, git_commit, run_sha256
 from lib.book.notebooks import chapters, read_json
 from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
@@ -30,6 +30,7 @@ from lib.files import ROOT, digest_of_file
 from lib.methods import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
+from lib.page_scorer.full import finished_folds
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study
 from lib.words import StudyError
@@ -66,7 +67,8 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
         copied["pooled_gold.csv"] = judged
     for name, path in copied.items():
         shutil.copyfile(path, aside / name)
-    stages = [publish_entry(study, record, aside, manifest) for record in manifest["stages"]]
+    records = [*manifest["stages"], *finished_folds(study)]
+    stages = [publish_entry(study, record, aside, manifest) for record in records]
     quotes = quotations_of(study)
     write_generations(study, aside, quotes, say)
     write_shown(study, aside, quotes, say)
@@ -120,7 +122,7 @@ def publish_entry(study: Study, record: dict, target: Path, manifest: dict) -> d
     Runs and their metrics have no files of their own: they are in the tables of all runs, or under another key.
     """
     stage, key = record["stage"], record["key"]
-    about = {name: value for name, value in record.items() if name != "public"}
+    about = {name: record[name] for name in STAGE_FIELDS if name in record and name != "public"}
     about["origin"] = "published" if record["origin"] == "published" else "computed"
     kind, _, place = stage.partition("/")
     is_row = kind in OF_RUNS and manifest["runs"].get(place, {}).get(OF_RUNS[kind]) == key

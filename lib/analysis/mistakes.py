@@ -102,7 +102,7 @@ def measure_light(study: Study, k: int) -> pd.DataFrame:
     scores = {HONEST: pages_first.scorer_scores(study, "light")}
     for mistake, score_fold in {"page-zero": _without_page_zero, "repeats": _with_repeats}.items():
         params = {"settings": dict(study.profile.page_scorer_light), "mistake": mistake}
-        entry = scores_in_folds(study, "page_scorer_light/slips", "company", score_fold, params)
+        entry = scores_in_folds(study, "page_scorer_light/slips", folds(study, "company"), score_fold, params)
         scores[mistake] = load_scores(study, entry)
     return mistake_values(study, scores, {"epoch": _best_on_test(study, k)}, _mapped, k)
 

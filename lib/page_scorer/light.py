@@ -11,7 +11,7 @@ import numpy as np
 
 from lib.folds import By, Fold
 from lib.page_scorer.full import checked_pairs
-from lib.page_scorer.pages import base_vectors, page_texts, scores_in_folds, text_by_page
+from lib.page_scorer.pages import base_vectors, folds, page_texts, scores_in_folds, text_by_page
 from lib.store import Entry
 from lib.study import Study
 
@@ -51,4 +51,4 @@ def score_fold(study: Study, fold: Fold) -> tuple[np.ndarray, dict]:
 def scores_entry(study: Study, by: By) -> Entry:
     """The stored scores of all folds and their records, with the chosen ``plan``."""
     params = {"settings": dict(study.profile.page_scorer_light)}
-    return scores_in_folds(study, f"page_scorer_light/scores/{by}", by, score_fold, params, public=True)
+    return scores_in_folds(study, f"page_scorer_light/scores/{by}", folds(study, by), score_fold, params, public=True)
