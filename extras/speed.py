@@ -1,10 +1,12 @@
 """How fast encoders are on this processor, and what a lower precision changes: ``python -m lib speed``."""
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pandas as pd
 from lib.analysis.speed import COLUMNS, MODELS, STAGE, VERSION, speed_params, speeds
 from lib.book.manifest import processor
 from lib.models.encoders import load_encoder
+from lib.models.index import windows
 from lib.models.weights import fetch
 from lib.study import Study
 
@@ -39,10 +42,11 @@ def measure_again(study: Study) -> pd.DataFrame:
     chunks = study.chunks["text"][study.chunks["text"].str.len() > CHARACTERS]
     texts = chunks.sample(N_TEXTS, random_state=SEED).tolist()
     questions = study.questions["question"].tolist()[:N_ENCODED]
-    return speeds(study, lambda: pd.concat([rows_of(*model, texts, questions) for model in MODELS.items()]))
+    n_windows = len(windows(study))
+    return speeds(study, lambda: pd.concat([rows_of(*model, texts, questions, n_windows) for model in MODELS.items()]))
 
 
-def rows_of(name: str, window: int, texts: list[str], questions: list[str]) -> pd.DataFrame:
+def rows_of(name: str, window: int, texts: list[str], questions: list[str], n_windows: int) -> pd.DataFrame:
     """One model in every precision that it has (COLUMNS); float32 comes first, as what others are compared with.
 
     The seconds are the best of several repeats, since other programs may take the processor meanwhile.
@@ -51,13 +55,30 @@ def rows_of(name: str, window: int, texts: list[str], questions: list[str]) -> p
     pairs = [("torch", "float32"), ("torch", "bfloat16")]
     for engine, precision in [("onnx", "int8")] if (weights / "model.onnx").is_file() else pairs:
         encoder = load_encoder(weights, window, precision, BATCH_SIZE)
-        scores = encoder.encode(questions, "query") @ encoder.encode(texts).T
+        encoded = encoder.encode(texts)
+        scores = encoder.encode(questions, "query") @ encoded.T
         texts_s = N_TIMED / min(wall_times(partial(encoder.encode, texts[:N_TIMED]), REPEATS))
         share = texts_s * operations(weights, window) / rate
         changed = changes(scores, exact) if exact is not None else (np.nan,) * 4
         exact = scores if precision == "float32" and exact is None else exact
-        rows.append((name, window, engine, precision, texts_s, share, *changed, processor()))
+        question_s = min(wall_times(partial(encoder.encode, questions[:1], "query"), REPEATS))
+        memory_mib = alone(peak_mib, weights, window, precision, texts)
+        cost = question_s, n_windows / texts_s, memory_mib, n_windows * encoded[0].nbytes / 2**20
+        rows.append((name, window, engine, precision, texts_s, share, *changed, *cost, processor()))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def alone(function: Callable[..., float], *given: object) -> float:
+    """What a function gives in a process of its own."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, given)
+
+
+def peak_mib(weights: Path, window: int, precision: str, texts: list[str]) -> float:
+    """The most memory that this process has had once it has encoded texts, in MiB."""
+    load_encoder(weights, window, precision, BATCH_SIZE).encode(texts)
+    status = Path("/proc/self/status").read_text()  # getrusage counts what the process was forked from
+    return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) / 1024
 
 
 def changes(scores: np.ndarray, exact: np.ndarray) -> tuple[float, float, float, float]:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extras.speed import DEPTH, changes, operations, wall_times
+from extras.speed import DEPTH, alone, changes, operations, peak_mib, wall_times
 from lib.analysis.speed import COLUMNS, speeds
+from lib.models.weights import fetch
 
 
 def test_changes_are_those_of_cosines_and_of_the_first_twenty():
@@ -34,10 +35,16 @@ def test_the_first_run_is_not_timed(monkeypatch):
     assert len(runs) == 4
 
 
+@pytest.mark.weights
+def test_memory_is_that_of_a_process_of_its_own():
+    held = np.ones(2**31, np.uint8)  # by this process alone, 2 GiB
+    assert 100 < alone(peak_mib, fetch("minilm"), 32, "float32", ["net sales"]) < held.nbytes / 2**20
+
+
 def test_speeds_are_none_until_they_are_measured(fake_study):
     study = fake_study(["?"], ["net sales"], {})
     study.digest = lambda name: name
     assert speeds(study) is None
-    row = ("minilm", 256, "torch", "float32", 28.0, 0.5, *[np.nan] * 4, "two cores")
+    row = ("minilm", 256, "torch", "float32", 28.0, 0.5, *[np.nan] * 4, 0.01, 1500.0, 700.0, 64.0, "two cores")
     measured = speeds(study, lambda: pd.DataFrame([row], columns=COLUMNS))
     pd.testing.assert_frame_equal(speeds(study), measured)
