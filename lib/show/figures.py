@@ -30,6 +30,7 @@ TEXT = "#6e6e6e"  # readable on white and on black
 STYLE = {"font.size": 10, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "retrieval-gap"}
 STYLE |= dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], TEXT)
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
+STYLE |= {"font.sans-serif": ["DejaVu Sans", "Verdana"]}  # equally wide: a browser without the first shows the second
 plt.rcParams.update(STYLE)
 
 
