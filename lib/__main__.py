@@ -149,7 +149,7 @@ def ask(names: Names, question: str, k: int) -> Iterator[str]:
     LARGER, option("--methods", type=str.split, metavar="WORDS", default="", help="rows of the method table, or ask")
 )
 def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[str]:
-    """Measure methods over growing parts of a collection, by default chapter 11's; resumed where it stopped."""
+    """Measure methods over growing parts of a collection, by default chapter 10's; resumed where it stopped."""
     from extras.archive.growth import ROWS, measure, opened
 
     home = names.open()

@@ -1,4 +1,4 @@
-"""The study's figures: the parts that they share, and those of chapters 01 to 03; one function per figure.
+"""The parts that the study's figures share: style, colours, bars and dots in rows, labels that are apart.
 
 Colours are ones that colour-blind readers can distinguish (Okabe & Ito's, then Tol's).
 """
