@@ -1,1 +1,1 @@
-"""Commands beside the book: publishing, verifying, measuring speeds and growth, training for export. No chapter needs it."""
+"""Commands beside the book: publishing, verifying, measuring speeds and growth, and exports. No chapter needs them."""
