@@ -56,7 +56,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     (aside / published.METRICS_FILE).write_bytes(published.table_bytes(pd.concat(parts)))
     places = [place.split("/") for place in sorted(manifest["runs"])]
     runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
-    runs = runs[published.RUNS_STORED].astype({"rank": "int16"})
+    runs = published.by_question(runs[published.RUNS_STORED].astype({"rank": "int16"}), study.questions)
     (aside / published.RUNS_FILE).write_bytes(published.table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)

@@ -68,6 +68,8 @@ def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists
     found = files(results.root)
     assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(found)
     assert set(results.runs) == {(c, "bm25") for c in CONDITIONS}
+    asked = results.runs.table["question_id"]
+    assert (asked != asked.shift()).sum() == len(QUESTIONS), "a question's rows are together: a smaller file"
     assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
     assert not [path for path in results.root.parent.iterdir() if path.name.startswith(".")]
     assert set(results.manifest["files"]) == set(found) - {"manifest.json"}
