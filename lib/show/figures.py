@@ -82,7 +82,7 @@ def lost_bars(lost: pd.DataFrame) -> plt.Figure:
         lost: ``method`` (a name of the method table, or any other text) and the shares ``found``, ``page`` (right
             filing, wrong page) and ``document`` (wrong filing), which add to 1.
     """
-    drawn, axes = plt.subplots(figsize=(5.2, 0.72 * len(lost) + 0.4))
+    drawn, axes = plt.subplots(figsize=(5.2, 0.55 * len(lost) + 0.4))
     rows, left = np.arange(len(lost)), np.zeros(len(lost))
     for part, (head, colour, ink) in LOST.items():
         shares = lost[part].to_numpy(float)
