@@ -268,7 +268,7 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TARGET = option("--target", type=PATH, required=True, help="directory of the model")
 calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
-calls("speed", "extras.speed:measure_again", chapter="benchmarks", results="fresh")
+calls("speed", "extras.speed:measure_again", chapter="a1_training", results="fresh")
 
 
 if __name__ == "__main__":
