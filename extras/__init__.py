@@ -1,1 +1,1 @@
-"""Commands beside the book: publishing, verifying, benchmarks, exports, experiments. No chapter needs it."""
+"""Commands beside the book: publishing, verifying, measuring speeds and growth, and exports. No chapter needs them."""

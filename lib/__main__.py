@@ -149,7 +149,7 @@ def ask(names: Names, question: str, k: int) -> Iterator[str]:
     LARGER, option("--methods", type=str.split, metavar="WORDS", default="", help="rows of the method table, or ask")
 )
 def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[str]:
-    """Measure methods over growing parts of a collection, by default chapter 11's; resumed where it stopped."""
+    """Measure methods over growing parts of a collection, by default chapter 10's; resumed where it stopped."""
     from extras.archive.growth import ROWS, measure, opened
 
     home = names.open()
@@ -268,7 +268,7 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TARGET = option("--target", type=PATH, required=True, help="directory of the model")
 calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
-calls("speed", "extras.speed:measure_again", chapter="benchmarks", results="fresh")
+calls("speed", "extras.speed:measure_again", chapter="a1_training", results="fresh")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ def table_bytes(table: pd.DataFrame) -> bytes:
     split = table.columns.intersection(["score"]).tolist()  # hardly ever twice the same
     packed, packing = io.BytesIO(), {"compression": "zstd", "compression_level": LEVEL}
     kept_once = table.columns.drop(split).tolist()
-    table.to_parquet(packed, index=False, use_byte_stream_split=split, use_dictionary=kept_once, **packing)
+    packing |= {"use_byte_stream_split": split, "use_dictionary": kept_once}
+    table.to_parquet(packed, index=False, row_group_size=len(table) or None, **packing)  # each group has its own names
     return packed.getvalue()
 
 

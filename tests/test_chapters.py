@@ -5,8 +5,11 @@ import re
 import subprocess
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import nbformat
+import numpy as np
+import pandas as pd
 import pytest
 
 from lib.book.notebooks import chapters
@@ -139,3 +142,29 @@ def test_chapters_import_nothing_that_takes_seconds():
     script = "\n".join([*lines, f"import sys; print(*{HEAVY!r} & sys.modules.keys())"])
     found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
+
+
+def after_cells(name: str, part: str, **given) -> dict[str, object]:
+    """The names that a chapter has after its imports and the cells that contain a text were run on given names."""
+    first, *others = (
+        cell.source for cell in CHAPTERS[name] if cell.cell_type == "code" and "parameters" not in tags(cell)
+    )
+    for source in (first.partition("started =")[0], *(source for source in others if part in source)):
+        exec(source, given)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("measured", "is_compared"), [([], 0), (["dense"], 0), (["bm25", "hyde"], 0), (["bm25", "dense"], 1)]
+)
+def test_growth_compares_the_first_row_with_another_where_both_have_a_line(measured, is_compared):
+    laws = {one: SimpleNamespace(line=np.array([0.0, -len(one)]), draws=np.zeros((3, 2))) for one in measured}
+    after = after_cells("10_growth", "crossing()", laws=laws, last=pd.DataFrame(index=["dense"]), FAR=100, glue=print)
+    assert [after["leader"], after["rival"]] == (["dense", "bm25"] if is_compared else [None, None])
+
+
+@pytest.mark.parametrize(("recalls", "n_lines"), [([0.5], 0), ([0.5, 0.5], 0), ([0.2, 0.4], 1)])
+def test_a_line_is_drawn_through_runs_that_differ(recalls, n_lines):
+    by_run = pd.DataFrame({"Page recall": recalls, "right": 0.5})
+    _, axes = after_cells("06_generation", "def dots", by_run=by_run, k=5)["dots"]()
+    assert len(axes.lines) == n_lines

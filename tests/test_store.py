@@ -227,6 +227,7 @@ def test_a_copy_of_a_published_entry_that_an_earlier_version_made_is_replaced(op
     path = open_store().get("stage", {"a": 1}, Computation("theirs")).path / RECORD
     path.write_bytes(changed(origin="published")(path.read_bytes()))
     assert open_store().find("stage", {"a": 1}) is None
+    assert path.exists()  # until its lock is held
     assert open_store().get("stage", {"a": 1}, Computation("ours")).read("result.txt") == b"ours"
     assert open_store().get("stage", {"a": 1}, Computation()).origin == "reused"
 

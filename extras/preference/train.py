@@ -106,7 +106,7 @@ def main(dataset: str, profile: str, results: str, fold: int | None, pairs: bool
 
 
 def run(study: Study, only: int | None = None) -> pd.DataFrame:
-    """Train and compare; the comparison is stored without text, and shown in chapter 08."""
+    """Train and compare; the comparison is stored without text, and shown in appendix a3."""
     from extras.preference.tuned import compared
 
     needed = check_machine(study.profile)

@@ -17,7 +17,7 @@ import nbformat
 import pandas as pd
 from PIL import Image
 
-from extras.publish.quotes import FILING_WORDS, Quotations, as_pieces, with_gaps
+from extras.publish.quotes import FILING_WORDS, Quotations, as_pieces, text_of, with_gaps
 from extras.publish.readme import fill_headline
 from lib import published
 from lib.analysis.frontier import TIMES, known_file
@@ -57,7 +57,7 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     (aside / published.METRICS_FILE).write_bytes(published.table_bytes(pd.concat(parts)))
     places = [place.split("/") for place in sorted(manifest["runs"])]
     runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
-    runs = runs[published.RUNS_STORED].astype({"rank": "int16"})
+    runs = published.by_question(runs[published.RUNS_STORED].astype({"rank": "int16"}), study.questions)
     (aside / published.RUNS_FILE).write_bytes(published.table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
@@ -187,7 +187,7 @@ def write_shown(study: Study, target: Path, quotes: tuple[Quotations, Quotations
         if path.suffix == ".png":
             is_quoting = Image.open(path).info.get("Comment") == PAGE_COMMENT
         else:
-            is_quoting = any(known.longest(path.read_text(encoding="utf-8")) for known in quotes)
+            is_quoting = any(known.longest(text_of(path)) for known in quotes)
         n_left += is_quoting
         if not is_quoting:
             shown.parent.mkdir(parents=True, exist_ok=True)
@@ -199,10 +199,9 @@ def check_texts(target: Path, quotes: tuple[Quotations, Quotations]) -> None:
     """Look once more at everything that contains words; a text of the dataset is a StudyError."""
     for where, path in files_of(target).items():
         name = path.name.removesuffix(".gz")
-        if not name.endswith((".json", ".jsonl", ".csv")) or name == SUMMARY_FILE:
+        if not name.endswith((".json", ".jsonl", ".csv", ".svg")) or name == SUMMARY_FILE:
             continue
-        content, known = path.read_bytes(), quotes[:1] if name.endswith(".jsonl") else quotes
-        text = (content if name == path.name else gzip.decompress(content)).decode()
+        text, known = text_of(path), quotes[:1] if name.endswith(".jsonl") else quotes
         if str(ROOT) in text:
             raise StudyError(f"{where} contains a path of this machine; nothing is published")
         for found in (texts.longest(line) for line in text.splitlines() for texts in known):

@@ -4,10 +4,13 @@ What a model wrote may echo its question; an echo is published as a reference in
 restored where the dataset is present.
 """
 
+import gzip
+import html
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import chain, groupby
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from lib.published import LETTERS
 
 WORD = re.compile(r"\w+")
 QUESTION_WORDS, FILING_WORDS = 8, 12
+MARKUP = re.compile(r"<!--|<[^!][^>]*>")
 MIN_LETTERED = 6  # rows of figures are no quotation
 GAP = "[…]"
 
@@ -63,6 +67,14 @@ class Quotations:
             return " ".join(run)
         joined = f" {' '.join(words)} "
         return next((" ".join(short) for short in self.short if f" {' '.join(short)} " in joined), "")
+
+
+def text_of(path: Path) -> str:
+    """The text of a file, unpacked where it is ``.gz``; of a drawing its words in one line, as a text of several lines
+    is several elements."""
+    content = path.read_bytes()
+    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+    return " ".join(html.unescape(MARKUP.sub(" ", text)).split()) if path.suffix == ".svg" else text
 
 
 def as_pieces(text: str, question: str, n_words: int = QUESTION_WORDS) -> list[Piece]:

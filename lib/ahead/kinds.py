@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lib.ahead.pool import FilingGroups, best_of, share_of
-from lib.ahead.terms import core, definitions, stem
+from lib.ahead.terms import stem
 from lib.files import read_yaml
 
 HEAD_CHARACTERS = 700
@@ -87,13 +87,6 @@ def question_kinds(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     asked, implied = with_phrase("asked"), with_phrase("implied")
     implied[asked[:, PRIMARY].any(axis=1), PRIMARY] = False
     return asked, implied
-
-
-def expanded(question: str) -> str:
-    """A question's core with its definitions and the usual titles of the primary statements that it needs."""
-    [needed] = np.logical_or(*question_kinds([question]))[:, PRIMARY]
-    titles = [kinds()[name]["title"][0] for name in np.array(STATEMENTS)[needed]]
-    return " ".join([core(question), definitions(question), *titles]).strip()
 
 
 class Statements:

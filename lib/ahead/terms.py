@@ -10,7 +10,6 @@ from lib.tokens import STOP_WORDS
 ABBREVIATION = r"(?<!\b[A-Z]\.)(?<!Inc\.)(?<!Corp\.)(?<!Co\.)(?<!Ltd\.)(?<!vs\.)(?<!No\.)"
 ASKING_WORD = r"(?i:what|how|which|who|when|where|why|did|does|do|is|was|are|were)\b"
 SENTENCE = re.compile(rf"{ABBREVIATION}(?<=[.?!])\s+(?=[A-Z\"'“(])|(?<=:)\s+(?={ASKING_WORD})")
-DEFINITION = re.compile(r"\b(?:defined? as|define|equals?|calculated as|means)\b", re.I)
 TERM = re.compile(r"[a-z][a-z&]*|\d[\d,.]*\d|\d")
 PERIOD = re.compile(r"(?:fy|cy|q[1-4]|h[12])?(?:19|20)?\d\d|q[1-4]|[1-4]q|fy|fiscal|year|usd|million|billion")
 
@@ -23,12 +22,6 @@ def core(question: str) -> str:
     """A question's sentences with a question mark, or all if there is none."""
     sentences = _sentences(question)
     return " ".join(s for s in sentences if "?" in s) or " ".join(sentences)
-
-
-def definitions(question: str) -> str:
-    """A question's other sentences that define something."""
-    sentences = _sentences(question)
-    return " ".join(s for s in sentences if "?" not in s and DEFINITION.search(s))
 
 
 @lru_cache(maxsize=200_000)

@@ -249,6 +249,7 @@ def _facts(study: Study, name: str, k: int) -> pd.DataFrame:
 
 def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
     """Which of OF_QUESTIONS hold for each question of :func:`_facts`, and ``primary``, the first of them."""
+    known = known.astype(dict.fromkeys(("is_found", "stands_in", "has_filing", "has_twin"), bool))  # ``~`` of an object
     held = which_hold(OF_QUESTIONS, known.assign(usual_pages=filings["n_pages"].median()))
     return held.assign(primary=held.idxmax(axis=1))
 

@@ -181,9 +181,10 @@ def _write(path: Path, record: dict) -> None:
 
 def _read(path: Path) -> dict:
     """What :func:`_write` wrote; nothing where it is missing or damaged."""
-    with suppress(OSError, ValueError, AttributeError, TypeError):
+    with suppress(OSError, ValueError):
         record = json.loads(path.read_text(encoding="utf-8"))
-        return record if record.pop("digest", "") == digest_of(record) else {}
+        if isinstance(record, dict) and record.pop("digest", "") == digest_of(record):
+            return record
     return {}
 
 

@@ -17,9 +17,7 @@ from lib.tokens import content_tokens, tokenize
 #: How texts become tokens; a negative weight's floor as a share of the mean weight (None: sound weights).
 FORMS: dict[str, tuple[Callable[[str], list[str]], float | None]] = {
     "sound": (content_tokens, None),
-    "all words": (tokenize, None),
     "rank_bm25": (tokenize, 0.25),
-    "rank_bm25, no floor": (tokenize, 0.0),
     "rank_bm25, white space": (lambda text: text.lower().split(), 0.25),
 }
 

@@ -191,10 +191,3 @@ def sentences(filings: pd.DataFrame) -> dict[str, str]:
         sector = "" if pd.isna(row.sector) else f" ({row.sector})"
         made[row.doc_name] = f"{row.company} {row.doc_type}{period}{sector}."
     return made
-
-
-def search_words(filings: pd.DataFrame) -> pd.Series:
-    """The metadata of each filing as a question may word them: ``3M 2018 fy2018 10-K``, by doc_name."""
-    filings = filings.set_index("doc_name")
-    period = filings["doc_period"].map(lambda year: "" if pd.isna(year) else f"{int(year)} fy{int(year)}")
-    return filings["company"] + " " + period + " " + filings["doc_type"]

@@ -16,7 +16,7 @@ from IPython.display import display
 
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
-from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, holds_page, not_drawn, smallest_type
+from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
 from lib.stats import tier
 from lib.study import Study
 from lib.words import IN_WORDS, NeedsFilings
@@ -254,17 +254,18 @@ def figure(
 ) -> Shown:
     """A numbered figure, ``fig-<name>``; ``drawn`` is closed.
 
-    The outputs get ``figures/<name>.svg``, transparent (a page of a filing as ``.png``), and, with the numbers that are
-    drawn (``data``), ``.csv``. ``alt`` is the picture in words; it has the placeholders of ``caption``. The rest is as
-    for :func:`table`.
+    The outputs get ``figures/<name>.svg``, transparent, and ``.csv`` with the numbers that are drawn (``data``). A page
+    of a filing is a ``.png``, as drawings are inverted in dark mode; it is not published unless it is OF_DEMO. ``alt``
+    is the picture in words; it has the placeholders of ``caption``. The rest is as for :func:`table`.
     """
-    is_page = holds_page(drawn)
+    pages = pages_in(drawn)
     svg, png = ((study.outputs / "figures" / f"{name}{suffix}") for suffix in (".svg", ".png"))
-    path, other = (png, svg) if is_page else (svg, png)
+    path, other = (png, svg) if pages else (svg, png)
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {TYPE: smallest_type(drawn), NOT_DRAWN: not_drawn(drawn)}
-    style = {"dpi": 150, "facecolor": "white", "metadata": {"Software": None, "Comment": PAGE_COMMENT}}
-    if not is_page:
+    comment = None if all(axes.get_gid() == OF_DEMO for axes in pages) else PAGE_COMMENT
+    style = {"dpi": 150, "facecolor": "white", "metadata": {"Software": None, "Comment": comment}}
+    if not pages:
         style = {"transparent": True, "metadata": {"Date": None, "Creator": None, "Description": json.dumps(about)}}
     aside = path.with_suffix(f".aside{path.suffix}")
     drawn.savefig(aside, bbox_inches="tight", **style)

@@ -45,10 +45,11 @@ def _colours(part: Artist) -> set[str]:
     return {to_hex(one) for one in given if isinstance(one, str) or len(one)}
 
 
-def holds_page(drawn: plt.Figure) -> bool:
-    """Whether a figure shows a filing's page, which is not published: a coloured picture, or more text than a label,
-    in axes that are not OF_DEMO."""
-    drawn_in = [axes for axes in drawn.axes if axes.get_gid() != OF_DEMO]
-    pictures = [picture.get_array() for axes in drawn_in for picture in axes.images]
-    lengths = [len(text.get_text()) for axes in drawn_in for text in axes.texts]
-    return any(p.dtype == np.uint8 and p.ndim == 3 for p in pictures) or max(lengths, default=0) > 300
+def pages_in(drawn: plt.Figure) -> list[plt.Axes]:
+    """The axes of a figure that show a page of a filing: a coloured picture, or more text than a label."""
+    return [axes for axes in drawn.axes if _has_picture(axes) or any(len(one.get_text()) > 300 for one in axes.texts)]
+
+
+def _has_picture(axes: plt.Axes) -> bool:
+    pictures = (one.get_array() for one in axes.images)
+    return any(one.dtype == np.uint8 and one.ndim == 3 for one in pictures)

@@ -1,4 +1,4 @@
-"""The study's figures: the parts that they share, and those of chapters 01 to 03; one function per figure.
+"""The parts that the study's figures share: style, colours, bars and dots in rows, labels that are apart.
 
 Colours are ones that colour-blind readers can distinguish (Okabe & Ito's, then Tol's).
 """
@@ -30,6 +30,7 @@ TEXT = "#6e6e6e"  # readable on white and on black
 STYLE = {"font.size": 10, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "retrieval-gap"}
 STYLE |= dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], TEXT)
 STYLE |= {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.3}
+STYLE |= {"font.sans-serif": ["DejaVu Sans", "Verdana"]}  # equally wide: a browser without the first shows the second
 plt.rcParams.update(STYLE)
 
 
@@ -81,7 +82,7 @@ def lost_bars(lost: pd.DataFrame) -> plt.Figure:
         lost: ``method`` (a name of the method table, or any other text) and the shares ``found``, ``page`` (right
             filing, wrong page) and ``document`` (wrong filing), which add to 1.
     """
-    drawn, axes = plt.subplots(figsize=(5.2, 0.72 * len(lost) + 0.4))
+    drawn, axes = plt.subplots(figsize=(5.2, 0.55 * len(lost) + 0.4))
     rows, left = np.arange(len(lost)), np.zeros(len(lost))
     for part, (head, colour, ink) in LOST.items():
         shares = lost[part].to_numpy(float)

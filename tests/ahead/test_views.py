@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib.ahead import kinds, views
-from lib.ahead.kinds import PRIMARY, STATEMENTS, expanded, page_strengths, question_kinds
+from lib.ahead.kinds import PRIMARY, STATEMENTS, page_strengths, question_kinds
 from lib.ahead.pool import FilingGroups
 from lib.ahead.terms import core, pairs, terms, topic
 from lib.ahead.views import VIEWS, PageViews, needs, page_views, study_pool, untrained
@@ -18,8 +18,6 @@ def test_words_of_a_question_are_without_instructions_and_its_topic_without_name
     assert core("Assume you are an analyst. What is Oskarvale's net PP&E? In USD.") == "What is Oskarvale's net PP&E?"
     assert core("Here it is: what did Foo Inc. Ltd. sell in U.S. Dollars?")[:20] == "what did Foo Inc. Lt"
     assert core("Tell me about dividends.") == "Tell me about dividends."
-    asked = "What is the CCC? CCC is defined as: DIO + DSO - DPO."
-    assert expanded(f"{asked}  Round it.") == f"{asked} balance sheet statements of income"
     found = terms("The dividends of 1,200 were acquired")
     assert found == ["dividend", "1200", "acquir"]
     assert terms("The dividends", {"dividends"}) == ["the"]

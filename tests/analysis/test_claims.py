@@ -8,12 +8,21 @@ import pytest
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, sources, stated
 from lib.analysis.facts import facts
 from lib.analysis.scoreboard import FIXED
+from lib.book.notebooks import chapters
 from lib.methods import METHODS
 from lib.metrics import METRICS
 
 BY_ID = {claim.id: claim for claim in claims()}
 DERIVED = {"corrected", "missed_by_both", "table_failure", "vocabulary_failure", "stage_one"}
 DERIVED |= {f"pages_{n}" for n in (5, 10, 20)} | {f"alpha_{percent}" for percent in FIXED}
+
+
+def test_reasons_name_chapters_that_are_there():
+    named = [
+        one for claim in BY_ID.values() for one in re.findall(r"\{doc\}`([^`]+)`", f"{claim.note} {claim.not_measured}")
+    ]
+    assert named
+    assert {*named} <= {*chapters()}
 
 
 def test_every_claim_of_every_paper_has_a_row():

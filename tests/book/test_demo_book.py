@@ -45,6 +45,12 @@ def test_a_second_build_has_nothing_to_do(book):
     assert (book / "index.html").stat().st_mtime_ns == before
 
 
+def test_a_chapter_is_run_with_methods_that_leave_out_what_it_compares_with(book):
+    command = [sys.executable, "-m", "lib", "notebook", "07_ahead", "--dataset", "demo", "-p", "baselines", "[bm25]"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
 def pages_of(book: Path) -> list[Path]:
     found = (path for folder in ("book", "notebooks", "pages") for path in (book / folder).glob("*.html"))
     return sorted(path for path in found if path.stem not in MOVED)

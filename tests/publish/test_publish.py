@@ -3,9 +3,12 @@
 import gzip
 import json
 import re
+import textwrap
 from functools import partial
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +41,17 @@ def lines_of(root: Path) -> list[dict]:
 
 
 @pytest.fixture
+def quoting(tmp_path) -> Path:
+    """A folder with a drawing of a question in two lines."""
+    drawn, axes = plt.subplots()
+    axes.set_title(textwrap.fill(QUESTIONS["q1"], 40))
+    (tmp_path / "quoting").mkdir()
+    drawn.savefig(tmp_path / "quoting" / "asked.svg")
+    plt.close(drawn)
+    return tmp_path / "quoting"
+
+
+@pytest.fixture
 def refusal(study, repository, publish_study):
     """Why a study is not published; what was published stays as it is."""
 
@@ -57,6 +71,8 @@ def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists
     found = files(results.root)
     assert {"questions.csv", "filings.csv", METRICS_FILE, RUNS_FILE, "summary.csv", "manifest.json"} < set(found)
     assert set(results.runs) == {(c, "bm25") for c in CONDITIONS}
+    asked = results.runs.table["question_id"]
+    assert (asked != asked.shift()).sum() == len(QUESTIONS), "a question's rows are together: a smaller file"
     assert not [name for name, content in found.items() if b"net sales of acme" in content.lower()]
     assert not [path for path in results.root.parent.iterdir() if path.name.startswith(".")]
     assert set(results.manifest["files"]) == set(found) - {"manifest.json"}
@@ -172,6 +188,18 @@ def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(
 
 def test_a_table_that_quotes_a_question_stays_here(results):
     assert files(results.root / "shown") == {"tables/counts.csv": b"n\n3\n"}
+
+
+def test_a_drawing_that_quotes_a_question_in_two_lines_stays_here_and_is_seen(study, quoting, tmp_path):
+    quotes = publish.quotations_of(study)
+    with pytest.raises(StudyError, match="asked.svg contains text of the dataset: “what were the net sales"):
+        publish.check_texts(quoting, quotes)
+    quoting.joinpath("asked.svg").replace(study.write("figures/asked.svg", ""))
+    shown = nbformat.v4.new_output("display_data", {"text/markdown": "::::{figure} ../figures/asked.svg\n::::"})
+    cell = nbformat.v4.new_code_cell("figure(study)", outputs=[shown])
+    study.write("notebooks/01_data.ipynb", nbformat.writes(nbformat.v4.new_notebook(cells=[cell])))
+    publish.write_shown(study, tmp_path / "to", quotes, lambda line: None)
+    assert not (tmp_path / "to").exists()
 
 
 def test_results_without_a_book_are_refused(study, refusal):

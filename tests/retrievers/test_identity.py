@@ -3,18 +3,9 @@
 from datetime import date
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from lib.retrievers.identity import (
-    asked_period,
-    dates_in,
-    filing_identity,
-    identity_features,
-    quarters_in,
-    search_words,
-    years_in,
-)
+from lib.retrievers.identity import asked_period, dates_in, filing_identity, identity_features, quarters_in, years_in
 from tests.ahead.conftest import cover
 
 RELEASE = "OSKARVALE_2023Q3_EARNINGS_dated-2023-11-02"
@@ -95,9 +86,3 @@ def test_quarter_type_and_date_count_too():
 )
 def test_years_quarters_and_dates(read, text, found):
     assert read(text) == found
-
-
-def test_records_as_the_words_of_a_question():
-    columns = ["doc_name", "company", "doc_type", "doc_period"]
-    filings = pd.DataFrame([("A", "3M", "10-K", 2018), ("B", "Bolt", "8-K", None)], columns=columns)
-    assert search_words(filings).to_dict() == {"A": "3M 2018 fy2018 10-K", "B": "Bolt  8-K"}

@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from PIL import Image
 
 from lib.data.locate import open_dataset
 from lib.show.display import (
     OF_DEMO,
+    PAGE_COMMENT,
     SHOWN_WIDTH,
     TYPE,
     Markup,
@@ -22,7 +24,6 @@ from lib.show.display import (
     escape,
     figure,
     glue,
-    holds_page,
     label,
     laid_out,
     markdown_table,
@@ -30,6 +31,7 @@ from lib.show.display import (
     note,
     only_with_filings,
     p_value,
+    pages_in,
     shown_if,
     smallest_type,
     table,
@@ -156,11 +158,13 @@ def test_a_legend_s_entry_is_drawn_where_something_with_data_has_its_colour():
 
 
 def test_a_figure_is_saved_with_its_data_and_its_smallest_type_and_a_page_of_a_filing_is_marked(study):
-    page, axes = plt.subplots()
-    axes.imshow(np.zeros((2, 2, 3), np.uint8))
-    assert holds_page(page)
-    axes.set_gid(OF_DEMO)
-    assert not holds_page(page)
+    for gid, comment in ((None, PAGE_COMMENT), (OF_DEMO, None)):
+        page, axes = plt.subplots()
+        axes.imshow(np.zeros((2, 2, 3), np.uint8))
+        axes.set_gid(gid)
+        shown = figure(study, page, "page", "Caption.", "A page.", pd.DataFrame({"n": [1]}))
+        assert "figures/page.png" in shown.markdown  # a drawing's colours are inverted in dark mode
+        assert Image.open(study.outputs / "figures" / "page.png").info.get("Comment") == comment
     narrow, axes = plt.subplots(figsize=(SHOWN_WIDTH / 2, 2))
     axes.set_xlabel("few", fontsize=7)
     assert smallest_type(narrow) == "7.0"
@@ -204,7 +208,8 @@ def test_a_page_of_the_demo_alone_may_be_published(collection):
     study = SimpleNamespace(dataset=dataset, need_filings=lambda what: None)
     drawn, axes = plt.subplots()
     draw_page(axes, study, "TARNBECK_2022_10K", np.int64(11), "Gross profit", 40)
-    assert holds_page(drawn) == (collection != "demo")
+    assert pages_in(drawn) == [axes]
+    assert (axes.get_gid() == OF_DEMO) == (collection == "demo")
     plt.close(drawn)
 
 
