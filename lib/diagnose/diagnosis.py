@@ -105,6 +105,8 @@ def diagnose(
             raise StudyError(f"a run is named {name!r}, which {why}: use other letters, digits, '_', '-' and '.'")
     said: list[str] = []
     study = _opened(dataset, questions, profile, k, said.append)
+    if not study.has_text:
+        said = ["The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."]
     parts, missed, of_run = [], {}, {}
     texts = texts_of_pages(study) if study.has_text else {}
     for name, given in runs.items():
@@ -227,4 +229,4 @@ def _actions(study: Study, metrics: Metrics, name: str, k: int) -> pd.DataFrame:
             shares = {"of_document": ((1 - docs) * gained).mean(), "of_page": (docs * gained).mean()}
             about = {"run": name, "do": step.do, "needs": step.needs, "method": step.method, "k": step.k}
             rows.append(about | {"page_recall": found.mean()} | apart | shares)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=None if rows else ["run", "difference_low"])
