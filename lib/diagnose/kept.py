@@ -20,7 +20,7 @@ class KeptRun(NamedTuple):
 
     name: str
     metrics: pd.DataFrame  # METRIC_COLUMNS: method is the name, condition ``standard``
-    pages: pd.DataFrame  # question_id, rank (from 1, of passages), doc_name, page (from 0; -1 for none), score
+    pages: pd.DataFrame  # question_id, rank (from 1, of passages), doc_name, page (from 0; negative for none), score
 
 
 def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:

@@ -22,7 +22,7 @@ from lib.data.records import printable
 from lib.metrics.retrieval import PAGE
 from lib.words import RUN_COLUMNS, StudyError
 
-NO_PAGE = -1
+NO_PAGE = -9  # before no first page
 DOCNO = re.compile(r"(?P<doc>.+?)#p(?P<page>-?[0-9]+)(?P<rest>#.*)?", re.DOTALL)
 LISTS, DOCUMENTS = ("pages", "passages", "results"), ("doc", "document", "doc_name")
 FORM = "'question_id Q0 docno rank score tag', or JSON with question_id and pages or passages"
