@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.diagnose import Diagnosis
-from lib.diagnose import diagnose as diagnose_runs
+from lib.diagnose.diagnosis import Diagnosis
+from lib.diagnose.diagnosis import diagnose as diagnose_runs
 from lib.options import named_runs
 
 __all__ = ["Diagnosis", "diagnose"]

@@ -64,7 +64,7 @@ def calls(name: str, called: str, *options: Callable, chapter: str = "", said: s
 )
 def diagnose(names: Names, files: list[Path], named: list[str], out: Path | None, **given: int) -> Iterator[str]:
     """Show where any systems lose evidence, from their runs: FILES in TREC's format or JSON lines, named by them."""
-    from lib.diagnose import diagnose
+    from lib.diagnose.diagnosis import diagnose
 
     found = diagnose(named_runs(files, named), names.dataset, names.questions, names.profile, **given)
     yield found.to_text(get_terminal_size((120, 24)).columns)
