@@ -1,7 +1,7 @@
 """A run of LlamaIndex: its PDF reader, token splitter, vector store and retriever.
 
 ``python examples/llamaindex_pages.py data/demo llamaindex.jsonl`` reads the folder's ``pdfs/``, answers its questions
-with 20 passages each and writes them as JSON lines, with names of files as LlamaIndex has them and pages from 1.
+with 20 passages each and writes them as JSON lines, with names of files as LlamaIndex has them and pages from 0.
 """
 
 import json
@@ -40,8 +40,8 @@ pages = SimpleDirectoryReader(FOLDER / "pdfs", required_exts=[".pdf"]).load_data
 place, counted = {}, Counter()
 for page in pages:  # "page_label" is what the PDF prints, such as "ii" or "F-3": pages are counted instead
     name = page.metadata["file_name"]
-    counted[name] += 1
     place[page.id_] = {"document": name, "page": counted[name]}
+    counted[name] += 1
 
 splitter = TokenTextSplitter(chunk_size=256, chunk_overlap=32)
 embedding = Embedding(embed_batch_size=64)
@@ -54,4 +54,4 @@ with OUT.open("w") as run:
         found = retriever.retrieve(question["question"])
         results = [place[hit.node.ref_doc_id] | {"score": hit.score, "text": hit.text} for hit in found]
         print(json.dumps({"question_id": question["financebench_id"], "results": results}), file=run)
-print(f"{OUT}: now retrieval-gap diagnose {OUT} --pages-from 1 --dataset {FOLDER}")
+print(f"{OUT}: now retrieval-gap diagnose {OUT} --dataset {FOLDER}")
