@@ -24,16 +24,16 @@ class Embedding(BaseEmbedding):
     """The model as LlamaIndex wants it; its own integrations, such as HuggingFaceEmbedding, can stand here."""
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        return MODEL.encode(text).tolist()
+        return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return MODEL.encode(texts, show_progress_bar=False).tolist()
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        return MODEL.encode(query).tolist()
+        return self._get_text_embedding(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
+        return self._get_text_embedding(query)
 
 
 pages = SimpleDirectoryReader(FOLDER / "pdfs", required_exts=[".pdf"]).load_data()

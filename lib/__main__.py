@@ -63,7 +63,7 @@ def calls(name: str, called: str, *options: Callable, chapter: str = "", said: s
     option("--out", type=PATH, help="the page, in place of one among the artifacts"),
 )
 def diagnose(names: Names, files: list[Path], named: list[str], out: Path | None, **given: int) -> Iterator[str]:
-    """Show where any systems lose evidence, from their runs: FILES in TREC's format or JSON lines, named by them."""
+    """Show where any systems lose evidence. FILES are their runs, in TREC's format or JSON lines, and name them."""
     from lib.diagnose.diagnosis import diagnose
 
     found = diagnose(named_runs(files, named), names.dataset, names.questions, names.profile, **given)
