@@ -30,6 +30,7 @@ def test_every_example_is_tried_here_and_short():
 
 @pytest.mark.weights
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # of a machine that does much else: the libraries take long to load
 @pytest.mark.parametrize("name", NEEDS)
 def test_an_example_writes_a_run_that_is_understood(name, folder, tmp_path):
     if missing := [module for module in NEEDS[name] if not find_spec(module)]:
