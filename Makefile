@@ -15,17 +15,19 @@ CHAPTER ?=
 PART ?=
 ENGINE ?= process
 Q ?=
+RUN ?=
+PAGES_FROM ?= 0
 TORCH_INDEX ?=
 LEAST := $(shell sed -n 's/^requires-python = ">=\(.*\)"/\1/p' pyproject.toml)
 UV := $(VENV)/bin/uv
 INTO = $(VENV)
 LOCKED = $(UV) pip install --python $(INTO) --quiet --require-hashes $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
   -c requirements.txt $$(ls -d $(VENV)/lib/*/*/torch-*+cpu.dist-info >/dev/null 2>&1 && echo "-c requirements-cpu.txt")
-RUN := $(VENV)/bin/python -m lib
+LIB := $(VENV)/bin/python -m lib
 OPTIONS = --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --results "$(RESULTS)"
 STAMP := $(VENV)/.ready-$(shell cat requirements*.txt pyproject.toml | sha256sum | cut -c1-12)
 
-.PHONY: index ask help env archive book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
+.PHONY: diagnose index ask help env archive examples book demo measure notebook publish verify golden break preflight methods lines test test-all lint format clean audit lock
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -56,23 +58,26 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 archive: $(STAMP)  ## add Ray and LanceDB to .venv (430 MB): make index ENGINE=ray, and a store on disk for archives
 	@$(LOCKED) -r pyproject.toml --extra archive
 
+examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which examples/ shows beside Chroma
+	@$(LOCKED) -r pyproject.toml --extra examples
+
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
-	@$(RUN) book $(OPTIONS) --jobs $(JOBS)
+	@$(LIB) book $(OPTIONS) --jobs $(JOBS)
 
 demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in two minutes
-	@$(RUN) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
+	@$(LIB) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
 
 measure: $(STAMP)  ## runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)
-	@$(RUN) measure $(OPTIONS) --methods "$(or $(METHODS),all)"
+	@$(LIB) measure $(OPTIONS) --methods "$(or $(METHODS),all)"
 
 notebook: $(STAMP)  ## rerun one chapter with changed parameters: NB=03_baselines PARAMS='-p methods "[bm25]"'
-	@$(RUN) notebook $(NB) $(OPTIONS) $(PARAMS)
+	@$(LIB) notebook $(NB) $(OPTIONS) $(PARAMS)
 
 publish: $(STAMP)  ## copy a whole run's results to book/results/ (refuses uncommitted changes and text of the dataset)
-	@$(RUN) publish $(OPTIONS)
+	@$(LIB) publish $(OPTIONS)
 
 verify: $(STAMP)  ## compute again and compare with what was published, row by row: METHODS="bm25 dense" or all, or CHAPTER=02_oracles
-	@$(RUN) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
+	@$(LIB) verify $(OPTIONS) --methods "$(or $(METHODS),bm25)" --chapter "$(CHAPTER)"
 
 golden: $(STAMP)  ## compare every published number, run and key with those of commit 0733168; what differs is in the changelog
 	@$(VENV)/bin/python -m pytest -q tests/publish/test_golden.py
@@ -81,16 +86,19 @@ break: $(STAMP)  ## try bad input, hostile text, faults and damage; print what c
 	@$(VENV)/bin/python -m pytest -q -m breaking $(if $(PART),-k "$(PART)") tests/breaking
 
 preflight: $(STAMP)  ## what a profile would download, whether GPU and disk suffice, how long it takes (PROFILE=paper)
-	@$(RUN) preflight $(OPTIONS)
+	@$(LIB) preflight $(OPTIONS)
+
+diagnose: $(STAMP)  ## where any system loses the evidence, from its run: RUN="my.trec other.jsonl" DATASET=, QUESTIONS=, PAGES_FROM=1
+	@$(LIB) diagnose --dataset "$(DATASET)" --questions "$(QUESTIONS)" --profile "$(PROFILE)" --pages-from "$(PAGES_FROM)" $(RUN)
 
 index: $(STAMP)  ## index a folder of PDFs for make ask: DATASET=path; ENGINE=process | ray (on RAY_ADDRESS, or here)
-	@$(RUN) index --dataset "$(DATASET)" --profile "$(PROFILE)" --engine "$(ENGINE)"
+	@$(LIB) index --dataset "$(DATASET)" --profile "$(PROFILE)" --engine "$(ENGINE)"
 
 ask: $(STAMP)  ## print the pages that fit a question best: Q="…" DATASET=path
-	@$(RUN) ask --dataset "$(DATASET)" --profile "$(PROFILE)" "$(Q)"
+	@$(LIB) ask --dataset "$(DATASET)" --profile "$(PROFILE)" "$(Q)"
 
 methods: $(STAMP)  ## print the method table
-	@$(RUN) methods
+	@$(LIB) methods
 
 lines:  ## lines of Python in each room: packages and root of lib, extras, tests, and all together
 	@git ls-files '*.py' | xargs wc -l | awk '$$2 ~ "/" { split($$2, at, "/"); room = at[1]; \

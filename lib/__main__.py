@@ -1,4 +1,4 @@
-"""The command line: ``python -m lib book`` and the others; ``python -m lib --help`` lists them.
+"""The command line: ``retrieval-gap book`` and the others, or ``python -m lib book``; ``--help`` lists them.
 
 A command is one declaration: its options, its help, what it calls; what that gives is printed. What is called is
 imported only then, as some of it loads models' libraries, which takes seconds.
@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from shutil import get_terminal_size
 
 import click
 import yaml
 from click import Choice, IntRange, option
 
-from lib.files import exclusively
-from lib.options import Names, command, commands
+from lib.files import exclusively, write_atomically
+from lib.options import Names, command, commands, named_runs
 from lib.words import StudyError
 
 PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
@@ -52,6 +53,23 @@ def calls(name: str, called: str, *options: Callable, chapter: str = "", said: s
 
     run.__doc__, run.called = CALLING[name], called
     command(*options, name=name)(run)
+
+
+@command(
+    click.argument("files", type=FOLDER, nargs=-1),
+    option("--run", "named", metavar="NAME=FILE", multiple=True, help="a run with a name of its own"),
+    option("--pages-from", type=IntRange(0, 1), default=0, show_default=True, help="what the runs call a first page"),
+    option("-k", "--k", type=COUNT, default=5, show_default=True, help="passages that are read"),
+    option("--out", type=PATH, help="the page, in place of one among the artifacts"),
+)
+def diagnose(names: Names, files: list[Path], named: list[str], out: Path | None, **given: int) -> Iterator[str]:
+    """Show where any systems lose evidence. FILES are their runs, in TREC's format or JSON lines, and name them."""
+    from lib.diagnose.diagnosis import diagnose
+
+    found = diagnose(named_runs(files, named), names.dataset, names.questions, names.profile, **given)
+    yield found.to_text(get_terminal_size((120, 24)).columns)
+    page = write_atomically(out or found.study.home / "diagnosis.html", found.to_html())
+    yield f"the page: {page.resolve()}"
 
 
 @command(option("--jobs", type=IntRange(min=0), default=0, help="chapters at the same time; 0 decides"))
@@ -271,6 +289,11 @@ calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapte
 calls("speed", "extras.speed:measure_again", chapter="a1_training", results="fresh")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the command that the arguments name."""
     sys.stdout.reconfigure(errors="backslashreplace")  # of a locale that lacks letters
-    sys.exit(commands(prog_name="python -m lib"))
+    sys.exit(commands())
+
+
+if __name__ == "__main__":
+    main()

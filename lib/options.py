@@ -1,7 +1,8 @@
 """The names of a study, as commands and checks give them, and what every command of :mod:`lib.__main__` has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from lib.study import Study
 
 RESULTS = ("published", "fresh")
+FIRST = ["diagnose", "ask", "index", "book"]  # the commands for everybody
 STUDY = (
     option("--dataset", default="", help="financebench, demo or a folder; else what is available"),
     option("--profile", default="default", show_default=True, help="a name or a .yaml file"),
@@ -37,8 +39,20 @@ class Names(NamedTuple):
         return open_study(**self._asdict(), chapter=chapter)
 
 
+def named_runs(files: Iterable[Path | str], named: Iterable[str] = ()) -> dict[str, Path]:
+    """Runs from outside by name: of files, which have their own without endings, and of texts ``name=file``."""
+    pairs = [(Path(Path(file).name.removesuffix(".gz")).stem, file) for file in files]
+    pairs += [(name, file) for name, _, file in (one.partition("=") for one in named)]
+    if not pairs or len(dict(pairs)) < len(pairs) or not all(name and file for name, file in pairs):
+        raise StudyError("give a run's file, or --run name=file; where there are several, each with a name of its own")
+    return {name: Path(file) for name, file in pairs}
+
+
 class OneSentence(click.Group):
-    """Commands whose errors that a person can correct end in one sentence."""
+    """Commands whose errors that a person can correct end in one sentence; help lists FIRST first."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return FIRST + sorted(self.commands.keys() - FIRST)
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -55,7 +69,10 @@ class OneSentence(click.Group):
 
 @click.group(cls=OneSentence, context_settings={"max_content_width": 120})
 def commands() -> None:
-    """Retrieval Gap: where evidence gets lost when RAG answers questions over long filings."""
+    """Retrieval Gap: where evidence gets lost when RAG answers questions over long filings.
+
+    Completion: eval "$(_RETRIEVAL_GAP_COMPLETE=bash_source retrieval-gap)"; zsh_source and fish_source are the others.
+    """
 
 
 def command(*options: Callable, name: str | None = None) -> Callable:

@@ -2,7 +2,10 @@
 
 import errno
 import inspect
+import itertools
 import re
+import sys
+import tomllib
 from importlib import import_module
 
 import pytest
@@ -11,14 +14,23 @@ from filelock import FileLock, Timeout
 
 from lib import __main__ as command_line
 from lib import corpus
+from lib.files import ROOT
 from lib.methods import METHODS
-from lib.options import Names
+from lib.options import FIRST, Names
 from lib.studies import OUTPUTS_VARIABLE
 
 COMMANDS = command_line.commands.commands
+MAKEFILE = (ROOT / "Makefile").read_text()
+TEXTS = "README.md Makefile book/*.md notebooks/*.ipynb lib/**/*.py extras/**/*.py examples/*.py".split()
+NAMING = sorted(
+    path
+    for path in itertools.chain.from_iterable(map(ROOT.glob, TEXTS))
+    if path.name != "changelog.md" and re.search(r"\bmake [a-z]|-m lib |retrieval-gap ", path.read_text())
+)
 NEEDED = {
     "answers": ["--context", "none"],
     "ask": ["What was revenue?"],
+    "diagnose": ["--run", "mine=nowhere.trec"],
     "collect": ["--pages", "nowhere.parquet", "--to", "nowhere"],
     "export-scorer": ["--target", "nowhere"],
 }
@@ -38,6 +50,38 @@ def sentence(result) -> str:
     assert len(lines) == 1
     assert lines[0].startswith("error: ")
     return lines[0]
+
+
+def test_the_commands_for_everybody_are_listed_first():
+    listed = re.search(r"Commands:\n(.*)", run("--help").output, re.DOTALL)[1]
+    names = re.findall(r"^  (\S+)", listed, re.MULTILINE)
+    assert names[:4] == FIRST
+    assert sorted(names) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("path", NAMING, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_command_that_a_text_names_exists_with_its_options(path):
+    text = path.read_text()
+    for name, rest in re.findall(r"(?:python -m lib|\bretrieval-gap) ([a-z][a-z-]*)([^`\n]*)", text):
+        assert name in COMMANDS
+        known = {option for param in COMMANDS[name].params for option in param.opts}
+        assert set(re.findall(r"(?<= )--?[a-z][a-z-]*", rest)) <= known | {"--help"}, name
+    start = r"\b" if path.name == "Makefile" else r"(?:^|`|run |say )"
+    for name, rest in re.findall(rf"{start}make ([a-z-]+)([^`\n]*)", text, re.MULTILINE):
+        assert re.search(rf"^{name}:", MAKEFILE, re.MULTILINE), name
+        for variable in re.findall(r"(?<= )(?!UV_)[A-Z_]+(?==)", rest):
+            assert re.search(rf"^{variable} \?=", MAKEFILE, re.MULTILINE), variable
+
+
+def test_what_is_installed_as_a_command_is_these_commands(monkeypatch, capsys):
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, function = scripts["retrieval-gap"].split(":")
+    monkeypatch.setattr(sys, "argv", ["retrieval-gap", "methods"])
+    monkeypatch.setattr(sys.stdout, "reconfigure", lambda **given: None, raising=False)  # pytest's lacks it
+    with pytest.raises(SystemExit) as ended:
+        getattr(import_module(module), function)()
+    assert not ended.value.code
+    assert capsys.readouterr().out.startswith(next(iter(METHODS)))
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

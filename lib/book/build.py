@@ -125,6 +125,7 @@ def lay_out(study: Study, target: Path) -> None:
     shutil.rmtree(target, ignore_errors=True)
     ignored = shutil.ignore_patterns("_build", "results", "*.py", "*.failed.ipynb", ".*")
     shutil.copytree(ROOT / "book", target / "book", ignore=ignored)
+    shutil.copytree(ROOT / "examples", target / "examples")
     shutil.copyfile(ROOT / "_toc.yml", target / "_toc.yml")
     for name in ("notebooks", "figures", "tables", "pages"):
         if (study.outputs / name).is_dir():

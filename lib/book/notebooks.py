@@ -20,7 +20,7 @@ from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError
 
-SOURCES = ("lib", "book", "_config.yml", "_toc.yml", "notebooks/profiles")
+SOURCES = ("lib", "book", "examples", "_config.yml", "_toc.yml", "notebooks/profiles")
 NOT_SOURCES = {"__pycache__", "_build", "results", ".ipynb_checkpoints"}
 STAMPS = "built.json"
 #: What questions have to have for a chapter; where none has it, a page that says so is in the chapter's place.

@@ -1,0 +1,58 @@
+"""The examples: each writes a run of a folder's PDFs and questions that is read as one, and finds the page."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from lib.data.dataset import read_dataset
+from lib.diagnose.run_file import read_run
+from lib.files import ROOT
+
+NEEDS = {
+    "chromadb_alone": ["chromadb"],
+    "llamaindex_pages": ["llama_index"],
+    "langchain_pages": ["langchain_community"],
+}
+TEXTS = {
+    "ACME_2020_10K": ["", "The board met in the spring.", "Capital expenditure of Acme was $12 million in 2020."],
+    "BOLT_2020_10K": ["The annual report of a maker of screws.", "The factories of Bolt run on water and wind."],
+}
+
+
+def test_every_example_is_tried_here_and_short():
+    found = {path.stem: len(path.read_text().splitlines()) for path in ROOT.glob("examples/*.py")}
+    assert found.keys() == NEEDS.keys()
+    assert max(found.values()) <= 60
+
+
+@pytest.mark.weights
+@pytest.mark.slow
+@pytest.mark.timeout(900)  # of a machine that does much else: the libraries take long to load
+@pytest.mark.parametrize("name", NEEDS)
+def test_an_example_writes_a_run_that_is_understood(name, folder, tmp_path):
+    if missing := [module for module in NEEDS[name] if not find_spec(module)]:
+        pytest.skip(f"{missing[0]} is not installed: run make examples")
+    for doc_name, texts in TEXTS.items():
+        folder.pdf(doc_name, *texts)
+    folder.question(
+        "q1", "ACME_2020_10K", (2, TEXTS["ACME_2020_10K"][2]), question="What was Acme's capital expenditure?"
+    )
+    folder.question(
+        "q2", "BOLT_2020_10K", (1, TEXTS["BOLT_2020_10K"][1]), question="What do the factories of Bolt run on?"
+    )
+    out = tmp_path / "a.run"
+    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), str(folder.write()), str(out)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    dataset = read_dataset(folder.root, "test")
+    filings = dataset.filings.assign(n_pages=dataset.filings["doc_name"].map({doc: len(TEXTS[doc]) for doc in TEXTS}))
+    read = read_run(out, dataset.questions, filings)
+    first = read.run[read.run["rank"] == 1].set_index("question_id")
+    assert first["doc_name"].to_dict() == {"q1": "ACME_2020_10K", "q2": "BOLT_2020_10K"}
+    assert first["page"].to_dict() == {"q1": 2, "q2": 1}
+    assert not [sentence for sentence in read.said if "does not" in sentence or "left out" in sentence]
