@@ -13,8 +13,8 @@ from pathlib import Path
 import yaml
 
 from lib.book.allowed import check_generated
+from lib.book.downloads import write_downloads
 from lib.book.explorer import write_explorer
-from lib.book.leaderboard import write_downloads
 from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, read_json, remember, run_all
 from lib.book.pages import write_pages
