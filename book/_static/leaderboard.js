@@ -18,14 +18,14 @@ document.addEventListener("DOMContentLoaded", () => {
       if (!opened.delete(row.dataset.family)) opened.add(row.dataset.family);
       refresh();
     });
-    row.cells[1].querySelector("a").after(button);
+    row.querySelector(".title").after(button);
   }
 
   // The first row of a family stands for it; where the family is open, the others follow it.
   function arrange() {
     const given = new FormData(form), words = given.get("method").toLowerCase(), without = given.getAll("without");
     const isWanted = (row) => !without.some((need) => row.dataset.needs.split("; ").includes(need))
-      && row.cells[1].querySelector("a").textContent.toLowerCase().includes(words);
+      && row.querySelector(".title").textContent.toLowerCase().includes(words);
     const isFlat = words || given.has("open"), families = new Map();
     for (const row of rows) {
       const name = isFlat ? row : row.dataset.family;

@@ -1,5 +1,6 @@
 """What a book offers to download: runs as files of their own, and all results of all question sets in one."""
 
+import gzip
 import shutil
 import zipfile
 from pathlib import Path
@@ -7,52 +8,47 @@ from pathlib import Path
 import pandas as pd
 
 from lib.analysis.frontier import TIMES, known_table
+from lib.book.board import others, outside_of
 from lib.book.templates import filled
-from lib.published import MANIFEST, RESULTS, Published, exported_metrics, exported_run, questions_csv
+from lib.files import write_atomically
+from lib.published import MANIFEST, exported_metrics, exported_run, questions_csv
 from lib.study import Study
 
-ZIP, RUNS, EXPORTED_METRICS, SETS = "all-results.zip", "runs", "metrics.csv.gz", "sets"
+ZIP, RUNS, STANDARD, SETS = "all-results.zip", "runs", "runs/standard", "sets"
+EXPORTED_METRICS = "metrics.csv.gz"
 
 
-def others(study: Study) -> dict[str, Published]:
-    """What is published of other question sets over the same filings, by name."""
-    found = {}
-    for path in sorted(RESULTS.glob(f"*/{study.profile.name}/{MANIFEST}")):
-        published = Published(path.parent)
-        given = published.manifest
-        if given.get("collection", given["dataset"]) == study.dataset.collection:
-            found[given["dataset"]] = published
-    found.pop(study.dataset.name, None)
-    return found
-
-
-def folder_of(name: str, own: str) -> str:
-    """Where a book has the runs of a question set, in ``_static``."""
-    return f"{RUNS}/" if name == own else f"{SETS}/{name}/{RUNS}/"
+def folder_of(question_set: str, study: Study) -> str:
+    """Where a study's book has the runs of a question set over all filings, in ``_static``."""
+    return STANDARD if question_set == study.dataset.name else f"{SETS}/{question_set}/{STANDARD}"
 
 
 def write_downloads(study: Study, target: Path) -> None:
-    """Write every run of the study into ``runs/`` of a folder, those of :func:`others` over all filings into
-    ``sets/``, and all results as one ZIP file beside them, those of another set in a folder of its name."""
+    """Write every run of the study into ``runs/`` of a folder, those of :func:`lib.book.board.others` over all filings
+    into ``sets/``, runs from outside among both, and all results as one ZIP file, each other set in a folder of it."""
     shutil.copytree(study.outputs / RUNS, target / RUNS, dirs_exist_ok=True)
     packed = {str(path.relative_to(target)): path.read_bytes() for path in (target / RUNS).rglob("*.gz")}
     packed |= gold_of(study.questions)
-    for name in (EXPORTED_METRICS, "summary.csv", "manifest.json"):
+    for name in (EXPORTED_METRICS, "summary.csv", MANIFEST):
         packed[name] = (study.outputs / name).read_bytes()
-    for name, published in others(study).items():
+    known = others(study)
+    for name, published in known.items():
         found = {
             f"{RUNS}/{'/'.join(place)}.trec.gz": exported_run(run, place[1]) for place, run in published.runs.items()
         }
         for file, content in found.items():
-            if file.startswith(f"{RUNS}/standard/"):
-                path = target / folder_of(name, study.dataset.name) / file.removeprefix(f"{RUNS}/")
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
+            if file.startswith(STANDARD):
+                write_atomically(target / folder_of(name, study) / Path(file).name, content)
         found |= gold_of(published.dataset().questions)
         found[EXPORTED_METRICS] = exported_metrics(published.metrics)
         found["summary.csv"] = published.file("summary.csv").read_bytes()
         found[MANIFEST] = (published.root / MANIFEST).read_bytes()
         packed |= {f"{name}/{file}": content for file, content in found.items()}
+    for name in (study.dataset.name, *known):
+        for run, system in outside_of(study, name).items():
+            content = system.run_file.read_bytes()
+            content = content if system.run_file.suffix == ".gz" else gzip.compress(content, mtime=0)
+            write_atomically(target / folder_of(name, study) / f"{run}.trec.gz", content)
     if (times := known_table(study, TIMES)) is not None:
         packed[TIMES] = times.to_csv(index=False).encode()
     packed["README.md"] = filled("columns", study=study).encode()

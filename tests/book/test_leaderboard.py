@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from lib.book import downloads, leaderboard
-from lib.book.leaderboard import board, family, leaderboard_page, ranks
+from lib.book import board as boards
+from lib.book import leaderboard
+from lib.book.board import COSTS, SHOWN, board, family, of_method, ranks
+from lib.book.leaderboard import leaderboard_page
 from lib.evaluation import read_metrics
 from lib.methods import METHODS
 from lib.published import METRICS_FILE
@@ -49,8 +51,8 @@ def test_a_family_is_what_its_rows_are_variants_of():
 
 
 def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads, "RESULTS", tmp_path)
-    pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]}).reindex(columns=["method", *leaderboard.COSTS]).to_csv(
+    monkeypatch.setattr(boards, "RESULTS", tmp_path)
+    pd.DataFrame({"method": ["bm25"], "question_s": [0.00179]}).reindex(columns=["method", *COSTS]).to_csv(
         study.home / "times.csv", index=False
     )
     found = board(study)
@@ -78,8 +80,8 @@ def test_a_published_set_over_the_same_filings_is_on_the_board(study, tmp_path, 
     )
     (path := tmp_path / "other" / "default" / "manifest.json").parent.mkdir(parents=True)
     path.touch()
-    monkeypatch.setattr(downloads, "RESULTS", tmp_path)
-    monkeypatch.setattr(downloads, "Published", lambda root: layer)
+    monkeypatch.setattr(boards, "RESULTS", tmp_path)
+    monkeypatch.setattr(boards, "Published", lambda root: layer)
     assert board(study)["set"].tolist() == ["financebench", "other"]
     page = leaderboard_page(study)
     assert "make measure DATASET=financebench QUESTIONS=other METHODS=bm25" in page
@@ -100,17 +102,12 @@ BY_DEFAULT = ["Ahead", "Dense, filings matched by records", "Dense + reranker", 
 def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
     """A board of MEANS, or of one less each."""
     rows = [
-        {"set": set_name, "rank": place, "method": name, "family": family(name), "title": METHODS[name].title}
-        | {"needs": "; ".join(METHODS[name].needs), "parameters": 23.0, "n": 9}
-        | {
-            metric + end: mean if sign > 0 else 1 - mean
-            for metric in leaderboard.SHOWN
-            for end in ("", "_low", "_high")
-        }
+        {"set": set_name, "rank": place, "method": name, **of_method(name)._asdict(), "n": 9, "parameters": 23.0}
+        | {metric + end: mean if sign > 0 else 1 - mean for metric in SHOWN for end in ("", "_low", "_high")}
         | {"types: words (n = 9)": mean, "question_s": 1 / mean}
         for place, (name, mean) in enumerate(MEANS.items(), 1)
     ]
-    absent = ["given", "reported", "peak_mib", "run_s", *leaderboard.COSTS[1:]]
+    absent = ["given", "reported", "peak_mib", "run_s", *COSTS[1:]]
     return pd.DataFrame(rows).reindex(columns=[*rows[0], *absent])
 
 
@@ -141,7 +138,7 @@ def open_board(any_study, browser, tmp_path, monkeypatch):
 def titles(browser) -> list[str]:
     """The titles of the rows that a reader sees."""
     code = "return [...document.querySelectorAll('tbody tr')].filter(r => r.offsetParent)"
-    return browser.execute_script(f"{code}.map(r => r.cells[1].querySelector('a').textContent)")
+    return browser.execute_script(f"{code}.map(r => r.cells[1].querySelector('.title').textContent)")
 
 
 def heads(browser) -> list[str]:
