@@ -55,6 +55,7 @@ class Cell(NamedTuple):
     text: str
     value: float | str | None  # that it sorts by; None where that is the text
     bar: str = ""  # of a share: its style, the value and the ends of its interval
+    more: str = ""  # its interval
 
 
 def columns_of(found: pd.DataFrame) -> list[Column]:
@@ -78,7 +79,8 @@ def cell(column: Column, row: dict) -> Cell:
     if name in SHOWN:
         ends = [row[f"{name}_low"], row[f"{name}_high"]]
         bar = "--v:{:.0%};--l:{:.0%};--h:{:.0%}".format(value, *ends)
-        return Cell(with_interval(value, *ends), value, bar)
+        text, _, interval = with_interval(value, *ends).partition(" ")
+        return Cell(text, value, bar, interval)
     if name in COSTS:
         return Cell(seconds(value), value)
     if name in ("rank", "run_s", "peak_mib", "parameters"):
