@@ -29,7 +29,7 @@ OF_A_SET = (
 )
 OF_ALL = (
     ("needs", "Needs", ""),
-    ("parameters", "Million parameters", ""),
+    ("parameters", "Parameters, millions", ""),
     ("peak_mib", "Memory, MiB", ""),
     ("question_s", "Seconds per question", ""),
     ("tokens_written", "Tokens written", "costs"),
