@@ -1,6 +1,7 @@
 """Submissions to the leaderboard: each that is here is as it states; what is wrong with one is said in a sentence."""
 
 import gzip
+import os
 import re
 import shutil
 
@@ -9,6 +10,7 @@ import yaml
 
 from lib.book import board, submissions
 from lib.book.board import outside_of
+from lib.book.build import is_current
 from lib.book.submissions import ABOUT, FOLDER, checked, published_study, stated
 from lib.diagnose.kept import keep
 from lib.evaluation import evaluate_given
@@ -115,3 +117,13 @@ def test_a_submission_and_what_was_diagnosed_here_are_rows(submit, study, monkey
     rows = board.board(study).query("set == 'financebench'").set_index("method")
     assert rows.loc["here", "page_recall"] == rows.loc["bm25", "page_recall"]
     assert rows.loc["here", "rank"] == rows.loc["bm25", "rank"] == 1
+
+
+def test_a_book_is_old_once_a_run_was_diagnosed(study, tmp_path):
+    index = tmp_path / "index.html"
+    assert not is_current(study, index)
+    index.touch()
+    assert is_current(study, index)
+    keep(study.home, "here", study.run("bm25"), evaluate_given(study, study.run("bm25"), "here"))
+    os.utime(index, (0, 0))
+    assert not is_current(study, index)
