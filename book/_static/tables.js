@@ -1,8 +1,8 @@
-// Long tables are sorted by a click on a head: once, the other way round, as they were. The leaderboard has filters too.
+// Long tables are sorted by a click on a head: once, the other way round, as they were.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const LONG = 8;
-  const IS_COST = /second|token|pairs|\bp\b/i;  // the least first
+  const IS_COST = /rank|second|token|pairs|parameters|memory|\bp\b/i;  // the least first
   const SUMS_UP = /^(κ|(all|mean|total)\b)/i;  // such a row stays below the others
   const NUMBER = /^[-+−]?\d[\d,]*(\.\d+)?/;
 
@@ -45,33 +45,13 @@ document.addEventListener("DOMContentLoaded", () => {
         const order = next === undefined ? first : next;
         heads.forEach((one) => one.removeAttribute("aria-sort"));
         if (order) head.setAttribute("aria-sort", order);
-        body.append(...(order ? sorted(rows, column, order === "ascending") : rows));
+        const arranged = order ? sorted(rows, column, order === "ascending") : rows;
+        body.append(...arranged);
+        table.dispatchEvent(new CustomEvent("sorted", { detail: arranged }));
       });
       head.replaceChildren(button);
     });
   }
 
   for (const table of document.querySelectorAll("table.study-table, table.board")) if (isSortable(table)) makeSortable(table);
-
-  const root = document.getElementById("leaderboard");
-  if (!root) return;
-  const form = root.querySelector("form"), count = root.querySelector(".count");
-  const rows = [...root.querySelector("tbody").rows];
-  const set = root.querySelector("#board-set"), words = root.querySelector("#board-words");
-
-  function filter() {
-    const out = [...form.querySelectorAll("input:checked")].map((box) => box.value), text = words.value.toLowerCase();
-    root.classList.toggle("is-one-set", Boolean(set.value));
-    for (const row of rows) {
-      const needs = row.dataset.needs.split("; ");
-      row.hidden = (set.value && row.dataset.set !== set.value) || out.some((need) => needs.includes(need))
-        || !row.cells[0].textContent.toLowerCase().includes(text);
-    }
-    count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
-  }
-
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.hidden = false;
-  filter();
 });

@@ -13,15 +13,17 @@ from pathlib import Path
 import yaml
 
 from lib.book.allowed import check_generated
+from lib.book.downloads import write_downloads
 from lib.book.explorer import write_explorer
-from lib.book.leaderboard import write_downloads
 from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, read_json, remember, run_all
 from lib.book.pages import write_pages
 from lib.book.site import tidy
+from lib.diagnose.kept import OUTSIDE
 from lib.files import ROOT
 from lib.models.weights import hub_models
 from lib.options import Names
+from lib.published import METRICS_FILE
 from lib.study import Study
 from lib.words import StudyError
 
@@ -65,7 +67,7 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
     index = ROOT / "book" / "_build" / study.dataset.name / "html" / "index.html"
     given = names._asdict()
     changed = changed_chapters(study, given)
-    if not changed and index.is_file():
+    if not changed and is_current(study, index):
         say("nothing has changed since this book was built; to build it all the same, say make clean first")
     else:
         is_heavy = bool(hub_models(study.profile))
@@ -92,6 +94,12 @@ def build_book(names: Names, jobs: int = 0, check: Callable[[Study], None] | Non
         for line in why_computed(study):
             say(line)
     say(f"book: {index}\n{time.perf_counter() - started:.0f} s")
+
+
+def is_current(study: Study, index: Path) -> bool:
+    """Whether a book has all runs from outside that were diagnosed over its questions."""
+    kept = (study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")
+    return index.is_file() and all(path.stat().st_mtime < index.stat().st_mtime for path in kept)
 
 
 def why_computed(study: Study) -> list[str]:
@@ -123,7 +131,7 @@ def unshown(study: Study) -> list[str]:
 def lay_out(study: Study, target: Path) -> None:
     """The book's sources in one folder: configuration, pages, executed chapters, figures, tables."""
     shutil.rmtree(target, ignore_errors=True)
-    ignored = shutil.ignore_patterns("_build", "results", "*.py", "*.failed.ipynb", ".*")
+    ignored = shutil.ignore_patterns("_build", "results", "submissions", "*.py", "*.failed.ipynb", ".*")
     shutil.copytree(ROOT / "book", target / "book", ignore=ignored)
     shutil.copytree(ROOT / "examples", target / "examples")
     shutil.copyfile(ROOT / "_toc.yml", target / "_toc.yml")

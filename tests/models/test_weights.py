@@ -1,6 +1,9 @@
 """Weights: the right bytes and no others, from the cache or a package."""
 
 import hashlib
+import json
+import math
+import os
 import subprocess
 import zipfile
 from pathlib import Path
@@ -165,6 +168,19 @@ def test_the_lock_names_data_alone_and_a_licence_for_every_model(name, record):
     if record["files"]:
         assert record["licence"] in ("Apache-2.0", "MIT")
         assert all(weights.SHA256.fullmatch(package["sha256"]) and package["version"] for package in record["packages"])
+        assert record["parameters"] > 1_000_000
         assert any(file.endswith(weights.WEIGHT_SUFFIXES) for file in record["files"])
     revision = (record["hub"] or {}).get("revision")
     assert revision is None or weights.COMMIT.fullmatch(revision)
+
+
+@pytest.mark.parametrize("name", [name for name, one in weights.lock().items() if "model.safetensors" in one["files"]])
+def test_the_parameters_of_a_model_are_those_of_its_file(name):
+    folder = Path(os.environ.get("RETRIEVAL_GAP_CACHE") or Path.home() / ".cache" / "retrieval-gap")
+    path = folder / name / "model.safetensors"
+    if not path.is_file():
+        pytest.skip(f"{name} was not fetched on this machine")
+    content = path.read_bytes()
+    tensors = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    shapes = [one["shape"] for one in tensors.values() if one.get("dtype", "").startswith(("F", "BF"))]
+    assert weights.lock()[name]["parameters"] == sum(map(math.prod, shapes))
