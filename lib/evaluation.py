@@ -1,8 +1,9 @@
 """From runs to metrics: every method under every condition, one row per question, stored and written to the outputs."""
 
 import gzip
+import io
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -43,16 +44,34 @@ def metrics_entry(study: Study, method: str, condition: Condition) -> Entry:
     }
 
     def compute(target: Path) -> None:
-        run, questions = study.run(method, condition), study.questions
-        parts = [retrieval.retrieval_metrics(run, questions, ks)]
-        if "evidence" not in study.dataset.lacks:
-            read = lambda: searched.chunks.set_index("chunk_id")["text"].to_dict()  # noqa: E731
-            texts = searched.memo("chunk_texts", read)
-            parts.append(overlap.overlap_metrics(run, texts, questions, ks, study.cache.rows))
-        table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
-        (target / FILE).write_bytes(metrics_csv(table[METRIC_COLUMNS].astype(TYPES)))
+        texts = None if "evidence" in study.dataset.lacks else chunk_texts(searched)
+        (target / FILE).write_bytes(_measured(study, study.run(method, condition), texts, method, condition))
 
     return study.store.get(f"metrics/{condition}/{method}", params, compute, VERSION, public=True)
+
+
+def chunk_texts(study: Study) -> Mapping[str, str]:
+    """The text of each chunk of the table that is searched, by chunk_id."""
+    return study.memo("chunk_texts", lambda: study.chunks.set_index("chunk_id")["text"].to_dict())
+
+
+def _measured(
+    study: Study, run: pd.DataFrame, texts: Mapping[str, str] | None, method: str, condition: Condition
+) -> bytes:
+    """A run's metrics as they are stored; overlap with the evidence where the texts of its chunks are given."""
+    ks = study.profile.metrics.ks
+    parts = [retrieval.retrieval_metrics(run, study.questions, ks)]
+    if texts is not None:
+        parts.append(overlap.overlap_metrics(run, texts, study.questions, ks, study.cache.rows))
+    table = pd.concat(parts, ignore_index=True).assign(method=method, condition=condition)
+    return metrics_csv(table[METRIC_COLUMNS].astype(TYPES))
+
+
+def evaluate_given(study: Study, run: pd.DataFrame, name: str, texts: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """The metrics of a run from outside (RUN_COLUMNS) as :func:`evaluate` gives those of the study's, under the
+    standard condition; ``texts``, by chunk_id, are those of all its chunks that are measured."""
+    found = read_csv(io.BytesIO(_measured(study, run, texts, name, CONDITIONS[0])), **TYPES)
+    return _with_pooled(study, in_order(found, study.questions), run, name, CONDITIONS[0])
 
 
 def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd.DataFrame:
@@ -60,16 +79,25 @@ def evaluate(study: Study, method: str, condition: Condition = "standard") -> pd
 
     Overlap is measured where questions have evidence texts, recall of pooled gold pages where pages were judged.
     """
-    entry, judged = metrics_entry(study, method, condition), pooled.pooled_gold(study.dataset.name)
+    entry = metrics_entry(study, method, condition)
     if entry.origin == "published":
         found = study.published.metrics_of(method, condition)
         found = found[found["metric"].isin(MEASURED)].reset_index(drop=True)
     else:
         found = in_order(read_csv(entry.path / FILE, **TYPES), study.questions)
-    if judged.empty or found["metric"].isin(POOLED).any():
+    if pooled.pooled_gold(study.dataset.name).empty or found["metric"].isin(POOLED).any():
+        return found
+    return _with_pooled(study, found, study.run(method, condition), method, condition)
+
+
+def _with_pooled(
+    study: Study, found: pd.DataFrame, run: pd.DataFrame, method: str, condition: Condition
+) -> pd.DataFrame:
+    """A run's metrics with those of pooled gold pages, where pages of the set were judged."""
+    if (judged := pooled.pooled_gold(study.dataset.name)).empty:
         return found
     company_of, ks = study.filings.set_index("doc_name")["company"], study.profile.metrics.ks
-    more = pooled.pooled_metrics(study.run(method, condition), study.questions, judged, company_of, ks)
+    more = pooled.pooled_metrics(run, study.questions, judged, company_of, ks)
     more = more.assign(method=method, condition=condition)
     return in_order(pd.concat([found, more], ignore_index=True), study.questions)
 

@@ -16,7 +16,7 @@ TEXTS = (
 ).split()
 
 
-def read_csv(path: Path, **types: object) -> pd.DataFrame:
+def read_csv(path: Path | io.BytesIO, **types: object) -> pd.DataFrame:
     """A CSV file of numbers and TEXTS, in which only an empty cell is missing; ``types`` are those of other columns."""
     options = {"keep_default_na": False, "na_values": [""], "float_precision": "round_trip"}
     return pd.read_csv(path, dtype=dict.fromkeys(TEXTS, str) | types, **options)

@@ -163,8 +163,15 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
         question_id, doc_name, page (the gold page), shown_doc, shown_page (missing where nothing was retrieved),
         has_other (another gold page is there), has_neighbour, gold_kind, shown_kind (of the two pages), kind, step.
     """
-    texts, ranked, rows = texts_of_pages(study), _places(study.run(name), k), []
-    gold = gold_pages(study.questions)
+    return pages_missed(study.run(name), study.questions, study.filings, k, texts_of_pages(study))
+
+
+def pages_missed(
+    run: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, k: int, texts: Mapping[tuple[str, int], str]
+) -> pd.DataFrame:
+    """:func:`missed_pages` of any run; a page without text is ``other``, so that no rule about statements holds."""
+    ranked, rows = _places(run, k), []
+    gold = gold_pages(questions)
     wanted = gold.groupby("question_id")["page"].agg(set)
     for question_id, doc_name, page in gold.itertuples(index=False):
         seen = ranked.get(question_id, [])
@@ -174,11 +181,11 @@ def missed_pages(study: Study, name: str, k: int) -> pd.DataFrame:
         instead = [place for place in inside if place[1] not in wanted[question_id]] or inside or seen or [(None, None)]
         found = {number for _, number in inside}
         near = bool(wanted[question_id] & found), bool({page - 1, page + 1} & found)
-        kinds = page_kind(texts[doc_name, page]), page_kind(texts[instead[0]]) if seen else "other"
+        kinds = page_kind(texts.get((doc_name, page), "")), page_kind(texts.get(instead[0], ""))
         rows.append((question_id, doc_name, page, *instead[0], *near, *kinds))
     columns = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind"
     missed = pd.DataFrame(rows, columns=columns.split()).astype({"shown_page": "Int64"})
-    kind = which_hold(OF_PAGES, _compared(missed, study.filings)).idxmax(axis=1).astype(object)
+    kind = which_hold(OF_PAGES, _compared(missed, filings)).idxmax(axis=1).astype(object)
     return missed.assign(kind=kind, step=[OF_PAGES[one].step for one in kind])
 
 

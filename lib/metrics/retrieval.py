@@ -103,6 +103,7 @@ def rank_measures(
     gold = gold_pages(questions)
     qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
     pages = page_ranking(run[run["question_id"].isin(questions["question_id"])])
+    pages = pages[pages["rank"] <= max(measure["cutoff"] for measure in measures)]
     ranked = pages.rename(columns={"question_id": "query_id", "page_id": "doc_id"})
     found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
     parts = []

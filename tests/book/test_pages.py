@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 import sphinx
@@ -35,9 +34,7 @@ from lib.evaluation import SUMMARY_COLUMNS
 from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.profile import load_profile
-from lib.published import METRICS_FILE, table_bytes
 from lib.words import StudyError
-from tests.made import make_study, values
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
@@ -148,28 +145,6 @@ def test_the_match_is_compared_with_dense_and_ahead_is_a_mean_over_its_folds():
     ahead = sentences(pd.concat([table, *rungs]), 84)[-1]
     assert "finds 70% (" in ahead
     assert "or 60% without its hand-written page kinds" in ahead
-
-
-def test_each_step_stands_beside_the_one_above_it(tmp_path, monkeypatch):
-    ids = [f"q{number}" for number in range(40)]
-    company = [f"company {number % 20}" for number in range(40)]
-    questions = pd.DataFrame({"question_id": ids, "company": company})
-    profile = load_profile("default").replaced({"significance.n_draws": 200})
-    study = make_study(outputs=tmp_path, home=tmp_path, published=None, questions=questions, profile=profile)
-    found = [("dense", 0.2, 5), ("dense_records", 0.8, 5), ("ahead", 0.9, 5), ("ahead", 1.0, 20)]
-    parts = [
-        values(ids, np.arange(40) < share * 40, metric, k, name)
-        for name, share, k in found
-        for metric in ("page_recall", "doc_recall")
-    ]
-    (tmp_path / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
-    rows = headline.climb(study)
-    assert rows["method"].tolist() == ["dense", "dense_records", "ahead", "ahead"]
-    assert rows["difference"].tolist()[1:] == pytest.approx([0.6, 0.1, 0.1])
-    assert rows["p_holm"].isna().tolist() == [True, False, False, True], "to read more chunks cannot lose"
-    assert "page_recall_pooled" not in rows
-    (tmp_path / METRICS_FILE).write_bytes(table_bytes(pd.concat(parts[:2])))
-    assert len(headline.climb(study)) == 1
 
 
 def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_path):

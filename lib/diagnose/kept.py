@@ -1,0 +1,49 @@
+"""Runs from outside that were diagnosed, kept beside the study's own results for the leaderboard and the explorer."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from lib.diagnose.run_file import read_docnos
+from lib.evaluation import METRIC_COLUMNS, read_metrics
+from lib.files import write_atomically
+from lib.published import METRICS_FILE
+from lib.runs import trec_lines
+from lib.typed import table_bytes
+
+OUTSIDE, RUN_FILE = "outside", "run.trec"
+
+
+class KeptRun(NamedTuple):
+    """A run from outside as it was kept."""
+
+    name: str
+    metrics: pd.DataFrame  # METRIC_COLUMNS: method is the name, condition ``standard``
+    pages: pd.DataFrame  # question_id, rank (from 1, of passages), doc_name, page (from 0; negative for none), score
+
+
+def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
+    """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS), in place of an earlier one of its name.
+
+    Args:
+        folder: as of :func:`kept_runs`; the files are ``outside/<name>/run.trec`` and ``metrics.parquet`` in it.
+    """
+    write_atomically(folder / OUTSIDE / name / RUN_FILE, trec_lines(run, name))
+    write_atomically(folder / OUTSIDE / name / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
+
+
+def kept_runs(folder: Path) -> list[KeptRun]:
+    """The runs that were diagnosed over a question set under a profile, by name; none where none was.
+
+    Args:
+        folder: ``artifacts/<question set>/<profile>``, which is ``study.home`` of an open study.
+
+    Raises:
+        StudyError: a file of one is damaged.
+    """
+    found = []
+    for path in sorted((Path(folder) / OUTSIDE).glob(f"*/{METRICS_FILE}")):
+        pages = read_docnos(path.with_name(RUN_FILE))
+        found.append(KeptRun(path.parent.name, read_metrics(path), pages))
+    return found

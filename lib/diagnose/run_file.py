@@ -1,0 +1,248 @@
+"""Runs from outside: a TREC file, JSON lines or a frame as a run of the study, and what was understood of it.
+
+A row names its page by a docno, ``DOC#p0049`` or ``DOC#p0049#anything``, or by document and page. What a system
+returned keeps its rank, also where its document or page does not exist; only what cannot be read as a row, or is of no
+question of the set, is left out. Both are counted, in a sentence each.
+"""
+
+import gzip
+import json
+import math
+import re
+import zlib
+from collections.abc import Mapping
+from hashlib import sha1
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lib.data.records import printable
+from lib.metrics.retrieval import PAGE
+from lib.words import RUN_COLUMNS, StudyError
+
+NO_PAGE = -9  # before no first page
+DOCNO = re.compile(r"(?P<doc>.+?)#p(?P<page>-?[0-9]+)(?P<rest>#.*)?", re.DOTALL)
+LISTS, DOCUMENTS = ("pages", "passages", "results"), ("doc", "document", "doc_name")
+FORM = "'question_id Q0 docno rank score tag', or JSON with question_id and pages or passages"
+COLUMNS = ["question_id", "doc", "page", "score", "text"]  # of what is read; doc may be a docno
+LONGEST = 60  # value in a sentence, in characters
+TREC, JSON_LINES, FRAME = "TREC", "JSON lines", "frame"
+KEPT_RANK = "they keep their ranks"
+
+
+class Given(NamedTuple):
+    """A run from outside, as the study's functions take it."""
+
+    run: pd.DataFrame  # RUN_COLUMNS; chunk_id is the docno, page NO_PAGE where none was named
+    texts: dict[str, str]  # by chunk_id, of the first passages of each question if all came with one; else none
+    said: list[str]  # what was understood, a sentence each
+
+
+def read_run(
+    given: Path | str | pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages_from: int = 0, depth=20
+) -> Given:
+    """The run of a file or a frame over a set's questions and filings (FILING_COLUMNS).
+
+    Rows of TREC lines and of a frame are ordered by falling score, JSON's lists and a frame without scores stay as
+    they are.
+
+    Args:
+        given: a path (TREC or JSON lines, maybe gzipped), or question_id, doc, page and maybe score and text.
+        pages_from: the number of a filing's first page in it, 0 or 1.
+        depth: of how many rows of a question texts are looked for.
+
+    Raises:
+        StudyError: it cannot be read, is no run, or has no question or no document of the set.
+    """
+    if pages_from not in (0, 1):
+        raise StudyError(f"pages_from is {pages_from!r}: say 0 or 1, the number of a filing's first page")
+    is_frame = isinstance(given, pd.DataFrame)
+    source, (table, wrong, form) = (FRAME, _of_frame(given)) if is_frame else (given, _of_file(Path(given)))
+    said = []
+    if wrong:
+        said.append(f"Entries that are no rows of a run: {len(wrong):,}, the first in line {wrong[0]}; left out.")
+    table = _placed(_asked(table, questions, source, said), filings, pages_from, source, said)
+    table, is_falling = _ordered(table, form != JSON_LINES and table["score"].notna().all(), said)
+    if not is_falling:
+        table["score"] = -table["rank"].astype(float)  # so that every program sees this order
+    if n_again := int(table[PAGE].duplicated().sum()):
+        said.append(f"Rows of a page that stands above already: {n_again:,}; a page counts once, where it is first.")
+    texts, counts = _named(table, depth), table["question_id"].value_counts()
+    depths = f"{counts.min():,} to {counts.max():,}" if counts.min() < counts.max() else f"{counts.max():,}"
+    read = f"Read {source} ({form}): {len(table):,} rows, {depths} for each of {len(counts):,} questions"
+    said.insert(0, f"{read} (the set has {len(questions):,}); its first page is number {pages_from}.")
+    return Given(table[list(RUN_COLUMNS)], texts, said)
+
+
+def read_docnos(path: Path) -> pd.DataFrame:
+    """The pages of a TREC file with the study's docnos, in its order: question_id, rank, doc_name, page, score."""
+    table, *_ = _of_file(path)
+    table[["doc_name", "page"]] = table["doc"].str.extract(DOCNO)[["doc", "page"]].astype({"page": "int64"})
+    table["rank"] = table.groupby("question_id", sort=False).cumcount() + 1
+    return table[["question_id", "rank", "doc_name", "page", "score"]]
+
+
+def _shown(value: object) -> str:
+    text = printable(str(value))
+    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
+
+
+def _of_file(path: Path) -> tuple[pd.DataFrame, list[int], str]:
+    """The rows of a file (COLUMNS), the numbers of lines with something that is none, and the format."""
+    try:
+        content = path.read_bytes()
+        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise StudyError(f"{path} is a damaged gzip file ({error}); write it again") from None
+    except OSError as error:
+        raise StudyError(f"{path}: {error.strerror}; give a file that can be read") from None
+    text = content.decode("utf-8-sig", "replace")
+    is_json, rows, wrong = text.lstrip()[:1] == "{", [], []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            found = _of_json(line) if is_json else [_of_trec(line)]
+            rows += filter(None, found)
+            wrong += [number] * found.count(None)
+    if not rows:
+        raise StudyError(f"{path} is no run: no line of it is {FORM}; give such a file")
+    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
+    return table, wrong, JSON_LINES if is_json else TREC
+
+
+def _of_trec(line: str) -> tuple | None:
+    fields = line.split()
+    try:
+        score = float(fields[-2]) if len(fields) >= 6 else math.nan
+    except ValueError:
+        return None
+    docno = fields[2] if len(fields) == 6 else " ".join(fields[2:-3])  # names of files may have spaces
+    return (fields[0], docno, None, score, None) if math.isfinite(score) else None
+
+
+def _of_json(line: str) -> list[tuple | None]:
+    """The rows of a line; None for the line, or for each of its items, that is none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return [None]
+    listed = [record[name] for name in LISTS if name in record] if isinstance(record, dict) else []
+    if not listed or not isinstance(listed[0], list) or not isinstance(record.get("question_id"), str | int):
+        return [None]
+    return [_of_item(str(record["question_id"]), item) for item in listed[0]]
+
+
+def _of_item(question_id: str, item: object) -> tuple | None:
+    item = {"doc": item} if isinstance(item, str) else item if isinstance(item, Mapping) else {}
+    doc, score = next((item[name] for name in DOCUMENTS if name in item), None), item.get("score")
+    if not isinstance(doc, str):
+        return None
+    is_number = isinstance(score, int | float) and abs(score) < 1e300
+    return question_id, doc, item.get("page"), float(score) if is_number else math.nan, item.get("text")
+
+
+def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
+    document = next((name for name in DOCUMENTS if name in frame), None)
+    if "question_id" not in frame or document is None or frame.empty:
+        raise StudyError("the frame is no run: give rows with the columns question_id, doc, page, score and maybe text")
+    absent = pd.Series(None, frame.index, object)
+    table = pd.DataFrame({name: frame.get(name, absent) for name in COLUMNS}).assign(doc=frame[document])
+    table["score"] = pd.to_numeric(table["score"], errors="coerce").astype(float)
+    is_row = table[["question_id", "doc"]].notna().all(axis=1) & (np.isfinite(table["score"]) | ("score" not in frame))
+    if not is_row.any():
+        raise StudyError("the frame is no run: no row has a question_id, a doc and a score; fill these columns")
+    wrong = (np.flatnonzero(~is_row) + 1).tolist()
+    return table[is_row].astype({"question_id": str, "doc": str}), wrong, FRAME
+
+
+def _asked(table: pd.DataFrame, questions: pd.DataFrame, source: object, said: list[str]) -> pd.DataFrame:
+    """The rows of the set's questions; what is unknown or missing is said."""
+    codes, names = pd.factorize(table["question_id"])
+    is_known = np.isin(names.astype(object), questions["question_id"].to_numpy(object))
+    if not is_known.any():
+        mend = f"its first is {_shown(names[0])}, the set's {_shown(questions['question_id'].iloc[0])}"
+        raise StudyError(f"{source} has no question of the set: {mend}; use the set's ids")
+    if not is_known.all():
+        n_rows = int((~is_known[codes]).sum())
+        example = _shown(names[~is_known][0])
+        said.append(f"Rows of questions that the set does not have: {n_rows:,}, such as of {example}; left out.")
+    absent = questions.loc[~questions["question_id"].isin(names), "question_id"]
+    if len(absent):
+        said.append(f"Questions without a row: {len(absent):,}, such as {_shown(absent.iloc[0])}; they score 0.")
+    return table[is_known[codes]].reset_index(drop=True)
+
+
+def _placed(
+    table: pd.DataFrame, filings: pd.DataFrame, pages_from: int, source: object, said: list[str]
+) -> pd.DataFrame:
+    """The rows with doc_name, page (from 0) and ``rest``, what a docno has behind the page; what is odd is said."""
+    codes, names = pd.factorize(table["doc"])
+    parts = [DOCNO.fullmatch(name) for name in names]
+    docs = np.array([part["doc"] if part else name for part, name in zip(parts, names, strict=True)], object)
+    pages = np.array([float(part["page"]) if part else math.nan for part in parts])
+    rests = np.array([(part["rest"] or "") if part else "" for part in parts], object)
+    n_pages = filings.set_index("doc_name")["n_pages"]
+    resolved = np.array([_resolved(doc, n_pages.index) for doc in docs], object)
+    is_known = np.isin(resolved, n_pages.index.to_numpy(object))
+    if not is_known.any():
+        mend = f"its first is {_shown(docs[0])}, a filing is named {_shown(n_pages.index[0])}"
+        raise StudyError(f"{source} has no document of the set: {mend}; use the filings' names")
+    if len(other := pd.unique(docs[resolved != docs])):
+        example = f"{_shown(other[0])}, taken as {_shown(_resolved(other[0], n_pages.index))}"
+        said.append(f"Documents named by a path or with .pdf: {len(other):,}, such as {example}.")
+    given = pd.to_numeric(table["page"], errors="coerce").to_numpy(float)
+    page = np.where(np.isnan(given), pages[codes], given)
+    is_page, is_doc = (page >= pages_from) & (page < 1e9) & (page == np.floor(page)), is_known[codes]
+    page = np.where(is_page, page - pages_from, NO_PAGE)
+    found = table.assign(doc_name=resolved[codes], page=page.astype("int64"), rest=rests[codes])
+    last = found["doc_name"].map(n_pages).to_numpy(float)
+    for is_odd, what in (
+        (~is_doc, "a document that the set does not have"),
+        (is_doc & ~is_page, f"no page by its number, {pages_from} or higher"),
+        (is_doc & (page >= last), "a page behind the last one of its filing"),
+    ):
+        if is_odd.any():
+            row = table.iloc[is_odd.argmax()]
+            example = _shown(row["doc"] if row["page"] is None else f"{row['doc']}, page {row['page']}")
+            said.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; {KEPT_RANK}.")
+    if pages_from == 0 and (page == last).any() and not (page == 0).any():
+        said.append("No page is 0, and one is just behind a filing's last: where pages count from 1, say pages_from=1.")
+    return found
+
+
+def _resolved(doc: str, known: pd.Index) -> str:
+    """A document's name among the known ones, also where it has a folder before it or .pdf behind."""
+    bare = re.split(r"[\\/]", doc.strip())[-1]
+    return next((name for name in (doc, bare, re.sub(r"(?i)\.pdf$", "", bare)) if name in known), doc)
+
+
+def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.DataFrame, bool]:
+    """The rows with their rank, by question and, where ``is_scored``, falling score; and whether all scores fall."""
+    codes, score = pd.factorize(table["question_id"])[0], table["score"].to_numpy()
+    order = np.argsort(codes, kind="stable")
+    is_next = np.diff(codes[order], prepend=-1) == 0
+    rises = is_next & (np.diff(score[order], prepend=np.inf) > 0)
+    if rises.any():
+        then = "rows are ordered by falling score, so negate distances" if is_scored else "the order is left as it is"
+        n_questions = len(np.unique(codes[order][rises]))
+        said.append(f"Questions with a row above one of a higher score: {n_questions:,}; {then}.")
+    order = np.lexsort((-score, codes)) if is_scored else order
+    if n_equal := int((is_next & (np.diff(score[order], prepend=np.inf) == 0)).sum()):
+        then = "they stay in the given order, where trec_eval orders by docno"
+        said.append(f"Rows with the score of the row above: {n_equal:,}; {then}.")
+    rows = np.arange(len(table))
+    rank = rows - np.maximum.accumulate(np.where(is_next, 0, rows)) + 1
+    is_falling = not np.isnan(score).any() and (is_scored or not rises.any())
+    return table.iloc[order].reset_index(drop=True).assign(rank=rank), is_falling
+
+
+def _named(table: pd.DataFrame, depth: int) -> dict[str, str]:
+    """Give the rows their chunk_id, and texts by it where all of the first ``depth`` rows of a question have one."""
+    table["chunk_id"] = table["doc_name"] + "#p" + table["page"].astype(str).str.zfill(4) + table["rest"]
+    top = table.loc[table["rank"] <= depth, ["chunk_id", "text"]]
+    if not all(isinstance(text, str) for text in top["text"]):
+        return {}
+    marks = [f"#t{sha1(text.encode('utf-8', 'replace')).hexdigest()[:12]}" for text in top["text"]]
+    table.loc[top.index, "chunk_id"] = ids = top["chunk_id"] + marks
+    return dict(zip(ids, top["text"], strict=True))
