@@ -32,6 +32,7 @@
 
   const titleOf = (name) => (data.methods[placeOf.get(name)] || { title: name }).title;
   const nameOf = (question) => question.text || question.id;
+  const pageName = (doc, page) => (page < 0 ? `${doc}, no page` : `${doc} p. ${page}`);
   const isHit = (rank) => rank > 0 && rank <= data.k;
 
   // A key of STATUS; the filing is right where one of the first k chunks is from it, or where it was given.
@@ -245,7 +246,7 @@
   function pooled(question) {
     const parts = ["full", "part"].map((label) => [label, question.pooled.filter((one) => one[2] === label && labelOf(question, data.docs[one[0]], one[1]) !== "gold page")]);
     if (!question.pooled.length) return null;
-    const said = parts.map(([label, some]) => `${LABELS[label]}: ${some.map((one) => `${data.docs[one[0]]} p. ${one[1]}`).join(", ") || "none"}`);
+    const said = parts.map(([label, some]) => `${LABELS[label]}: ${some.map((one) => pageName(data.docs[one[0]], one[1])).join(", ") || "none"}`);
     return make("p", { class: "pooled" }, `Readers judged ${question.pooled.length} pages that methods found. Beside the gold pages, ${said.join("; ")}.`);
   }
 
@@ -261,7 +262,7 @@
     const list = make("ol", { class: "places" }, ...places.map(([doc, page]) => {
       const isFiling = doc === question.doc, label = labelOf(question, doc, page);
       const said = label === "gold page" ? label : `${isFiling ? "right filing, other page" : "other filing"}${label ? `; judged: ${label}` : ""}`;
-      return make("li", { class: label === "gold page" ? "is-gold" : isFiling ? "is-filing" : "is-other" }, `${doc} p. ${page} `, make("span", { class: "said" }, said));
+      return make("li", { class: label === "gold page" ? "is-gold" : isFiling ? "is-filing" : "is-other" }, `${pageName(doc, page)} `, make("span", { class: "said" }, said));
     }));
     return make("div", {}, make("h3", {}, `Why: ${titleOf(state.method)}`),
       make("p", {}, `${STATUS[result][2].replace(/^./, (letter) => letter.toUpperCase())}; ${where}.${kinds ? ` Kind of failure: ${kinds}.` : ""}${more}`), list, pooled(question) || "");
@@ -272,7 +273,7 @@
       make("th", { scope: "row" }, method.title),
       make("td", {}, placesOf(question, method.name).map(([doc, page]) => {
         const label = labelOf(question, doc, page);
-        return `${doc} p. ${page}${label ? ` (${label})` : ""}`;
+        return `${pageName(doc, page)}${label ? ` (${label})` : ""}`;
       }).join(" · "))));
     if (!rows.length) return null;
     const head = make("tr", {}, make("th", { scope: "col" }, "Method"), make("th", { scope: "col" }, "Pages of the first chunks, best first"));

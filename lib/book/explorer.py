@@ -20,6 +20,7 @@ from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
+from lib.diagnose import kept_runs
 from lib.files import digest_of
 from lib.methods import MAIN, METHODS, TRAINED, baselines, measured
 from lib.metrics import retrieval
@@ -135,6 +136,8 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
     for method, condition in measured(study.profile):
         with suppress(NeedsFilings):
             found[condition][method] = study.run(method, condition)
+    for kept in kept_runs(study.home):
+        found["standard"].setdefault(kept.name, kept.pages[kept.pages["doc_name"].isin(study.filings["doc_name"])])
     return {condition: of for condition, of in found.items() if of}
 
 

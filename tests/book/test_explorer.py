@@ -9,8 +9,11 @@ import pandas as pd
 import pytest
 
 from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, scripts
+from lib.diagnose.kept import keep
+from lib.evaluation import evaluate
 from lib.files import ROOT
 from lib.typed import write_frame
+from lib.words import RUN_COLUMNS
 from tests.small import HOSTILE
 
 
@@ -32,6 +35,18 @@ def test_every_question_has_its_ranks_in_every_run(study):
         assert [data["docs"][places[0]], places[1]] == [question["doc"], *question["gold"]]
     assert [item["kind"] for item in data["questions"][1]["written"]] == ["hyde", "answer"]
     assert [one["name"] for one in data["methods"]] == ["bm25"]
+
+
+def test_a_run_that_was_diagnosed_here_is_a_method_of_its_own(study):
+    rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
+    keep(
+        study.home, "mine", pd.DataFrame(rows, columns=list(RUN_COLUMNS)), evaluate(study, "bm25").assign(method="mine")
+    )
+    data = explorer_data(study)
+    assert data["methods"][1] == {"name": "mine", "title": "mine", "isMain": True}
+    first, second, _ = data["questions"]
+    assert (first["ranks"]["standard"][1], first["filing"][1], first["top"][1]) == ([0], "1", [0, 1])
+    assert (second["ranks"]["standard"][1], second["filing"][1], second["top"][1]) == ([0], "0", None)
 
 
 def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
