@@ -157,10 +157,10 @@
     const columns = bestFirst(data.questions).filter((method) => method.isMain || [state.method, state.other].includes(method.name));
     const chosen = current();
     legend.replaceChildren("One mark per method, the best over all questions first: ", ...["hit", "part", "page", "filing"].flatMap((name) => [
-      make("span", { class: `mark ${name}`, "aria-hidden": "true" }, STATUS[name][0]), ` ${STATUS[name][2]}${name === "filing" ? "." : ", "}`]));
+      make("span", { class: `sign ${name}`, "aria-hidden": "true" }, STATUS[name][0]), ` ${STATUS[name][2]}${name === "filing" ? "." : ", "}`]));
     list.replaceChildren(...shown.map((question) => make("li", {},
       make("a", { href: linkOf(question), "aria-current": question === chosen ? "true" : null },
-        make("span", { class: "outcome" }, make("span", { class: `mark ${outcome(question)}`, "aria-hidden": "true" }, STATUS[outcome(question)][0]), ` ${STATUS[outcome(question)][1]}`),
+        make("span", { class: "outcome" }, make("span", { class: `sign ${outcome(question)}`, "aria-hidden": "true" }, STATUS[outcome(question)][0]), ` ${STATUS[outcome(question)][1]}`),
         make("span", { class: "title" }, nameOf(question),
           make("span", { class: "where" }, `${question.company} · ${question.doc} · ${question.type}`), strip(question, columns))))));
     if (chosen) showSteps(chosen);
@@ -170,7 +170,7 @@
     const found = columns.map((method) => [method, outcome(question, method.name)]);
     const counts = Object.keys(STATUS).map((name) => [name, found.filter(([, one]) => one === name).length]).filter(([, n]) => n);
     return make("span", { class: "strip", role: "img", "aria-label": `Of ${found.length} methods: ${counts.map(([name, n]) => `${n} ${STATUS[name][1]}`).join(", ")}` },
-      ...found.map(([method, name]) => make("span", { class: `mark ${name}${method.name === state.method ? " is-chosen" : ""}`, title: `${method.title}: ${STATUS[name][2]}` }, STATUS[name][0])));
+      ...found.map(([method, name]) => make("span", { class: `sign ${name}${method.name === state.method ? " is-chosen" : ""}`, title: `${method.title}: ${STATUS[name][2]}` }, STATUS[name][0])));
   }
 
   // What the filter holds, by method: page recall, and the share of questions with each outcome.
@@ -207,7 +207,7 @@
     if (!ranks) return make("td", { class: "rank" }, "–");
     const last = data.depths[condition][placeOf.get(method)];
     const text = ranks.map((rank) => rank || `> ${last}`).join(", "), name = outcome(question, method, condition);
-    return make("td", { class: "rank" }, `${text} `, make("span", { class: `mark ${name}`, "aria-hidden": "true" }, STATUS[name][0]),
+    return make("td", { class: "rank" }, `${text} `, make("span", { class: `sign ${name}`, "aria-hidden": "true" }, STATUS[name][0]),
       make("span", { class: "spoken" }, STATUS[name][2]));
   }
 
