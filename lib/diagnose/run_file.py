@@ -71,8 +71,8 @@ def read_run(
         said.append(f"Rows of a page that stands above already: {n_again:,}; a page counts once, where it is first.")
     texts, counts = _named(table, depth), table["question_id"].value_counts()
     depths = f"{counts.min():,} to {counts.max():,}" if counts.min() < counts.max() else f"{counts.max():,}"
-    read = f"Read {source} ({form}): {len(table):,} rows, {depths} for each of {len(counts):,} questions"
-    said.insert(0, f"{read} (the set has {len(questions):,}); its first page is number {pages_from}.")
+    of, name = f"{len(counts):,} of the set's {len(questions):,} questions", FRAME if is_frame else Path(given).name
+    said.insert(0, f"Read {name} ({form}): {len(table):,} rows, {depths} for each of {of}; pages from {pages_from}.")
     return Given(table[list(RUN_COLUMNS)], texts, said)
 
 

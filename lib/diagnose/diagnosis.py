@@ -1,0 +1,232 @@
+"""What runs from outside find and lose, beside the study's rows: measured by the study's own functions, and kept."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from lib.analysis.breakdowns import Seen, by_group
+from lib.analysis.climb import CLIMB, recall_of
+from lib.analysis.climb import K as K_OF_STEPS
+from lib.analysis.failures import pages_missed, typology
+from lib.answers.answers import best_baseline
+from lib.answers.pages_read import texts_of_pages
+from lib.data.locate import financebench_root
+from lib.diagnose import page
+from lib.diagnose.kept import keep
+from lib.diagnose.run_file import Given, read_run
+from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
+from lib.methods import METHODS, baselines
+from lib.metrics.frame import Metrics
+from lib.published import METRICS_FILE, Published
+from lib.stats import Resampling, columns_of
+from lib.studies import open_study
+from lib.study import Study
+from lib.words import StudyError
+
+BESIDE = ("dense_records", "ahead")  # and the best baseline
+NEEDED = "doc_recall|page_recall|page_hit"  # of the study's rows
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+GROUPS = ("question_type", "doc_type")
+PAIRED = "n mean reference_mean difference low high p p_holm".split()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Runs from outside on one question set. Recalls and shares are from 0 to 1, means over questions; ``_low`` and
+    ``_high`` are ends of 95 % intervals (companies resampled); ``method`` is a run's name or a row of the study.
+
+    Attributes:
+        study: what it was measured on; k: how many passages of a question are read.
+        runs, beside: names of the runs, and of the study's rows they are compared with first.
+        said: what was understood of each run, by name, a sentence each.
+        metrics: of the runs at every depth: method, condition, metric, k, mean, low, high, n (questions), n_companies.
+        decomposition: method, and with their ends ``found``, ``page`` (lost on another page of the right filing) and
+            ``document`` (lost with the filing), which add to 1; of runs and ``beside``.
+        failures: method, kind of missed gold page, step that lost it, says (the rule), n (missed pages), examples
+            (question ids).
+        by_type: by (question_type, doc_type), group, method, metric, mean, low, high, n, n_companies, is_small.
+        paired: run, method (what it is compared with), n, mean (page recall of the run), reference_mean, difference,
+            low, high, p (randomisation test), p_holm (Holm's), family: ``beside``, or ``others``, within which p is
+            corrected.
+        alone: run, question_id, outcome: ``found``, a gold page of the question is found by the run and by none of
+            ``beside``, or ``missed``, by the run alone; n_rows: how many rows of the study find one, of_rows.
+        actions: run, do, needs, method, k, page_recall of a step of the study, difference (step less run) with its
+            ends, of_document and of_page: the share of gold pages that the run loses so and the step finds.
+    """
+
+    study: Study
+    k: int
+    runs: tuple[str, ...]
+    beside: tuple[str, ...]
+    said: dict[str, list[str]]
+    metrics: pd.DataFrame
+    decomposition: pd.DataFrame
+    failures: pd.DataFrame
+    by_type: pd.DataFrame
+    paired: pd.DataFrame
+    alone: pd.DataFrame
+    actions: pd.DataFrame
+
+    def to_html(self) -> str:
+        """A page of its own, complete without other files."""
+        return page.html_of(self)
+
+    def to_text(self, width: int = 100) -> str:
+        """The same for a terminal of so many columns."""
+        return page.text_of(self, width)
+
+
+def diagnose(
+    runs: Mapping[str, Path | pd.DataFrame],
+    dataset: str = "",
+    questions: str = "",
+    profile: str = "default",
+    pages_from: int = 0,
+    k: int = 5,
+) -> Diagnosis:
+    """Measure runs by name, and keep them for the leaderboard and the explorer (:func:`lib.diagnose.kept_runs`).
+
+    Without filings what is published of the set is used. Rows of the study that were not measured are left out.
+
+    Args:
+        runs: name to a file or a frame, see :func:`lib.diagnose.run_file.read_run`; so is ``pages_from``.
+        dataset, questions, profile: see :func:`lib.studies.open_study`.
+        k: how many passages of a question are read; one of the profile's depths.
+
+    Raises:
+        StudyError: a run, a name or the set cannot be used.
+    """
+    for name in runs:
+        if not NAME.fullmatch(name) or name in METHODS:
+            why = "is a row of the study" if name in METHODS else "cannot be a file's name"
+            raise StudyError(f"a run is named {name!r}, which {why}: use other letters, digits, '_', '-' and '.'")
+    said: list[str] = []
+    study = _opened(dataset, questions, profile, k, said.append)
+    if not study.has_text:
+        said = ["The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."]
+    parts, missed, of_run = [], {}, {}
+    texts = texts_of_pages(study) if study.has_text else {}
+    for name, given in runs.items():
+        read = read_run(given, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
+        of_run[name] = [*read.said, *said]
+        parts.append(evaluate_given(study, read.run, name, _texts(study, read, of_run[name].append)))
+        keep(study.home, name, read.run, parts[-1])
+        missed[name] = pages_missed(read.run, study.questions, study.filings, k, texts)
+    own, metrics = pd.concat(parts, ignore_index=True), Metrics(pd.concat([*parts, known_rows(study)]))
+    rows = [name for name in METHODS if (name, "page_recall", k) in metrics]
+    best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
+    beside = tuple(dict.fromkeys([*best, *(name for name in BESIDE if name in rows)]))
+    names = [*runs, *beside]
+    return Diagnosis(
+        study=study, k=k, runs=tuple(runs), beside=beside, said=of_run,
+        metrics=summarise(own, Resampling.of(study)),
+        decomposition=_decomposition(study, metrics, names, k),
+        failures=pd.concat([_kinds(name, part) for name, part in missed.items()], ignore_index=True),
+        by_type=_by_type(study, metrics, names, k),
+        paired=pd.concat([_paired(study, metrics, name, names, rows, k) for name in runs], ignore_index=True),
+        alone=pd.concat([_alone(metrics, name, beside, rows, k) for name in runs], ignore_index=True),
+        actions=pd.concat([_actions(study, metrics, name, k) for name in runs], ignore_index=True),
+    )  # fmt: skip
+
+
+def _opened(dataset: str, questions: str, profile: str, k: int, say: Callable[[str], None]) -> Study:
+    """The study; FinanceBench as it is published where its filings are not on this machine, rather than downloaded."""
+    if dataset == "financebench" and not financebench_root() and Published.of(dataset, profile):
+        dataset = ""
+    return open_study(dataset, profile, chapter="diagnose", questions=questions, say=say, k=k)
+
+
+def _texts(study: Study, read: Given, say: Callable[[str], None]) -> Mapping[str, str] | None:
+    """The texts of a run's passages by chunk_id: its own, or those of the study's chunks where it names these; else
+    None."""
+    if "evidence" in study.dataset.lacks or not study.has_text:
+        return None
+    if read.texts:
+        return read.texts
+    texts = chunk_texts(study)
+    if read.run["chunk_id"].isin(texts).all():
+        say("Every docno is the id of a chunk of this study, whose text is compared with the evidence.")
+        return texts
+    say("Not all first passages have a text, so none is compared with the evidence (BLEU, ROUGE-L).")
+    return None
+
+
+def known_rows(study: Study) -> pd.DataFrame:
+    """What is published or was measured here of the study's rows over all filings: METRIC_COLUMNS."""
+    path, parts = study.outputs / METRICS_FILE, [study.published.metrics] if study.published else []
+    if path.is_file():
+        here = read_metrics(path)
+        parts.append(here[~here["method"].isin(parts[0]["method"].cat.categories)] if parts else here)
+    parts = [part[part["metric"].str.contains(NEEDED) & (part["condition"] == "standard")] for part in parts]
+    if not parts:
+        return pd.DataFrame(columns=METRIC_COLUMNS)
+    rows = pd.concat([part.astype({name: object for name in METRIC_COLUMNS[:4]}) for part in parts])
+    rows = rows[rows["question_id"].isin(study.questions["question_id"])]
+    is_whole = rows.groupby(["method", "metric", "k"])["value"].transform("size") == len(study.questions)
+    return in_order(rows[is_whole], study.questions)[METRIC_COLUMNS]
+
+
+def _decomposition(study: Study, metrics: Metrics, names: list[str], k: int) -> pd.DataFrame:
+    rows, draws = [], Resampling.of(study)
+    for name in names:
+        docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
+        parts = {"found": pages, "page": docs - pages, "document": 1 - docs}
+        cells = [columns_of(part, draws.interval(values)) for part, values in parts.items()]
+        rows.append({"method": name} | cells[0] | cells[1] | cells[2])
+    return pd.DataFrame(rows)
+
+
+def _kinds(name: str, missed: pd.DataFrame) -> pd.DataFrame:
+    found = typology({"n": missed}).assign(method=name)
+    examples = missed.groupby("kind")["question_id"].agg(lambda ids: list(dict.fromkeys(ids)))
+    found["examples"] = [examples.get(kind, []) for kind in found["kind"]]
+    return found[["method", "kind", "step", "says", "n", "examples"]]
+
+
+def _by_type(study: Study, metrics: Metrics, names: list[str], k: int) -> pd.DataFrame:
+    asked, seen = study.questions.set_index("question_id"), [Seen(name, name) for name in names]
+    parts = [by_group(study, metrics, asked[by], seen, k).assign(by=by) for by in GROUPS]
+    return pd.concat(parts, ignore_index=True).rename(columns={"entry": "method"})
+
+
+def _paired(study: Study, metrics: Metrics, name: str, names: list[str], rows: list[str], k: int) -> pd.DataFrame:
+    own, draws, parts = metrics[name, "page_recall", k], Resampling.of(study), []
+    first = [other for other in names if other != name]
+    for family, others in (("beside", first), ("others", [row for row in rows if row not in first])):
+        base = {other: metrics[other, "page_recall", k].reindex(own.index) for other in others}
+        if base:
+            compared = draws.compare(base, dict.fromkeys(base, own))[PAIRED].reset_index()
+            parts.append(compared.assign(run=name, family=family))
+    columns = ["run", "method", *PAIRED, "family"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def _alone(metrics: Metrics, name: str, beside: tuple[str, ...], rows: list[str], k: int) -> pd.DataFrame:
+    own = metrics[name, "page_hit", k] > 0
+    hits = pd.DataFrame({row: metrics[row, "page_hit", k] > 0 for row in rows}, own.index)
+    others = hits[[*beside]]
+    outcome = (
+        pd.Series("", own.index).mask(own & ~others.any(axis=1), "found").mask(~own & others.all(axis=1), "missed")
+    )
+    found = pd.DataFrame({"run": name, "outcome": outcome, "n_rows": hits.sum(axis=1), "of_rows": len(rows)})
+    found = found[(outcome != "") & bool(beside)].rename_axis("question_id").reset_index()
+    return found.sort_values(["outcome", "n_rows"], kind="stable", ignore_index=True)
+
+
+def _actions(study: Study, metrics: Metrics, name: str, k: int) -> pd.DataFrame:
+    """The steps of the study's pipeline beside the run."""
+    rows, draws = [], Resampling.of(study)
+    docs, pages = (metrics[name, metric, k] for metric in ("doc_recall", "page_recall"))
+    for step in CLIMB:
+        step = step._replace(k=k) if step.k == K_OF_STEPS else step
+        if (step.method, "page_recall", step.k) in metrics and step.k >= k:
+            found = recall_of(metrics, step, "page_recall").reindex(pages.index)
+            apart = columns_of("difference", draws.difference(found, pages))
+            gained = (found - pages).clip(lower=0)
+            shares = {"of_document": ((1 - docs) * gained).mean(), "of_page": (docs * gained).mean()}
+            about = {"run": name, "do": step.do, "needs": step.needs, "method": step.method, "k": step.k}
+            rows.append(about | {"page_recall": found.mean()} | apart | shares)
+    return pd.DataFrame(rows, columns=None if rows else ["run", "difference_low"])

@@ -1,0 +1,154 @@
+"""A diagnosis as a page of HTML, complete without other files, and as text for a terminal."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lib.analysis.breakdowns import MARK
+from lib.data.records import printable
+from lib.files import ROOT
+from lib.methods import METHODS
+from lib.metrics import METRICS
+from lib.show.display import label, laid_out, with_interval
+from lib.show.figures import LOST, lost_bars
+
+FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
+AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bleu ctx_rouge_l".split()
+AT_10 = ("ndcg", "mrr", "map")
+N_EXAMPLES, N_ROWS = 4, 12  # of a kind; of a table, shown at once
+SHARES = "Of a question's pages with evidence, the share found in the first {k} passages, and what is lost where."
+STEPS = (
+    "The study's own pipeline, step by step: its page recall less that of the run, and the shares of pages that the "
+    "run loses, with their filing or inside it, and the step finds."
+)
+TESTED = "Page recall of the run less that of the row, by question; p by randomisation, corrected (Holm) in this table."
+TYPES = f"Page recall; {MARK} marks a small group of questions or companies."
+KINDS = "Gold pages that are not among the first {k} passages, by the first rule that holds."
+ALONE = (
+    "Found: a page with evidence is among the run's first {k} passages, and among those of no row above. Missed: the "
+    "reverse. The last column counts all rows of the study."
+)
+
+
+class Section(NamedTuple):
+    """A part of the page: a heading, what its table shows, and the table as it is printed."""
+
+    title: str
+    says: str
+    table: pd.DataFrame
+
+
+def title(name: str) -> str:
+    """A row's title, or a run's name."""
+    return METHODS[name].title if name in METHODS else name
+
+
+def lead(found) -> list[str]:
+    """A :class:`lib.diagnose.diagnosis.Diagnosis` in sentences: each run, what is beside it, what to change first."""
+    parts, said = found.decomposition.set_index("method"), []
+    for name in found.runs:
+        ends = ([part, f"{part}_low", f"{part}_high"] for part in LOST)
+        shares = ["{:.0%} ({:.0%} to {:.0%})".format(*parts.loc[name, names]) for names in ends]
+        said.append(
+            "In its first {} passages, {} finds {} of a question's pages with evidence. It loses {} on other pages of "
+            "the right filing and {} with the filing.".format(found.k, name, *shares)
+        )
+    if found.beside:
+        others = ", ".join(f"{title(name)} finds {parts.at[name, 'found']:.0%}" for name in found.beside)
+        said.append(f"On the same questions {others}.")
+    for name, steps in found.actions.groupby("run", sort=False):
+        better = steps[steps["difference_low"] > 0]
+        if better.empty:
+            said.append(f"No step of the study's pipeline is shown to find more than {name}.")
+            continue
+        first = better.iloc[0]
+        by = "{:.0f} pages of 100 ({:.0f} to {:.0f})".format(*100 * first[["difference", *_ends("difference")]])
+        do = first["do"][:1].lower() + first["do"][1:]
+        said.append(f"What to change first in {name}: {do}. With that, the study's pipeline finds {by} more.")
+    return said
+
+
+def _ends(name: str) -> list[str]:
+    return [f"{name}_low", f"{name}_high"]
+
+
+def sections(found) -> Iterator[Section]:
+    """The parts of the page, in its order."""
+
+    def section(head: str, says: str, frame: pd.DataFrame, heads: Mapping[str, str]) -> Section:
+        shown = {head: name for head, name in heads.items() if head != "Run" or len(found.runs) > 1}
+        named = frame.assign(**{name: frame[name].map(title) for name in ("run", "method") if name in frame})
+        return Section(head, says.format(k=found.k), laid_out(named, shown))
+
+    heads = {"Row": "method"} | {head.capitalize(): part for part, (head, *_) in LOST.items()}
+    yield section("Where evidence is lost", SHARES, found.decomposition, heads)
+    if len(found.actions):
+        heads = {"Run": "run", "What to do": "do", "Needs": "needs", "Page recall": "page_recall"}
+        heads |= {"Difference": "difference", "Lost with the filing": "of_document", "Lost inside it": "of_page"}
+        yield section("What to change first", STEPS, found.actions, heads)
+    heads = {"Run": "run", "Compared with": "method", "Page recall": "reference_mean", "Difference": "difference"}
+    for family, head in (("beside", "Beside the study"), ("others", "Beside all other rows of the study")):
+        part = found.paired[found.paired["family"] == family].sort_values("reference_mean", ascending=False)
+        if len(part):
+            yield section(head, TESTED, part, heads | {"p": "p", "p (Holm)": "p_holm"})
+    for by in found.by_type["by"].unique():
+        part = found.by_type[(found.by_type["by"] == by) & (found.by_type["metric"] == "page_recall")]
+        cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
+        of = part["group"] + part["is_small"].map({True: MARK, False: ""}) + " (n = " + part["n"].astype(str) + ")"
+        wide = part.assign(of=of, cell=cells).pivot(index="method", columns="of", values="cell")
+        wide = wide.loc[part["method"].unique(), of.unique()].reset_index()
+        kind = {"question_type": "type of question", "doc_type": "type of filing"}[by]
+        yield section(f"By {kind}", TYPES, wide, {"Row": "method"} | {name: name for name in of.unique()})
+    kinds = found.failures[found.failures["n"] > 0]
+    kinds = kinds.assign(examples=[", ".join(ids[:N_EXAMPLES]) for ids in kinds["examples"]])
+    heads = {"Run": "method", "Kind": "kind", "Rule": "says", "Pages": "n", "Questions such as": "examples"}
+    yield section("Kinds of missed pages", KINDS, kinds, heads)
+    if found.beside:
+        of = found.alone["n_rows"].astype(str) + " of " + found.alone["of_rows"].astype(str)
+        heads = {"Run": "run", "Question": "question_id", "Outcome": "outcome", "Rows that find it": "of"}
+        yield section("What it alone finds and misses", ALONE, found.alone.assign(of=of), heads)
+    rows = found.metrics
+    rows = rows[((rows["k"] == found.k) & rows["metric"].isin(AT_K)) | ((rows["k"] == 10) & rows["metric"].isin(AT_10))]
+    named = [f"{METRICS[one].title} at {k}" for one, k in zip(rows["metric"], rows["k"], strict=True)]
+    says = f"Means over {rows['n'].iloc[0]} questions of {rows['n_companies'].iloc[0]} companies."
+    yield section("Measures", says, rows.assign(named=named), {"Run": "method", "Measure": "named", "Mean": "mean"})
+
+
+def html_of(found) -> str:
+    """The page: no script, no other file, every text of a run or a dataset as text."""
+    drawn = lost_bars(found.decomposition.assign(method=[label(title(name)) for name in found.decomposition["method"]]))
+    drawn.savefig(packed := io.StringIO(), format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    plt.close(drawn)
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.tests["number"] = re.compile(r"(?:< )?[-+]?[\d.]+(?: \[.*\]| of .*)?|–").fullmatch
+    values = {"found": found, "lead": lead(found), "sections": [*sections(found)], "n_rows": N_ROWS}
+    values |= {"style": STYLE.read_text(encoding="utf-8"), "picture": packed.getvalue().partition("<svg ")[2]}
+    return environment.get_template("page.html").render(values)
+
+
+def text_of(found, width: int) -> str:
+    """The page's sentences and tables for a terminal, without colours; of long tables the first rows."""
+    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    for line in [*lead(found), *(one for name in found.runs for one in found.said[name])]:
+        console.print(Text(printable(line)))
+    for one in sections(found):
+        console.print("", Text(one.title.upper()), Text(one.says), sep="\n")
+        table = Table(*map(printable, one.table), box=box.SIMPLE_HEAD, pad_edge=False)
+        for row in one.table.head(N_ROWS).itertuples(index=False):
+            table.add_row(*(Text(printable(str(cell))) for cell in row))
+        console.print(table)
+        if (n_more := len(one.table) - N_ROWS) > 0:
+            console.print(f"… and {n_more} more rows, which the page has")
+    return console.file.getvalue()
