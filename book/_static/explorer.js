@@ -191,7 +191,7 @@
     const part = (label, methods) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
       make("table", {}, make("thead", {}, head.cloneNode(true)), make("tbody", {}, ...methods.map(row))));
     const methods = bestFirst(shown), others = methods.filter((method) => !method.isMain);
-    const isOpen = summary.querySelector("details")?.open;
+    const isOpen = Boolean(summary.querySelector("details")?.open);
     summary.replaceChildren(make("summary", {}, `What each method finds of ${shown.length === 1 ? "this question" : `these ${shown.length} questions`} (${SAID[state.condition]})`),
       part("Share found by method", methods.filter((method) => method.isMain)),
       others.length ? make("details", { open: isOpen }, make("summary", {}, `${others.length} more methods`), part("Share found by the other methods", others)) : "");
