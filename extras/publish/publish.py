@@ -17,7 +17,7 @@ import nbformat
 import pandas as pd
 from PIL import Image
 
-from extras.publish.quotes import FILING_WORDS, Quotations, as_pieces, text_of, with_gaps
+from extras.publish.quotes import FILING_WORDS, GAP, Quotations, as_pieces, states, text_of, with_gaps
 from extras.publish.readme import fill_headline
 from lib import published
 from lib.analysis.frontier import TIMES, known_file
@@ -153,8 +153,8 @@ def quotations_of(study: Study) -> tuple[Quotations, Quotations]:
 
 def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quotations], say=print) -> None:
     """Write ``generations.jsonl.gz``: echoes of the question as references, no record that quotes another question,
-    or a filing at length."""
-    question_of = study.questions.set_index("question_id")["question"].to_dict()
+    or a filing at length. What is shown of a text with echoes is a gap where it still states the answer."""
+    question_of, answer_of = study.questions.set_index("question_id")[["question", "answer"]].to_dict().values()
     known, lines = {*question_of, *study.filings["doc_name"]}, []
     records = read_records(study.home / GENERATIONS).values()
     for record in sorted(records, key=itemgetter("kind", "question_id", "key")):
@@ -163,7 +163,9 @@ def write_generations(study: Study, target: Path, quotes: tuple[Quotations, Quot
             continue
         pieces = as_pieces(record["text"], question_of[about]) if about in question_of else []
         if any(not isinstance(piece, str) for piece in pieces):
-            record |= {"text": with_gaps(pieces), "pieces": pieces}
+            shown = with_gaps(pieces)
+            is_stated = states(shown, answer_of[about], question_of[about])
+            record |= {"text": GAP if is_stated else shown, "pieces": pieces}
         record.pop("origin", None)
         line = json.dumps(record, ensure_ascii=False) + "\n"
         lines += [line] if not quotes[0].longest(line) else []

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from lib.analysis.failures import ASKING_WORDS, stands_in
+from lib.metrics.answers import quantities
 from lib.published import LETTERS
 
 WORD = re.compile(r"\w+")
@@ -21,6 +23,7 @@ QUESTION_WORDS, FILING_WORDS = 8, 12
 MARKUP = re.compile(r"<!--|<[^!][^>]*>")
 MIN_LETTERED = 6  # rows of figures are no quotation
 GAP = "[…]"
+STATED_SHARE = 0.5  # of an answer's own words
 
 Piece = str | list
 
@@ -125,3 +128,14 @@ def with_gaps(pieces: list[Piece]) -> str:
     """The pieces as a text in which an echo of the question is a gap."""
     shown = "".join(piece if isinstance(piece, str) else GAP for piece in pieces)
     return re.sub(rf"{re.escape(GAP)}(?:\W{{0,3}}{re.escape(GAP)})+", GAP, shown)
+
+
+def states(text: str, answer: str, question: str) -> bool:
+    """Whether a text still states an answer: one of its numbers (within 1 %, up to sign and thousands), the yes or no
+    that it begins with, or STATED_SHARE of the words that it has and the question has not."""
+    words, known, asked = (WORD.findall(one.lower()) for one in (text, answer, question))
+    if known[:1] in (["yes"], ["no"]) and words[:1] == known[:1]:
+        return True
+    own = {word for word in known if word.isalpha() and len(word) > 1} - {*asked, *ASKING_WORDS, "yes"}
+    has_number = bool(quantities(answer, question)) and stands_in(answer, text, question)
+    return has_number or (bool(own) and len(own & set(words)) >= STATED_SHARE * len(own))

@@ -94,6 +94,13 @@ class Claim:
         return list(dict.fromkeys((one.row, one.condition) for one in self.a + self.b))
 
 
+def filters_of(claim: Claim) -> dict[str, str]:
+    """The filters of the question explorer for a claim: the first row of each side, and the one question type."""
+    rows = dict.fromkeys(side[0].row for side in (claim.a, claim.b) if side)
+    types = claim.only.get("question_type", [])
+    return dict(zip(("method", "other"), rows, strict=False)) | ({"type": types[0]} if len(types) == 1 else {})
+
+
 def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]:
     """The two sides of each pair that a claim compares, by its name, such as ``dense − bm25``; of a claim about one
     pair it is empty."""

@@ -43,7 +43,9 @@ ROLES = {
     "ref": r"[\w-]+",
 }
 OPTIONS = {"alt", "class", "class-container", "gutter", "name"}
-LINK = re.compile(r"https?://|#|\.\./_static/(?:\w[\w.-]*/)*\w[\w.-]*$|[\w-]+\.html(?:#[\w-]*)?$")
+LINK = re.compile(
+    r"https?://|#|\.\./_static/(?:\w[\w.-]*/)*\w[\w.-]*$|[\w-]+\.html(?:#[\w-]*)?$|\.\./book/explorer\.html#[\w=&%.~-]*$"
+)
 #: Tags of generated HTML, with the attributes that hold no script; ``src`` and ``href`` have to be links as above.
 TAGS = set(
     "a br caption code details div em fieldset form input label legend option p select small span strong style summary "

@@ -10,21 +10,23 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
-from lib.analysis.failures import missed_pages
+from lib.analysis.failures import OF_PAGES, missed_pages
 from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
+from lib.diagnose import kept_runs
 from lib.files import digest_of
 from lib.methods import MAIN, METHODS, TRAINED, baselines, measured
 from lib.metrics import retrieval
 from lib.metrics.frame import best
+from lib.metrics.pooled import pooled_gold
 from lib.models.written import read_records
-from lib.show.tables import title
 from lib.store import FRAME, PRIVATE_FRAME
 from lib.study import Study
 from lib.typed import read_frame
@@ -35,7 +37,7 @@ N_TOP = 5
 MAX_TEXT = 500
 PICTURES = {"dpi": 64, "quality": 55}
 MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-LATER = ("top", "kinds", "written", "pictures")  # of a question, what lists and filters do not need
+LATER = ("top", "pooled", "written", "pictures")  # of a question, what lists and filters do not need
 EFFORTS = "answers/effort/"  # stages of :func:`lib.answers.answers.efforts`, before the name of a context
 
 
@@ -69,32 +71,33 @@ def explorer_data(study: Study) -> dict:
 
     ``ranks[condition]`` of a question has for each method a rank for each gold page, that of its first chunk, 0 where
     none was retrieved; None for a run that is not available. ``depths[condition]`` has the last rank of each method's
-    run; ``top`` for each method the places of its first chunks under ``standard``: number of a filing in ``docs``,
-    page, and so on. ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known.
+    run. Under ``standard``, ``filing`` has a 1 for each method whose first K chunks have one of the gold filing, else a
+    0; ``top`` the places of each method's first chunks: number of a filing in ``docs``, page, and so on.
+    ``kinds[method]`` has the kinds of failure of the gold pages that it missed, where known, and ``pooled`` number of a
+    filing, page and label of each page that was judged.
     """
     at_k = read_summary(study).query("k == @K", local_dict={"K": K})
     base = best(at_k[at_k["method"].isin(baselines())])["method"]
     by_id = {question.question_id: _question(question) for question in study.questions.itertuples()}
     docs = {name: number for number, name in enumerate(study.filings["doc_name"])}
-    runs: dict[str, dict[str, pd.DataFrame]] = {}
-    for method, condition in measured(study.profile):
-        try:
-            runs.setdefault(condition, {})[method] = study.run(method, condition)
-        except NeedsFilings:
-            continue
-    names = [name for name in METHODS if any(name in of for of in runs.values())]
-    conditions = [condition for condition in CONDITIONS if condition in runs]
-    depths = {condition: [_depth(runs[condition].get(name)) for name in names] for condition in conditions}
-    for condition in conditions:
+    runs = runs_of(study)
+    names = list(
+        dict.fromkeys(name for name in (*METHODS, *runs["standard"]) if any(name in of for of in runs.values()))
+    )
+    depths = {condition: [_depth(of.get(name)) for name in names] for condition, of in runs.items()}
+    for condition, of in runs.items():
         for question in by_id.values():
             question["ranks"][condition] = [None] * len(names)
-        for (method, question_id), ranks in gold_ranks(runs[condition], study.questions).items():
+        for (method, question_id), ranks in gold_ranks(of, study.questions).items():
             by_id[question_id]["ranks"][condition][names.index(method)] = ranks
-    for place, method in enumerate(names):
+    for method in names:
         run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
-        first = run[run["rank"] <= N_TOP]
-        for question_id, doc_name, page in zip(first["question_id"], first["doc_name"], first["page"], strict=True):
-            by_id[question_id]["top"].setdefault(place, []).extend((docs[doc_name], int(page)))
+        in_filing = retrieval.doc_recall(run, study.questions, K)
+        first = dict(list(run[run["rank"] <= N_TOP].groupby("question_id")))
+        for question_id, question in by_id.items():
+            question["filing"] += str(int(in_filing[question_id]))
+            places = first[question_id][["doc_name", "page"]].itertuples(index=False) if question_id in first else None
+            question["top"].append(places and [number for doc, page in places for number in (docs[doc], int(page))])
     for method in (base, *TRAINED):
         try:
             missed = missed_pages(study, method, K) if method in runs["standard"] else pd.DataFrame()
@@ -102,6 +105,9 @@ def explorer_data(study: Study) -> dict:
             continue
         for question_id, part in missed.groupby("question_id") if len(missed) else ():
             by_id[question_id]["kinds"][method] = part["kind"].tolist()
+    for row in pooled_gold(study.dataset.name).itertuples():
+        if row.question_id in by_id and row.doc_name in docs:
+            by_id[row.question_id]["pooled"].append([docs[row.doc_name], int(row.page), row.label])
     for record in _written(study):
         if record["question_id"] in by_id:
             by_id[record["question_id"]]["written"].append(
@@ -110,9 +116,6 @@ def explorer_data(study: Study) -> dict:
     for question_id, text in derivations(study):
         if question_id in by_id:
             by_id[question_id]["written"].insert(0, text)
-    for question in by_id.values():
-        question["top"] = [question["top"].get(place) for place in range(len(names))]
-    of_methods = [{"name": one, "title": title(one), "isMain": METHODS[one].family == MAIN} for one in names]
     return {
         "dataset": study.dataset.name,
         "profile": study.profile.name,
@@ -120,10 +123,27 @@ def explorer_data(study: Study) -> dict:
         "depths": depths,
         "docs": list(docs),
         "best": base,
-        "conditions": conditions,
-        "methods": of_methods,
+        "conditions": list(runs),
+        "methods": [_method(name) for name in names],
+        "kinds": {kind: rule.says.replace("top k", f"first {K} chunks") for kind, rule in OF_PAGES.items()},
         "questions": list(by_id.values()),
     }
+
+
+def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
+    """The runs that are available by condition and method, and those that were diagnosed here under their names."""
+    found: dict[str, dict[str, pd.DataFrame]] = {condition: {} for condition in CONDITIONS}
+    for method, condition in measured(study.profile):
+        with suppress(NeedsFilings):
+            found[condition][method] = study.run(method, condition)
+    for kept in kept_runs(study.home):
+        found["standard"].setdefault(kept.name, kept.pages[kept.pages["doc_name"].isin(study.filings["doc_name"])])
+    return {condition: of for condition, of in found.items() if of}
+
+
+def _method(name: str) -> dict:
+    row = METHODS.get(name)
+    return {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
 
 
 def _depth(run: pd.DataFrame | None) -> int | None:
@@ -149,7 +169,7 @@ def _question(question) -> dict:
         "docType": question.doc_type,
         "company": question.company,
         "gold": list(question.gold_pages),
-    } | {"ranks": {}, "top": {}, "kinds": {}, "written": [], "pictures": []}
+    } | {"ranks": {}, "filing": "", "kinds": {}, "top": [], "pooled": [], "written": [], "pictures": []}
 
 
 def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:

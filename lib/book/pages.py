@@ -21,7 +21,7 @@ from lib.methods import METHODS, OWN, Method, of_family, siblings
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock
-from lib.show.display import escape, markdown_table, number
+from lib.show.display import escape, explorer_link, markdown_table, number
 from lib.show.tables import metric_cells, reported_runs
 from lib.study import Study
 from lib.words import CONDITIONS, IN_WORDS
@@ -79,6 +79,7 @@ def card(study: Study, method: Method, summary: pd.DataFrame) -> str:
         method=method,
         about=as_markdown(inspect.getdoc(module) or ""),
         numbers=numbers_table(study, method, summary),
+        found=explorer_link("What it finds, question by question", method=method.name) if len(summary) else "",
         details=as_markdown(inspect.getdoc(method.score) or ""),
         settings=yaml.safe_dump(settings, sort_keys=False, default_flow_style=None).strip(),
         path=f"{module.__name__.replace('.', '/')}.py",

@@ -3,11 +3,13 @@
 Both are displayed as MyST markdown, which jupyter-book numbers and indexes; notebooks end a cell with one of them.
 """
 
+import html
 import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,6 +52,13 @@ def escape(text: object) -> Markup:
     if isinstance(text, Markup):
         return text
     return Markup(FIRST.sub(r"\1\\", MARKUP.sub(r"\\\1", CONTROL.sub(" ", str(text)).strip())))
+
+
+def explorer_link(text: str, **filters: str) -> Markup:
+    """A link to the question explorer with these filters, for a cell or a page in a folder of the book; a dash without
+    filters."""
+    address = f"../book/explorer.html#{urlencode(filters, quote_via=quote)}"
+    return Markup(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' if filters else "–")
 
 
 def label(text: object) -> str:
@@ -169,7 +178,7 @@ def escape_cell(cell: object) -> str:
     """A cell's text: missing values as a dash, code in backticks left alone."""
     if not isinstance(cell, str) and pd.isna(cell):
         return "–"
-    text = str(cell)
+    text = cell if isinstance(cell, str) else str(cell)
     return text if re.fullmatch(r"`[\w.#-]+`", text) else INTERVAL.sub(r"\1&nbsp;", escape(text))
 
 

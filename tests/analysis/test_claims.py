@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, sources, stated
+from lib.analysis.claims import CHANGED_LEAST, MARGIN, Entry, claims, entry, filters_of, sources, stated
 from lib.analysis.facts import facts
 from lib.analysis.scoreboard import FIXED
 from lib.book.notebooks import chapters
@@ -140,3 +140,16 @@ def test_a_file_that_does_not_fit_is_refused(monkeypatch, spoil, message):
     monkeypatch.setattr("lib.analysis.claims._FILE", file)
     with pytest.raises((ValueError, TypeError), match=message):
         claims.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("claim", "filters"),
+    [
+        ("akarsu2026/bm25-over-dense", {"method": "bm25", "other": "dense"}),
+        ("kobeissi2026/lag", {"method": "dense"}),  # one row in two measures
+        ("kobeissi2026/metrics-above-oracle",
+         {"method": "page_scorer_filing", "other": "dense", "type": "metrics-generated"}),
+    ],
+)  # fmt: skip
+def test_the_filters_of_a_claim_are_the_first_rows_of_its_sides(claim, filters):
+    assert filters_of(BY_ID[claim]) == filters

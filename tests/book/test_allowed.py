@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lib.book.allowed import check_generated, found_in, found_in_html, found_in_output
-from lib.show.display import escape
+from lib.show.display import escape, explorer_link
 from lib.words import StudyError
 
 OURS = """::::{table} Caption. {download}`CSV <../tables/x-1.csv>`
@@ -47,6 +47,7 @@ HOSTILE = {
     "<script>alert(1)</script>": "the HTML tag <script>",
     "a <img src=x onerror=alert(1)>": "the HTML tag <img>",
     "<a href='javascript:1'>x</a>": "the HTML attribute href",
+    "<a href='../book/explorer.html#method=<x>'>x</a>": "the HTML attribute href",
     "<!-- a --><b>": "the HTML tag <b>",
     "[x](../../etc/passwd)": "the link to ../../etc/passwd",
     "![x](../../etc/x.png)": "the link to",
@@ -57,6 +58,7 @@ HOSTILE = {
 
 def test_what_the_book_writes_is_allowed():
     assert found_in(OURS) == []
+    assert found_in(explorer_link("look up", method="bm25", type="a & b")) == []
 
 
 @pytest.mark.parametrize(("text", "what"), HOSTILE.items())

@@ -9,8 +9,11 @@ import pandas as pd
 import pytest
 
 from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, scripts
+from lib.diagnose.kept import keep
+from lib.evaluation import evaluate
 from lib.files import ROOT
 from lib.typed import write_frame
+from lib.words import RUN_COLUMNS
 from tests.small import HOSTILE
 
 
@@ -32,6 +35,18 @@ def test_every_question_has_its_ranks_in_every_run(study):
         assert [data["docs"][places[0]], places[1]] == [question["doc"], *question["gold"]]
     assert [item["kind"] for item in data["questions"][1]["written"]] == ["hyde", "answer"]
     assert [one["name"] for one in data["methods"]] == ["bm25"]
+
+
+def test_a_run_that_was_diagnosed_here_is_a_method_of_its_own(study):
+    rows = [("q1", 1, "ACME_2020_10K#p0001", "ACME_2020_10K", 1, 2.0), ("q1", 2, "ELSE#p0000", "ELSE", 0, 1.0)]
+    keep(
+        study.home, "mine", pd.DataFrame(rows, columns=list(RUN_COLUMNS)), evaluate(study, "bm25").assign(method="mine")
+    )
+    data = explorer_data(study)
+    assert data["methods"][1] == {"name": "mine", "title": "mine", "isMain": True}
+    first, second, _ = data["questions"]
+    assert (first["ranks"]["standard"][1], first["filing"][1], first["top"][1]) == ([0], "1", [0, 1])
+    assert (second["ranks"]["standard"][1], second["filing"][1], second["top"][1]) == ([0], "0", None)
 
 
 def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
@@ -177,9 +192,67 @@ def test_questions_are_filtered_and_counted(shown):
         shown.choose(label, value)
         assert shown.ids() == ids
     assert shown.one("[role=status]").get_attribute("aria-live") == "polite"
-    assert shown.text("[role=status]").startswith("1 of 3 questions; BM25 hits every gold page of 1 (all filings")
+    assert shown.text("[role=status]").startswith("1 of 3 questions; BM25 finds every gold page of 1 (all filings")
     shown.choose("Outcome", "miss")
     assert shown.ids() == []
+    assert not shown.one(".summary").is_displayed()
+    shown.one(".count a").click()
+    shown.wait(lambda: shown.ids() == ["q1", "q2", "q3"])
+    assert shown.count(".count a") == 0
+
+
+@pytest.fixture
+def lost(shown, study, tmp_path) -> Explorer:
+    """The page with a second method that misses: of q1 the page, of q2 the filing; of q3 nothing is known."""
+    data = explorer_data(study)
+    data["methods"].append({"name": "other", "title": "Other", "isMain": True})
+    for question, ranks, has_filing in zip(data["questions"], ([0], [9], None), "100", strict=True):
+        question["ranks"]["standard"].append(ranks)
+        question["filing"] += has_filing
+        question["top"].append([0, 1])
+    data["questions"][0]["kinds"] = {"other": ["neighbour page"]}
+    data["questions"][0]["pooled"] = [[0, 1, "part"], [1, 0, "full"], [1, 1, "no"]]
+    write_scripts(tmp_path / "site", data)
+    return shown
+
+
+def test_a_strip_has_a_mark_for_each_method_and_says_what_it_means(lost):
+    lost.open()
+    strips = lost.browser.find_elements("css selector", ".questions .strip")
+    assert [strip.text.replace(" ", "") for strip in strips] == ["■□", "■×", "■·"]
+    said = ["1 found, 1 wrong page", "1 found, 1 wrong filing", "1 found, 1 no run"]
+    assert [strip.get_attribute("aria-label") for strip in strips] == [f"Of 2 methods: {one}" for one in said]
+    assert lost.one(".strip .page").get_attribute("title") == "Other: right filing, wrong page"
+    assert "□ right filing, wrong page" in lost.text(".legend")
+
+
+def test_the_summary_is_of_what_the_filters_hold(lost):
+    lost.open("#outcome=lost&method=other&other=bm25")
+    assert lost.ids() == ["q1", "q2"]
+    rows = [row.text.split() for row in lost.browser.find_elements("css selector", ".summary tbody tr")]
+    assert rows == [["BM25", "1.00", "100%", "0%", "0%", "0%"], ["Other", "0.00", "0%", "0%", "50%", "50%"]]
+    assert "these 2 questions" in lost.text(".summary")
+    lost.choose("Company", "Acme")
+    assert "this question" in lost.text(".summary")
+    lost.one(".summary tbody a").click()  # the first method is chosen, the other filters stay
+    lost.wait(lambda: lost.script("return location.hash") == "#company=Acme&outcome=lost&other=bm25")
+
+
+def test_a_kind_of_failure_is_a_filter_and_is_said_in_plain_words(lost):
+    lost.open("#method=other&kind=neighbour%20page")
+    assert lost.ids() == ["q1"]
+    plain = "neighbour page: the page before or after the gold page is among the first 5 chunks."
+    assert plain in lost.text(".count")
+    lost.choose("Method", "bm25")
+    assert lost.ids() == []
+    assert "Kinds of failure are known of Other only." in lost.text(".count")
+
+
+def test_pages_have_the_labels_of_the_pooled_gold(lost):
+    lost.open("#q=q1&method=other")
+    lost.wait(lambda: lost.count(".places"))
+    assert lost.text(".places li") == "ACME_2020_10K p. 1 right filing, other page; judged: answers in part"
+    assert "answers in full: BOLT_2021_10K p. 0; answers in part: ACME_2020_10K p. 1." in lost.text(".pooled")
 
 
 def test_a_link_points_to_one_question_and_the_address_has_the_filters(shown):
@@ -195,7 +268,7 @@ def test_a_link_points_to_one_question_and_the_address_has_the_filters(shown):
 
 def test_the_detail_says_why(shown):
     shown.open("#q=q1")
-    assert "Every gold page is found; the right filing has" in shown.text(".detail")
+    assert "Found, every gold page; the right filing has" in shown.text(".detail")
     assert shown.text(".places .is-gold") == "ACME_2020_10K p. 2 gold page"
 
 
@@ -245,11 +318,11 @@ def test_the_keyboard_reaches_everything(shown):
 
     shown.open()
     seen = []
-    for _ in range(13):
+    for _ in range(17):
         shown.browser.switch_to.active_element.send_keys(Keys.TAB)
         seen.append(shown.script("const e = document.activeElement; return e.id || e.hash || e.tagName"))
-    names = ("words", "company", "type", "doc", "method", "condition", "outcome", "other")
-    assert seen[:8] == [f"explorer-{name}" for name in names]
+    names = ("words", "company", "type", "doc", "method", "condition", "outcome", "kind", "other")
+    assert seen[:9] == [f"explorer-{name}" for name in names]
     assert {"#q=q1", "#q=q2", "#q=q3"} <= set(seen)
     shown.one(".questions a").send_keys(Keys.ENTER)
     shown.wait(lambda: shown.shows("#q=q1"))

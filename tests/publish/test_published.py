@@ -84,8 +84,7 @@ def test_the_outputs_get_the_contract_s_files_and_gaps_do_not_stay_when_the_fili
         assert (without.outputs / name).read_bytes() == (study.outputs / name).read_bytes()
     pd.testing.assert_frame_equal(*(read_trec(one.outputs / "runs/standard/bm25.trec.gz") for one in (without, study)))
     assert write_manifest(without)["runs"] == write_manifest(study)["runs"]
-    written = explorer_data(without)["questions"][0]["written"]
-    assert [item["text"] for item in written] == ["The answer to “[…]?” is 1,577."]
+    assert explorer_data(without)["questions"][0]["written"] == []  # its echo of the question still gave the answer
     whole = open_small(tmp_path / "elsewhere", results)
     write_results(whole)
     lines = (whole.home / "generations.jsonl").read_text().splitlines()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extras.publish.quotes import Quotations, as_pieces, with_gaps
+from extras.publish.quotes import Quotations, as_pieces, states, with_gaps
 from lib.published import from_pieces
 
 QUESTION = "What is the FY2018 capital expenditure amount (in USD millions) for 3M?"
@@ -52,3 +52,22 @@ SHORT = ["Who audits Acme now?", "Why?"]
 )  # fmt: skip
 def test_the_longest_run_of_words_is_found(texts, n, text, longest):
     assert Quotations(texts, n).longest(text) == longest
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "is_stated"),
+    [
+        ("[…] is $1,577.", "$1577.00", True),
+        ("[…] was 1.577 billion", "$1577.00", True),  # thousands and sign aside, as tables write them
+        ("[…] is 1,600.", "$1577.00", False),
+        ("[…] is 0.44.", "0.66", False),  # of a fraction only the whole number counts
+        ("No, 3M has not […].", "No. It fell by 2%.", True),
+        ("Yes, […].", "No. It fell by 2%.", False),
+        ("[…] is the consumer segment, at a loss.", "Consumer segment", True),
+        ("[…] is health care.", "Consumer segment", False),
+        ("[…]", "Capital expenditure", False),  # words of the question tell nothing
+        ("[…]", "$1577.00", False),
+    ],
+)
+def test_a_text_with_gaps_states_an_answer_by_a_number_a_yes_or_its_words(text, answer, is_stated):
+    assert states(text, answer, QUESTION) == is_stated

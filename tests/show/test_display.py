@@ -22,6 +22,7 @@ from lib.show.display import (
     Markup,
     as_csv,
     escape,
+    explorer_link,
     figure,
     glue,
     label,
@@ -219,3 +220,10 @@ def test_lines_that_are_mostly_evidence_get_a_bar_and_a_long_page_is_cut():
     assert shown == ["  the cover page", "▌ net sales rose", "  2018 the end", "  of it"]
     shown = marked_lines("word " * 100, "", width=20, n_lines=3)
     assert shown.splitlines() == ["  word word word word"] * 3 + ["  …"]
+
+
+def test_a_link_to_the_explorer_has_its_filters_and_stays_markup_in_a_table():
+    link = explorer_link("look <up>", method="bm25", type="a & b")
+    assert link == '<a href="../book/explorer.html#method=bm25&amp;type=a%20%26%20b">look &lt;up&gt;</a>'
+    assert link in markdown_table(pd.DataFrame({"Questions": [link]}))
+    assert explorer_link("look up") == "–"
