@@ -35,7 +35,7 @@ class System(NamedTuple):
     family: str  # the row that it is a variant of, or itself
     needs: str  # of lib.methods.NEEDS, with semicolons
     link: str
-    by: str = ""  # who submitted it; none for a row of the study
+    by: str = ""  # where it is from; none for a row of the study
     run_file: Path | None = None  # of a run from outside
     metrics: pd.DataFrame | None = None  # METRIC_COLUMNS of a run from outside
 
@@ -98,7 +98,7 @@ def outside_of(study: Study, question_set: str) -> dict[str, System]:
         else:
             study.store.say(f"{run.name} was diagnosed over other questions: not on the leaderboard; diagnose it again")
     for one in submissions(question_set):
-        about = one.about.title, one.name, "; ".join(one.about.needs), one.about.link, one.about.by
+        about = one.about.title, one.name, "; ".join(one.about.needs), one.about.link, f"submitted by {one.about.by}"
         found[one.name] = System(*about, one.run_file, one.metrics)
     return found
 
