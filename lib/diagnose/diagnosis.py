@@ -1,7 +1,7 @@
 """What runs from outside find and lose, beside the study's rows: measured by the study's own functions, and kept."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,7 @@ BESIDE = ("dense_records", "ahead")  # and the best baseline
 NEEDED = "doc_recall|page_recall|page_hit"  # of the study's rows
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 GROUPS = ("question_type", "doc_type")
+NO_TEXT = "The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."
 PAIRED = "n mean reference_mean difference low high p p_holm".split()
 
 
@@ -99,16 +100,23 @@ def diagnose(
     Raises:
         StudyError: a run, a name or the set cannot be used.
     """
-    for name in runs:
-        if not NAME.fullmatch(name) or name in METHODS:
-            why = "is a row of the study" if name in METHODS else "cannot be a file's name"
-            raise StudyError(f"a run is named {name!r}, which {why}: use other letters, digits, '_', '-' and '.'")
+    if dataset == "financebench" and not financebench_root() and Published.of(dataset, profile):
+        dataset = ""  # as it is published, rather than downloaded
     said: list[str] = []
-    study = _opened(dataset, questions, profile, k, said.append)
-    if not study.has_text:
-        said = ["The filings are not here: BLEU, ROUGE-L and kinds of failures that depend on text are left out."]
-    parts, missed, of_run = [], {}, {}
-    texts = texts_of_pages(study) if study.has_text else {}
+    study = open_study(dataset, profile, chapter="diagnose", questions=questions, say=said.append, k=k)
+    return diagnosis_of(study, runs, pages_from, k, said if study.has_text else [NO_TEXT])
+
+
+def diagnosis_of(
+    study: Study, runs: Mapping[str, Path | pd.DataFrame], pages_from: int = 0, k: int = 5, said: Sequence[str] = ()
+) -> Diagnosis:
+    """:func:`diagnose` on a study that is open; ``said`` is said of every run."""
+    if wrong := [name for name in runs if not NAME.fullmatch(name) or name in METHODS]:
+        why = "is a row of the study" if wrong[0] in METHODS else "cannot be a file's name"
+        raise StudyError(f"a run is named {wrong[0]!r}, which {why}: use other letters, digits, '_', '-' and '.'")
+    if not runs:
+        raise StudyError("no run is given: give one by its name at least")
+    parts, missed, of_run, texts = [], {}, {}, texts_of_pages(study) if study.has_text else {}
     for name, given in runs.items():
         read = read_run(given, study.questions, study.filings, pages_from, max(study.profile.metrics.ks))
         of_run[name] = [*read.said, *said]
@@ -130,13 +138,6 @@ def diagnose(
         alone=pd.concat([_alone(metrics, name, beside, rows, k) for name in runs], ignore_index=True),
         actions=pd.concat([_actions(study, metrics, name, k) for name in runs], ignore_index=True),
     )  # fmt: skip
-
-
-def _opened(dataset: str, questions: str, profile: str, k: int, say: Callable[[str], None]) -> Study:
-    """The study; FinanceBench as it is published where its filings are not on this machine, rather than downloaded."""
-    if dataset == "financebench" and not financebench_root() and Published.of(dataset, profile):
-        dataset = ""
-    return open_study(dataset, profile, chapter="diagnose", questions=questions, say=say, k=k)
 
 
 def _texts(study: Study, read: Given, say: Callable[[str], None]) -> Mapping[str, str] | None:

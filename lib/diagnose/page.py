@@ -64,8 +64,8 @@ def lead(found) -> list[str]:
             "the right filing and {} with the filing.".format(found.k, name, *shares)
         )
     if found.beside:
-        others = ", ".join(f"{title(name)} finds {parts.at[name, 'found']:.0%}" for name in found.beside)
-        said.append(f"On the same questions {others}.")
+        others = ", ".join(f"{title(name)} {parts.at[name, 'found']:.0%}" for name in found.beside)
+        said.append(f"On the same questions rows of the study find, the best ordinary method first: {others}.")
     for name, steps in found.actions.groupby("run", sort=False):
         better = steps[steps["difference_low"] > 0]
         if better.empty:
@@ -104,7 +104,13 @@ def sections(found) -> Iterator[Section]:
     for by in found.by_type["by"].unique():
         part = found.by_type[(found.by_type["by"] == by) & (found.by_type["metric"] == "page_recall")]
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
-        of = part["group"] + part["is_small"].map({True: MARK, False: ""}) + " (n = " + part["n"].astype(str) + ")"
+        of = (
+            part["group"]
+            + part["is_small"].map({True: MARK, False: ""})
+            + " (n\u00a0=\u00a0"
+            + part["n"].astype(str)
+            + ")"
+        )
         wide = part.assign(of=of, cell=cells).pivot(index="method", columns="of", values="cell")
         wide = wide.loc[part["method"].unique(), of.unique()].reset_index()
         kind = {"question_type": "type of question", "doc_type": "type of filing"}[by]

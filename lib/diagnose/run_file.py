@@ -10,7 +10,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -23,10 +23,9 @@ from lib.metrics.retrieval import PAGE
 from lib.words import RUN_COLUMNS, StudyError
 
 NO_PAGE = -9  # before no first page
-DOCNO = re.compile(r"(?P<doc>.+?)#p(?P<page>-?[0-9]+)(?P<rest>#.*)?", re.DOTALL)
 LISTS, DOCUMENTS = ("pages", "passages", "results"), ("doc", "document", "doc_name")
 FORM = "'question_id Q0 docno rank score tag', or JSON with question_id and pages or passages"
-COLUMNS = ["question_id", "doc", "page", "score", "text"]  # of what is read; doc may be a docno
+COLUMNS = ["question_id", "doc", "score", "page", "text"]  # of what is read; doc may be a docno
 LONGEST = 60  # value in a sentence, in characters
 TREC, JSON_LINES, FRAME = "TREC", "JSON lines", "frame"
 KEPT_RANK = "they keep their ranks"
@@ -79,7 +78,7 @@ def read_run(
 def read_docnos(path: Path) -> pd.DataFrame:
     """The pages of a TREC file with the study's docnos, in its order: question_id, rank, doc_name, page, score."""
     table, *_ = _of_file(path)
-    table[["doc_name", "page"]] = table["doc"].str.extract(DOCNO)[["doc", "page"]].astype({"page": "int64"})
+    table["doc_name"], table["page"] = zip(*(_split(docno, int)[:2] for docno in table["doc"]), strict=True)
     table["rank"] = table.groupby("question_id", sort=False).cumcount() + 1
     return table[["question_id", "rank", "doc_name", "page", "score"]]
 
@@ -99,15 +98,18 @@ def _of_file(path: Path) -> tuple[pd.DataFrame, list[int], str]:
     except OSError as error:
         raise StudyError(f"{path}: {error.strerror}; give a file that can be read") from None
     text = content.decode("utf-8-sig", "replace")
-    is_json, rows, wrong = text.lstrip()[:1] == "{", [], []
+    is_json, rows, wrong = text.lstrip()[:1] == "{", ([], [], [], [], []), []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            found = _of_json(line) if is_json else [_of_trec(line)]
-            rows += filter(None, found)
-            wrong += [number] * found.count(None)
-    if not rows:
+            for row in _of_json(line) if is_json else (_of_trec(line),):
+                if row is None:
+                    wrong.append(number)
+                    continue
+                for column, value in zip(rows, row, strict=False):  # of TREC the first three
+                    column.append(value)
+    if not rows[0]:
         raise StudyError(f"{path} is no run: no line of it is {FORM}; give such a file")
-    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
+    table = pd.DataFrame({name: column for name, column in zip(COLUMNS, rows, strict=True) if column})
     return table, wrong, JSON_LINES if is_json else TREC
 
 
@@ -118,7 +120,7 @@ def _of_trec(line: str) -> tuple | None:
     except ValueError:
         return None
     docno = fields[2] if len(fields) == 6 else " ".join(fields[2:-3])  # names of files may have spaces
-    return (fields[0], docno, None, score, None) if math.isfinite(score) else None
+    return (fields[0], docno, score) if math.isfinite(score) else None
 
 
 def _of_json(line: str) -> list[tuple | None]:
@@ -139,16 +141,16 @@ def _of_item(question_id: str, item: object) -> tuple | None:
     if not isinstance(doc, str):
         return None
     is_number = isinstance(score, int | float) and abs(score) < 1e300
-    return question_id, doc, item.get("page"), float(score) if is_number else math.nan, item.get("text")
+    return question_id, doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
     document = next((name for name in DOCUMENTS if name in frame), None)
     if "question_id" not in frame or document is None or frame.empty:
         raise StudyError("the frame is no run: give rows with the columns question_id, doc, page, score and maybe text")
-    absent = pd.Series(None, frame.index, object)
-    table = pd.DataFrame({name: frame.get(name, absent) for name in COLUMNS}).assign(doc=frame[document])
-    table["score"] = pd.to_numeric(table["score"], errors="coerce").astype(float)
+    table = frame.rename(columns={document: "doc"})
+    table = table[[name for name in COLUMNS if name in table]]
+    table = table.assign(score=pd.to_numeric(table.get("score", np.nan), errors="coerce"))
     is_row = table[["question_id", "doc"]].notna().all(axis=1) & (np.isfinite(table["score"]) | ("score" not in frame))
     if not is_row.any():
         raise StudyError("the frame is no run: no row has a question_id, a doc and a score; fill these columns")
@@ -159,7 +161,7 @@ def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
 def _asked(table: pd.DataFrame, questions: pd.DataFrame, source: object, said: list[str]) -> pd.DataFrame:
     """The rows of the set's questions; what is unknown or missing is said."""
     codes, names = pd.factorize(table["question_id"])
-    is_known = np.isin(names.astype(object), questions["question_id"].to_numpy(object))
+    is_known = names.isin(questions["question_id"])
     if not is_known.any():
         mend = f"its first is {_shown(names[0])}, the set's {_shown(questions['question_id'].iloc[0])}"
         raise StudyError(f"{source} has no question of the set: {mend}; use the set's ids")
@@ -178,21 +180,21 @@ def _placed(
 ) -> pd.DataFrame:
     """The rows with doc_name, page (from 0) and ``rest``, what a docno has behind the page; what is odd is said."""
     codes, names = pd.factorize(table["doc"])
-    parts = [DOCNO.fullmatch(name) for name in names]
-    docs = np.array([part["doc"] if part else name for part, name in zip(parts, names, strict=True)], object)
-    pages = np.array([float(part["page"]) if part else math.nan for part in parts])
-    rests = np.array([(part["rest"] or "") if part else "" for part in parts], object)
+    docs, pages, rests = (np.array(part, object) for part in zip(*map(_split, names), strict=True))
     n_pages = filings.set_index("doc_name")["n_pages"]
-    resolved = np.array([_resolved(doc, n_pages.index) for doc in docs], object)
-    is_known = np.isin(resolved, n_pages.index.to_numpy(object))
+    resolved_of = {doc: _resolved(doc, n_pages.index) for doc in pd.unique(docs)}
+    resolved = pd.Series(docs).map(resolved_of).to_numpy(object)
+    is_known = pd.Index(resolved).isin(n_pages.index)
     if not is_known.any():
         mend = f"its first is {_shown(docs[0])}, a filing is named {_shown(n_pages.index[0])}"
         raise StudyError(f"{source} has no document of the set: {mend}; use the filings' names")
     if len(other := pd.unique(docs[resolved != docs])):
-        example = f"{_shown(other[0])}, taken as {_shown(_resolved(other[0], n_pages.index))}"
+        example = f"{_shown(other[0])}, taken as {_shown(resolved_of[other[0]])}"
         said.append(f"Documents named by a path or with .pdf: {len(other):,}, such as {example}.")
-    given = pd.to_numeric(table["page"], errors="coerce").to_numpy(float)
-    page = np.where(np.isnan(given), pages[codes], given)
+    page = pages.astype(float)[codes]
+    if "page" in table:
+        given = pd.to_numeric(table["page"], errors="coerce").to_numpy(float)
+        page = np.where(np.isnan(given), page, given)
     is_page, is_doc = (page >= pages_from) & (page < 1e9) & (page == np.floor(page)), is_known[codes]
     page = np.where(is_page, page - pages_from, NO_PAGE)
     found = table.assign(doc_name=resolved[codes], page=page.astype("int64"), rest=rests[codes])
@@ -204,11 +206,20 @@ def _placed(
     ):
         if is_odd.any():
             row = table.iloc[is_odd.argmax()]
-            example = _shown(row["doc"] if row["page"] is None else f"{row['doc']}, page {row['page']}")
+            example = _shown(row["doc"] if row.get("page") is None else f"{row['doc']}, page {row['page']}")
             said.append(f"Rows that name {what}: {is_odd.sum():,}, such as {example}; {KEPT_RANK}.")
     if pages_from == 0 and (page == last).any() and not (page == 0).any():
         said.append("No page is 0, and one is just behind a filing's last: where pages count from 1, say pages_from=1.")
     return found
+
+
+def _split(
+    docno: str, number: Callable[[str], float] = lambda digits: float(digits) if digits.isdecimal() else math.nan
+):
+    """Document, page and what is behind it."""
+    doc, _, place = docno.partition("#p")
+    page, mark, rest = place.partition("#")
+    return doc, number(page), mark + rest
 
 
 def _resolved(doc: str, known: pd.Index) -> str:
@@ -240,6 +251,8 @@ def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.
 def _named(table: pd.DataFrame, depth: int) -> dict[str, str]:
     """Give the rows their chunk_id, and texts by it where all of the first ``depth`` rows of a question have one."""
     table["chunk_id"] = table["doc_name"] + "#p" + table["page"].astype(str).str.zfill(4) + table["rest"]
+    if "text" not in table:
+        return {}
     top = table.loc[table["rank"] <= depth, ["chunk_id", "text"]]
     if not all(isinstance(text, str) for text in top["text"]):
         return {}

@@ -62,7 +62,7 @@ def gold_ranks(run: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
 
 def doc_recall(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
     """1.0 if one of the top k chunks is from the question's gold filing, else 0.0; indexed by question_id."""
-    return page_recall(*_by_filing(run, questions), k).rename("doc_recall")
+    return page_recall(*_by_filing(run[run["rank"] <= k], questions), k).rename("doc_recall")
 
 
 def _by_filing(run: pd.DataFrame, questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -82,13 +82,17 @@ def page_hit(run: pd.DataFrame, questions: pd.DataFrame, k: int) -> pd.Series:
     return (page_recall(run, questions, k) > 0).astype(float).rename("page_hit")
 
 
-def page_ranking(run: pd.DataFrame) -> pd.DataFrame:
-    """The run as a ranking of distinct pages: question_id, doc_name, page, rank (from 1), page_id, score.
+def page_ranking(run: pd.DataFrame, depth: int | None = None) -> pd.DataFrame:
+    """The run as a ranking of distinct pages, ``depth`` of each question or all: question_id, doc_name, page, rank
+    (from 1), page_id, score.
 
     The score is minus the rank: trec_eval breaks ties by docno, so equal scores would not keep the run's order.
     """
-    pages = run.sort_values(["question_id", "rank"], kind="stable").drop_duplicates(PAGE, ignore_index=True)
-    ranks = pages.groupby("question_id").cumcount() + 1
+    pages = run[[*PAGE, "rank"]].sort_values(["question_id", "rank"], kind="stable")
+    pages = pages.drop_duplicates(PAGE, ignore_index=True)
+    pages["rank"] = pages.groupby("question_id").cumcount() + 1
+    pages = pages if depth is None else pages[pages["rank"] <= depth]
+    ranks = pages["rank"]
     return pages[PAGE].assign(rank=ranks, page_id=_page_ids(pages), score=-ranks.astype(float))
 
 
@@ -102,8 +106,8 @@ def rank_measures(
     """Measures of ``ir_measures`` over the ranking of pages: long frame question_id, metric, k (the cutoff), value."""
     gold = gold_pages(questions)
     qrels = pd.DataFrame({"query_id": gold["question_id"], "doc_id": _page_ids(gold), "relevance": 1})
-    pages = page_ranking(run[run["question_id"].isin(questions["question_id"])])
-    pages = pages[pages["rank"] <= max(measure["cutoff"] for measure in measures)]
+    depth = max(measure["cutoff"] for measure in measures)
+    pages = page_ranking(run[run["question_id"].isin(questions["question_id"])], depth)
     ranked = pages.rename(columns={"question_id": "query_id", "page_id": "doc_id"})
     found = {(m.measure, m.query_id): m.value for m in ir_measures.iter_calc(measures, qrels, ranked)}
     parts = []

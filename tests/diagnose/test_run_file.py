@@ -37,7 +37,7 @@ def test_a_trec_file_is_read_with_names_of_files_spaces_and_marks(tmp_path):
     assert places(found.run) == FOUND
     assert found.run["chunk_id"].tolist() == ["ACME_2020_10K#p0049", "BOLT 2021#p0002#c01", "C-1#p0001"]
     assert found.said == [
-        "Read my.trec (TREC): 3 rows, 1 to 2 for each of 2 questions (the set has 3); its first page is number 0.",
+        "Read my.trec (TREC): 3 rows, 1 to 2 for each of 2 of the set's 3 questions; pages from 0.",
         "Questions without a row: 1, such as '7'; they score 0.",
         "Documents named by a path or with .pdf: 1, such as 'BOLT 2021.pdf', taken as 'BOLT 2021'.",
     ]
