@@ -156,7 +156,7 @@
     showSummary();
     const columns = bestFirst(data.questions).filter((method) => method.isMain || [state.method, state.other].includes(method.name));
     const chosen = current();
-    legend.replaceChildren("One mark per method, the best over all questions first: ", ...["hit", "part", "page", "filing"].flatMap((name) => [
+    legend.replaceChildren("One mark per method, the best over all questions first, the chosen one underlined: ", ...["hit", "part", "page", "filing"].flatMap((name) => [
       make("span", { class: `sign ${name}`, "aria-hidden": "true" }, STATUS[name][0]), ` ${STATUS[name][2]}${name === "filing" ? "." : ", "}`]));
     list.replaceChildren(...shown.map((question) => make("li", {},
       make("a", { href: linkOf(question), "aria-current": question === chosen ? "true" : null },

@@ -1,12 +1,14 @@
 """The demo book is built by the command that a reader uses, holds the contract's files and opens in a browser."""
 
 import gzip
+import html
 import importlib.util
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pandas as pd
@@ -68,10 +70,10 @@ def test_every_chapter_is_there_and_says_that_it_is_the_demo_and_nothing_names_t
 
 
 def test_tables_and_figures_are_numbered_and_have_their_data(book):
-    html = (book / "notebooks" / "03_baselines.html").read_text()
-    assert len(re.findall(r'caption-number">Table \d+', html)) >= 4
-    assert len(re.findall(r'caption-number">Fig\. \d+', html)) >= 1
-    for link in re.findall(r'href="(\.\./_downloads/[^"]+\.csv)"', html):
+    text = (book / "notebooks" / "03_baselines.html").read_text()
+    assert len(re.findall(r'caption-number">Table \d+', text)) >= 4
+    assert len(re.findall(r'caption-number">Fig\. \d+', text)) >= 1
+    for link in re.findall(r'href="(\.\./_downloads/[^"]+\.csv)"', text):
         assert (book / "notebooks" / link).resolve().is_file()
 
 
@@ -191,6 +193,15 @@ def test_shares_of_the_finding_are_those_of_the_picture(book):
     shares = pd.read_csv(OUTPUTS / "figures" / "lost.csv")[["found", "page", "document"]]
     rows = [[f"{100 * share:.0f}" for share in row] for row in shares.to_numpy()]
     assert [found, inside, missed] in rows
+
+
+def test_claims_and_methods_lead_to_their_questions_in_the_explorer(book):
+    pages = {page.stem: page.read_text() for page in pages_of(book)}
+    links = {name: re.findall(r'href="\.\./book/explorer\.html#([^"]+)"', text) for name, text in pages.items()}
+    assert {name for name, found in links.items() if found} == {"08_claims", "methods", "siblings"}
+    filters = [dict(parse_qsl(html.unescape(link), strict_parsing=True)) for found in links.values() for link in found]
+    assert {name for one in filters for name in one} <= {"method", "other", "type"}
+    assert {one[name] for one in filters for name in ("method", "other") if name in one} <= set(METHODS)
 
 
 def test_no_page_names_a_table_for_numbers_that_are_in_others(book):

@@ -294,6 +294,8 @@ def test_the_readers_own_copy_is_read_in_the_browser(shown, study, tmp_path):
     shown.wait(lambda: shown.text(".own [role=status]").startswith("1 question"))
     assert shown.text(".detail h2") == HOSTILE
     assert shown.script("return window.hacked") is None
+    shown.choose("Words or id", "onerror SRC")  # words of the text that was read, in any order
+    assert shown.ids() == ["q1"]
 
 
 def test_hostile_text_stays_text(shown):
