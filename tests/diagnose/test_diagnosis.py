@@ -1,0 +1,238 @@
+"""The diagnosis of runs from outside: the study's own numbers, what outside scorers say, frames, page and text."""
+
+import gzip
+import importlib.util
+import json
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from ir_measures import AP, RR, R, nDCG
+
+from lib.corpus import Corpus
+from lib.data.dataset import read_dataset
+from lib.diagnose import kept_runs
+from lib.diagnose.diagnosis import diagnosis_of
+from lib.diagnose.run_file import read_run
+from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given
+from lib.methods import METHODS
+from lib.metrics.frame import Metrics
+from lib.profile import load_profile
+from lib.published import Published, exported_run
+from lib.studies import open_study
+from lib.study import Study
+from lib.words import StudyError
+from tests.conftest import DatasetFolder
+from tests.small import browser  # noqa: F401
+
+HOSTILE = "</script><img src=x onerror=window.hacked=1>"
+COMPANIES = ("Acme", "Bolt", "Corp")
+
+
+def published_study(name: str, artifacts: Path) -> Study:
+    """A study of published results, without a text."""
+    published = Published.of(name, "default")
+    settings = published.settings(load_profile("default"))
+    return Study(Corpus(published.dataset(), settings, {}, artifacts, published), METHODS)
+
+
+@pytest.fixture(scope="module")
+def financebench(tmp_path_factory) -> Study:
+    return published_study("financebench", tmp_path_factory.mktemp("artifacts"))
+
+
+def export(study: Study, method: str, folder: Path) -> Path:
+    path = folder / f"{method}.trec.gz"
+    path.write_bytes(exported_run(study.published.runs["standard", method], method))
+    return path
+
+
+def given_back(study: Study, path: Path, name: str, texts=None) -> pd.DataFrame:
+    read = read_run(path, study.questions, study.filings)
+    assert len(read.said) <= 2, "the study's runs have nothing odd but several chunks of a page"
+    return evaluate_given(study, read.run, name, texts)
+
+
+def same(found: pd.DataFrame, published: pd.DataFrame) -> int:
+    """Compare each of the found metrics with the published ones to the last bit; how many there are."""
+    keys = ["question_id", "metric", "k"]
+    both = found.merge(published.astype({"question_id": str, "metric": str}), on=keys, how="left", suffixes=("", "_p"))
+    pd.testing.assert_series_equal(both["value"], both["value_p"], check_names=False, check_exact=True)
+    return len(both)
+
+
+@pytest.mark.parametrize("method", ["dense", "parent_child", "splade", "ahead"])
+def test_a_published_run_given_back_has_its_metrics_to_the_last_bit(financebench, tmp_path, method):
+    found = given_back(financebench, export(financebench, method, tmp_path), "mine")
+    assert same(found, financebench.published.metrics_of(method, "standard")) == 150 * 39
+
+
+@pytest.mark.weights
+def test_a_run_of_the_demo_given_back_has_the_overlap_of_its_chunks_too(tmp_path):
+    study = open_study("demo", artifacts=tmp_path)
+    for method in ("dense", "bm25"):
+        found = given_back(study, export(study, method, tmp_path), "mine", chunk_texts(study))
+        assert {"ctx_bleu", "ctx_rouge_l", "page_recall"} <= {*found["metric"]}
+        same(found, study.published.metrics_of(method, "standard"))
+
+
+def test_outside_scorers_say_the_same_of_the_same_file(financebench, tmp_path):
+    """A run with each page once, in TREC's format: ir_measures and trec_eval read the file themselves."""
+    run = financebench.published.runs["standard", "dense"]
+    once = run.drop_duplicates(["question_id", "doc_name", "page"])
+    places = zip(once["question_id"], once["doc_name"], once["page"], once["rank"], once["score"], strict=True)
+    path = tmp_path / "once.trec"
+    path.write_text("".join(f"{q} Q0 {doc}#p{page:04d} {rank} {score:.9g} x\n" for q, doc, page, rank, score in places))
+    qrels = tmp_path / "qrels.txt"
+    asked = financebench.questions.itertuples()
+    qrels.write_text(
+        "".join(f"{one.question_id} 0 {one.doc_name}#p{p:04d} 1\n" for one in asked for p in one.gold_pages)
+    )
+    own = Metrics(evaluate_given(financebench, read_run(path, financebench.questions, financebench.filings).run, "x"))
+    measures = {nDCG @ 10: ("ndcg", 10), RR @ 10: ("mrr", 10), AP @ 10: ("map", 10), R @ 5: ("page_recall", 5)}
+    judged, ranked = (
+        list(read(str(file)))
+        for read, file in ((ir_measures.read_trec_qrels, qrels), (ir_measures.read_trec_run, path))
+    )
+    for one in ir_measures.iter_calc([*measures], judged, ranked):
+        assert one.value == pytest.approx(own["x", *measures[one.measure]][one.query_id], abs=1e-9)
+    with qrels.open() as wanted, path.open() as found:
+        scorer = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(wanted), {"recall_5,20", "success_1"})
+        scored = scorer.evaluate(pytrec_eval.parse_run(found))
+    for name, metric, k in (
+        ("recall_5", "page_recall", 5),
+        ("recall_20", "page_recall", 20),
+        ("success_1", "page_hit", 1),
+    ):
+        theirs = pd.Series({question_id: of[name] for question_id, of in scored.items()})
+        assert own["x", metric, k].to_dict() == pytest.approx(theirs.to_dict(), abs=1e-9)
+
+
+def test_a_published_run_has_no_difference_from_itself(financebench, tmp_path):
+    found = diagnosis_of(financebench, {"mine": export(financebench, "dense", tmp_path)})
+    row = found.paired.set_index("method").loc["dense"]
+    assert (row["difference"], row["p"]) == (0, 1)
+    assert found.beside == ("multi_hyde_rerank", "dense_records", "ahead")
+    assert len(found.paired) == found.alone["of_rows"].iloc[0] > 100
+    lost = financebench.published.metrics_of("dense", "standard").query("metric == 'lost_at_document'")
+    assert found.decomposition["document"][0] == pytest.approx(lost["value"].mean())
+    (kept,) = kept_runs(financebench.home)
+    assert (kept.name, [*kept.metrics], set(kept.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
+    whole = financebench.published.runs["standard", "dense"]
+    pd.testing.assert_frame_equal(kept.pages[["rank", "doc_name", "page"]], whole[["rank", "doc_name", "page"]])
+    assert (found.actions["of_document"] + found.actions["of_page"] >= found.actions["difference"] - 1e-9).all()
+    assert "What to change first in mine: match the company" in found.to_text()
+
+
+@pytest.fixture
+def mine(tmp_path) -> Study:
+    """A folder of one's own that was never measured: three companies, a question each, gold page 0."""
+    made = DatasetFolder(tmp_path / "own")
+    for company in COMPANIES:
+        made.text(f"{company}_10K", f"{company} sold 5 tools", "Other page", company=company)
+        evidence = (0, f"{company} sold 5 tools")
+        made.question(f"q{HOSTILE}" if company == "Corp" else f"q{company}", f"{company}_10K", evidence)
+    profile = load_profile("default").replaced({"significance.n_draws": 100})
+    return Study(Corpus(read_dataset(made.write(), "own"), profile, {}, tmp_path / "artifacts"), METHODS)
+
+
+RUN = [("qAcme", ["Acme_10K#p0", "Bolt_10K#p1"]), ("qBolt", ["Bolt_10K#p1"]), (f"q{HOSTILE}", [f"{HOSTILE}#p1"])]
+
+
+def lines(tmp_path: Path, run=RUN) -> Path:
+    path = tmp_path / "my.jsonl"
+    path.write_text("".join(json.dumps({"question_id": name, "pages": pages}) + "\n" for name, pages in run))
+    return path
+
+
+def test_one_third_is_found_one_lost_inside_its_filing_and_one_with_it(mine, tmp_path):
+    found = diagnosis_of(mine, {"mine": lines(tmp_path)})
+    assert found.decomposition.loc[0, ["found", "page", "document"]].tolist() == pytest.approx([1 / 3] * 3)
+    kinds = found.failures.set_index("kind")
+    assert kinds.loc["neighbour page", ["n", "examples"]].tolist() == [1, ["qBolt"]]
+    assert kinds.loc["other company", ["n", "examples"]].tolist() == [1, [f"q{HOSTILE}"]]
+    assert found.beside == ()
+    assert found.paired.empty
+    assert found.alone.empty
+    assert found.actions.empty
+    means = found.metrics.set_index(["metric", "k"])["mean"]
+    assert means["mrr", 10] == pytest.approx((1 + 0 + 0) / 3)
+
+
+def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
+    rows = [("qAcme", "Acme_10K", 1, "Acme sold 5 tools"), ("qBolt", "Bolt_10K", 0, "nothing")]
+    run = pd.DataFrame(rows, columns=["question_id", "doc", "page", "text"])
+    found = diagnosis_of(mine, {"mine": run})
+    means = found.metrics.set_index(["metric", "k"])["mean"]
+    assert means["ctx_rouge_l", 5] == pytest.approx(1 / 3)
+    assert not diagnosis_of(mine, {"mine": run.drop(columns="text")}).metrics["metric"].isin(["ctx_bleu"]).any()
+
+
+def test_several_runs_stand_beside_each_other(mine, tmp_path):
+    better = lines(tmp_path, [(f"q{HOSTILE}" if one == "Corp" else f"q{one}", [f"{one}_10K#p0"]) for one in COMPANIES])
+    second = tmp_path / "second.jsonl"
+    better.rename(second)
+    found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
+    pairs = found.paired.set_index(["run", "method"])["difference"]
+    assert pairs.to_dict() == pytest.approx({("mine", "second"): -2 / 3, ("second", "mine"): 2 / 3})
+    assert [one.name for one in kept_runs(mine.home)] == ["mine", "second"]
+    assert "second finds 100%" in found.to_text(80)
+
+
+@pytest.mark.parametrize("name", ["dense", "../up", "", "a b", "<b>", ".hidden"])
+def test_a_name_that_is_no_file_s_or_a_row_s_is_refused(mine, tmp_path, name):
+    with pytest.raises(StudyError, match="a run is named"):
+        diagnosis_of(mine, {name: lines(tmp_path)})
+    with pytest.raises(StudyError, match="no run is given"):
+        diagnosis_of(mine, {})
+
+
+def test_a_thousand_questions_with_a_thousand_ranks_are_read_whole(tmp_path):
+    ids = [f"q{number:04d}" for number in range(1000)]
+    ranks = [f" Q0 F{place % 40}#p{place:04d} {place + 1} {1000 - place} t\n" for place in range(1000)]
+    path = tmp_path / "big.trec.gz"
+    path.write_bytes(gzip.compress("".join(name + rank for name in ids for rank in ranks).encode(), 1))
+    gold = {"doc_name": "F7", "gold_pages": [[place % 30] for place in range(1000)]}
+    questions = pd.DataFrame({"question_id": ids} | gold)
+    filings = pd.DataFrame({"doc_name": [f"F{place}" for place in range(40)], "n_pages": 1000, "company": "c"})
+    run = read_run(path, questions, filings).run
+    assert len(run) == 1_000_000
+    small = type("Small", (), {"questions": questions, "filings": filings, "profile": load_profile("default")})
+    small.dataset = type("Named", (), {"name": "none"})
+    found = Metrics(evaluate_given(small, run, "x"))
+    is_seen = np.array([place % 30 == 7 for place in range(1000)])
+    assert (found["x", "page_recall", 10].to_numpy() == is_seen).all()
+
+
+def test_the_page_shows_text_as_text_and_needs_no_other_file(mine, tmp_path):
+    page = diagnosis_of(mine, {"mine": lines(tmp_path)}).to_html()
+    assert HOSTILE not in page
+    assert "&lt;/script&gt;&lt;img src=x" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org/", "")
+    assert "<link" not in page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_path, scheme):  # noqa: F811
+    package = importlib.util.find_spec("axe_playwright_python")
+    axe = Path(package.origin).with_name("axe.min.js").read_text()
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    noisy = financebench.published.runs["standard", "dense"].sample(frac=1, random_state=0)
+    frame = noisy.rename(columns={"doc_name": "doc"})[["question_id", "doc", "page"]]
+    found = diagnosis_of(mine, {"mine": lines(tmp_path)}), diagnosis_of(financebench, {"mine": frame, "other": frame})
+    for width, one in ((1200, found[0]), (390, found[1])):
+        path = tmp_path / "page.html"
+        path.write_text(one.to_html())
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get(path.as_uri())
+        assert browser.execute_script("return window.hacked === undefined")
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        browser.execute_script(axe)
+        code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
+        assert browser.execute_async_script(code) == []
