@@ -182,5 +182,5 @@ def write_summary(study: Study, metrics: pd.DataFrame) -> pd.DataFrame:
         found = summarise(metrics, Resampling.of(study))
         found.to_csv(target / SUMMARY_FILE, index=False, float_format="%.6f")
 
-    entry = study.store.get(SUMMARY, params, compute, 3, public=True)
+    entry = study.store.get(SUMMARY, params, compute, 4, public=True)
     return read_csv(study.write(SUMMARY_FILE, entry.read(SUMMARY_FILE)), k="Int64")

@@ -107,6 +107,7 @@ class Resampling:
     """Draws of whole companies, for the intervals and paired tests of a study.
 
     A question may occur several times, as in several contexts. A second Series is matched by index, not by position.
+    Companies are drawn in the order of ``company``, so that the same values in another order have the same interval.
     """
 
     company: pd.Series  # of each question, or what else clusters them, indexed by question_id
@@ -119,8 +120,12 @@ class Resampling:
         settings, column = study.profile.significance, {"company": "company", "filing": "doc_name"}[by]
         return cls(study.questions.set_index("question_id")[column], settings.n_draws, settings.seed)
 
+    def _in_order(self, values: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
+        return values.iloc[np.argsort(self.company.index.get_indexer(values.index), kind="stable")]
+
     def _cluster_sums(self, values: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         """Sum and number of the values of each cluster."""
+        values = self._in_order(values)
         numbers, n_missing = values.to_numpy(float), int(values.isna().sum())
         if not len(numbers):
             raise ValueError("needs one question at least")
@@ -201,6 +206,7 @@ class Resampling:
 
     def sums(self, columns: pd.DataFrame, times: int = 1) -> np.ndarray:
         """Column sums of draws of companies, shape (n_draws, n_columns); see :func:`resampled_sums`."""
+        columns = self._in_order(columns)
         company = self.company.reindex(columns.index).to_numpy()
         return resampled_sums(columns.to_numpy(float), company, self.n_draws, self.seed, times)
 

@@ -126,6 +126,14 @@ def test_wilson_is_scipys_where_the_mean_is_a_share(n, share):
 THREE_EACH = np.repeat(np.arange(20), 3)
 
 
+def test_the_order_of_the_questions_changes_no_interval_and_no_p():
+    of_companies, values = draws(CLUSTERS), pd.Series(VALUES)
+    other = values[::-1]
+    assert of_companies.interval(other) == of_companies.interval(values)
+    assert of_companies.p(other, other * 0) == of_companies.p(values, values * 0)
+    assert np.array_equal(of_companies.sums(other.to_frame()), of_companies.sums(values.to_frame()))
+
+
 def test_rank_correlation_is_spearmans_within_its_interval():
     rng = np.random.default_rng(3)
     a = pd.Series(rng.integers(0, 5, 60).astype(float))

@@ -248,7 +248,7 @@ def ranked(home: Study, study: Study, name: str) -> pd.DataFrame:
 
 
 def light_scores(home: Study, study: Study) -> np.ndarray:
-    """The light scorer's score of every page of a part for every question, shape (n_questions, n_pages).
+    """The light page scorer's score of every page of a part for every question, shape (n_questions, n_pages).
 
     A page's vector is that of its first window, which has the tokens that the scorer reads of a page.
     """

@@ -1,8 +1,8 @@
 """What known evaluation mistakes add to the page scorer's score, one at a time.
 
 Published code for this method has made each of them. A mistake is added alone to the honest run, and the difference is
-reported with its interval; nothing else uses a score with a mistake. The light scorer takes minutes for all of them and
-is measured here; on the fine-tuned one three of them train every fold again (``python -m lib mistakes``, hours).
+reported with its interval; nothing else uses a score with a mistake. The light page scorer takes minutes for all of
+them and is measured here; on the fine-tuned one three train every fold again (``python -m lib mistakes``, hours).
 """
 
 from collections.abc import Callable
@@ -98,7 +98,7 @@ def added_by_mistakes(values: pd.DataFrame, resampling: Resampling) -> pd.DataFr
 
 
 def measure_light(study: Study, k: int) -> pd.DataFrame:
-    """Every mistake on the light scorer; see :func:`mistake_values`."""
+    """Every mistake on the light page scorer; see :func:`mistake_values`."""
     scores = {HONEST: pages_first.scorer_scores(study, "light")}
     for mistake, score_fold in {"page-zero": _without_page_zero, "repeats": _with_repeats}.items():
         params = {"settings": dict(study.profile.page_scorer_light), "mistake": mistake}

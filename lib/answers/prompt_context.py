@@ -43,7 +43,7 @@ class Context:
         """The context as the tables print it."""
         if self.name == NONE:
             return "no context"
-        said, title = {BEST_BASELINE: "best baseline", **IN_WORDS}.get(self.name), METHODS[self.method].title
+        said, title = {BEST_BASELINE: "best ordinary method", **IN_WORDS}.get(self.name), METHODS[self.method].title
         return f"{said} ({title})" if said else title
 
 

@@ -71,7 +71,7 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class FoldData:
-    """All that the light scorer reads in a fold."""
+    """All that the light page scorer reads in a fold."""
 
     questions: np.ndarray  # unit vectors, shape (n_questions, d)
     pages: np.ndarray  # unit vectors, shape (n_pages, d)

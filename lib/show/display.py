@@ -127,9 +127,9 @@ def ends_of(frame: pd.DataFrame, name: str) -> tuple[str, str] | None:
 def laid_out(frame: pd.DataFrame, show: Sequence[str] | Mapping[str, str] = ()) -> pd.DataFrame:
     """A frame as a table prints it.
 
-    ``x``, ``x_low`` and ``x_high`` are one cell, with a sign where x is a difference or a gain; a difference beside its
-    ``p_holm`` (or ``p``) gets the verdict of :func:`lib.stats.tier`. ``p…`` is a p-value and ``…_s`` seconds; names of
-    methods, metrics and conditions are printed as their titles.
+    ``x``, ``x_low`` and ``x_high`` are one cell, with a sign where x is a difference or a gain; a difference of a frame
+    with ``p_holm`` (or ``p``) gets the verdict of :func:`lib.stats.tier`, also where the p itself is not shown. ``p…``
+    is a p-value and ``…_s`` seconds; names of methods, metrics and conditions are printed as their titles.
 
     Args:
         frame: the data; cells that are text already stay as they are.
@@ -142,7 +142,7 @@ def laid_out(frame: pd.DataFrame, show: Sequence[str] | Mapping[str, str] = ()) 
     columns = show if isinstance(show, Mapping) else {HEADS.get(one) or heading(one): one for one in show}
     shown = pd.DataFrame({head: cells(frame, name) for head, name in columns.items()}, frame.index)
     tested = next((one for one in columns.values() if DIFFERENCE.search(one) and ends_of(frame, one)), None)
-    p = next((one for one in ("p_holm", "p") if one in columns.values()), None)
+    p = next((one for one in ("p_holm", "p") if one in frame), None)
     if tested and p:
         shown["Verdict"] = [*map(tier, *(frame[one] for one in ends_of(frame, tested)), frame[p])]
     return shown

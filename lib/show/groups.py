@@ -25,7 +25,7 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
     """One stacked bar per method, adding to 1, the best on top; a mark is its page recall with the filing given."""
     mean = summary.pivot(index="method", columns=["condition", "metric"], values="mean").loc[[*methods]]
     mean = mean.sort_values(("standard", METRIC_OF["found"]), ascending=False, kind="stable")
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.31 * len(mean) + 1.1))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.26 * len(mean) + 1.1))
     rows, left = np.arange(len(mean)), np.zeros(len(mean))
     for step in STEPS:
         width = mean["standard", METRIC_OF[step]].to_numpy()
@@ -60,7 +60,7 @@ def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
     """A panel per metric, a row per group, a mark per run with its 95 % interval; small groups are hollow."""
     sizes, step = frame.drop_duplicates("group").set_index("group"), 0.7 / len(seen)
-    height = (0.1 + 0.12 * len(seen)) * len(sizes) + 1.1
+    height = (0.08 + 0.085 * len(seen)) * len(sizes) + 1.1
     drawn, panels = plt.subplots(1, len(metrics), figsize=(SHOWN_WIDTH, height), sharey=True, squeeze=False)
     for axes, metric in zip(panels[0], metrics, strict=True):
         for place, (run, colour, marker) in enumerate(zip(seen, COLOURS, MARKERS, strict=False)):
@@ -83,7 +83,7 @@ def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
     """How many misses of each kind (:func:`lib.analysis.failures.typology`), a bar per run, which are its columns
     ``names``; kinds that never occur are left out."""
     part = table[table[list(names)].sum(axis=1) > 0]
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, (0.14 + 0.17 * len(names)) * len(part) + 0.8))
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, (0.2 + 0.12 * len(names)) * len(part) + 0.8))
     counts = {name: pd.DataFrame({"mean": part[name]}) for name in names}
     bars(axes, counts, [f"{row.kind}\n({row.step} step)" for row in part.itertuples()], COLOURS, 0.78)
     axes.set(xlabel="missed gold pages", ylim=(len(part) - 0.5, -0.5), axisbelow=True)

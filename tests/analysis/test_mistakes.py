@@ -1,4 +1,4 @@
-"""The evaluation mistakes: the table adds up, all are measured on the light scorer, and a chapter trains no other."""
+"""Evaluation mistakes: the table adds up, all are measured on the light page scorer, and chapters train no other."""
 
 import numpy as np
 import pandas as pd

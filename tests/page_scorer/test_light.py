@@ -1,4 +1,4 @@
-"""The light scorer: its loss, that it learns what there is to learn, and that it learns nothing from test questions."""
+"""The light page scorer: its loss, that it learns what can be learnt, and nothing from test questions."""
 
 import math
 from dataclasses import replace
