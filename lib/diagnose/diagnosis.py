@@ -123,7 +123,8 @@ def diagnosis_of(
         parts.append(evaluate_given(study, read.run, name, _texts(study, read, of_run[name].append)))
         keep(study.home, name, read.run, parts[-1])
         missed[name] = pages_missed(read.run, study.questions, study.filings, k, texts)
-    own, metrics = pd.concat(parts, ignore_index=True), Metrics(pd.concat([*parts, known_rows(study)]))
+    own = pd.concat(parts, ignore_index=True)
+    metrics = Metrics(pd.concat([part for part in (own, known_rows(study)) if len(part)]))
     rows = [name for name in METHODS if (name, "page_recall", k) in metrics]
     best = [best_baseline(metrics, k)] if {*rows} & {*baselines()} else []
     beside = tuple(dict.fromkeys([*best, *(name for name in BESIDE if name in rows)]))

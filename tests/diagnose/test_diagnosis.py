@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import ir_measures
@@ -28,7 +29,7 @@ from lib.words import StudyError
 from tests.conftest import DatasetFolder
 from tests.small import browser  # noqa: F401
 
-HOSTILE = "</script><img src=x onerror=window.hacked=1>"
+HOSTILE = "</script><img/src=x/onerror=window.hacked=1>"
 COMPANIES = ("Acme", "Bolt", "Corp")
 
 
@@ -210,9 +211,9 @@ def test_a_thousand_questions_with_a_thousand_ranks_are_read_whole(tmp_path):
 def test_the_page_shows_text_as_text_and_needs_no_other_file(mine, tmp_path):
     page = diagnosis_of(mine, {"mine": lines(tmp_path)}).to_html()
     assert HOSTILE not in page
-    assert "&lt;/script&gt;&lt;img src=x" in page
+    assert "&lt;/script&gt;&lt;img/src=x" in page
     assert "<script" not in page
-    assert "http" not in page.replace("http://www.w3.org/", "")
+    assert re.findall(r"""(?:src|href|url\()=?["']?https?:""", page) == []
     assert "<link" not in page
 
 
