@@ -1,7 +1,7 @@
 """How sure a reading of tables is, fitted and measured: ``python -m extras.sure`` writes ``lib/answers/sure.json``.
 
-A threshold is the least one from which on, for each question set, AIM of what is answered is right: chosen on
-predictions of inner folds by company, and measured on companies that neither coefficients nor threshold have seen.
+A reading is given as an answer where its chance is AIM or more, a threshold that is not chosen; what that gives is
+measured on companies that the coefficients have not seen. The features were chosen by people who had seen these means.
 """
 
 import json
@@ -23,8 +23,7 @@ from lib.studies import open_study
 from lib.study import Study
 
 METHOD, N_FOLDS, AIM, STRENGTH = "ahead", 5, 0.9, 0.1
-SEEDS, INNER = range(10), range(3)  # of folds
-FEWEST = 5  # answers of a set that a share is of
+SEEDS = range(10)  # of folds
 
 
 def readings(study: Study) -> pd.DataFrame:
@@ -55,35 +54,13 @@ def fit(part: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, float]:
     return slope, float(model[1].intercept_[0] - slope @ scaler.mean_)
 
 
-def out_of_fold(part: pd.DataFrame, names: Sequence[str], seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The chance of each reading by a model of other companies, and the fold of each."""
+def out_of_fold(part: pd.DataFrame, names: Sequence[str], seed: int) -> np.ndarray:
+    """The chance of each reading by a model of other companies."""
     folds, found = assign_folds(part["company"].tolist(), N_FOLDS, seed), np.zeros(len(part))
     for fold in np.unique(folds):
         slope, intercept = fit(part[folds != fold], names)
         found[folds == fold] = 1 / (1 + np.exp(-(part.loc[folds == fold, names].to_numpy(float) @ slope + intercept)))
-    return found, folds
-
-
-def least(part: pd.DataFrame, chances: np.ndarray) -> float:
-    """The least chance from which on AIM of each set's readings are right, of FEWEST or more; above all if none."""
-
-    def holds(floor: float) -> bool:
-        kept = part[chances >= floor].groupby("set")["right"]
-        return kept.ngroups == part["set"].nunique() and (kept.size() >= FEWEST).all() and (kept.mean() >= AIM).all()
-
-    return min(filter(holds, np.unique(chances)), default=1.0)
-
-
-def measured(read: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Whether each reading is given as an answer by the model and the threshold of other companies: a column a seed."""
-    given = pd.DataFrame(index=read.index)
-    for seed in SEEDS:
-        chances, folds = out_of_fold(read, names, seed)
-        for fold in np.unique(folds):
-            train = read[folds != fold]
-            floor = least(train, np.mean([out_of_fold(train, names, inner)[0] for inner in INNER], axis=0))
-            given.loc[folds == fold, seed] = chances[folds == fold] >= floor
-    return given.astype(bool)
+    return found
 
 
 def write(studies: Sequence[Study]) -> dict:
@@ -91,8 +68,8 @@ def write(studies: Sequence[Study]) -> dict:
     every = pd.concat(map(readings, studies), ignore_index=True)
     names = [*every.columns.drop(["question_id", "set", "company", "is_read", "right"])]
     read = every[every["is_read"]].reset_index(drop=True)
-    given, (slope, intercept) = measured(read, names), fit(read, names)
-    floor = least(read, np.mean([out_of_fold(read, names, seed)[0] for seed in SEEDS], axis=0))
+    given = pd.DataFrame({seed: out_of_fold(read, names, seed) >= AIM for seed in SEEDS})
+    slope, intercept = fit(read, names)
     rows = []
     for name, asked in every.groupby("set", sort=False):
         mine = read["set"] == name
@@ -103,8 +80,8 @@ def write(studies: Sequence[Study]) -> dict:
             about | {"answered": round(answered / len(asked), 4), "right_of_answered": round(right / answered, 4)}
         )
     coefficients = dict(zip(names, slope.round(4).tolist(), strict=True))
-    found = {"least": round(floor, 4), "intercept": round(intercept, 4), "coefficients": coefficients}
-    found |= {"aim": AIM, "method": METHOD, "n_draws": len(SEEDS), "measured": rows}
+    found = {"least": AIM, "intercept": round(intercept, 4), "coefficients": coefficients}
+    found |= {"method": METHOD, "n_draws": len(SEEDS), "measured": rows}
     sure.FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return found
 

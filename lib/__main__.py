@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 import yaml
@@ -122,27 +123,33 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
     return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 
 
-@command(click.argument("question"), option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"))
-def ask(names: Names, question: str, k: int) -> Iterator[str]:
-    """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
-    from lib.archive.ask import Archive, page_picture
+@command(
+    click.argument("question", required=False),
+    option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
+    option(
+        "-f", "--questions-file", type=click.File("rb"), help="questions, one a line, in place of QUESTION; - is read"
+    ),
+    option("--json", "as_json", is_flag=True, help="a line of JSON for each question"),
+)
+def ask(names: Names, question: str | None, k: int, questions_file: BinaryIO | None, as_json: bool) -> Iterator[str]:
+    """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
+    from lib.archive.ask import Archive, with_pictures, written
     from lib.archive.index import shards_of
-    from lib.data.records import printable
     from lib.profile import load_profile
 
+    if question == "-":
+        question, questions_file = None, sys.stdin.buffer
+    if (question is None) == (questions_file is None):
+        raise StudyError("give a question, or a file of questions with -f, and not both")
+    asked = filter(bytes.strip, questions_file or [question.encode("utf-8", "surrogateescape")])
     shards = shards_of(names.dataset, names.profile)
     now = shards.compare()
     if any(now.counts.values()):
         click.echo(f"the folder differs from its index: {now}; run make index", err=True)
     archive = Archive(shards, load_profile(names.profile), now.names)
-    asked = filter(bytes.strip, sys.stdin.buffer) if question == "-" else [question.encode("utf-8", "surrogateescape")]
     for line in asked:
-        for number, page in archive.ask(line.decode("utf-8", "replace").strip(), k).iterrows():
-            try:
-                drawn = page_picture(shards, page)
-            except (StudyError, OSError) as error:
-                drawn = f"no picture: {error}"
-            yield f"{number + 1}. {printable(page['doc_name'])}, page {page['page']}: {page['score']:.2f}; {drawn}"
+        found = with_pictures(shards, archive.answer(line.decode("utf-8", "replace").strip(), k))
+        yield json.dumps(found) if as_json else written(found)
 
 
 @command(

@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from lib.answers.asked import FILLER, Wanted, asked_for, core_of
-from lib.answers.formulas import formula_named, item_named
+from lib.answers.asked import FILLER, SAID, Wanted, asked_for, core_of
+from lib.answers.formulas import formula_named, item_named, spoken
 from lib.answers.reading import Cell, Reader, Result, read, stems
 from lib.data.rows import Line, Sheet, plain
 
@@ -46,7 +46,7 @@ def fitted() -> dict:
 
 
 def reading(question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet]) -> Reading:
-    """What is read from pages, best first: of the filings that a question names (``named``, with names), else of all."""
+    """What is read from pages, best first: of the filings that a question names, with their names, else of all."""
     sheets = [sheet for sheet in sheets if sheet.doc_name in named] or [*sheets]
     names = sorted(set(chain(*named.values())))
     wanted = asked_for(question, names)
@@ -78,6 +78,8 @@ def features(
     return {
         "company named": float(bool(names)),
         "year asked": float(wanted.year is not None),
+        "statement said": float(bool(SAID.search(spoken(question)))),
+        "unit asked": float(wanted.unit is not None),
         "row by words": float(wanted.source == "row"),
         "cells": math.log1p(len(lines)),
         "fit of row": min(cell.score for cell in found.cells),
