@@ -21,14 +21,14 @@ from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
 from lib.answers.reading import Cell
 from lib.answers.sure import BESIDE, reading
+from lib.archive.described import described, pages_of
 from lib.archive.index import PICTURES, Shards
 from lib.data.pdf import picture
 from lib.data.records import printable
 from lib.files import digest_of, write_atomically
 from lib.profile import Settings, load_profile
-from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.identity import Identity, asked_period, filing_identities, identity_features, without_records
+from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
 from lib.words import StudyError
 
 NEAREST = 5  # filings whose pages are ranked
@@ -44,16 +44,13 @@ class Archive:
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
-        pages = (pd.read_parquet(shards.path("pages", name)) for name in names)
-        self.pages = pd.concat(pages, ignore_index=True)
+        self.pages = pages_of(shards, names)
         tables, vectors = zip(*(shards.windows(name, ["doc_name", "page"]) for name in names), strict=True)
         place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
         self.owners = place.get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[["doc_name", "page"]]))
         self.vectors = np.concatenate(vectors)
-        filings = without_records(self.pages[["doc_name"]].drop_duplicates())
-        self.filed = filing_identities(filings, self.pages)
-        self.filing = pd.Index(filings["doc_name"]).get_indexer(self.pages["doc_name"])
-        self.words = BM25.of_texts(self.pages["text"], self.profile.bm25.k1, self.profile.bm25.b)
+        self.words, self.filed = described(shards, names, self.pages, self.profile.bm25)
+        self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.pages["doc_name"])
 
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
