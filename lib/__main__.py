@@ -106,7 +106,7 @@ def methods() -> None:
 )
 def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
-    from lib.archive.described import describe
+    from lib.archive.described import described
     from lib.archive.index import shards_of, write_shards
     from lib.profile import load_profile
 
@@ -120,7 +120,7 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
         click.echo(f"{Path(filing.source).name}: {blank}; recognise them (OCR) if they are scans", err=True)
     n_now, changes = len(shards.names()), str(before)
     if n_now:
-        describe(shards, load_profile(names.profile).bm25)
+        described(shards, shards.names(), load_profile(names.profile).bm25)
     if not (n_now or left_out or changes):
         raise StudyError(f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in the README")
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)

@@ -37,25 +37,26 @@ PASSAGE_LINES = 8
 
 
 class Archive:
-    """An archive in memory, of all filings of an index or some: pages and their words, vectors, filings' identities."""
+    """An archive opened, of all filings of an index or some: pages' places and words, vectors, filings' identities."""
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
         if not (names := names or shards.compare().names):
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
-        self.pages = pages_of(shards, names)
-        tables, vectors = zip(*(shards.windows(name, ["doc_name", "page"]) for name in names), strict=True)
-        place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
-        self.owners = place.get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[["doc_name", "page"]]))
-        self.vectors = np.concatenate(vectors)
-        self.words, self.filed = described(shards, names, self.pages, self.profile.bm25)
-        self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.pages["doc_name"])
+        self.shards, self.names = shards, [*names]
+        self.places, self.words, self.filed, self.owners, self.vectors = described(shards, names, self.profile.bm25)
+        self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """PAGE_COLUMNS of all filings."""
+        return pages_of(self.shards, self.names)
 
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
-        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.pages))[0]
+        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.places))[0]
         words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
         scores = _scaled(words) + _scaled(np.where(np.isfinite(dense), dense, 0.0)) + _scaled(identity)[self.filing]
@@ -63,7 +64,8 @@ class Archive:
         is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
-        return self.pages[is_near].reset_index(drop=True), Vectors(*asked, rows, self.vectors[kept])
+        near = pages_of(self.shards, self.places.loc[is_near, "doc_name"].unique())
+        return near, Vectors(*asked, rows, self.vectors[kept])
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
         """The best k pages (doc_name, page, text, score) by ``ranker``, which is by default the saved one."""
