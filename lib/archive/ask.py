@@ -93,7 +93,7 @@ class Archive:
         (named,), asked = filings_named([question], self.filed), asked_period(question)
         places = found[["doc_name", "page", "text"]].itertuples(index=False, name=None)
         read = reading(question, named, [sheet(name, page, known[name].year, text) for name, page, text in places])
-        unsure = f"a reading would be right by a chance of {read.sure:.0%} alone" if read.result.text else ""
+        unsure = f"a figure was read, with a chance of being right of {read.sure:.0%}" if read.result.text else ""
         pages = [
             {
                 "document": page.doc_name,
@@ -163,7 +163,7 @@ def page_picture(shards: Shards, doc_name: str, page: int, evidence: str = "") -
     if not target.is_file():
         if not shards.renewed(source, record):
             raise StudyError("the filing was changed; run make index")
-        write_atomically(target, picture(source, page, DPI, evidence))
+        write_atomically(target, picture(source, int(page), DPI, evidence))
     return target
 
 
