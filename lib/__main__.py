@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
+from typing import BinaryIO
 
 import click
 import yaml
@@ -123,7 +124,9 @@ def methods() -> None:
 )
 def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
     """Index a folder of filings, PDFs or page text, filing by filing; resumed where it stopped."""
+    from lib.archive.described import described
     from lib.archive.index import shards_of, write_shards
+    from lib.profile import load_profile
 
     shards = shards_of(names.dataset, names.profile, to)
     before, done = write_shards(shards, engine, workers, partial(click.echo, err=True))
@@ -134,33 +137,41 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
         blank = f"{filing.n_blank} of {filing.n_pages} pages have no text"
         click.echo(f"{Path(filing.source).name}: {blank}; recognise them (OCR) if they are scans", err=True)
     n_now, changes = len(shards.names()), str(before)
+    if n_now:
+        described(shards, shards.names(), load_profile(names.profile).bm25)
     if not (n_now or left_out or changes):
         raise StudyError(f"{shards.root} has no filings; put PDFs into it, or see the dataset layout in the README")
     changes = "".join(f", {words}" for words in (changes, left_out and f"{len(left_out)} left out") if words)
     return f"{shards.folder}: {n_now} filings{changes}; read now: {done['n_pages'].sum()} pages of {len(done)} filings"
 
 
-@command(click.argument("question"), option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"))
-def ask(names: Names, question: str, k: int) -> Iterator[str]:
-    """Print the pages of an indexed folder that fit a question best; QUESTION is - to read questions line by line."""
-    from lib.archive.ask import Archive, page_picture
+@command(
+    click.argument("question", required=False),
+    option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
+    option(
+        "-f", "--questions-file", type=click.File("rb"), help="questions, one a line, in place of QUESTION; - is read"
+    ),
+    option("--json", "as_json", is_flag=True, help="a line of JSON for each question"),
+)
+def ask(names: Names, question: str | None, k: int, questions_file: BinaryIO | None, as_json: bool) -> Iterator[str]:
+    """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
+    from lib.archive.ask import Archive, with_pictures, written
     from lib.archive.index import shards_of
-    from lib.data.records import printable
     from lib.profile import load_profile
 
+    if question == "-":
+        question, questions_file = None, sys.stdin.buffer
+    if (question is None) == (questions_file is None):
+        raise StudyError("give a question, or a file of questions with -f, and not both")
+    asked = filter(bytes.strip, questions_file or [question.encode("utf-8", "surrogateescape")])
     shards = shards_of(names.dataset, names.profile)
     now = shards.compare()
     if any(now.counts.values()):
         click.echo(f"the folder differs from its index: {now}; run make index", err=True)
     archive = Archive(shards, load_profile(names.profile), now.names)
-    asked = filter(bytes.strip, sys.stdin.buffer) if question == "-" else [question.encode("utf-8", "surrogateescape")]
     for line in asked:
-        for number, page in archive.ask(line.decode("utf-8", "replace").strip(), k).iterrows():
-            try:
-                drawn = page_picture(shards, page)
-            except (StudyError, OSError) as error:
-                drawn = f"no picture: {error}"
-            yield f"{number + 1}. {printable(page['doc_name'])}, page {page['page']}: {page['score']:.2f}; {drawn}"
+        found = with_pictures(shards, archive.answer(line.decode("utf-8", "replace").strip(), k))
+        yield json.dumps(found) if as_json else written(found)
 
 
 @command(

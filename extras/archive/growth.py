@@ -189,7 +189,7 @@ def _asked(home: Study, shards: Shards, part: Drawn) -> pd.DataFrame:
             best = archive.ask(asked.question, max(DEPTHS), of_company[companies[asked.doc_name]])
             rows.append(best.assign(question_id=asked.question_id, rank=range(1, len(best) + 1)))
         run = pd.concat(rows, ignore_index=True)
-        return _recalls(run, home.questions, part, len(archive.pages), ASKED)
+        return _recalls(run, home.questions, part, len(archive.places), ASKED)
 
     params = {"draw": part.draw, "doc_names": sorted(part.doc_names), "plan": shards.plan._asdict()}
     params |= {"trained": digest_of(inputs(home)), "nearest": NEAREST}

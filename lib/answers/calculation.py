@@ -15,15 +15,13 @@ import pandas as pd
 import lib.data
 from lib.answers.answers import Answers, answers, asked, context_params, score
 from lib.answers.asked import asked_for
-from lib.answers.pages_read import identities, pages_read, sheet_of
+from lib.answers.pages_read import filings_named, identities, pages_read, sheet_of
 from lib.answers.prompt_context import NONE, Context
 from lib.answers.reading import read
 from lib.corpus import edited
 from lib.files import digest_of_file
 from lib.method import remembered
 from lib.metrics.right import right_metrics
-from lib.retrievers.identity import company_match
-from lib.retrievers.names import core_words
 from lib.study import Study
 
 VERSION = 2
@@ -51,14 +49,9 @@ WAYS = {
 def named_filings(study: Study) -> dict[str, dict[str, tuple[str, ...]]]:
     """The filings of the company that each question names, with the company's names; none where it names none."""
     study.need_filings("reading tables for a question")
-    known, questions = identities(study), study.questions
-    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in known.values()]
-    match = company_match(questions["question"].tolist(), [*known.values()])
-    is_named = (match == match.max(axis=1, initial=0, keepdims=True)) & (match > 0)
-    return {
-        question_id: {name: forms for name, forms, is_one in zip(known, names, row, strict=True) if is_one}
-        for question_id, row in zip(questions["question_id"], is_named, strict=True)
-    }
+    questions, known = study.questions, [*identities(study).values()]
+    found = filings_named(questions["question"].tolist(), known)
+    return dict(zip(questions["question_id"], found, strict=True))
 
 
 def calculated(study: Study, wanted: Context, has_formulas: bool = True) -> pd.DataFrame:

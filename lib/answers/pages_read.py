@@ -1,11 +1,14 @@
 """The pages of a context as tables, which an answer is calculated from."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from lib.answers.prompt_context import Context, first_chunks
 from lib.data.rows import Sheet, kind_of, lines_of
 from lib.method import remembered
-from lib.retrievers.identity import Identity, filing_identities
+from lib.retrievers.identity import Identity, company_match, filing_identities
+from lib.retrievers.names import core_words
 from lib.study import Study
 
 
@@ -27,8 +30,23 @@ def identities(study: Study) -> dict[str, Identity]:
     return {one.doc_name: one for one in filing_identities(study.filings, study.pages)}
 
 
+def filings_named(questions: Sequence[str], known: Sequence[Identity]) -> list[dict[str, tuple[str, ...]]]:
+    """The filings of the company that each question names, with the company's names; none where it names none."""
+    names = [(*one.names, *(" ".join(core_words(name)) for name in one.names)) for one in known]
+    match = company_match(questions, known)
+    is_named = (match == match.max(axis=1, initial=0, keepdims=True)) & (match > 0)
+    return [
+        {one.doc_name: forms for one, forms, is_one in zip(known, names, row, strict=True) if is_one}
+        for row in is_named
+    ]
+
+
 @remembered
 def sheet_of(study: Study, doc_name: str, page: int) -> Sheet:
     """A page's tables."""
-    text = texts_of_pages(study)[doc_name, page]
-    return Sheet(doc_name, page, kind_of(text), identities(study)[doc_name].year, lines_of(text))
+    return sheet(doc_name, page, identities(study)[doc_name].year, texts_of_pages(study)[doc_name, page])
+
+
+def sheet(doc_name: str, page: int, year: int | None, text: str) -> Sheet:
+    """The tables of a page of this text, in the filing of a fiscal year."""
+    return Sheet(doc_name, page, kind_of(text), year, lines_of(text))

@@ -4,9 +4,10 @@ Each page of the archive gets the sum of three views without training, each brou
 of the page, the cosine of its best window, and how well its filing's identity (company, period, form, read from its
 first pages) fits the question. The gold filing is among the five nearest of 350 for .94 of FinanceBench's questions.
 The nearest filings' pages alone are described in all views (:mod:`lib.ahead.views`), as if they were the collection.
+Tables of the best pages are read for an answer, which is given where the reading is sure (:mod:`lib.answers.sure`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,42 +17,46 @@ from lib.ahead.ranker import Ranker, mixed
 from lib.ahead.search import saved_ranker
 from lib.ahead.terms import core
 from lib.ahead.views import PageViews, Vectors, pool_of
+from lib.answers.pages_read import filings_named, sheet
+from lib.answers.prompt_context import order_of_segments
+from lib.answers.reading import Cell
+from lib.answers.sure import BESIDE, reading
+from lib.archive.described import described, pages_of
 from lib.archive.index import PICTURES, Shards
 from lib.data.pdf import picture
-from lib.files import write_atomically
+from lib.data.records import printable
+from lib.files import digest_of, write_atomically
 from lib.profile import Settings, load_profile
-from lib.retrievers.bm25 import BM25
 from lib.retrievers.dense import best_window_scores
-from lib.retrievers.identity import filing_identities, identity_features, without_records
+from lib.retrievers.identity import Identity, asked_period, identity_features, without_records
 from lib.words import StudyError
 
 NEAREST = 5  # filings whose pages are ranked
 DPI = 110
+PASSAGE_LINES = 8
 
 
 class Archive:
-    """An archive in memory, of all filings of an index or some: pages and their words, vectors, filings' identities."""
+    """An archive opened, of all filings of an index or some: pages' places and words, vectors, filings' identities."""
 
     def __init__(self, shards: Shards, profile: Settings | None = None, names: Sequence[str] = ()):
         if not (names := names or shards.compare().names):
             raise StudyError(f"{shards.folder} contains no filing to search; run make index first")
         self.profile, self.ranker = profile or load_profile("default"), saved_ranker("index")
         self.encoder = shards.plan.encoder()
-        pages = (pd.read_parquet(shards.path("pages", name)) for name in names)
-        self.pages = pd.concat(pages, ignore_index=True)
-        tables, vectors = zip(*(shards.windows(name, ["doc_name", "page"]) for name in names), strict=True)
-        place = pd.MultiIndex.from_frame(self.pages[["doc_name", "page"]])
-        self.owners = place.get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[["doc_name", "page"]]))
-        self.vectors = np.concatenate(vectors)
-        filings = without_records(self.pages[["doc_name"]].drop_duplicates())
-        self.filed = filing_identities(filings, self.pages)
-        self.filing = pd.Index(filings["doc_name"]).get_indexer(self.pages["doc_name"])
-        self.words = BM25.of_texts(self.pages["text"], self.profile.bm25.k1, self.profile.bm25.b)
+        self.shards, self.names = shards, [*names]
+        self.places, self.words, self.filed, self.owners, self.vectors = described(shards, names, self.profile.bm25)
+        self.filing = pd.Index([one.doc_name for one in self.filed]).get_indexer(self.places["doc_name"])
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """PAGE_COLUMNS of all filings."""
+        return pages_of(self.shards, self.names)
 
     def nearest(self, question: str, n_filings: int = NEAREST) -> tuple[pd.DataFrame, Vectors]:
         """PAGE_COLUMNS of the filings with the best pages by the untrained score, and the vectors that rank them."""
         asked = np.split(self.encoder.encode([" ".join(question.split()), core(question)], "query"), 2)
-        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.pages))[0]
+        dense = best_window_scores(asked[0], self.vectors, self.owners, len(self.places))[0]
         words, fit = self.words.scores(self.words.tokens(question)), identity_features([question], self.filed)
         identity = fit["identity"][0] if fit["company"].max() > 0 else np.zeros(len(self.filed))
         scores = _scaled(words) + _scaled(np.where(np.isfinite(dense), dense, 0.0)) + _scaled(identity)[self.filing]
@@ -59,7 +64,8 @@ class Archive:
         is_near = np.isin(self.filing, best.sort_values(ascending=False, kind="stable").index[:n_filings])
         kept = is_near[self.owners]
         rows = (np.cumsum(is_near) - 1)[self.owners[kept]]
-        return self.pages[is_near].reset_index(drop=True), Vectors(*asked, rows, self.vectors[kept])
+        near = pages_of(self.shards, self.places.loc[is_near, "doc_name"].unique())
+        return near, Vectors(*asked, rows, self.vectors[kept])
 
     def ask(self, question: str, k: int = 5, ranker: Ranker | None = None) -> pd.DataFrame:
         """The best k pages (doc_name, page, text, score) by ``ranker``, which is by default the saved one."""
@@ -72,6 +78,70 @@ class Archive:
         best = np.argsort(-scores, kind="stable")[:k]
         return pages.iloc[pool.columns[best]].assign(score=scores[best]).reset_index(drop=True)
 
+    def answer(self, question: str, k: int = 5) -> dict:
+        """What the archive says to a question, as JSON has it; pages count from 0.
+
+        Returns:
+            ``question``; ``answer``, None where no reading is sure; ``confidence``, the chance that it is right;
+            ``why_not``; ``formula`` and ``cells`` of the answer, each with ``document``, ``page``, ``row``,
+            ``year`` of the column, ``value`` as printed and ``unit``; and the best k ``pages``, each with ``document``,
+            ``page``, ``score`` of the ranker, ``filing`` (company, year, form), ``fits`` of what is asked for, and
+            ``passage``.
+        """
+        found = self.ask(question, max(k, BESIDE))
+        known = {one.doc_name: one for one in self.filed}
+        (named,), asked = filings_named([question], self.filed), asked_period(question)
+        places = found[["doc_name", "page", "text"]].itertuples(index=False, name=None)
+        read = reading(question, named, [sheet(name, page, known[name].year, text) for name, page, text in places])
+        unsure = f"a figure was read, with a chance of being right of {read.sure:.0%}" if read.result.text else ""
+        pages = [
+            {
+                "document": page.doc_name,
+                "page": int(page.page),
+                "score": round(float(page.score), 3),
+                "filing": known[page.doc_name].header,
+                "fits": fits(known[page.doc_name], named, asked),
+                "passage": passage,
+            }
+            for page, passage in zip(found[:k].itertuples(), passages(question, found["text"][:k]), strict=True)
+        ]
+        return {
+            "question": question,
+            "answer": read.result.text if read.is_sure else None,
+            "confidence": round(read.sure, 3),
+            "why_not": "" if read.is_sure else read.result.why_not or unsure,
+            "formula": read.result.formula if read.is_sure else "",
+            "cells": list(map(shown, read.result.cells)) if read.is_sure else [],
+            "pages": pages,
+        }
+
+
+def shown(cell: Cell) -> dict:
+    """A cell as JSON has it."""
+    place = {"document": cell.doc_name, "page": int(cell.page), "row": cell.label, "year": cell.year}
+    return {"item": cell.name.replace("_", " ")} | place | {"value": f"{cell.shown:,.12g}", "unit": cell.unit}
+
+
+def fits(filing: Identity, named: Container[str], asked: Identity) -> str:
+    """How a filing's identity fits a question: in words, company, then year."""
+    if not named:
+        return "no company of the archive is named"
+    company = "company" if filing.doc_name in named else "another company"
+    if asked.year is None or filing.year is None:
+        return f"{company}, year unknown"
+    return f"{company} and year" if filing.year == asked.year else f"{company}, {filing.year - asked.year:+d} years"
+
+
+def passages(question: str, texts: Sequence[str]) -> list[str]:
+    """The lines of each text that share most words with a question, by weight."""
+    lines = [[line for line in text.splitlines() if line.strip()] for text in texts]
+    step = PASSAGE_LINES // 2
+    parts = [
+        ["\n".join(page[at : at + PASSAGE_LINES]) for at in range(0, max(1, len(page) - step), step)] for page in lines
+    ]
+    best = dict(order_of_segments(question, parts)[: len(parts)])
+    return [part[best[number]] for number, part in enumerate(parts)]
+
 
 def _scaled(values: np.ndarray) -> np.ndarray:
     """Distances from the mean, in the largest of them; zeros where all are equal."""
@@ -79,19 +149,52 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     return centred / (np.abs(centred).max() or 1.0)
 
 
-def page_picture(shards: Shards, page: pd.Series) -> Path:
-    """The picture of a page (doc_name, page), named by its filing's hash.
+def page_picture(shards: Shards, doc_name: str, page: int, evidence: str = "") -> Path:
+    """The picture of a page with the lines of ``evidence`` marked, named by its filing's hash.
 
     Raises:
         StudyError: the filing is text alone, was changed, or the page cannot be drawn.
     """
-    record = shards.record(page["doc_name"])
-    source, number = shards.root / record["source"], int(page["page"])
+    record = shards.record(doc_name)
+    source, marked = shards.root / record["source"], f"-{digest_of(evidence)[:8]}" if evidence else ""
     if source.suffix == ".jsonl":
         raise StudyError("page text alone")
-    target = shards.folder / PICTURES / f"{record['sha256'][:16]}-p{number:04}.png"
+    target = shards.folder / PICTURES / f"{record['sha256'][:16]}-p{page:04}{marked}.png"
     if not target.is_file():
         if not shards.renewed(source, record):
             raise StudyError("the filing was changed; run make index")
-        write_atomically(target, picture(source, number, DPI))
+        write_atomically(target, picture(source, int(page), DPI, evidence))
     return target
+
+
+def with_pictures(shards: Shards, found: dict) -> dict:
+    """An answer whose pages have a ``picture``: the cells' rows marked, else the passage; or why there is none."""
+    rows = {}
+    for cell in found["cells"]:
+        rows.setdefault((cell["document"], cell["page"]), []).extend([cell["row"], cell["value"].lstrip("-")])
+    pages = []
+    for page in found["pages"]:
+        place = page["document"], page["page"]
+        try:
+            drawn = str(page_picture(shards, *place, "\n".join(rows.get(place, [page["passage"]]))))
+        except (StudyError, OSError) as error:
+            drawn = f"no picture: {error}"
+        pages.append(page | {"picture": drawn})
+    return found | {"pages": pages}
+
+
+def written(found: dict) -> str:
+    """An answer with pictures as lines for a person: the answer and where it is from, then the pages, from 0."""
+    if found["answer"] is None:
+        lines = [f"no figure found: {found['why_not']}"]
+    else:
+        formula = found["formula"].replace("_", " ")
+        lines = [f"{found['answer']} = {formula} (chance of being right {found['confidence']:.0%})"]
+    for cell in found["cells"]:
+        value = f"   {cell['item']} {cell['year']} = {cell['value']} {cell['unit']}".rstrip()
+        lines.append(f"{value}: row “{cell['row']}”, column {cell['year']}, {cell['document']}, page {cell['page']}")
+    for rank, page in enumerate(found["pages"], 1):
+        about = f"{page['filing']} ({page['fits']}), score {page['score']:.2f}"
+        lines.append(f"{rank}. {page['document']}, page {page['page']}: {about}")
+        lines += [f"   {' '.join(page['passage'].split())}", f"   {page['picture']}"]
+    return "\n".join(map(printable, lines))

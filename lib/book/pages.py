@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from lib.analysis.facts import SOURCES, facts
+from lib.book.asked import asked_page
 from lib.book.headline import headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
@@ -41,6 +42,7 @@ def write_pages(study: Study, manifest: dict) -> None:
         "appendix": appendix(study, manifest),
         "headline": headline(study, summary),
         "leaderboard": leaderboard_page(study),
+        "asked": asked_page(),
         "citation": filled("citation", citations=citations()[:1]),
     }
     for name, text in pages.items():

@@ -69,6 +69,14 @@ class BM25:
         model.tokens = tokens
         return model
 
+    @classmethod
+    def of_weights(cls, terms: Iterable[str], weights: sparse.csr_array) -> "BM25":
+        """A model of sound weights as it was, (n_terms, n_texts): it scores, and has no ``idf``."""
+        model = cls.__new__(cls)
+        model.vocabulary, model.weights = {term: row for row, term in enumerate(terms)}, weights
+        model.tokens = FORMS["sound"][0]
+        return model
+
     def scores(self, query: Sequence[str]) -> np.ndarray:
         """The score of every text for a tokenised query, shape (n_texts,); a repeated term counts again."""
         rows = [self.vocabulary[term] for term in query if term in self.vocabulary]

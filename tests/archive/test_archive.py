@@ -1,5 +1,6 @@
 """An archive: indexed filing by filing, resumed, with the same bits on both engines, and asked for pages."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -10,14 +11,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from lib.__main__ import ask
+from lib.__main__ import ask, commands
+from lib.answers.sure import fitted
 from lib.archive import index
-from lib.archive.ask import Archive, page_picture
+from lib.archive.ask import Archive, fits, page_picture, passages, written
 from lib.archive.index import PICTURES, Plan, Shards, write_shards
 from lib.data import pdf
 from lib.data.locate import DEMO
 from lib.files import ROOT
 from lib.profile import load_profile
+from lib.retrievers.identity import Identity
 from lib.words import StudyError
 
 NAMES = sorted(path.stem for path in DEMO.glob("pdfs/*.pdf"))[:3]
@@ -128,7 +131,7 @@ def test_an_archive_gives_the_page_whose_words_are_asked_for(archive, asked, sha
     found = archive.ask(question, k=3)
     assert (page["doc_name"], page["page"]) in list(zip(found["doc_name"], found["page"], strict=True))
     assert found["score"].is_monotonic_decreasing
-    drawn = page_picture(shards, found.iloc[0])
+    drawn = page_picture(shards, found["doc_name"][0], found["page"][0])
     assert drawn.read_bytes()[1:4] == b"PNG"
     assert drawn.name.startswith(shards.record(found["doc_name"][0])["sha256"][:16])
 
@@ -144,11 +147,14 @@ def test_the_nearest_filings_are_described_with_their_own_windows(archive, asked
     assert vectors.owners.max() < len(pages)
 
 
-def test_questions_are_read_from_standard_input(shards, monkeypatch):
+@pytest.mark.parametrize("arguments", [["-"], ["-f", "-"]])
+def test_questions_are_read_from_standard_input(shards, monkeypatch, arguments):
     monkeypatch.setattr(index, "shards_of", lambda *given: shards)
-    done = CliRunner().invoke(ask, ["-", "-k", "2"], input=b"What was revenue?\n\n  \nWhat was \xff net income?\n")
+    given = b"What was revenue?\n\n  \nWhat was \xff net income?\n"
+    done = CliRunner().invoke(ask, [*arguments, "-k", "2"], input=given)
     assert done.exit_code == 0, done.output
-    assert [line.partition(".")[0] for line in done.output.splitlines()] == ["1", "2", "1", "2"]
+    ranks = [line.partition(".")[0] for line in done.output.splitlines() if line[:2] in ("1.", "2.")]
+    assert ranks == ["1", "2", "1", "2"]
 
 
 def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop_the_answers(shards, monkeypatch):
@@ -158,3 +164,62 @@ def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop
     done = CliRunner().invoke(ask, ["What was \udcff revenue?", "-k", "2"])
     assert done.exit_code == 0, done.output
     assert done.output.count("cannot be drawn") == 2
+
+
+def test_a_program_gets_an_answer_with_its_cells_and_pages_as_json(shards, monkeypatch, tmp_path):
+    monkeypatch.setattr(index, "shards_of", lambda *given: shards)
+    (tmp_path / "asked").write_text("What was revenue in fiscal 2022?\nWho is the auditor?\n")
+    done = CliRunner().invoke(ask, ["-f", str(tmp_path / "asked"), "--json", "-k", "1"])
+    assert done.exit_code == 0, done.output
+    for line in done.stdout.splitlines():
+        found = json.loads(line)
+        assert (found["answer"] is None) == (found["confidence"] < fitted()["least"])
+        assert bool(found["cells"]) == (found["answer"] is not None)
+        (page,) = found["pages"]
+        assert page["document"] in NAMES
+        assert page["passage"].strip()
+        assert page["picture"].endswith(".png")
+
+
+@pytest.mark.parametrize("arguments", [[], ["What was revenue?", "-f", "-"]])
+def test_a_question_or_a_file_is_needed_and_not_both(arguments):
+    done = CliRunner().invoke(commands, ["ask", *arguments])
+    assert done.exit_code == 1
+    assert "error: give a question, or a file of questions" in done.stderr
+
+
+def test_what_is_written_of_an_answer_is_its_derivation_then_the_pages():
+    cell = {"item": "revenue", "document": "ACME", "page": 3, "row": "Net sales", "year": 2020, "value": "500"}
+    page = {"document": "ACME", "page": 3, "score": 1.25, "filing": "Acme 2020 10-K", "fits": "company and year"}
+    page |= {"passage": "Net sales\n500", "picture": "p.png"}
+    found = {"answer": "$500", "formula": "net_income / revenue", "confidence": 0.93, "pages": [page]}
+    assert written(found | {"cells": [cell | {"unit": "million"}]}).splitlines() == [
+        "$500 = net income / revenue (chance of being right 93%)",
+        "   revenue 2020 = 500 million: row “Net sales”, column 2020, ACME, page 3",
+        "1. ACME, page 3: Acme 2020 10-K (company and year), score 1.25",
+        "   Net sales 500",
+        "   p.png",
+    ]
+    none = found | {"answer": None, "why_not": "no page has a table", "cells": []}
+    assert written(none).splitlines()[0] == "no figure found: no page has a table"
+
+
+def test_a_passage_is_the_lines_with_most_words_of_the_question():
+    page = "\n".join(["filler words"] * 8 + ["Inventory turnover", "6.00"] + ["more filler"] * 8)
+    (found,) = passages("What was inventory turnover?", [page])
+    assert "Inventory turnover\n6.00" in found
+    assert len(found.splitlines()) <= 8
+
+
+@pytest.mark.parametrize(
+    ("named", "year", "said"),
+    [
+        ({"ACME"}, 2020, "company and year"),
+        ({"ACME"}, 2021, "company, -1 years"),
+        ({"BOLT"}, None, "another company, year unknown"),
+        ({}, 2020, "no company of the archive is named"),
+    ],
+)
+def test_how_a_filing_fits_is_said_in_words(named, year, said):
+    filing = Identity(2020, None, [], "10-K", "ACME", "Acme")
+    assert fits(filing, named, Identity(year, None, [], "")) == said

@@ -1,0 +1,36 @@
+"""Ten questions that ``ask`` is given on the demo, for a page of the book: ``python -m extras.asked``, after the demo
+was indexed, writes ``lib/book/asked.json``; the demo's texts are invented, and may be committed."""
+
+import json
+
+import pandas as pd
+
+from lib.archive.ask import Archive
+from lib.archive.index import Shards, shards_of
+from lib.book.asked import FILE
+from lib.data.dataset import read_dataset
+from lib.data.locate import DEMO
+from lib.metrics.right import figure
+
+N_QUESTIONS, PAGES = 10, 3
+
+
+def asked(shards: Shards, questions: pd.DataFrame) -> list[dict]:
+    """What an archive says to the first questions that a figure answers, each with its ``reference`` and gold pages."""
+    archive = Archive(shards)
+    numeric = questions[list(map(bool, map(figure, questions["answer"], questions["question"])))]
+    return [
+        archive.answer(one.question, PAGES)
+        | {"reference": one.answer, "document": one.doc_name, "gold": list(map(int, one.gold_pages))}
+        for one in numeric.head(N_QUESTIONS).itertuples()
+    ]
+
+
+def write() -> None:
+    """Write FILE."""
+    found = asked(shards_of("demo"), read_dataset(DEMO, "demo").questions)
+    FILE.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,124 @@
+"""How sure a reading of tables is: a logistic regression over how its cells were found, and from where on it answers.
+
+``sure.json`` has the coefficients and the least share, fitted by ``extras.sure`` on the numeric questions of both
+question sets, each set weighing the same, and what was measured of them in folds by company.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from lib.answers.asked import FILLER, SAID, Wanted, asked_for, core_of
+from lib.answers.formulas import formula_named, item_named, spoken
+from lib.answers.reading import Cell, Reader, Result, read, stems
+from lib.data.rows import Line, Sheet, plain
+
+FILE = Path(__file__).with_name("sure.json")
+READ, BESIDE = 5, 10  # pages that an answer is read from, and that it is compared with
+NEAR, SAME_VALUE = 0.15, 0.005  # of scores; of values
+SMALL = 100  # a whole number below may be of a column of notes
+IS_SHARE = re.compile(r"\b(?:percent\w*|rate|margin|ratio|yield)\b|%")
+
+
+class Reading(NamedTuple):
+    """What was read for a question, its features, and the chance that it is right by the fitted model."""
+
+    wanted: Wanted
+    result: Result
+    features: dict[str, float]
+    sure: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is given as an answer."""
+        return bool(self.result.text) and self.sure >= fitted()["least"]
+
+
+@cache
+def fitted() -> dict:
+    """``sure.json``: coefficients by feature, intercept, ``least`` and what was measured."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def reading(question: str, named: Mapping[str, Sequence[str]], sheets: Sequence[Sheet]) -> Reading:
+    """What is read from pages, best first: of the filings that a question names, with their names, else of all."""
+    sheets = [sheet for sheet in sheets if sheet.doc_name in named] or [*sheets]
+    names = sorted(set(chain(*named.values())))
+    wanted = asked_for(question, names)
+    result = read(wanted, sheets[:READ])
+    found = features(question, names, wanted, sheets[:BESIDE], result) if result.cells else {}
+    return Reading(wanted, result, found, chance(found) if found else 0.0)
+
+
+def chance(found: Mapping[str, float]) -> float:
+    """The fitted chance that a reading with these features is right."""
+    model = fitted()
+    score = model["intercept"] + sum(slope * found[name] for name, slope in model["coefficients"].items())
+    return 1 / (1 + math.exp(-score))
+
+
+def features(
+    question: str, names: Sequence[str], wanted: Wanted, sheets: Sequence[Sheet], found: Result
+) -> dict[str, float]:
+    """What a reading with cells is judged by; ``names`` are those of the company that the question names."""
+    reader, places = Reader(sheets, wanted), {(sheet.doc_name, sheet.page): n for n, sheet in enumerate(sheets)}
+    ranks = [places[cell.doc_name, cell.page] for cell in found.cells]
+    lines = [line_of(cell, sheets[rank]) for cell, rank in zip(found.cells, ranks, strict=True)]
+    agreeing, rivals, gaps = zip(*(rivalry(cell, reader) for cell in found.cells), strict=True)
+    text = core_of(question, names)
+    alike = [
+        sum(column.year == cell.year for column in line.columns) for cell, line in zip(found.cells, lines, strict=True)
+    ]
+    is_share = found.text.endswith("%") or "$" not in found.text
+    return {
+        "company named": float(bool(names)),
+        "year asked": float(wanted.year is not None),
+        "statement said": float(bool(SAID.search(spoken(question)))),
+        "unit asked": float(wanted.unit is not None),
+        "row by words": float(wanted.source == "row"),
+        "cells": math.log1p(len(lines)),
+        "fit of row": min(cell.score for cell in found.cells),
+        "statements": sum(sheets[rank].kind is not None for rank in ranks) / len(ranks),
+        "rank of page": math.log1p(max(ranks)),
+        "pages that agree": math.log1p(min(agreeing)),
+        "rivals": math.log1p(max(rivals)),
+        "gap to rival": min(gaps),
+        "words unread": math.log1p(unread(text, lines)),
+        "form fits": float(bool(IS_SHARE.search(text)) == is_share),
+        "small number": float(any(cell.shown % 1 == 0 and abs(cell.shown) < SMALL for cell in found.cells)),
+        "columns alike": math.log(max(1, *alike)),
+    }
+
+
+def line_of(cell: Cell, sheet: Sheet) -> Line:
+    """The row that a cell is of; the first of those with its label and its figure."""
+    of_label = [line for line in sheet.lines if line.label == cell.label]
+    return next(
+        (line for line in of_label if abs(cell.shown) in {abs(v) for v in line.values if v is not None}), of_label[0]
+    )
+
+
+def rivalry(cell: Cell, reader: Reader) -> tuple[int, int, float]:
+    """How many other pages have a cell's value; how many other values fit nearly as well; how much worse the best."""
+    agreeing, apart = set(), []
+    for one in reader.cells(cell.name, cell.year):
+        if abs(one.value - cell.value) <= SAME_VALUE * abs(cell.value):
+            agreeing.add((one.doc_name, one.page))
+        else:
+            apart.append(one)
+    near = {one.value for one in apart if one.score >= cell.score - NEAR}
+    gap = cell.score - max((one.score for one in apart), default=-math.inf)
+    return len(agreeing - {(cell.doc_name, cell.page)}), len(near), min(gap, 1.0)
+
+
+def unread(text: str, lines: Sequence[Line]) -> int:
+    """The words of a spoken question, beside what names a formula or a line item, that no row or its section has."""
+    for match in filter(None, (formula_named(text), item_named(text))):
+        text = text.replace(match[-1], " ", 1)
+    shown = " ".join(plain(f"{line.label} {line.section}") for line in lines)
+    return len(stems(FILLER.sub(" ", text)) - stems(shown))
