@@ -27,7 +27,7 @@ from lib.book.notebooks import chapters, read_json
 from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
 from lib.page_scorer.full import finished_folds

@@ -17,7 +17,7 @@ import pandas as pd
 from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.files import ROOT
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.models.encoders import gpu
 from lib.models.weights import models_of
 from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run, read_table

@@ -18,7 +18,8 @@ from lib.diagnose import page
 from lib.diagnose.kept import keep
 from lib.diagnose.run_file import Given, read_run
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
-from lib.methods import METHODS, baselines
+from lib.method_sets import baselines
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.stats import Resampling, columns_of

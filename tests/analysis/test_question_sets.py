@@ -9,7 +9,7 @@ import pytest
 from lib import stats
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.profile import load_profile
 from lib.published import METRICS_FILE, table_bytes
 from lib.retrievers.bm25 import BM25
