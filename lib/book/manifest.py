@@ -20,10 +20,10 @@ from lib.files import ROOT
 from lib.method_sets import measured
 from lib.models.encoders import gpu
 from lib.models.weights import models_of
-from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run, read_table
+from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run
 from lib.runs import trec_lines
 from lib.study import Study
-from lib.typed import read_csv
+from lib.typed import read_csv, read_table
 from lib.words import Condition
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()
