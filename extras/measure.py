@@ -17,7 +17,8 @@ from lib.analysis.scoreboard import boards_of
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
-from lib.methods import METHODS, chosen, measured
+from lib.method_sets import chosen, measured
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.study import Study
 

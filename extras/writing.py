@@ -12,7 +12,8 @@ from lib.answers.answers import answers, best_baseline
 from lib.answers.prompt_context import BEST_BASELINE, context
 from lib.answers.relevance import labelled_pairs, questions_from
 from lib.evaluation import evaluate_all
-from lib.methods import METHODS, baselines
+from lib.method_sets import baselines
+from lib.methods import METHODS
 from lib.retrievers import contextual, judged
 from lib.retrievers.contextual import window_vectors
 from lib.retrievers.judged import judgements

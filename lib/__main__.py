@@ -252,7 +252,7 @@ def train_ahead(names: Names) -> str:
 def time_methods(names: Names, methods: str | None, n_questions: int, again: bool) -> Iterator[str]:
     """Time the methods, warm and one question at a time; on an idle machine, resumed where it stopped."""
     from extras.timing import write_times
-    from lib.methods import chosen, measured
+    from lib.method_sets import chosen, measured
 
     study = names.open("08_claims")
     rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")

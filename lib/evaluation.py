@@ -12,11 +12,11 @@ import pandas as pd
 from lib.files import exclusively
 from lib.metrics import METRICS, answers, overlap, pooled, retrieval, right
 from lib.metrics.frame import HEADLINE, Metrics
-from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv, read_table, table_bytes
+from lib.published import ANSWERS_FILE, METRICS_FILE, metrics_csv
 from lib.stats import Resampling
 from lib.store import Entry
 from lib.study import Study
-from lib.typed import content_digest, read_csv
+from lib.typed import content_digest, read_csv, read_table, table_bytes
 from lib.words import CONDITIONS, Condition, StudyError
 
 VERSION = 2

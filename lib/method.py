@@ -90,9 +90,7 @@ class Method:
     uses: tuple[str, ...] = ()  # methods whose runs this one reads
     options: Mapping[str, object] = field(default_factory=dict)  # keyword arguments of ``score``, JSON-able
     chunking: str = ""  # another chunk table that is searched (lib.chunkings.table)
-    inputs: Callable[..., object] | None = (
-        None  # gives what else the scores depend on, JSON-able, such as written texts
-    )
+    inputs: Callable[..., object] | None = None  # gives what else scores depend on, JSON-able, as written texts
     writes: Mapping[str, float] = field(default_factory=dict)  # kind of text → share of its texts that the row reads
     changes: str = ""  # the method that the row is compared with, of which it changes one thing
     version: int = 1  # raised when the scores change although nothing above does

@@ -7,14 +7,11 @@ that a condition admits. A retriever may ignore it, as what it scores outside is
 fuses, scales or reranks has to apply it, so that no chunk outside has an effect.
 """
 
-import re
-from collections.abc import Sequence
 from functools import partial
 
 from lib.ahead import search as ahead
-from lib.method import GENERAL, MAIN, MATCHED, ORDERED, OWN, Method
+from lib.method import GENERAL, MAIN, MATCHED, ORDERED, Method
 from lib.page_scorer import search as pages
-from lib.profile import Settings
 from lib.retrievers import (
     bm25,
     contextual,
@@ -30,7 +27,6 @@ from lib.retrievers import (
     rewritten,
     splade,
 )
-from lib.words import Condition, StudyError
 
 AKARSU, KIM, YEPES = "akarsu2026", "kim2025", "yepes2024"  # families from sibling studies
 #: The paper of a sibling study, which its rows cite before their own sources.
@@ -299,45 +295,3 @@ for _name, _title, _what, _kinds in (
 _yepes("element_bm25", "BM25, element chunks", f"question → finance tokens → BM25 over {_TEXT} (not in the paper)",
        "robertson2009bm25", bm25.score, "bm25", chunking="elements", changes="bm25", version=2)
 # fmt: on
-
-#: Trained methods that the breakdowns and the answers look at beside the best baseline.
-TRAINED = ("page_scorer", "ahead")
-
-
-def of_family(family: str = MAIN) -> list[str]:
-    """The methods of the study itself, or those of one sibling study."""
-    return [name for name, row in METHODS.items() if row.family == family]
-
-
-def chosen(names: Sequence[str] | str | None, otherwise: Sequence[str] | None = None) -> list[str]:
-    """The methods that were asked for, or all of ``otherwise`` (by default those of the study itself).
-
-    Names may come as one text, such as ``bm25 dense`` or ``[bm25, dense]``, as papermill passes lists. A StudyError
-    names one that the table does not have.
-    """
-    if names is None:
-        return of_family() if otherwise is None else list(otherwise)
-    names = re.findall(r"[\w-]+", names) if isinstance(names, str) else names
-    if not names or not isinstance(names, (list, tuple)):
-        raise StudyError(f"methods is {names!r}: give names with spaces between, such as bm25 dense")
-    if unknown := [name for name in names if name not in METHODS]:
-        raise StudyError(f"no method {unknown[0]!r}: say one of {', '.join(METHODS)}")
-    return list(names)
-
-
-def baselines() -> list[str]:
-    """The study's own methods that are not trained on questions."""
-    return [name for name in of_family() if not METHODS[name].is_trained]
-
-
-def siblings(profile: Settings) -> list[str]:
-    """The sibling studies' methods that a profile runs: ``rows`` (``all`` or names) but for those of ``without``."""
-    wanted, unwanted = profile.siblings.rows, profile.siblings.without
-    names = [name for name, row in METHODS.items() if row.family not in OWN and name not in unwanted]
-    return names if wanted == "all" else [name for name in names if name in wanted]
-
-
-def measured(profile: Settings) -> list[tuple[str, Condition]]:
-    """Every run of a study under a profile: name and condition; none of ``siblings.without``."""
-    own = [name for family in OWN for name in of_family(family) if name not in profile.siblings.without]
-    return [(name, condition) for name in own + siblings(profile) for condition in METHODS[name].conditions]

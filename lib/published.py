@@ -28,7 +28,6 @@ from lib.files import ROOT, digest_of_file
 from lib.profile import Settings
 from lib.runs import placed, trec_lines
 from lib.typed import read_csv, read_table
-from lib.typed import table_bytes as table_bytes
 from lib.words import FILING_COLUMNS, RUN_COLUMNS, StudyError
 
 RESULTS = ROOT / "book" / "results"
@@ -145,7 +144,7 @@ class Published:
         try:
             return Runs(self._read(RUNS_FILE, read_table, RUNS_STORED))
         except ValueError as error:
-            self._refuse(RUNS_FILE, [error])
+            raise self._refused(RUNS_FILE, [error]) from None
 
     @cached_property
     def places(self) -> dict[str, tuple[str, str]]:
@@ -159,27 +158,31 @@ class Published:
 
     def metrics_of(self, method: str, condition: str) -> pd.DataFrame:
         """The published rows of one run, in their order; texts as categories, the same of every run."""
-        return self.metrics.iloc[self._metric_rows[condition, method]].reset_index(drop=True)
+        return self.metrics.iloc[self._rows_of_metrics[condition, method]].reset_index(drop=True)
 
-    _metric_rows = cached_property(lambda self: rows_of_runs(self.metrics))
+    @cached_property
+    def _rows_of_metrics(self) -> dict[tuple[str, str], np.ndarray]:
+        return rows_of_runs(self.metrics)
 
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
         found = self._read("filings.csv", read_csv, FILING_COLUMNS)
         twice = found.loc[found["doc_name"].duplicated(), "doc_name"]
-        self._refuse("filings.csv", [f"the filing {name} is listed twice" for name in twice])
+        if len(twice):
+            raise self._refused("filings.csv", [f"the filing {name} is listed twice" for name in twice])
         return found
 
     def _read(self, name: str, read: Callable[[Path], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
         found = read(self.file(name))
-        self._refuse(name, [f"it lacks the column {column}" for column in columns if column not in found])
+        if lacking := [column for column in columns if column not in found]:
+            raise self._refused(name, [f"it lacks the column {column}" for column in lacking])
         return found
 
-    def _refuse(self, name: str, wrong: Sequence[object]) -> None:
-        if wrong:
-            listed = "; ".join(map(str, wrong[:5]))
-            raise StudyError(f"{self.root / name}: {listed}; restore it with git, or publish again") from None
+    def _refused(self, name: str, wrong: Sequence[object]) -> StudyError:
+        """The error that names what is wrong with a published file."""
+        listed = "; ".join(map(str, wrong[:5]))
+        return StudyError(f"{self.root / name}: {listed}; restore it with git, or publish again")
 
     def dataset(self) -> PublishedDataset:
         """The dataset without its texts, in the dataset's order."""
@@ -192,7 +195,8 @@ class Published:
                 wrong.append(f"the gold pages of question {row.question_id} are no page numbers: {row.gold_pages!r}")
             if row.doc_name not in known:
                 wrong.append(f"the filing {row.doc_name} of question {row.question_id} is not in filings.csv")
-        self._refuse("questions.csv", wrong)
+        if wrong:
+            raise self._refused("questions.csv", wrong)
         pages = table["gold_pages"].map(lambda text: [int(page) for page in text.split()])
         period = table["doc_name"].map(self.filings.set_index("doc_name")["doc_period"])
         return PublishedDataset(

@@ -71,7 +71,7 @@ def open_study(
         settings = settings.replaced(changed)
     k, ks = parameters.get("k"), settings.metrics.ks
     if k is not None and (type(k) is not int or k not in ks):
-        raise StudyError(f"k is {k!r}: say one of {str(ks)[1:-1]}, or add it to metrics.ks of the profile")
+        raise StudyError(f"k is {k!r}: say one of {', '.join(map(str, ks))}, or add it to metrics.ks of the profile")
     changed |= changed_parameters(chapter, parameters)
     home = Path(os.environ.get(OUTPUTS_VARIABLE) or Path(artifacts) / found.name / settings.name)
     outputs = home / "reruns" / f"{chapter}-{digest_of(changed)[:12]}" if changed else home

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.profile import PROFILES, Settings, UndeclaredSetting, load_profile
 from lib.words import StudyError
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.evaluation import evaluate_all
+from lib.evaluation import evaluate_all, summary_at
+from lib.metrics import METRIC_TITLES
 from lib.models.weights import lock
 from lib.page_scorer.full import trained, training_pairs
 from lib.show.display import markdown_table, with_interval
-from lib.show.tables import METRIC_TITLES, summary_at
 from lib.study import Study
 
 CARD = Path(__file__).with_name("card.md")

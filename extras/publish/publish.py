@@ -27,12 +27,13 @@ from lib.book.notebooks import chapters, read_json
 from lib.corpus import GENERATIONS
 from lib.evaluation import SUMMARY, SUMMARY_FILE, in_order, read_metrics
 from lib.files import ROOT, digest_of_file
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.metrics.pooled import FOLDER
 from lib.models.written import read_records
 from lib.page_scorer.full import finished_folds
 from lib.show.display import PAGE_COMMENT
 from lib.study import Study
+from lib.typed import table_bytes
 from lib.words import StudyError
 
 SHOWN = re.compile(r"\.\./((?:tables|figures)/[\w.-]+)")  # in a cell's markdown
@@ -54,11 +55,11 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     aside.mkdir(parents=True)
     metrics = read_metrics(study.outputs / published.METRICS_FILE)
     parts = [in_order(part, study.questions) for _, part in metrics.groupby(["condition", "method"])]
-    (aside / published.METRICS_FILE).write_bytes(published.table_bytes(pd.concat(parts)))
+    (aside / published.METRICS_FILE).write_bytes(table_bytes(pd.concat(parts)))
     places = [place.split("/") for place in sorted(manifest["runs"])]
     runs = pd.concat(study.run(m, c).assign(condition=c, method=m) for c, m in places)
     runs = published.by_question(runs[published.RUNS_STORED].astype({"rank": "int16"}), study.questions)
-    (aside / published.RUNS_FILE).write_bytes(published.table_bytes(runs))
+    (aside / published.RUNS_FILE).write_bytes(table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
     known = [known_file(study, name) for name in BESIDE]

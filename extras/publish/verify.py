@@ -28,7 +28,8 @@ from lib.data.layout import Dataset
 from lib.data.locate import name_of, open_dataset
 from lib.evaluation import METRIC_COLUMNS, SUMMARY_FILE, evaluate, merge_metrics, read_metrics
 from lib.files import digest_of_file
-from lib.methods import METHODS, chosen
+from lib.method_sets import chosen
+from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES, METRICS
 from lib.options import Names
 from lib.profile import Settings, load_profile

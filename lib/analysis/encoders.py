@@ -15,7 +15,8 @@ from lib import runs
 from lib.ahead.sets import SETS
 from lib.evaluation import evaluate_runs
 from lib.method import stored
-from lib.methods import METHODS, measured
+from lib.method_sets import measured
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.metrics.retrieval import page_recall
 from lib.page_scorer.search import score

@@ -11,7 +11,9 @@ import pandas as pd
 
 from lib.analysis.claims import Claim
 from lib.analysis.ladder import LADDER
-from lib.methods import MATCHED, METHODS, ORDERED, baselines, of_family
+from lib.method import MATCHED, ORDERED
+from lib.method_sets import baselines, of_family
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics, Run
 from lib.stats import Resampling
 

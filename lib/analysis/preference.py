@@ -17,7 +17,8 @@ from lib.answers.prompt_context import BEST_BASELINE, ORACLES, Context, context,
 from lib.evaluation import evaluate_all
 from lib.folds import Fold, check_fold, make_folds
 from lib.method import remembered, stored
-from lib.methods import METHODS, baselines
+from lib.method_sets import baselines
+from lib.methods import METHODS
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict, token_f1
 from lib.page_scorer.full import training_pairs
 from lib.page_scorer.pages import page_rows, page_texts

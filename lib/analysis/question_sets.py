@@ -21,7 +21,7 @@ from lib.analysis.frontier import known_file
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.method import stored
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.retrievers import bm25

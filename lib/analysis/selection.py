@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 from lib.folds import assign_folds
-from lib.methods import GENERAL, MATCHED, METHODS, baselines
+from lib.method import GENERAL, MATCHED
+from lib.method_sets import baselines
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 
 N_FOLDS, N_DRAWS = 5, 200

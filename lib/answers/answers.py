@@ -9,7 +9,7 @@ import pandas as pd
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, context, contexts
 from lib.evaluation import ANSWER_COLUMNS, METRIC_COLUMNS
 from lib.method import remembered
-from lib.methods import TRAINED, baselines
+from lib.method_sets import TRAINED, baselines
 from lib.metrics.answers import BERT_SCORE, answer_metrics
 from lib.metrics.frame import Metrics, long_frame
 from lib.metrics.right import right_metrics

@@ -14,7 +14,8 @@ from lib.book.submissions import submissions
 from lib.diagnose import kept_runs
 from lib.diagnose.kept import OUTSIDE, RUN_FILE
 from lib.evaluation import read_metrics, summarise
-from lib.methods import METHODS, OWN
+from lib.method import OWN
+from lib.methods import METHODS
 from lib.models.weights import lock, weights_of
 from lib.published import MANIFEST, METRICS_FILE, RESULTS, Published
 from lib.show.tables import reported_runs

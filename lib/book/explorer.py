@@ -22,7 +22,9 @@ from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
 from lib.diagnose import kept_runs
 from lib.files import digest_of
-from lib.methods import MAIN, METHODS, TRAINED, baselines, measured
+from lib.method import MAIN
+from lib.method_sets import TRAINED, baselines, measured
+from lib.methods import METHODS
 from lib.metrics import retrieval
 from lib.metrics.frame import best
 from lib.metrics.pooled import pooled_gold

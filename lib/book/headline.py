@@ -12,7 +12,7 @@ from lib.analysis.ladder import LADDER
 from lib.book.manifest import read_summary
 from lib.book.templates import filled
 from lib.evaluation import SUMMARY_FILE, read_metrics
-from lib.methods import baselines
+from lib.method_sets import baselines
 from lib.metrics.frame import best
 from lib.models.weights import models_of
 from lib.profile import load_profile

@@ -17,13 +17,13 @@ import pandas as pd
 from lib.book.notebooks import chapters, read_json, read_stages
 from lib.evaluation import evaluate, merge_metrics, metrics_entry, write_summary
 from lib.files import ROOT
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.models.encoders import gpu
 from lib.models.weights import models_of
-from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run, read_table
+from lib.published import ANSWERS_FILE, METRICS_FILE, exported_metrics, exported_run
 from lib.runs import trec_lines
 from lib.study import Study
-from lib.typed import read_csv
+from lib.typed import read_csv, read_table
 from lib.words import Condition
 
 SOURCES = "lib notebooks book data _config.yml _toc.yml requirements.txt :!book/results".split()

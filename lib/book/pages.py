@@ -18,7 +18,9 @@ from lib.book.manifest import licence_of, read_summary
 from lib.book.reported import reported_page
 from lib.book.templates import filled
 from lib.files import ROOT
-from lib.methods import METHODS, OWN, Method, of_family, siblings
+from lib.method import OWN, Method
+from lib.method_sets import of_family, siblings
+from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock

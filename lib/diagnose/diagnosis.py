@@ -18,7 +18,8 @@ from lib.diagnose import page
 from lib.diagnose.kept import keep
 from lib.diagnose.run_file import Given, read_run
 from lib.evaluation import METRIC_COLUMNS, chunk_texts, evaluate_given, in_order, read_metrics, summarise
-from lib.methods import METHODS, baselines
+from lib.method_sets import baselines
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.published import METRICS_FILE, Published
 from lib.stats import Resampling, columns_of
@@ -207,15 +208,16 @@ def _paired(study: Study, metrics: Metrics, name: str, names: list[str], rows: l
 
 
 def _alone(metrics: Metrics, name: str, beside: tuple[str, ...], rows: list[str], k: int) -> pd.DataFrame:
-    own = metrics[name, "page_hit", k] > 0
-    hits = pd.DataFrame({row: metrics[row, "page_hit", k] > 0 for row in rows}, own.index)
-    others = hits[[*beside]]
-    outcome = (
-        pd.Series("", own.index).mask(own & ~others.any(axis=1), "found").mask(~own & others.all(axis=1), "missed")
-    )
-    found = pd.DataFrame({"run": name, "outcome": outcome, "n_rows": hits.sum(axis=1), "of_rows": len(rows)})
-    found = found[(outcome != "") & bool(beside)].rename_axis("question_id").reset_index()
-    return found.sort_values(["outcome", "n_rows"], kind="stable", ignore_index=True)
+    """The questions that the run alone finds or misses, compared with ``beside``; none where that is empty."""
+    is_found = metrics[name, "page_hit", k] > 0
+    is_found_by = pd.DataFrame({row: metrics[row, "page_hit", k] > 0 for row in rows}, is_found.index)
+    others = is_found_by[[*beside]]
+    table = pd.DataFrame({"run": name, "outcome": "", "n_rows": is_found_by.sum(axis=1), "of_rows": len(rows)})
+    if beside:
+        table.loc[is_found & ~others.any(axis=1), "outcome"] = "found"
+        table.loc[~is_found & others.all(axis=1), "outcome"] = "missed"
+    table = table[table["outcome"] != ""].rename_axis("question_id").reset_index()
+    return table.sort_values(["outcome", "n_rows"], kind="stable", ignore_index=True)
 
 
 def _actions(study: Study, metrics: Metrics, name: str, k: int) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -57,20 +57,29 @@ def read_run(
     """
     if pages_from not in (0, 1):
         raise StudyError(f"pages_from is {pages_from!r}: say 0 or 1, the number of a filing's first page")
-    is_frame = isinstance(given, pd.DataFrame)
-    source, (table, wrong, form) = (FRAME, _of_frame(given)) if is_frame else (given, _of_file(Path(given)))
+    if isinstance(given, pd.DataFrame):
+        source = name = FRAME
+        table, wrong, form = _of_frame(given)
+    else:
+        source, name = given, Path(given).name
+        table, wrong, form = _of_file(Path(given))
     said = []
     if wrong:
         said.append(f"Entries that are no rows of a run: {len(wrong):,}, the first in line {wrong[0]}; left out.")
-    table = _placed(_asked(table, questions, source, said), filings, pages_from, source, said)
-    table, is_falling = _ordered(table, form != JSON_LINES and table["score"].notna().all(), said)
+    table = _asked(table, questions, source, said)
+    table = _placed(table, filings, pages_from, source, said)
+    is_scored = form != JSON_LINES and table["score"].notna().all()
+    table, is_falling = _ordered(table, is_scored, said)
     if not is_falling:
         table["score"] = -table["rank"].astype(float)  # so that every program sees this order
-    if n_again := int(table[PAGE].duplicated().sum()):
+    n_again = int(table[PAGE].duplicated().sum())
+    if n_again:
         said.append(f"Rows of a page that stands above already: {n_again:,}; a page counts once, where it is first.")
-    texts, counts = _named(table, depth), table["question_id"].value_counts()
-    depths = f"{counts.min():,} to {counts.max():,}" if counts.min() < counts.max() else f"{counts.max():,}"
-    of, name = f"{len(counts):,} of the set's {len(questions):,} questions", FRAME if is_frame else Path(given).name
+    texts = _named(table, depth)
+    n_rows = table["question_id"].value_counts()
+    least, most = n_rows.min(), n_rows.max()
+    depths = f"{least:,} to {most:,}" if least < most else f"{most:,}"
+    of = f"{len(n_rows):,} of the set's {len(questions):,} questions"
     said.insert(0, f"Read {name} ({form}): {len(table):,} rows, {depths} for each of {of}; pages from {pages_from}.")
     return Given(table[list(RUN_COLUMNS)], texts, said)
 
@@ -78,49 +87,51 @@ def read_run(
 def read_docnos(path: Path) -> pd.DataFrame:
     """The pages of a TREC file with the study's docnos, in its order: question_id, rank, doc_name, page, score."""
     table, *_ = _of_file(path)
-    table["doc_name"], table["page"] = zip(*(_split(docno, int)[:2] for docno in table["doc"]), strict=True)
+    parts = [_split(docno) for docno in table["doc"]]
+    table["doc_name"] = [doc for doc, _, _ in parts]
+    table["page"] = [int(number) for _, number, _ in parts]
     table["rank"] = table.groupby("question_id", sort=False).cumcount() + 1
     return table[["question_id", "rank", "doc_name", "page", "score"]]
 
 
 def _shown(value: object) -> str:
+    """A value of the run as a sentence names it: printable, short, in quotation marks."""
     text = printable(str(value))
     return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
 def _of_file(path: Path) -> tuple[pd.DataFrame, list[int], str]:
-    """The rows of a file (COLUMNS), the numbers of lines with something that is none, and the format."""
+    """The rows of a file (COLUMNS; of TREC the first three), the line of each entry that is none, and the format."""
     try:
         content = path.read_bytes()
-        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise StudyError(f"{path} is a damaged gzip file ({error}); write it again") from None
     except OSError as error:
         raise StudyError(f"{path}: {error.strerror}; give a file that can be read") from None
     text = content.decode("utf-8-sig", "replace")
-    is_json, rows, wrong = text.lstrip()[:1] == "{", ([], [], [], [], []), []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            for row in _of_json(line) if is_json else (_of_trec(line),):
-                if row is None:
-                    wrong.append(number)
-                    continue
-                for column, value in zip(rows, row, strict=False):  # of TREC the first three
-                    column.append(value)
-    if not rows[0]:
+    form, of_line = (JSON_LINES, _of_json) if text.lstrip().startswith("{") else (TREC, _of_trec)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    entries = [(number, row) for number, line in lines for row in of_line(line)]
+    rows = [row for _, row in entries if row is not None]
+    if not rows:
         raise StudyError(f"{path} is no run: no line of it is {FORM}; give such a file")
-    table = pd.DataFrame({name: column for name, column in zip(COLUMNS, rows, strict=True) if column})
-    return table, wrong, JSON_LINES if is_json else TREC
+    table = pd.DataFrame(dict(zip(COLUMNS, zip(*rows, strict=True), strict=False)))
+    return table, [number for number, row in entries if row is None], form
 
 
-def _of_trec(line: str) -> tuple | None:
+def _of_trec(line: str) -> list[tuple | None]:
+    """The row of a line: question_id, doc and score; None for a line that is none."""
     fields = line.split()
+    if len(fields) < 6:
+        return [None]
     try:
-        score = float(fields[-2]) if len(fields) >= 6 else math.nan
+        score = float(fields[-2])
     except ValueError:
-        return None
-    docno = fields[2] if len(fields) == 6 else " ".join(fields[2:-3])  # names of files may have spaces
-    return (fields[0], docno, score) if math.isfinite(score) else None
+        return [None]
+    docno = " ".join(fields[2:-3])  # names of files may have spaces
+    return [(fields[0], docno, score) if math.isfinite(score) else None]
 
 
 def _of_json(line: str) -> list[tuple | None]:
@@ -129,29 +140,39 @@ def _of_json(line: str) -> list[tuple | None]:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return [None]
-    listed = [record[name] for name in LISTS if name in record] if isinstance(record, dict) else []
-    if not listed or not isinstance(listed[0], list) or not isinstance(record.get("question_id"), str | int):
+    if not isinstance(record, dict) or not isinstance(record.get("question_id"), str | int):
         return [None]
-    return [_of_item(str(record["question_id"]), item) for item in listed[0]]
+    listed = next((record[name] for name in LISTS if name in record), None)
+    if not isinstance(listed, list):
+        return [None]
+    return [_of_item(str(record["question_id"]), item) for item in listed]
 
 
 def _of_item(question_id: str, item: object) -> tuple | None:
-    item = {"doc": item} if isinstance(item, str) else item if isinstance(item, Mapping) else {}
-    doc, score = next((item[name] for name in DOCUMENTS if name in item), None), item.get("score")
+    """The row of a docno or of a passage; None for what is neither."""
+    if isinstance(item, str):
+        item = {"doc": item}
+    if not isinstance(item, Mapping):
+        return None
+    doc = next((item[name] for name in DOCUMENTS if name in item), None)
     if not isinstance(doc, str):
         return None
+    score = item.get("score")
     is_number = isinstance(score, int | float) and abs(score) < 1e300
     return question_id, doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
+    """The same of a frame, whose lines are its rows from 1."""
     document = next((name for name in DOCUMENTS if name in frame), None)
     if "question_id" not in frame or document is None or frame.empty:
         raise StudyError("the frame is no run: give rows with the columns question_id, doc, page, score and maybe text")
     table = frame.rename(columns={document: "doc"})
     table = table[[name for name in COLUMNS if name in table]]
     table = table.assign(score=pd.to_numeric(table.get("score", np.nan), errors="coerce"))
-    is_row = table[["question_id", "doc"]].notna().all(axis=1) & (np.isfinite(table["score"]) | ("score" not in frame))
+    is_row = table[["question_id", "doc"]].notna().all(axis=1)
+    if "score" in frame:
+        is_row &= np.isfinite(table["score"])
     if not is_row.any():
         raise StudyError("the frame is no run: no row has a question_id, a doc and a score; fill these columns")
     wrong = (np.flatnonzero(~is_row) + 1).tolist()
@@ -179,26 +200,29 @@ def _placed(
     table: pd.DataFrame, filings: pd.DataFrame, pages_from: int, source: object, said: list[str]
 ) -> pd.DataFrame:
     """The rows with doc_name, page (from 0) and ``rest``, what a docno has behind the page; what is odd is said."""
-    codes, names = pd.factorize(table["doc"])
-    docs, pages, rests = (np.array(part, object) for part in zip(*map(_split, names), strict=True))
     n_pages = filings.set_index("doc_name")["n_pages"]
-    resolved_of = {doc: _resolved(doc, n_pages.index) for doc in pd.unique(docs)}
-    resolved = pd.Series(docs).map(resolved_of).to_numpy(object)
-    is_known = pd.Index(resolved).isin(n_pages.index)
-    if not is_known.any():
-        mend = f"its first is {_shown(docs[0])}, a filing is named {_shown(n_pages.index[0])}"
+    codes, docnos = pd.factorize(table["doc"])  # of which a deep run repeats most
+    parts = pd.DataFrame([_split(docno) for docno in docnos], columns=["doc", "number", "rest"])
+    resolved = {doc: _resolved(doc, n_pages.index) for doc in parts["doc"].unique()}
+    parts["doc_name"] = parts["doc"].map(resolved)
+    if not parts["doc_name"].isin(n_pages.index).any():
+        mend = f"its first is {_shown(parts['doc'][0])}, a filing is named {_shown(n_pages.index[0])}"
         raise StudyError(f"{source} has no document of the set: {mend}; use the filings' names")
-    if len(other := pd.unique(docs[resolved != docs])):
-        example = f"{_shown(other[0])}, taken as {_shown(resolved_of[other[0]])}"
+    other = [doc for doc, name in resolved.items() if name != doc]
+    if other:
+        example = f"{_shown(other[0])}, taken as {_shown(resolved[other[0]])}"
         said.append(f"Documents named by a path or with .pdf: {len(other):,}, such as {example}.")
-    page = pages.astype(float)[codes]
+    parts["page"] = [float(number) if number.isdecimal() else math.nan for number in parts["number"]]
+    of_row = parts.iloc[codes]
+    page = of_row["page"].to_numpy()
     if "page" in table:
         given = pd.to_numeric(table["page"], errors="coerce").to_numpy(float)
         page = np.where(np.isnan(given), page, given)
-    is_page, is_doc = (page >= pages_from) & (page < 1e9) & (page == np.floor(page)), is_known[codes]
-    page = np.where(is_page, page - pages_from, NO_PAGE)
-    found = table.assign(doc_name=resolved[codes], page=page.astype("int64"), rest=rests[codes])
+    is_page = (page >= pages_from) & (page < 1e9) & (page == np.floor(page))
+    page = np.where(is_page, page - pages_from, NO_PAGE).astype("int64")
+    found = table.assign(doc_name=of_row["doc_name"].to_numpy(), page=page, rest=of_row["rest"].to_numpy())
     last = found["doc_name"].map(n_pages).to_numpy(float)
+    is_doc = found["doc_name"].isin(n_pages.index).to_numpy()
     for is_odd, what in (
         (~is_doc, "a document that the set does not have"),
         (is_doc & ~is_page, f"no page by its number, {pages_from} or higher"),
@@ -213,13 +237,11 @@ def _placed(
     return found
 
 
-def _split(
-    docno: str, number: Callable[[str], float] = lambda digits: float(digits) if digits.isdecimal() else math.nan
-):
-    """Document, page and what is behind it."""
+def _split(docno: str) -> tuple[str, str, str]:
+    """Document, number of the page as it is written, and what is behind it."""
     doc, _, place = docno.partition("#p")
-    page, mark, rest = place.partition("#")
-    return doc, number(page), mark + rest
+    number, mark, rest = place.partition("#")
+    return doc, number, mark + rest
 
 
 def _resolved(doc: str, known: pd.Index) -> str:
@@ -230,7 +252,8 @@ def _resolved(doc: str, known: pd.Index) -> str:
 
 def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.DataFrame, bool]:
     """The rows with their rank, by question and, where ``is_scored``, falling score; and whether all scores fall."""
-    codes, score = pd.factorize(table["question_id"])[0], table["score"].to_numpy()
+    codes, _ = pd.factorize(table["question_id"])
+    score = table["score"].to_numpy()
     order = np.argsort(codes, kind="stable")
     is_next = np.diff(codes[order], prepend=-1) == 0
     rises = is_next & (np.diff(score[order], prepend=np.inf) > 0)
@@ -238,12 +261,15 @@ def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.
         then = "rows are ordered by falling score, so negate distances" if is_scored else "the order is left as it is"
         n_questions = len(np.unique(codes[order][rises]))
         said.append(f"Questions with a row above one of a higher score: {n_questions:,}; {then}.")
-    order = np.lexsort((-score, codes)) if is_scored else order
-    if n_equal := int((is_next & (np.diff(score[order], prepend=np.inf) == 0)).sum()):
+    if is_scored:
+        order = np.lexsort((-score, codes))
+    n_equal = int((is_next & (np.diff(score[order], prepend=np.inf) == 0)).sum())
+    if n_equal:
         then = "they stay in the given order, where trec_eval orders by docno"
         said.append(f"Rows with the score of the row above: {n_equal:,}; {then}.")
-    rows = np.arange(len(table))
-    rank = rows - np.maximum.accumulate(np.where(is_next, 0, rows)) + 1
+    places = np.arange(len(table))
+    first_places = np.maximum.accumulate(np.where(is_next, 0, places))
+    rank = places - first_places + 1
     is_falling = not np.isnan(score).any() and (is_scored or not rises.any())
     return table.iloc[order].reset_index(drop=True).assign(rank=rank), is_falling
 
@@ -257,5 +283,6 @@ def _named(table: pd.DataFrame, depth: int) -> dict[str, str]:
     if not all(isinstance(text, str) for text in top["text"]):
         return {}
     marks = [f"#t{sha1(text.encode('utf-8', 'replace')).hexdigest()[:12]}" for text in top["text"]]
-    table.loc[top.index, "chunk_id"] = ids = top["chunk_id"] + marks
+    ids = top["chunk_id"] + marks
+    table.loc[top.index, "chunk_id"] = ids
     return dict(zip(ids, top["text"], strict=True))

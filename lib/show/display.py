@@ -18,12 +18,11 @@ from IPython.display import display
 
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
-from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
+from lib.show.drawn import OF_DEMO, not_drawn, pages_in, smallest_type
 from lib.stats import tier
 from lib.study import Study
 from lib.words import IN_WORDS, NeedsFilings
 
-__all__ = ["OF_DEMO", "SHOWN_WIDTH"]  # for the chapters
 LONGEST_LABEL = 80
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"

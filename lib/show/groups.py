@@ -10,7 +10,8 @@ from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
 from lib.analysis.failures import OF_PAGES
 from lib.metrics import METRIC_TITLES, METRICS
-from lib.show.display import SHOWN_WIDTH, Markup, escape, label
+from lib.show.display import Markup, escape, label
+from lib.show.drawn import SHOWN_WIDTH
 from lib.show.figures import COLOURS, GREY, bars, label_rows
 from lib.show.pictures import draw_page
 from lib.show.tables import title

@@ -8,7 +8,7 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
-from lib.show.display import OF_DEMO
+from lib.show.drawn import OF_DEMO
 from lib.study import Study
 
 NOT_SPACE = re.compile(r"\S+")

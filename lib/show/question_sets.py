@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lib.show.display import SHOWN_WIDTH, label
+from lib.show.display import label
+from lib.show.drawn import SHOWN_WIDTH
 from lib.show.figures import COLOURS, GREY
 from lib.show.tables import title
 

@@ -3,14 +3,11 @@
 import pandas as pd
 
 from lib.analysis.facts import MAIN, Rows, facts
-from lib.evaluation import summary_at
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
-from lib.metrics.frame import HEADLINE, best
+from lib.metrics.frame import HEADLINE
 from lib.show.display import with_interval
 from lib.words import Condition
-
-__all__ = ["HEADLINE", "METRIC_TITLES", "best", "summary_at"]  # for the chapters
 
 
 def reported_rows(dataset: str, table: str, source: str = MAIN) -> Rows:

@@ -9,7 +9,8 @@ import pytest
 from lib.ahead.ranker import UNTRAINED, WHOLE
 from lib.analysis import compare
 from lib.analysis.ladder import LADDER
-from lib.methods import METHODS, Method
+from lib.method import Method
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.words import NeedsFilings

@@ -9,13 +9,13 @@ import pytest
 from lib import stats
 from lib.analysis import question_sets as sets
 from lib.analysis.claims import claims
-from lib.methods import measured
+from lib.method_sets import measured
 from lib.profile import load_profile
-from lib.published import METRICS_FILE, table_bytes
+from lib.published import METRICS_FILE
 from lib.retrievers.bm25 import BM25
 from lib.stats import Resampling, resampled_sums
 from lib.store import FRAME
-from lib.typed import write_frame
+from lib.typed import table_bytes, write_frame
 from lib.words import StudyError
 from tests.small import QUESTIONS, open_small, small_folder
 

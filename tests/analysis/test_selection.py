@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from lib.analysis.selection import groups, recalls, select
-from lib.methods import METHODS, baselines
+from lib.method_sets import baselines
+from lib.methods import METHODS
 from lib.metrics.frame import Metrics
 from tests.made import values
 

@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 from lib.book.build import MOVED
-from lib.methods import METHODS, measured
+from lib.method_sets import measured
+from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.show.display import NOT_DRAWN, TYPE
 from lib.words import CONDITIONS

@@ -20,20 +20,9 @@ from lib import published as layout
 from lib.book.notebooks import read_json, read_stages
 from lib.evaluation import SUMMARY_FILE, read_metrics
 from lib.files import digest_of_file
-from lib.published import (
-    MANIFEST,
-    METRICS_FILE,
-    PUBLISHED_COLUMNS,
-    RESULTS,
-    RUNS_FILE,
-    Published,
-    Runs,
-    questions_csv,
-    read_table,
-    table_bytes,
-)
+from lib.published import MANIFEST, METRICS_FILE, PUBLISHED_COLUMNS, RESULTS, RUNS_FILE, Published, Runs, questions_csv
 from lib.runs import trec_lines
-from lib.typed import TEXTS, read_csv
+from lib.typed import TEXTS, read_csv, read_table, table_bytes
 from lib.words import StudyError
 from tests.breaking.damage import cases
 

@@ -11,7 +11,7 @@ from extras.timing import AskedAlone, KeptSlots, OwnRows, write_times
 from lib.analysis.frontier import TIME_COLUMNS, TIMES
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
-from lib.methods import Method
+from lib.method import Method
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling
 from lib.models.written import Item
 from lib.profile import load_profile

@@ -22,7 +22,8 @@ from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
 from lib.metrics.frame import Metrics
 from lib.page_scorer import full
 from lib.page_scorer.pages import folds, load_scores
-from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces, table_bytes
+from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
+from lib.typed import table_bytes
 from lib.words import CONDITIONS, NeedsFilings, StudyError
 from tests.small import ECHO, QUESTIONS, add_texts, generation, write_whole
 

@@ -19,9 +19,9 @@ from lib.book.pages import methods_page
 from lib.data.dataset import read_dataset
 from lib.data.locate import financebench_root
 from lib.data.pages import extract_pages
-from lib.evaluation import evaluate_all
-from lib.methods import Method, of_family
-from lib.show.tables import summary_at
+from lib.evaluation import evaluate_all, summary_at
+from lib.method import Method
+from lib.method_sets import of_family
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "book/reproduce.md")

@@ -16,8 +16,9 @@ from lib.data.dataset import read_dataset
 from lib.evaluation import read_metrics
 from lib.files import digest_of_file
 from lib.options import Names
-from lib.published import MANIFEST, METRICS_FILE, RUNS_FILE, Published, table_bytes
+from lib.published import MANIFEST, METRICS_FILE, RUNS_FILE, Published
 from lib.studies import OUTPUTS_VARIABLE
+from lib.typed import table_bytes
 from lib.words import DatasetError, StudyError
 from tests.made import values
 

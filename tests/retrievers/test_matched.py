@@ -4,7 +4,9 @@ import pytest
 
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
-from lib.methods import MATCHED, METHODS, of_family
+from lib.method import MATCHED
+from lib.method_sets import of_family
+from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.retrievers.matched import fits_best, identities
 from lib.study import Study

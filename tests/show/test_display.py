@@ -15,9 +15,7 @@ from PIL import Image
 
 from lib.data.locate import open_dataset
 from lib.show.display import (
-    OF_DEMO,
     PAGE_COMMENT,
-    SHOWN_WIDTH,
     TYPE,
     Markup,
     as_csv,
@@ -38,6 +36,7 @@ from lib.show.display import (
     table,
     verbatim,
 )
+from lib.show.drawn import OF_DEMO, SHOWN_WIDTH
 from lib.show.pictures import draw_page, marked_lines
 from lib.words import NeedsFilings
 
