@@ -14,11 +14,11 @@ from lib.cache import Cache
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
-from lib.published import Published
+from lib.published import MANIFEST, RUNS_FILE, Published
 from lib.runs import read_trec
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import CONDITIONS, NeedsFilings
+from lib.words import CONDITIONS, NeedsFilings, StudyError
 from tests.small import ECHO
 
 
@@ -122,6 +122,20 @@ def test_other_filings_use_nothing_published(results, open_small_filings):
     reports = []
     assert open_small_filings(say=reports.append).published is None
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (MANIFEST, b"{", r"manifest\.json is broken \(.*\); restore it with git"),
+        (MANIFEST, b"{}", r"manifest\.json does not state dataset, .*; restore it with git, or publish again"),
+        (RUNS_FILE, b"other", r"runs\.parquet is not the published one; restore it with git"),
+    ],
+)
+def test_what_is_not_as_it_was_published_is_not_read(results, name, content, said):
+    (results.root / name).write_bytes(content)
+    with pytest.raises(StudyError, match=said):
+        _ = Published(results.root).runs
 
 
 @pytest.mark.slow
