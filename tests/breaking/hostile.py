@@ -63,7 +63,7 @@ class _Writes:
 def open_generator(settings, directory):
     return _Writes()
 """
-COPIED = "lib extras notebooks book _config.yml _toc.yml requirements.txt CITATION.cff".split()
+COPIED = "lib extras notebooks book examples _config.yml _toc.yml requirements.txt CITATION.cff".split()
 
 
 def texts(secret: Path, in_line: bool = False) -> list[str]:
@@ -109,9 +109,14 @@ def write_dataset(root: Path, secret: Path) -> Path:
 
 
 def build_dataset(folder: Path, secret: Path) -> Path:
-    """The book of a hostile dataset, made in a copy of this checkout whose language model writes hostile text, too; the
+    """The book of a hostile dataset whose language model writes hostile text, too; the folder of its HTML."""
+    return build_book(folder, write_dataset(folder / "mine", secret), texts(secret))
+
+
+def build_book(folder: Path, data: Path, said: Sequence[str]) -> Path:
+    """The whole book of a dataset, made in a copy of this checkout whose language model writes these texts in turn; the
     folder of its HTML."""
-    checkout, model, said = folder / "checkout", folder / "model", texts(secret)
+    checkout, model = folder / "checkout", folder / "model"
     ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
     for name in COPIED:
         copy = partial(shutil.copytree, ignore=ignored) if (ROOT / name).is_dir() else shutil.copyfile
@@ -128,12 +133,11 @@ def build_dataset(folder: Path, secret: Path) -> Path:
         *sections, setting = name.split(".")
         reduce(lambda place, section: place.setdefault(section, {}), sections, settings)[setting] = value
     (folder / "small.yaml").write_text(yaml.safe_dump(settings))
-    data = write_dataset(folder / "mine", secret)
     command = [sys.executable, "-m", "lib", "book", "--dataset", data, "--profile", folder / "small.yaml"]
     place = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout)}}
     done = subprocess.run(command, **place, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    return checkout / "book" / "_build" / "mine" / "html"
+    return checkout / "book" / "_build" / data.name / "html"
 
 
 def few_pages(folder: Path, secret: Path) -> Path:

@@ -14,11 +14,11 @@ from lib.cache import Cache
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.evaluation import evaluate
-from lib.published import Published
+from lib.published import MANIFEST, RESULTS, RUNS_FILE, Published
 from lib.runs import read_trec
 from lib.studies import open_study
 from lib.study import Study
-from lib.words import CONDITIONS, NeedsFilings
+from lib.words import CONDITIONS, NeedsFilings, StudyError
 from tests.small import ECHO
 
 
@@ -124,6 +124,29 @@ def test_other_filings_use_nothing_published(results, open_small_filings):
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (MANIFEST, b"{", r"manifest\.json is broken \(.*\); restore it with git"),
+        (MANIFEST, b"{}", r"manifest\.json does not state dataset, .*; restore it with git, or publish again"),
+        (RUNS_FILE, b"other", r"runs\.parquet is not the published one; restore it with git"),
+    ],
+)
+def test_what_is_not_as_it_was_published_is_not_read(results, name, content, said):
+    (results.root / name).write_bytes(content)
+    with pytest.raises(StudyError, match=said):
+        _ = Published(results.root).runs
+
+
+def run_chapter(name: str, dataset: str) -> dict:
+    """Run the cells of a chapter in this process; gives its variables."""
+    found = nbformat.read(studies.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    cells = [cell.source for cell in found.cells if cell.cell_type == "code"]
+    variables = {"__name__": name}
+    exec("\n\n".join([cells[0], f"dataset = {dataset!r}", *cells[1:]]), variables)
+    return variables
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", notebooks.chapters())
@@ -144,6 +167,19 @@ def test_with_filings_and_an_empty_store_no_chapter_encodes_a_text_whose_results
     monkeypatch.setattr(
         Cache, "rows", lambda self, space, items, compute, *given, **named: rows(self, space, items, encode)
     )
-    found = nbformat.read(studies.NOTEBOOKS / f"{name}.ipynb", as_version=4)
-    cells = [cell.source for cell in found.cells if cell.cell_type == "code"]
-    exec("\n\n".join([cells[0], 'dataset = "demo"', *cells[1:]]), {"__name__": name})
+    run_chapter(name, "demo")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_without_filings_and_with_an_empty_store_a_chapter_shows_the_tables_that_are_published(
+    no_filings, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(studies, "Corpus", lambda *given: Corpus(*given[:3], tmp_path, *given[4:]))
+    monkeypatch.setenv(studies.OUTPUTS_VARIABLE, str(tmp_path / "outputs"))
+    study = run_chapter("03_baselines", "")["study"]
+    assert {entry.origin for entry in study.store.log.values()} == {"published"}
+    tables = {path.name: path.read_bytes() for path in (tmp_path / "outputs" / "tables").iterdir()}
+    assert {"baselines.csv", "matched.csv"} <= tables.keys()
+    shown = RESULTS / "financebench" / "default" / "shown" / "tables"
+    assert [name for name, content in tables.items() if (shown / name).read_bytes() != content] == []

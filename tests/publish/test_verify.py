@@ -171,6 +171,20 @@ def test_every_file_that_is_changed_or_missing_is_named(reports, results):
         verify.verify(Names(), ["bm25"], say=reports.append)
 
 
+def test_a_file_and_a_run_that_the_manifest_does_not_list_are_refused(results):
+    extra, stated = results.root / "shown" / "more.csv", results.root / MANIFEST
+    extra.write_text("n\n3\n")
+    with pytest.raises(StudyError, match=r"restore them with git\n  shown/more\.csv is not in the manifest$"):
+        verify.check_files(Published(results.root))
+    extra.unlink()
+    verify.check_files(Published(results.root))
+    manifest = json.loads(stated.read_text())
+    del manifest["runs"]["standard/bm25"]
+    stated.write_text(json.dumps(manifest))
+    with pytest.raises(StudyError, match=r"\n  the run standard/bm25 is not the one of the manifest$"):
+        verify.check_files(Published(results.root))
+
+
 def test_what_is_not_published_or_not_known_is_told(reports, monkeypatch):
     with pytest.raises(StudyError, match="nothing is published of demo under profile default; make publish does"):
         verify.verify(Names("demo"), "all")
