@@ -26,6 +26,7 @@ GOLDEN = Path(__file__).with_name("golden.json")
 CHANGELOG = ROOT / "book" / "changelog.md"
 #: Words of the changelog that say why → ``set/kind/name`` of what is another than it was, as patterns.
 CHANGED = {
+    "An interval no longer depends on the order of its questions": "*/entries/summary",
     "The book has ten chapters and three appendices": """
         */shown/shown/* */entries/analysis/missed/* */entries/experiments/* */entries/page_scorer/choices/5
         */entries/page_scorer/ablation/5 */entries/page_scorer_light/first-fold""",
