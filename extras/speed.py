@@ -77,7 +77,7 @@ def alone(function: Callable[..., float], *given: object) -> float:
 def peak_mib(weights: Path, window: int, precision: str, texts: list[str]) -> float:
     """The most memory that this process has had once it has encoded texts, in MiB."""
     load_encoder(weights, window, precision, BATCH_SIZE).encode(texts)
-    status = Path("/proc/self/status").read_text()  # getrusage counts what the process was forked from
+    status = Path("/proc/self/status").read_text(encoding="ascii")  # getrusage counts what the process was forked from
     return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) / 1024
 
 

@@ -132,6 +132,7 @@ class Explorer:
     def open(self, hash_: str = "") -> None:
         self.browser.get("about:blank")
         self.browser.get(self.address + hash_)
+        self.wait(lambda: self.text(".count"))
 
     def one(self, selector: str):
         return self.browser.find_element("css selector", selector)
