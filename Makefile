@@ -64,7 +64,7 @@ examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which exam
 book: $(STAMP)  ## run every chapter and build the book (DATASET=, PROFILE=, RESULTS=)
 	@$(LIB) book $(OPTIONS) --jobs $(JOBS)
 
-demo: $(STAMP)  ## the whole book on the embedded synthetic filings, in two minutes
+demo: $(STAMP)  ## the whole book on the embedded synthetic filings, computed in minutes
 	@$(LIB) book --dataset demo --profile "$(PROFILE)" --results "$(RESULTS)" --jobs $(JOBS)
 
 measure: $(STAMP)  ## runs and metrics without a book: DATASET=, QUESTIONS=, METHODS="bm25 dense" (default all)
