@@ -22,13 +22,17 @@ def asked_page() -> str:
 
 
 def measured() -> pd.DataFrame:
-    """What was measured of answers in folds by company, with headings."""
-    shares = {
-        "right_of_read": "Right of all readings",
-        "answered": "Answered",
-        "right_of_answered": "Right of answered",
-    }
-    rows = pd.DataFrame(fitted()["measured"]).rename(columns={"set": "Questions", "n": "n", "n_companies": "Companies"})
-    for name, heading in shares.items():
-        rows[heading] = rows.pop(name).map("{:.0%}".format)
-    return rows.drop(columns="read")
+    """What was measured of answers in folds by company, with headings: each share with the questions that it is of."""
+    rows = pd.DataFrame(fitted()["measured"])
+    answered = rows["answered"] * rows["n"]
+    return pd.DataFrame(
+        {
+            "Questions": rows["set"],
+            "n": rows["n"],
+            "Companies": rows["n_companies"],
+            "Read": rows["read"],
+            "Right of those": rows["right_of_read"].map("{:.0%}".format),
+            "Answered": [f"{n:.1f} ({share:.0%})" for n, share in zip(answered, rows["answered"], strict=True)],
+            "Right of answered": rows["right_of_answered"].map("{:.0%}".format),
+        }
+    )

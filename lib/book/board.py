@@ -87,17 +87,11 @@ def with_outside(study: Study, one: Results) -> Results:
 
 
 def outside_of(study: Study, question_set: str) -> dict[str, System]:
-    """The runs from outside over a question set by name: submissions, and for the study's own what was diagnosed here.
-
-    One that was diagnosed over other questions than the set has now is left out, which is said.
-    """
-    found, asked = {}, {*study.questions["question_id"]}
-    for run in kept_runs(study.home) if question_set == study.dataset.name else []:
-        if {*run.metrics["question_id"]} == asked:
-            path = study.home / OUTSIDE / run.name / RUN_FILE
-            found[run.name] = System(run.name, run.name, "", "", "diagnosed here", path, run.metrics)
-        else:
-            study.store.say(f"{run.name} was diagnosed over other questions: not on the leaderboard; diagnose it again")
+    """The runs from outside over a question set by name: submissions, and for the study's own those diagnosed here."""
+    found = {}
+    for run in kept_runs(study) if question_set == study.dataset.name else []:
+        path = study.home / OUTSIDE / run.name / RUN_FILE
+        found[run.name] = System(run.name, run.name, "", "", "diagnosed here", path, run.metrics)
     for one in submissions(question_set):
         about = one.about.title, one.name, "; ".join(one.about.needs), one.about.link, f"submitted by {one.about.by}"
         found[one.name] = System(*about, one.run_file, one.metrics)

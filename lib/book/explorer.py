@@ -138,7 +138,7 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
     for method, condition in measured(study.profile):
         with suppress(NeedsFilings):
             found[condition][method] = study.run(method, condition)
-    for kept in kept_runs(study.home):
+    for kept in kept_runs(study):
         found["standard"].setdefault(kept.name, kept.pages[kept.pages["doc_name"].isin(study.filings["doc_name"])])
     return {condition: of for condition, of in found.items() if of}
 

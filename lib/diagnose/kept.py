@@ -10,6 +10,7 @@ from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import write_atomically
 from lib.published import METRICS_FILE
 from lib.runs import trec_lines
+from lib.study import Study
 from lib.typed import table_bytes
 
 OUTSIDE, RUN_FILE = "outside", "run.trec"
@@ -27,23 +28,25 @@ def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> N
     """Keep a run (RUN_COLUMNS) with its metrics (METRIC_COLUMNS), in place of an earlier one of its name.
 
     Args:
-        folder: as of :func:`kept_runs`; the files are ``outside/<name>/run.trec`` and ``metrics.parquet`` in it.
+        folder: ``study.home``; the files are ``outside/<name>/run.trec`` and ``metrics.parquet`` in it.
     """
     write_atomically(folder / OUTSIDE / name / RUN_FILE, trec_lines(run, name))
     write_atomically(folder / OUTSIDE / name / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
 
 
-def kept_runs(folder: Path) -> list[KeptRun]:
-    """The runs that were diagnosed over a question set under a profile, by name; none where none was.
+def kept_runs(study: Study) -> list[KeptRun]:
+    """The runs that were diagnosed over a study's questions under its profile, by name; none where none was.
 
-    Args:
-        folder: ``artifacts/<question set>/<profile>``, which is ``study.home`` of an open study.
+    One that was diagnosed over other questions than the set has now is left out, which is said.
 
     Raises:
         StudyError: a file of one is damaged.
     """
-    found = []
-    for path in sorted((Path(folder) / OUTSIDE).glob(f"*/{METRICS_FILE}")):
-        pages = read_docnos(path.with_name(RUN_FILE))
-        found.append(KeptRun(path.parent.name, read_metrics(path), pages))
+    found, asked = [], {*study.questions["question_id"]}
+    for path in sorted((study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")):
+        name, metrics = path.parent.name, read_metrics(path)
+        if {*metrics["question_id"]} == asked:
+            found.append(KeptRun(name, metrics, read_docnos(path.with_name(RUN_FILE))))
+        else:
+            study.store.say(f"{name} was diagnosed over other questions and is left out; diagnose it again")
     return found

@@ -45,4 +45,8 @@ def test_a_question_has_its_answer_its_cells_and_its_pages(monkeypatch, tmp_path
 
 def test_what_was_measured_is_a_row_of_each_set():
     assert asked.measured()["Questions"].tolist() == ["financebench", "page-questions"]
-    assert {"Answered", "Right of answered"} < {*asked.measured()}
+    known, shown = fitted()["measured"], asked.measured()
+    assert shown["Read"].tolist() == [one["read"] for one in known]
+    assert [float(cell.split()[0]) for cell in shown["Answered"]] == [
+        round(one["n"] * one["answered"], 1) for one in known
+    ]

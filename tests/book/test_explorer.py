@@ -49,6 +49,14 @@ def test_a_run_that_was_diagnosed_here_is_a_method_of_its_own(study):
     assert (second["ranks"]["standard"][1], second["filing"][1], second["top"][1]) == ([0], "0", None)
 
 
+def test_a_run_that_was_diagnosed_over_other_questions_is_left_out_and_named(study, monkeypatch):
+    said, metrics = [], evaluate(study, "bm25").assign(method="older")
+    keep(study.home, "older", study.run("bm25"), metrics[metrics["question_id"] != "q1"])
+    monkeypatch.setattr(study.store, "say", said.append)
+    assert "older" not in {one["name"] for one in explorer_data(study)["methods"]}
+    assert said == ["older was diagnosed over other questions and is left out; diagnose it again"]
+
+
 def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
     wrote = {"question_id": ["q1"], "n_prompt_tokens": [12], "seconds": [0.5], "is_cut": [False]}
     stage = "answers/effort/oracle-page"

@@ -120,7 +120,7 @@ def test_a_published_run_has_no_difference_from_itself(financebench, tmp_path):
     assert len(found.paired) == found.alone["of_rows"].iloc[0] > 100
     lost = financebench.published.metrics_of("dense", "standard").query("metric == 'lost_at_document'")
     assert found.decomposition["document"][0] == pytest.approx(lost["value"].mean())
-    (kept,) = kept_runs(financebench.home)
+    (kept,) = kept_runs(financebench)
     assert (kept.name, [*kept.metrics], set(kept.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
     whole = financebench.published.runs["standard", "dense"]
     pd.testing.assert_frame_equal(kept.pages[["rank", "doc_name", "page"]], whole[["rank", "doc_name", "page"]])
@@ -179,7 +179,7 @@ def test_several_runs_stand_beside_each_other(mine, tmp_path):
     found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
     pairs = found.paired.set_index(["run", "method"])["difference"]
     assert pairs.to_dict() == pytest.approx({("mine", "second"): -2 / 3, ("second", "mine"): 2 / 3})
-    assert [one.name for one in kept_runs(mine.home)] == ["mine", "second"]
+    assert [one.name for one in kept_runs(mine)] == ["mine", "second"]
     assert "second finds 100%" in found.to_text(80)
 
 
