@@ -103,10 +103,11 @@ class Statements:
 
 
 class PageKinds:
-    """The pages by kinds; ``features``, after those that are ``known``, are of a page alone, (n_pages,) each."""
+    """The pages by kinds, from their strengths by title and by items side by side, (n_pages, 2 n_kinds); ``features``,
+    after those that are ``known``, are of a page alone, (n_pages,) each."""
 
-    def __init__(self, texts: Sequence[str], groups: FilingGroups, known: dict[str, np.ndarray]):
-        titles, items = page_strengths(texts)
+    def __init__(self, strengths: np.ndarray, groups: FilingGroups, known: dict[str, np.ndarray]):
+        titles, items = np.split(strengths, 2, axis=1)
         strength = TITLE_WEIGHT * np.minimum(titles[:, PRIMARY], 1) + items[:, PRIMARY]
         self.statements = Statements(strength, groups)
         self.titles = np.minimum(titles[:, OTHER], 1)

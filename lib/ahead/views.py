@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from lib.ahead.facts import WORDS, facts_of
 from lib.ahead.kinds import TITLE_WEIGHT, PageKinds, Statements
 from lib.ahead.pool import FilingGroups, Pool, share_of
 from lib.ahead.terms import core, pairs, terms, topic
-from lib.data.rows import accounting, item_of, kind_of, kinds, labels_of, plain
+from lib.data.rows import accounting, kinds, plain
 from lib.method import remembered
 from lib.models import index
 from lib.page_scorer.search import pages_of_chunks
@@ -27,8 +28,6 @@ from lib.retrievers.fusion import standardised
 from lib.retrievers.identity import TYPES, filing_identities, identity_features, years_in
 from lib.study import Study
 
-HEAD_LINES = 6
-YEAR = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")
 YEARS = tuple(map(str, range(1980, 2050)))
 BEST = 50  # pages that each way of choosing adds to the pool
 STATEMENT_WEIGHT = 5  # of the page's statement in one way of choosing, beside standardised words
@@ -55,11 +54,6 @@ def phrases() -> dict[str, tuple[str, ...]]:
     return found
 
 
-@cache
-def _items_named(label: str) -> tuple[str, ...]:
-    return tuple(item for kind in kinds() if (item := item_of(kind, plain(label))))
-
-
 def _members(found: Iterable[Container[str]], names: Collection[str]) -> np.ndarray:
     """Which of the names are in each collection, shape (n_collections, n_names)."""
     return np.array([[name in one for name in names] for one in found], np.float32)
@@ -80,7 +74,8 @@ def needs(questions: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 class PageViews:
     """What is known of every page before a question comes; the pages of a filing are together.
 
-    Where the only questions that will be ``asked`` are given, other words are not counted.
+    Where the only questions that will be ``asked`` are given, other words are not counted; ``facts`` of the pages
+    (:func:`lib.ahead.facts.facts_of`) are made where they are not given.
     """
 
     def __init__(
@@ -90,16 +85,16 @@ class PageViews:
         settings: Settings,
         asked: Sequence[str] | None = None,
         is_from_covers: bool = False,
+        facts: pd.DataFrame | None = None,
     ):
-        self.texts = texts = pages["text"].tolist()
+        self.texts = pages["text"].tolist()
         self.identities = filing_identities(filings, pages, is_from_covers)
         self.filing = pd.Index(filings["doc_name"]).get_indexer(pages["doc_name"])
         self.groups = FilingGroups(self.filing)
         self.names = {term for one in self.identities for name in one.names for term in terms(name)}
-        labels = [labels_of(text) for text in texts]
-        heads = [" ".join(text.split("\n")[: 2 * HEAD_LINES]) for text in texts]
-        shown = [" . ".join([head, *rows]) for head, rows in zip(heads, labels, strict=True)]
-        words = list(map(terms, texts))
+        self.described = facts = facts_of(self.texts) if facts is None else facts
+        words, shown, *found = ([text.split() for text in facts[name]] for name in WORDS)
+        years, head_years, in_rows, titles = (list(map(set, one)) for one in found)
         starts = [range(0, max(1, len(page) - STEP), STEP) for page in words]
         self.passage_pages = np.repeat(np.arange(len(words)), list(map(len, starts)))
         passages = [page[at : at + PASSAGE] for page, found in zip(words, starts, strict=True) for at in found]
@@ -108,21 +103,19 @@ class PageViews:
             asked_terms = [terms(core(question)) for question in asked]
             in_questions, in_pairs = set(chain(*asked_terms)), set(chain(*map(pairs, asked_terms)))
         model = partial(BM25, k1=settings.k1, b=settings.b, only=in_questions)
-        self.words, self.passages, self.labels = model(words), model(passages), model(list(map(terms, shown)))
+        self.words, self.passages, self.labels = model(words), model(passages), model(shown)
         self.pairs = model(list(map(pairs, words)), only=in_pairs)
         self.contains = (self.words.weights > 0).astype(np.float32).tocsr()
-        years = ([set(YEAR.findall(text)) for text in part] for part in (texts, heads))
-        self.years = np.stack([_members(part, YEARS) for part in years])
-        self.items = _members([{*chain(*map(_items_named, rows))} for rows in labels], items())
+        self.years = np.stack([_members(part, YEARS) for part in (years, head_years)])
+        self.items = _members(in_rows, items())
         of_kind = _members([[kind] for kind in items().values()], kinds())
-        has_title = _members([[kind_of(text)] for text in texts], kinds())
+        has_title = _members(titles, kinds())
         self.statements = Statements(self.items @ of_kind + TITLE_WEIGHT * has_title, self.groups)
-        lengths = pages["text"].str.len().to_numpy()
         self.page = {
             "page_place": pages["page"].to_numpy() / np.bincount(self.filing)[self.filing],
-            "page_length": np.log1p(lengths),
-            "page_digits": pages["text"].str.count(r"\d").to_numpy() / np.maximum(lengths, 1),
-            "page_rows": np.array(list(map(len, labels))),
+            "page_length": np.log1p(facts["length"].to_numpy()),
+            "page_digits": facts["digits"].to_numpy() / np.maximum(facts["length"].to_numpy(), 1),
+            "page_rows": facts["rows"].to_numpy(),
         }
 
     @cached_property
@@ -131,7 +124,7 @@ class PageViews:
         types = pd.Index(TYPES).get_indexer([one.doc_type for one in self.identities])
         known = {"place_share": "page_place", "length": "page_length", "digits": "page_digits"}
         known = {name: self.page[of] for name, of in known.items()} | {"filing_type": types[self.filing]}
-        return PageKinds(self.texts, self.groups, known)
+        return PageKinds(np.stack(self.described["strengths"]), self.groups, known)
 
     def topic(self, question: str) -> list[str]:
         """The terms of a question's core without those that identify the filing."""

@@ -21,7 +21,7 @@ from lib.answers.pages_read import filings_named, sheet
 from lib.answers.prompt_context import order_of_segments
 from lib.answers.reading import Cell
 from lib.answers.sure import BESIDE, reading
-from lib.archive.described import described, pages_of
+from lib.archive.described import described, filing_facts, pages_of
 from lib.archive.index import PICTURES, Shards
 from lib.data.pdf import picture
 from lib.data.records import printable
@@ -72,7 +72,10 @@ class Archive:
         if not question.split() or k < 1:
             raise StudyError(f"Q is {question!r} and k is {k}: ask a question for one page or more")
         (pages, vectors), (_, booster, share) = self.nearest(question), ranker or self.ranker
-        known = PageViews(without_records(pages[["doc_name"]].drop_duplicates()), pages, self.profile.bm25, [question])
+        filings = without_records(pages[["doc_name"]].drop_duplicates())
+        facts = (filing_facts(self.shards, *one) for one in pages.groupby("doc_name", sort=False)["text"])
+        facts = pd.concat(facts, ignore_index=True)
+        known = PageViews(filings, pages, self.profile.bm25, [question], facts=facts)
         pool = pool_of(known, [question], vectors, has_kinds=True)
         scores = mixed(booster, share, pool)
         best = np.argsort(-scores, kind="stable")[:k]

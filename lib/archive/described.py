@@ -1,7 +1,8 @@
 """What an archive is searched by before a question comes: places of pages, words by weight, vectors, identities.
 
 All are in one file of the index, written when filings are indexed, or when an index without it is opened: its name is
-of exactly these filings, as they are, and settings. Words take most of the time to open an archive without it.
+of exactly these filings, as they are, and settings. Words take most of the time to open an archive without it. What
+each page's text says by itself (:mod:`lib.ahead.facts`) is beside the filing's pages.
 """
 
 import json
@@ -14,15 +15,20 @@ from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from scipy import sparse
 
+from lib.ahead.facts import facts_of
 from lib.archive.index import Shards
-from lib.files import aside, digest_of
+from lib.corpus import edited
+from lib.files import aside, digest_of, write_atomically
 from lib.profile import Settings
 from lib.retrievers.bm25 import BM25
 from lib.retrievers.identity import Identity, filing_identities, without_records
 
-VERSION = 1
+VERSION, VERSION_OF_FACTS = 1, 1
+KEY = b"of"  # what facts were made from, in their file
 PARTS = ("data", "indices", "indptr", "shape")  # of a sparse matrix
 
 
@@ -52,6 +58,8 @@ def described(shards: Shards, names: Sequence[str], settings: Settings) -> Descr
     owners = pd.MultiIndex.from_frame(places).get_indexer(pd.MultiIndex.from_frame(pd.concat(tables)[[*places]]))
     words = BM25.of_texts(pages["text"], settings.k1, settings.b)
     made = Described(places, words, filed, owners, np.concatenate(vectors))
+    for name, texts in pages.groupby("doc_name")["text"]:
+        filing_facts(shards, name, texts)
     if set(names) == set(shards.names()):
         with suppress(OSError):  # an index that cannot be written to is searched all the same
             _write(path, made)
@@ -84,6 +92,20 @@ def _read(path: Path) -> Described:
 def pages_of(shards: Shards, names: Sequence[str]) -> pd.DataFrame:
     """PAGE_COLUMNS of filings of an index."""
     return pd.concat((pd.read_parquet(shards.path("pages", name)) for name in names), ignore_index=True)
+
+
+def filing_facts(shards: Shards, name: str, texts: Sequence[str]) -> pd.DataFrame:
+    """:func:`lib.ahead.facts.facts_of` the pages of a filing: read, or made and written."""
+    key = digest_of([VERSION_OF_FACTS, shards.record(name)["files"]["pages"], edited("ahead")]).encode()
+    with suppress(OSError, pa.ArrowInvalid):
+        table = pq.read_table(shards.path("facts", name))
+        if (table.schema.metadata or {}).get(KEY) == key:
+            return table.to_pandas()
+    made, packed = facts_of([*texts]), pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pandas(made, preserve_index=False).replace_schema_metadata({KEY: key}), packed)
+    with suppress(OSError):
+        write_atomically(shards.path("facts", name), packed.getvalue().to_pybytes())
+    return made
 
 
 def _identity(known: dict) -> Identity:

@@ -12,9 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from lib.__main__ import ask, commands
+from lib.ahead.facts import facts_of
 from lib.answers.sure import fitted
 from lib.archive import index
 from lib.archive.ask import Archive, fits, page_picture, passages, written
+from lib.archive.described import filing_facts
 from lib.archive.index import PICTURES, Plan, Shards, write_shards
 from lib.data import pdf
 from lib.data.locate import DEMO
@@ -145,6 +147,18 @@ def test_the_nearest_filings_are_described_with_their_own_windows(archive, asked
     np.testing.assert_array_equal(vectors.windows, np.concatenate([shards.windows(name)[1] for name in names]))
     assert (np.diff(vectors.owners) >= 0).all()
     assert vectors.owners.max() < len(pages)
+
+
+def test_what_pages_say_is_written_with_the_index_and_made_again_where_it_is_damaged_or_of_others(archive, shards):
+    pages, path = archive.pages, shards.path("facts", NAMES[0])
+    texts = pages["text"][pages["doc_name"] == NAMES[0]]
+    whole, made = path.read_bytes(), facts_of([*texts])
+    for spoilt in (whole, whole[:-9], shards.path("facts", NAMES[1]).read_bytes()):
+        path.write_bytes(spoilt)
+        read = filing_facts(shards, NAMES[0], texts)
+        np.testing.assert_array_equal(np.stack(read.pop("strengths")), np.stack(made["strengths"]))
+        assert read.to_dict("list") == made.drop(columns="strengths").to_dict("list")
+        assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("arguments", [["-"], ["-f", "-"]])
