@@ -11,9 +11,7 @@ from lib.study import Study
 from tests.ahead.conftest import BALANCE, CASH, cover
 
 
-def test_the_filing_that_fits_by_its_cover_or_records_is_searched_first_and_then_all(
-    folder, tokenizer_folder, tmp_path
-):
+def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(folder, tokenizer_folder, tmp_path):
     """The annual reports of one company for two years, and of another; the names of two files say nothing."""
     reports = {"scan1": ("OSKARVALE PLC", 2021), "scan2": ("OSKARVALE PLC", 2022)}
     for doc_name, (name, year) in (reports | {"GLIMMERFEN_2021_10K": ("GLIMMERFEN MILLS, INC.", 2021)}).items():
