@@ -55,7 +55,7 @@ $(STAMP): $(UV) requirements-cpu.txt pyproject.toml
 	@$(UV) pip install --python $(VENV) --quiet --no-deps --no-build-isolation --editable .
 	@rm -f $(VENV)/.ready-* && touch $@
 
-archive: $(STAMP)  ## add Ray and LanceDB to .venv (430 MB): make index ENGINE=ray, and a store on disk for archives
+archive: $(STAMP)  ## add Ray to .venv: make index ENGINE=ray
 	@$(LOCKED) -r pyproject.toml --extra archive
 
 examples: $(STAMP)  ## add LlamaIndex and LangChain to .venv (90 MB), which examples/ shows beside Chroma

@@ -24,31 +24,26 @@ from lib.words import StudyError
 
 PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
 COUNT = IntRange(min=1)
-LARGER = option("--larger", type=FOLDER, help="a folder of collect, indexed by make index")
 
 
 #: The commands that do no more than call a function with the study, and their help.
 CALLING = {
-    "answers": "Have the answers of one context written.",
     "collect": "Write a dataset with the same questions over these and other filings.",
-    "contexts": "Have the filings' contexts written, or windows encoded with them.",
     "export-scorer": "Train the page scorer on every question and write it with its card.",
     "measure": "Compute runs and metrics without a book, one method after another; a killed run resumes.",
     "mistakes": "Measure what evaluation mistakes add to the page scorer: hours of training, resumed where it stopped.",
     "page-scorer": "Train and score the folds of the page scorer.",
     "preflight": "Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes.",
     "publish": "Copy the results of a whole run to book/results/, where they are used in place of computing.",
-    "speed": "Measure encoders on each engine, and what a lower precision changes.",
-    "texts": "Have the texts written that the rows of related studies search with.",
 }
 
 
-def calls(name: str, called: str, *options: Callable, chapter: str = "", said: str = "", **changed: str) -> None:
+def calls(name: str, called: str, *options: Callable, chapter: str = "", said: str = "") -> None:
     """Declare a command of CALLING: ``module:function``, the chapter that the study is opened for, what is printed."""
 
     def run(names: Names, /, **given: object) -> object:
         module, function = called.split(":")
-        study = names._replace(**changed).open(chapter)
+        study = names.open(chapter)
         found = getattr(import_module(module), function)(study, **given)
         return said.format(found) if said else found
 
@@ -175,7 +170,8 @@ def ask(names: Names, question: str | None, k: int, questions_file: BinaryIO | N
 
 
 @command(
-    LARGER, option("--methods", type=str.split, metavar="WORDS", default="", help="rows of the method table, or ask")
+    option("--larger", type=FOLDER, help="a folder of collect, indexed by make index"),
+    option("--methods", type=str.split, metavar="WORDS", default="", help="rows of the method table, or ask"),
 )
 def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[str]:
     """Measure methods over growing parts of a collection, by default chapter 10's; resumed where it stopped."""
@@ -186,31 +182,6 @@ def growth(names: Names, larger: Path | None, methods: list[str]) -> Iterator[st
         first, mean = found.iloc[0], found[found["k"] == 5][["doc_recall", "page_recall"]].mean().round(3)
         part = f"{first['kind']} {first['draw']}, {first['n_filings']} filings, {first['method']}"
         yield f"{part}: {mean.to_dict()}"
-
-
-@command(LARGER, option("--names", "wanted", default="", help="of stores, with commas; by default all"))
-def stores(names: Names, larger: Path | None, wanted: str) -> object:
-    """Compare stores for vectors side by side: exact, Chroma, its server, LanceDB."""
-    from extras.archive.growth import opened
-    from extras.archive.stores import write_stores
-
-    home = names.open()
-    home.need_filings("a comparison of stores")
-    return write_stores(home, *opened(home, larger), tuple(filter(None, wanted.split(","))))
-
-
-@command(LARGER, option("--beside", type=FOLDER, help="compare an index in this folder"))
-def costs(names: Names, larger: Path | None, beside: Path | None) -> object:
-    """Measure what each stage takes at growing sizes: seconds, memory, disk; or compare what two engines made."""
-    from extras.archive.costs import write_costs, write_engines
-    from extras.archive.growth import opened
-    from lib.archive.index import Shards
-
-    home = names.open()
-    collection, indexed = opened(home, larger)
-    if beside and indexed:
-        return write_engines(home, indexed.shards, Shards(beside, indexed.shards.plan, indexed.shards.root))
-    return write_costs(home, collection, indexed)
 
 
 @command(
@@ -275,18 +246,6 @@ calls(
 calls("publish", "extras.publish.publish:publish", said="published: {}")
 calls("preflight", "extras.preflight:preflight")
 calls(
-    "answers",
-    "extras.writing:write_answers",
-    option("--context", "name", required=True, help="none, best-baseline, oracle-page, oracle-document, a method"),
-    option("--k", type=COUNT, default=5, show_default=True, help="depth that decides which baseline is best"),
-    option("--limit", type=COUNT, help="only the first questions"),
-    chapter="06_generation",
-)
-ONE_KIND = option("--only", help="one kind of text; all by default")
-EMBED = option("--embed", type=Choice(["header", "written"]), help="encode the windows behind this context")
-calls("contexts", "extras.writing:write_contexts", EMBED, chapter="08_claims")
-calls("texts", "extras.writing:write_texts", ONE_KIND, chapter="08_claims")
-calls(
     "page-scorer",
     "extras.page_scorer.train:train_folds",
     option("--by", type=Choice(["company", "filing"]), multiple=True, default=("company", "filing")),
@@ -297,7 +256,6 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TARGET = option("--target", type=PATH, required=True, help="directory of the model")
 calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
-calls("speed", "extras.speed:measure_again", chapter="a1_training", results="fresh")
 
 
 def main() -> None:

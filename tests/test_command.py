@@ -28,7 +28,6 @@ NAMING = sorted(
     if path.name != "changelog.md" and re.search(r"\bmake [a-z]|-m lib |retrieval-gap ", path.read_text())
 )
 NEEDED = {
-    "answers": ["--context", "none"],
     "ask": ["What was revenue?"],
     "diagnose": ["--run", "mine=nowhere.trec"],
     "collect": ["--pages", "nowhere.parquet", "--to", "nowhere"],

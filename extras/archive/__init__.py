@@ -1,1 +1,1 @@
-"""What a maintainer measures of archives: recall as filings are added, stores of vectors, and costs."""
+"""What a maintainer measures of archives: recall as filings are added."""

@@ -10,10 +10,8 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from lib.analysis.preference import counts
 from lib.models.encoders import GIB, GPU_FLOPS, NEEDS_GPU_GIB, ROOM, gpu
 from lib.models.weights import fetch, locked
-from lib.study import Study
 from lib.words import StudyError
 
 TRAINED_BYTES, FROZEN_BYTES = 16, 2
@@ -89,18 +87,3 @@ def check_machine(profile: dict) -> Needs:
             f"{found[0]} has {found[1]:.0f} GiB: {size}, and training it takes {needed.memory_gib:.0f} GiB{smaller}"
         )
     return needed
-
-
-def paragraph(study: Study, profile: dict) -> str:
-    """How many pairs there are, and what training another profile's generator on as many takes, as Markdown."""
-    found, settings, weights = counts(study), profile["preference"], profile["generator"]["weights"]
-    size, needed = n_parameters(weights), found["n_characters"]
-    lora, full = (estimate(size, settings | {"method": one}, needed) for one in ("lora", "full"))
-    n_questions = found["pair"] + found["right"] + found["missing"]
-    return (
-        f"Of {n_questions} questions {found['pair']} give a pair, {found['right']} were "
-        f"answered right and {found['missing']} not at all. {weights} has {size / 1e9:.1f} billion parameters: "
-        f"training adapters of rank {settings['rank']} takes a GPU of about {lora.memory_gib:.0f} GiB and, for "
-        f"{settings['epochs']} epochs in {settings['n_folds']} folds, roughly {lora.hours:.1f} hours; training every "
-        f"parameter takes {full.memory_gib:.0f} GiB and {full.hours:.1f} hours."
-    )

@@ -1,7 +1,7 @@
 """Preference training of a study's generator, one model a fold by company; each is stored and training is resumed.
 
 ``python -m extras.preference.train --dataset financebench --profile paper`` trains all folds, has each answer the
-questions that it never saw, and goes on where it was killed; ``--pairs`` only counts the pairs, with any profile.
+questions that it never saw, and goes on where it was killed.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from extras.preference.needs import check_machine, estimate, paragraph
+from extras.preference.needs import check_machine, estimate
 from extras.preflight import preflight
 from lib.analysis.preference import (
     COMPARED_VERSION,
@@ -27,7 +27,6 @@ from lib.files import digest_of
 from lib.folds import Fold
 from lib.models.weights import fetch, hub_models, weights_hash
 from lib.options import RESULTS
-from lib.profile import load_profile
 from lib.store import Entry
 from lib.studies import open_study
 from lib.study import Study
@@ -94,15 +93,13 @@ def n_pairs(entry: Entry) -> int:
 @click.option("--profile", default="paper", show_default=True)
 @click.option("--results", type=click.Choice(RESULTS), default=RESULTS[0], show_default=True)
 @click.option("--fold", type=int, help="only this fold, from 0")
-@click.option("--pairs", is_flag=True, help="count the pairs and stop; any profile will do")
-def main(dataset: str, profile: str, results: str, fold: int | None, pairs: bool) -> None:
+def main(dataset: str, profile: str, results: str, fold: int | None) -> None:
     """Train the generator on preference pairs in folds by company, and compare its answers with the untuned ones."""
     try:
-        study = open_study(dataset, profile, results, "preference")
-        found = paragraph(study, load_profile("paper")) if pairs else run(study, fold).round(3).to_string(index=False)
+        found = run(open_study(dataset, profile, results, "preference"), fold)
     except StudyError as error:
         sys.exit(f"error: {error}")
-    click.echo(found)
+    click.echo(found.round(3).to_string(index=False))
 
 
 def run(study: Study, only: int | None = None) -> pd.DataFrame:

@@ -85,8 +85,7 @@ def verify(named: Names, names: Sequence[str] | str, say=print) -> bool:
         say(f"{NO_FILINGS} {signed}")
         return told(apart(published), say)
     found = same_dataset(named, published)
-    settings = load_profile(named.profile).for_sets(found.collection, found.name)
-    with study_of(found, settings, published) as study:
+    with study_of(found, load_profile(named.profile).for_sets(found.collection, found.name), published) as study:
         if named.results == "published":
             study.corpus.cache = Cache(ARTIFACTS / "cache.sqlite")
         if any("generator" in METHODS[name].settings for name in names):
@@ -119,8 +118,7 @@ def verify_chapter(named: Names, chapter: str, say=print) -> bool:
             notebooks.run(chapter, given._asdict(), Path(folder) / "notebooks", say)
         finally:
             del os.environ[OUTPUTS_VARIABLE]
-        tables = (root / "tables" for root in (published.root / "shown", Path(folder)))
-        return report(compare_tables(*tables, chapter, say), [], say)
+        return report(compare_tables(published.root / "shown/tables", Path(folder) / "tables", chapter, say), [], say)
 
 
 def published_of(named: Names) -> Published:

@@ -1,6 +1,6 @@
 """What is left of each method's recall as a collection grows, and what an archive of any size costs.
 
-Measured by ``python -m lib growth``, ``stores`` and ``costs`` over more filings than the study's own, and kept as
+Measured over more filings than the study's own, by ``python -m lib growth`` and, once, stores and costs, and kept as
 tables of the study's folder, which are published. The law says how recall falls with pages: its logit is a straight
 line in their logarithm, as where each further page has the same small chance to displace a gold page.
 """
@@ -18,18 +18,6 @@ from lib.study import Study
 
 GROWTH, STORES, COSTS, ENGINES = "growth.csv.gz", "stores.csv", "costs.csv", "engines.csv"
 GROWTH_COLUMNS = "kind draw n_filings n_pages method question_id k doc_recall page_recall".split()
-#: Of each store and filter: share of exact search's best ten that it finds too, the fewest results of a question as a
-#: share of those there are, milliseconds a search, searches a second of four clients, memory, disk, seconds to build,
-#: and the machine's load a core meanwhile: above 1, times are those of a busy machine.
-STORE_COLUMNS = (
-    "store filter n_pages n_windows agreement least_found median_ms clients_4_per_s memory_mib disk_mib build_s load"
-).split()
-#: Of each stage and size: seconds of a core, the most memory, what it leaves on disk, and, of what is searched in
-#: memory, seconds of a question.
-COST_COLUMNS = ["stage", "n_pages", "seconds", "memory_mib", "disk_mib", "asked_s"]
-#: Of each engine that made an index of the same filings: what it indexed, how many of the filings have the same bits as
-#: by the first, seconds of a core, and the most memory of a worker.
-ENGINE_COLUMNS = ["engine", "n_filings", "n_pages", "n_windows", "n_equal", "seconds", "memory_mib"]
 MIXED = "mixed"
 ASKED = "make ask"  # in the place of a method: pages as the command gives them
 METRICS = ("doc_recall", "page_recall")

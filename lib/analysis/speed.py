@@ -1,6 +1,4 @@
-"""How fast encoders are on each engine, and what a lower precision changes: as measured here or as published."""
-
-from collections.abc import Callable
+"""How fast encoders are on each engine, and what a lower precision changes: as it was measured once, and published."""
 
 import pandas as pd
 
@@ -19,15 +17,10 @@ COLUMNS = ["model", "window", "engine", "precision", "texts_s", "share", "larges
 COLUMNS += ["kept_20", "same_order_20", "question_s", "index_s", "memory_mib", "vectors_mib", "machine"]
 
 
-def speed_params(study: Study) -> dict:
-    """What the measured texts and models are."""
+def speeds(study: Study) -> pd.DataFrame | None:
+    """COLUMNS of every model, engine and precision; None where that was not measured."""
     models = {weights_hash(name): window for name, window in MODELS.items()}
-    return {"models": models, "chunks": study.digest("chunks"), "questions": study.digest("questions")}
-
-
-def speeds(study: Study, measure: Callable[[], pd.DataFrame] | None = None) -> pd.DataFrame | None:
-    """COLUMNS of every model, engine and precision; None where that was not measured and ``measure`` is not given."""
-    params = speed_params(study)
-    if measure is None and study.store.find(STAGE, params, VERSION) is None:
+    params = {"models": models, "chunks": study.digest("chunks"), "questions": study.digest("questions")}
+    if study.store.find(STAGE, params, VERSION) is None:
         return None
-    return study.store.kept(STAGE, params, measure, VERSION, public=True)
+    return study.store.kept(STAGE, params, None, VERSION, public=True)

@@ -1,6 +1,5 @@
 """Nested parts of a collection, and methods over them."""
 
-import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -8,10 +7,8 @@ import pandas as pd
 import pytest
 
 from extras.archive.collection import write_collection
-from extras.archive.costs import write_costs, write_engines
 from extras.archive.growth import Index, drawn_parts, measure, needs_vectors, part_of
-from extras.archive.stores import FILTERS, write_stores
-from lib.analysis.growth import ASKED, STORE_COLUMNS, asked, measured
+from lib.analysis.growth import ASKED, asked, measured
 from lib.archive.index import Plan, Shards, write_shards
 from lib.data.locate import DEMO
 from lib.models.index import window_vectors
@@ -108,30 +105,6 @@ def test_what_make_ask_finds_is_measured_for_every_question_beside_the_methods(s
     assert ASKED not in set(measured(study, 5)["method"])
 
 
-def test_engines_are_compared_filing_by_filing(study, shards, tmp_path):
-    (tmp_path / "filings").mkdir()
-    for name in shards.names()[:3]:
-        shutil.copy(DEMO / "pdfs" / f"{name}.pdf", tmp_path / "filings")
-    other = Shards(tmp_path / "index", shards.plan, tmp_path / "filings")
-    with pytest.raises(StudyError, match="not another index"):
-        write_engines(study, shards, other)  # of no common filing
-    write_shards(other)
-    assert write_engines(study, shards, other)["n_equal"].tolist() == [3, 3]
-    name = other.names()[0]
-    other.path("windows", name).write_bytes(b"other bytes")
-    found = write_engines(study, shards, other)
-    assert found["n_equal"].tolist() == [2, 2]
-    assert found["n_filings"].tolist() == [3, 3]
-
-
-def test_costs_are_of_every_stage_and_grow_with_pages(study, shards):
-    found = write_costs(study, study, Index(study, shards))
-    assert set(found["stage"]) == {"read", "cut", "embed", "write", "words", "vectors"}
-    assert (found["n_pages"] == len(study.pages)).all()
-    assert (found.set_index("stage")["disk_mib"][["embed", "write"]] > 0).all()
-    assert found.set_index("stage")["asked_s"].notna().sum() == 2
-
-
 def test_a_larger_collection_has_the_same_questions_and_no_copies(study, tmp_path):
     """The other filings are one of the study's under a second name, and one that is new."""
     copy = study.pages[study.pages["doc_name"] == study.pages["doc_name"][0]]
@@ -145,12 +118,3 @@ def test_a_larger_collection_has_the_same_questions_and_no_copies(study, tmp_pat
     assert added["HADDENMOOR_1999_10K"] == "Haddenmoor Stores"
     pages = larger.pages.set_index("doc_name")["text"]
     assert pages["HADDENMOOR_1999_10K"].tolist() == copy["text"].tolist()[1::-1]
-
-
-def test_stores_are_measured_beside_exact_search_and_kept_in_the_study_s_table(study):
-    found = write_stores(study, study, None, ("exact",))
-    assert found["filter"].tolist() == [*FILTERS]
-    assert (found[["agreement", "least_found"]] == 1).all(axis=None)
-    assert list(pd.read_csv(study.home / "stores.csv")) == STORE_COLUMNS
-    with pytest.raises(StudyError, match="say some of exact, chroma"):
-        write_stores(study, study, None, ("faiss",))

@@ -109,17 +109,13 @@ def open_small_filings(results, small_folder, tmp_path, monkeypatch):
     return lambda **named: open_study("financebench", **given | named)
 
 
-def test_fresh_uses_nothing_published(open_small_filings):
-    used, fresh = open_small_filings(), open_small_filings(results="fresh")
+def test_fresh_and_other_filings_use_nothing_published(open_small_filings, results):
+    used, fresh, reports = open_small_filings(), open_small_filings(results="fresh"), []
     assert used.run_entry("bm25").origin == "published"
     assert used.generation_log().published
     assert (fresh.published, fresh.run_entry("bm25").origin) == (None, "computed")
     assert not fresh.generation_log().uses_published
-
-
-def test_other_filings_use_nothing_published(results, open_small_filings):
     (results.root / "manifest.json").write_text(json.dumps(results.manifest | {"fingerprint": "0123"}))
-    reports = []
     assert open_small_filings(say=reports.append).published is None
     assert "is not the dataset that was published as financebench: nothing published is used" in reports[0]
 

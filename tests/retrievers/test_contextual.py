@@ -16,10 +16,10 @@ LONG = " ".join(f"net sales rose {number}" for number in range(60))
 @pytest.fixture
 def study(written_study, monkeypatch):
     """Three chunks of Acme and two of Bolt, two of them with equal texts."""
+    embedder = {"window": WINDOW, "window_overlap": 4}
     texts = ["net sales", LONG, "net sales", "cash flow", "profit"]
     made = written_study(["bolt net sales", "acme net sales"], texts)
-    embedder = made.profile.embedder | {"window": WINDOW, "window_overlap": 4}
-    made.profile = made.profile.updated({"embedder": embedder})
+    made.profile = made.profile.updated({"embedder": made.profile.embedder | embedder})
     made.chunks["doc_name"] = ["ACME", "ACME", "BOLT", "BOLT", "ACME"]
     monkeypatch.setattr(contextual, "contexts", lambda study, context: PREFIXES)
     return made
@@ -57,43 +57,22 @@ def test_of_equal_chunks_the_one_of_the_asked_filing_is_found_and_the_hybrid_fus
     assert scores.tolist() == [[second, none, first, none, none], [first, none, second, none, none]]
 
 
-FILINGS = pd.DataFrame(
-    [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)],
-    columns=["doc_name", "company", "sector", "doc_type", "doc_period"],
-)
-HEADER = "Acme 10-K of fiscal year 2018 (Tools)."
 BUSINESS = "Acme provides products and services to customers in four segments of its markets."
 RICHER = "Acme also manufactures brands that leading stores and platforms announced to customers worldwide."
-PLAIN = "We have had the same small office in the old town for many years now."
 COVER = "Acme Inc.\nFor the fiscal year ended\nDecember 31, 2018"
-
-
-@pytest.fixture
-def study_with(written_study):
-    """A study of two filings whose contexts are written by a rule."""
-
-    def make(rule):
-        made = written_study([], [], rule)
-        rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt {x}")]
-        made.filings, made.pages = FILINGS, pd.DataFrame(rows, columns=["doc_name", "page", "text"])
-        return made
-
-    return make
+NO_BUSINESS = [
+    "We have had the same small office in the old town for many years now.",
+    "The registrant provides products and services to its customers in many markets.",
+    "Our products may fail to satisfy the customers of all our segments and markets.",
+    "Products 1 2 3 services 4 5 6 segments 7 8 9 customers 10 11 12.",
+    "Products and services.",
+]
 
 
 @pytest.mark.parametrize(
     ("pages", "found"),
     [
-        *(
-            ([COVER, f"{sentence} {BUSINESS}"], BUSINESS)
-            for sentence in (
-                PLAIN,
-                "The registrant provides products and services to its customers in many markets.",
-                "Our products may fail to satisfy the customers of all our segments and markets.",
-                "Products 1 2 3 services 4 5 6 segments 7 8 9 customers 10 11 12.",
-                "Products and services.",
-            )
-        ),
+        *(([COVER, f"{sentence} {BUSINESS}"], BUSINESS) for sentence in NO_BUSINESS),
         ([f"{BUSINESS} {RICHER}", BUSINESS], f"{BUSINESS} {RICHER}"),  # in their order, none twice
         ([COVER] * contextual.FIRST_PAGES + [BUSINESS], " ".join(COVER.split())),
         (["word " * 1000], ("word " * 1000)[:700]),
@@ -103,28 +82,27 @@ def test_the_excerpt_is_what_the_first_pages_say_of_the_business(pages, found):
     assert excerpt(pages) == found
 
 
-def test_the_prompt_has_the_header_the_date_of_the_first_page_and_the_excerpt(study_with):
-    written(study := study_with(lambda asked: "It makes tools."))
-    acme, bolt = (request.prompt.user for request in study.generator.asked)
+FILINGS = pd.DataFrame(
+    [("ACME_2018_10K", "Acme", "Tools", "10-K", 2018), ("BOLT_8K", "Bolt", None, "8-K", None)],
+    columns=["doc_name", "company", "sector", "doc_type", "doc_period"],
+)
+HEADER = "Acme 10-K of fiscal year 2018 (Tools)."
+CUT = "Acme Co. makes tools and also very many other things that"  # its last sentence is more than half of it
+
+
+@pytest.mark.parametrize(("text", "kept"), [("It makes tools in many countries.\nIt", None), (CUT, CUT), (None, "")])
+def test_a_written_context_is_the_header_and_whole_sentences_which_without_a_model_is_the_header(
+    written_study, text, kept
+):
+    study = written_study([], [], lambda asked: None if "Bolt" in asked else text)
+    rows = [("ACME_2018_10K", 1, BUSINESS), ("ACME_2018_10K", 0, COVER), ("BOLT_8K", 0, "Bolt {x}")]
+    study.filings, study.pages = FILINGS, pd.DataFrame(rows, columns=["doc_name", "page", "text"])
+    assert contexts(study, "header") == sentences(FILINGS) == {"ACME_2018_10K": HEADER, "BOLT_8K": "Bolt 8-K."}
+    assert not study.generator.asked
+    kept = "It makes tools in many countries." if kept is None else kept
+    assert contexts(study, "written") == {"ACME_2018_10K": f"{HEADER} {kept}".strip(), "BOLT_8K": "Bolt 8-K."}
+    assert written(study).missing["BOLT_8K"] == "it died"
+    acme, bolt, *_ = (request.prompt.user for request in study.generator.asked)
     assert acme.startswith(f"{HEADER} Dated December 31, 2018.\nExcerpt: {BUSINESS}\n")
     assert "say what Acme does" in acme
     assert bolt.startswith("Bolt 8-K. \nExcerpt: Bolt {x}\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("Acme makes tools in many countries.\nIt also", "Acme makes tools in many countries."),
-        ("Acme Co. makes tools and also very many other things that",) * 2,
-    ],
-)
-def test_a_written_context_begins_with_the_header_and_ends_with_its_last_whole_sentence(study_with, text, kept):
-    assert contexts(study_with(lambda asked: text), "written")["ACME_2018_10K"] == f"{HEADER} {kept}"
-
-
-def test_a_filing_without_a_written_context_has_its_header_which_needs_no_model(study_with):
-    fails = study_with(lambda asked: None if "Bolt" in asked else "It makes tools.")
-    assert contexts(fails, "header") == sentences(FILINGS) == {"ACME_2018_10K": HEADER, "BOLT_8K": "Bolt 8-K."}
-    assert not fails.generator.asked
-    assert contexts(fails, "written") == {"ACME_2018_10K": f"{HEADER} It makes tools.", "BOLT_8K": "Bolt 8-K."}
-    assert written(fails).missing == {"BOLT_8K": "it died"}

@@ -11,39 +11,27 @@ from scipy import special
 from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex
-from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas, first_by, mix
+from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas, mix
 from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
 SCORES = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32))
-
-
-@pytest.mark.parametrize(
-    ("row", "allowed", "scaled"),
-    [
-        ([2.0, 4.0, 3.0, 99.0], [True, True, True, False], [0, 1, 0.5, 0]),
-        ([99.0, -1.0, 0.0, 3.0], [False, True, True, True], [0, 0, 0.25, 1]),
-        ([NONE, 1.0, 3.0], [True] * 3, [0, 0, 1]),  # what was not scored counts as the least
-        *((row, [True] * 2, [0, 0]) for row in ([5.0, 5.0], [NONE, NONE], [NONE, 7.0])),  # no range
-    ],
-)
-def test_scores_are_scaled_by_the_least_and_the_greatest_candidate(row, allowed, scaled):
-    assert min_max(np.array([row]), np.array([allowed])).tolist() == [scaled]
-
-
 TWO, THREE = np.log(2), np.log(3)
 
 
 @pytest.mark.parametrize(
-    ("row", "allowed", "shares"),
+    ("scale", "row", "allowed", "scaled"),
     [
-        ([0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
-        ([NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
-        *(([NONE, NONE], [is_allowed] * 2, [0, 0]) for is_allowed in (True, False)),
+        (min_max, [2.0, 4.0, 3.0, 99.0], [True, True, True, False], [0, 1, 0.5, 0]),
+        (min_max, [NONE, 1.0, 3.0], [True] * 3, [0, 0, 1]),  # what was not scored counts as the least
+        *((min_max, row, [True] * 2, [0, 0]) for row in ([5.0, 5.0], [NONE, NONE], [NONE, 7.0])),  # no range
+        (softmax, [0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
+        (softmax, [NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
+        *((softmax, [NONE, NONE], [is_allowed] * 2, [0, 0]) for is_allowed in (True, False)),
     ],
 )
-def test_softmax_is_a_share_of_the_candidates(row, allowed, shares):
-    np.testing.assert_allclose(softmax(np.array([row]), np.array([allowed])), [shares])
+def test_scores_are_scaled_over_the_candidates(scale, row, allowed, scaled):
+    np.testing.assert_allclose(scale(np.array([row]), np.array([allowed])), [scaled])
 
 
 @given(SCORES)
@@ -52,31 +40,24 @@ def test_softmax_equals_scipy_s(scores):
     np.testing.assert_allclose(softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5)
 
 
-def test_the_first_candidates_by_score():
-    allowed = np.array([[True, True, False, True], [False, False, False, True]])
-    first = first_by(np.array([[1.0, 2.0, 9.0, 2.0], [1.0, 2.0, 3.0, 0.0]]), allowed, 2)
-    assert first.tolist() == [[False, True, False, True], [False, False, False, True]]
-
-
-def test_softmax_keeps_the_first_of_dense_and_mixes_shares(fake_study, monkeypatch):
+def test_softmax_keeps_the_first_candidates_of_dense_and_mixes_shares(fake_study, monkeypatch):
     monkeypatch.setattr(convex, "N_DENSE", 2)
-    study = fake_study(["a?"], ["text"] * 3, {})
-    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1e-4]]), np.log([[4, 1, 5]])
-    both = convex.scaled(study, np.ones((1, 3), bool), "softmax")
-    # dense: 1/4 and 3/4 of its first two; BM25: 4/10 and 1/10 of all three
-    np.testing.assert_allclose(mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE]])
+    study = fake_study(["a?"], ["text"] * 4, {})
+    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1, 9]]), np.log([[4, 1, 5, 9]])
+    both = convex.scaled(study, np.array([[True, True, True, False]]), "softmax")
+    # dense: 1/4 and 3/4 of its first two, of ties the first; BM25: 4/10 and 1/10 of all three
+    np.testing.assert_allclose(mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE, NONE]])
 
 
-@pytest.mark.parametrize(("alpha", "name"), [(1.0, "dense"), (0.0, "bm25")])
-def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(fake_study, monkeypatch, alpha, name):
+def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(fake_study, monkeypatch):
     rng = np.random.default_rng(3)
     matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
     study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
-    for which, matrix in matrices.items():
-        monkeypatch.setattr(getattr(convex, which), "score", lambda *_, matrix=matrix: matrix)
+    study.kept[convex.unscaled.key()] = matrices["dense"], matrices["bm25"]
     allowed = rng.random((5, 40)) < 0.7
-    mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
-    assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
+    for alpha, name in ((1.0, "dense"), (0.0, "bm25")):
+        mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
+        assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
 
 
 EVERY, RIGHT, WRONG = np.ones((4, 4), bool), np.eye(4), 1 - np.eye(4)
@@ -94,15 +75,14 @@ def study(fake_study):
     return made
 
 
-def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth(study):
+def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth_and_is_measured_once(study):
     values = alpha_values(study, EVERY)
     np.testing.assert_allclose(values["alpha"].unique(), np.arange(41) * 0.025)
     by_end = values.set_index(["question_id", "alpha"])["ndcg"].unstack()[[0.0, 1.0]]
     assert by_end.loc["q0", 1.0] == by_end.loc["q3", 0.0] == 1
     assert by_end.loc["q0", 0.0] == by_end.loc["q3", 1.0] < 1
-    assert alpha_values(study, EVERY.copy()) is values  # measured once for the same candidates
-    assert alpha_values(study, np.eye(4, dtype=bool)) is not values
-    assert alpha_values(study, EVERY, "softmax") is not values
+    assert alpha_values(study, EVERY.copy()) is values
+    assert values is not alpha_values(study, EVERY, "softmax") is not alpha_values(study, np.eye(4, dtype=bool))
 
 
 @pytest.mark.parametrize("normalisation", ["min_max", "softmax"])
@@ -110,8 +90,7 @@ def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisati
     folds = make_folds(study.questions, study.filings, "company", 2, 13)
     alphas = chosen_alphas(alpha_values(study, EVERY, normalisation), folds, study.questions["question_id"])
     scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13, normalisation=normalisation)
-    dense, sparse, kept = convex.scaled(study, EVERY, normalisation)
-    assert kept.all()  # four chunks are within the first hundred
+    dense, sparse, _ = convex.scaled(study, EVERY, normalisation)
     used = {}
     for fold, alpha in zip(folds, alphas, strict=True):
         rows = list(fold.test)
@@ -126,4 +105,3 @@ def test_of_equal_weights_the_smallest_is_chosen_and_questions_of_one_company_we
     study.questions["company"] = "Acme"
     scores = convex.score_in_folds(study, EVERY, n_folds=5, seed=13)
     np.testing.assert_allclose(scores, np.full((4, 4), 0.5))  # one of the two has it, in either company
-    assert not [key for key in study.kept if "alpha_values" in key]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lib.retrievers import dense
 from lib.retrievers.dense import best_window_scores, cosines
+from tests.made import make_study
 
 
 def test_equal_vectors_score_equally_wherever_they_stand(monkeypatch):
@@ -37,42 +38,32 @@ def test_a_chunk_scores_as_its_best_window_and_without_one_is_not_retrieved(n_wi
     np.testing.assert_allclose(got, wanted, atol=1e-5)
 
 
-def fixed_sizes(name: str, keys: list[str], others: dict | None = None, window: int = 256) -> SimpleNamespace:
-    """A study over chunks of a fixed size; ``over`` gives the other sizes."""
-    chunks = pd.DataFrame({"key": keys, "text": keys})
-    profile = SimpleNamespace(embedder=SimpleNamespace(window=window))
-    rest = {"over": (others or {}).get, "memo": lambda key, compute: compute()}
-    return SimpleNamespace(chunking=name, chunks=chunks, profile=profile, **rest)
-
-
-@pytest.fixture
-def encoded(monkeypatch):
-    """Questions along two axes, chunks ``x`` along the first and others along the second; gives what was encoded."""
-    seen = []
+def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens_and_sizes_stand_side_by_side(monkeypatch):
+    """Questions lie along two axes, chunks ``x`` along the first and others along the second."""
+    encoded = []
 
     def vectors(study, stage, texts, window):
-        seen.append((stage, list(texts), window))
+        encoded.append((stage, window))
         return np.array([[1, 0] if text == "x" else [0, 1] for text in texts], np.float32)
+
+    def sized(name: str, *keys: str, window: int = 256) -> SimpleNamespace:
+        chunks, profile = pd.DataFrame({"key": keys, "text": keys}), SimpleNamespace(window=window)
+        return make_study(chunking=name, chunks=chunks, profile=SimpleNamespace(embedder=profile))
 
     monkeypatch.setattr(dense, "question_vectors", lambda study: np.eye(2, dtype=np.float32))
     monkeypatch.setattr(dense, "text_vectors", vectors)
-    return seen
-
-
-@pytest.mark.parametrize(
-    ("name", "own", "window"), [("fixed_128", 256, 256), ("fixed_512", 256, 512), ("fixed_512", 1026, 1026)]
-)
-def test_a_chunk_of_a_fixed_size_is_one_vector_of_all_its_tokens(encoded, name, own, window):
-    study = fixed_sizes(name, ["x", "y", "x"], window=own)
-    assert dense.score_whole(study, None).tolist() == [[1, 0, 1], [0, 1, 0]]
-    assert encoded == [(f"embeddings/{name}", ["x", "y", "x"], window)]
-
-
-def test_sizes_in_one_index_have_their_scores_side_by_side_and_copies_once(encoded):
-    keys = {"fixed_128": ["x", "y"], "fixed_256": ["z", "y"], "fixed_512": ["x", "z", "x2"]}
-    parts = {name: fixed_sizes(name, of) for name, of in keys.items()}
-    scores = dense.score_sizes(fixed_sizes("fixed_aggregate", [], parts), None)
-    assert scores.tolist() == [[1, 0, 0, 0], [0, 1, 1, 1]]  # x and y of 128, z of 256, x2 of 512
+    parts = {"fixed_128": ("x", "y"), "fixed_256": ("z", "y"), "fixed_512": ("x", "z", "x2")}
+    parts = {name: sized(name, *keys) for name, keys in parts.items()}
+    assert dense.score_whole(parts["fixed_512"], None).tolist() == [[1, 0, 0], [0, 1, 1]]
+    dense.score_whole(sized("fixed_512", "x", window=1026), None)
+    whole = sized("fixed_aggregate")
+    whole.over = parts.get
+    assert dense.score_sizes(whole, None).tolist() == [
+        [1, 0, 0, 0],
+        [0, 1, 1, 1],
+    ]  # x and y of 128, z of 256, x2 of 512
+    windows = [("fixed_512", 512), ("fixed_512", 1026), ("fixed_128", 256), ("fixed_256", 256), ("fixed_512", 512)]
+    assert encoded == [(f"embeddings/{name}", window) for name, window in windows]
 
 
 def test_a_chunk_scores_as_its_window_a_parent_as_its_best_child_and_other_texts_may_stand_for_questions(written_study):

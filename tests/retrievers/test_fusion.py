@@ -14,64 +14,55 @@ NONE = -np.inf
 
 def run(**ranked: str) -> pd.DataFrame:
     """A run that ranks the chunks of a question in this order, such as ``q1="ab"``."""
-    return pd.DataFrame(
-        [(name, one) for name, ids in ranked.items() for one in ids], columns=["question_id", "chunk_id"]
-    )
+    pairs = [(name, one) for name, ids in ranked.items() for one in ids]
+    return pd.DataFrame(pairs, columns=["question_id", "chunk_id"])
 
 
-def fuse(runs: list[pd.DataFrame], keys: dict[str, str] | str, k_rrf: int = 60) -> dict[str, dict[str, float]]:
-    """The fused scores by question and chunk id; keys are the ids where only these are given."""
-    keys = keys if isinstance(keys, dict) else dict(zip(keys, keys, strict=True))
+def fuse(runs: list[pd.DataFrame], ids: str, keys: str = "", k_rrf: int = 60) -> list[list[float]]:
+    """The fused scores of the questions, by id; keys are the ids unless others are given."""
     asked = sorted({question_id for run in runs for question_id in run["question_id"]})
-    chunks = pd.DataFrame({"chunk_id": list(keys), "key": list(keys.values())})
-    fused = reciprocal_rank_fusion(runs, pd.DataFrame({"question_id": asked}), chunks, k_rrf)
-    rows = [{name: score for name, score in zip(keys, row, strict=True) if np.isfinite(score)} for row in fused]
-    return dict(zip(asked, rows, strict=True))
+    chunks = pd.DataFrame({"chunk_id": list(ids), "key": list(keys or ids)})
+    return reciprocal_rank_fusion(runs, pd.DataFrame({"question_id": asked}), chunks, k_rrf).tolist()
 
 
 @pytest.mark.parametrize(
-    ("lists", "keys", "fused"),
+    ("lists", "chunks", "fused"),
     [
-        ([run(q1="ab"), run(q1="bc")], "abc", {"q1": {"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62}}),
+        ([run(q1="ab"), run(q1="bc")], ("abc",), [[1 / 61, 1 / 62 + 1 / 61, 1 / 62]]),
         # a text counts once in a list, at its best rank
-        ([run(q1="axb"), run(q1="xb")], {"a": "K", "x": "K", "b": "L"}, {"q1": {"a": 2 / 61, "b": 2 / 62}}),
+        ([run(q1="axb"), run(q1="xb")], ("axb", "KKL"), [[2 / 61, NONE, 2 / 62]]),
         # a list without a question adds nothing to it
-        ([run(q1="b"), run(q2="a"), run(q1="ba")], "ab", {"q1": {"a": 1 / 62, "b": 2 / 61}, "q2": {"a": 1 / 61}}),
-        ([run(q1="ab", q2="ba")] * 2, "ab", {"q1": {"a": 2 / 61, "b": 2 / 62}, "q2": {"a": 2 / 62, "b": 2 / 61}}),
+        ([run(q1="b"), run(q2="a"), run(q1="ba")], ("ab",), [[1 / 62, 2 / 61], [1 / 61, NONE]]),
     ],
 )
-def test_rrf_sums_reciprocal_ranks(lists, keys, fused):
-    assert fuse(lists, keys) == {name: pytest.approx(scores, rel=1e-6) for name, scores in fused.items()}
+def test_rrf_sums_reciprocal_ranks(lists, chunks, fused):
+    assert fuse(lists, *chunks) == [pytest.approx(row) for row in fused]
 
 
 @given(st.lists(st.permutations("abcdef"), min_size=1, max_size=4), st.integers(1, 100))
 def test_rrf_does_not_depend_on_the_order_of_lists(orders, k_rrf):
     lists = [run(q1=order) for order in orders]
-    wanted = {name: sum(1 / (k_rrf + 1 + order.index(name)) for order in orders) for name in "abcdef"}
+    wanted = [sum(1 / (k_rrf + 1 + order.index(name)) for order in orders) for name in "abcdef"]
     for given_lists in (lists, lists[::-1]):
-        assert fuse(given_lists, "abcdef", k_rrf)["q1"] == pytest.approx(wanted, rel=1e-6)
+        assert fuse(given_lists, "abcdef", k_rrf=k_rrf)[0] == pytest.approx(wanted, rel=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("depth", "keys", "allowed", "scores"),
+    ("settings", "keys", "allowed", "options", "scores"),
     [
-        (10, "abc", [True, True, False], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61, NONE]),  # among the candidates
-        (1, "abc", [True] * 3, [1 / 61, NONE, 1 / 61]),  # no deeper than the profile says
-        (10, "aac", [True] * 3, [1 / 61 + 1 / 62, NONE, 1 / 62 + 1 / 61]),  # equal texts of a page have one place
+        ((60, 10), "abc", [True, True, False], {}, [1 / 61 + 1 / 62, 1 / 62 + 1 / 61, NONE]),  # among the candidates
+        ((60, 1), "abc", [True] * 3, {}, [1 / 61, NONE, 1 / 61]),  # no deeper than the profile says
+        ((60, 10), "aac", [True] * 3, {}, [1 / 61 + 1 / 62, NONE, 1 / 62 + 1 / 61]),  # equal texts have one place
+        ((100, 1), "abc", [True] * 3, {"k_rrf": 1}, [1 / 2, NONE, 1 / 2]),  # a row's constant before the profile's
+        ((100, 1), "abc", [True] * 3, {}, [1 / 101, NONE, 1 / 101]),
     ],
 )
-def test_score_fuses_dense_and_bm25(fake_study, depth, keys, allowed, scores):
+def test_score_fuses_dense_and_bm25(fake_study, settings, keys, allowed, options, scores):
     matrices = {"dense": np.array([[0.9, 0.8, 0.1]]), "bm25": np.array([[1.0, 2.0, 9.0]])}
-    study = fake_study(["?"], ["a", "b", "c"], {"hybrid_rrf": {"k_rrf": 60, "depth": depth}}, matrices)
+    profile = {"hybrid_rrf": dict(zip(("k_rrf", "depth"), settings, strict=True))}
+    study = fake_study(["?"], ["a", "b", "c"], profile, matrices)
     study.chunks["key"] = list(keys)
-    assert fusion.score(study, np.array([allowed]))[0] == pytest.approx(np.array(scores))
-
-
-def test_a_row_s_constant_stands_before_the_profile_s(fake_study):
-    matrices = {"dense": np.array([[9.0, 8]]), "bm25": np.array([[8.0, 9]])}
-    study = fake_study(["?"], list("ab"), {"hybrid_rrf": {"k_rrf": 100, "depth": 10}}, matrices)
-    assert fusion.score(study, np.ones((1, 2), bool), k_rrf=1)[0] == pytest.approx([1 / 2 + 1 / 3] * 2)
-    assert fusion.score(study, np.ones((1, 2), bool))[0] == pytest.approx([1 / 101 + 1 / 102] * 2)
+    assert fusion.score(study, np.array([allowed]), **options)[0] == pytest.approx(np.array(scores))
 
 
 def test_standardised_rows_have_mean_zero_and_deviation_one_and_equal_values_are_zero():

@@ -30,20 +30,15 @@ def test_the_prompt_is_the_published_one_and_keeps_braces():
     assert prompt("hyde", {"question": "{x} costs {}?"}).messages == [{"role": "user", "content": text}]
 
 
-def test_passages_are_seeded_by_their_number_with_the_limits_of_their_kind(study_of):
+def test_passages_are_seeded_by_their_number_with_the_limits_of_their_kind_and_hyde_s_is_multi_hyde_s_first(study_of):
+    questions = ("What is CAPEX?", "What were sales?")
+    assert written_passages(study_of(1)) == [[f"{question} 13"] for question in questions]
     study = study_of(2)
-    asked_for = ("What is CAPEX?", "What were sales?")
-    assert written_passages(study) == [[f"{question} {seed}" for seed in (13, 14)] for question in asked_for]
+    assert written_passages(study) == [[f"{question} {seed}" for seed in (13, 14)] for question in questions]
     assert written_passages(study, "hyde_akarsu") == [["What is CAPEX? 13"], ["What were sales? 13"]]
     sampled = [(one.sampling.temperature, one.sampling.max_tokens) for one in study.generator.asked]
-    assert sampled == [(0.7, 200)] * 4 + [(0.0, 150)] * 2
-    assert all("Include numbers" in one.prompt.user for one in study.generator.asked[4:])
-
-
-def test_hydes_passage_is_multi_hydes_first_and_is_not_written_twice(study_of):
-    single, several = written_passages(study_of(1)), written_passages(study := study_of(4))
-    assert [texts[:1] for texts in several] == single
-    assert len(study.generator.asked) == 2 * 3
+    assert sampled == [(0.7, 200)] * 2 + [(0.0, 150)] * 2  # the first ones are not written twice
+    assert all("Include numbers" in one.prompt.user for one in study.generator.asked[2:])
 
 
 def test_a_missing_passage_has_a_reason_and_a_question_without_any_is_searched_as_it_is(study_of):
@@ -57,8 +52,8 @@ def test_the_passages_are_searched_as_documents_by_the_direction_of_their_sum(wr
     texts = {"13": "net sales", "14": "net"}
     rule = Rule(lambda text: texts[text.split()[0]] if "profit" in text else None, shows_seed=True)
     study = written_study(["profit", "cash"], ["sales", "net", "cash"], rule, hyde={"n_passages": 2})
-    single, several = hyde.score(study, None), hyde.score_multi(study, None)
-    assert single == pytest.approx(np.array([[2**-0.5, 2**-0.5, 0], [0, 0, 1]]))
+    assert hyde.score(study, None) == pytest.approx(np.array([[2**-0.5, 2**-0.5, 0], [0, 0, 1]]))
     mean = np.array([2**-0.5, 2**-0.5 + 1])  # of sales and net
-    assert several == pytest.approx(np.array([[*mean / np.linalg.norm(mean), 0], [0, 0, 1]]))
+    wanted = np.array([[*mean / np.linalg.norm(mean), 0], [0, 0, 1]])
+    assert hyde.score_multi(study, None) == pytest.approx(wanted)
     assert {role for role, _ in study.encoder.seen} == {"document"}

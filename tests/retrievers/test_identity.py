@@ -26,18 +26,17 @@ def test_records_come_first_then_the_name_then_the_cover(name, record, text, hea
 
 
 @pytest.mark.parametrize(
-    ("question", "year", "quarter", "doc_type"),
+    ("question", "asked"),
     [
-        ("Is the business cyclical?", None, None, ""),
-        ("What is the average from FY2018 to FY2020?", 2020, None, ""),
-        ("As of FY2021, what will be paid in 2024?", 2021, None, ""),
-        ("What changed in Q2 of FY2023?", 2023, 2, ""),
-        ("What does the 10-K of 2019 list?", 2019, None, "10-K"),
+        ("What is the average from FY2018 to FY2020?", (2020, None, "")),
+        ("As of FY2021, what will be paid in 2024?", (2021, None, "")),
+        ("What changed in Q2 of FY2023, by the 10-Q?", (2023, 2, "10-Q")),
+        ("Is the business cyclical?", (None, None, "")),
     ],
 )
-def test_period_that_a_question_asks_about(question, year, quarter, doc_type):
-    asked = asked_period(question)
-    assert (asked.year, asked.quarter, asked.doc_type) == (year, quarter, doc_type)
+def test_period_that_a_question_asks_about(question, asked):
+    found = asked_period(question)
+    assert (found.year, found.quarter, found.doc_type) == asked
 
 
 IDENTITIES = [
@@ -60,7 +59,6 @@ def test_the_filing_of_the_company_and_year_fits_best_and_without_a_year_the_com
 
 def test_quarter_type_and_date_count_too():
     filing = filing_identity(RELEASE, "Oskarvale", "earnings", 2023, "")
-    assert filing.dates == [date(2023, 11, 2)]
     question = "What does Oskarvale's earnings release of November 2, 2023 report for Q3 2023?"
     assert identity_features([question], [filing])["identity"] == 4 + 1 + 0.5 + 1
     assert identity_features([question.replace("Q3", "Q2")], [filing])["identity"] == 4 - 1 + 0.5 + 1
@@ -69,17 +67,12 @@ def test_quarter_type_and_date_count_too():
 @pytest.mark.parametrize(
     ("read", "text", "found"),
     [
-        (years_in, "capex in FY2018, FY20 to FY21", [2018, 2020, 2021]),
-        (years_in, "FY'19, FY95 and fiscal year 98", [1995, 1998, 2019]),
-        (years_in, "in Q22023 against 4Q22 and Q2'21", [2021, 2022, 2023]),
-        (years_in, "as of Q2'2023; the 10-K of 2021.", [2021, 2023]),
-        (years_in, "TARNBECK_2020Q3_10Q", [2020]),
+        (years_in, "capex in FY2018, FY'19, FY20 to FY21, FY95 and fiscal year 98", [1995, 1998, *range(2018, 2022)]),
+        (years_in, "in Q22023 against 4Q22 and Q2'21, as of Q2'2020; TARNBECK_2019Q3_10Q", [*range(2019, 2024)]),
         (years_in, "$2,018 million, 2018% and 2018.5 of the Act of 1934; sales of 2000 stores", []),
         (years_in, "In 2019 shares were bought; 2020 shares", [2019]),
-        (quarters_in, "Q2 of FY2023, FY2023Q1", [2, 1]),
-        (quarters_in, "3Q21, the fourth quarter and the second fiscal quarter", [3, 4, 2]),
-        (quarters_in, "H1 FY2023, the second half", [2, 4]),
-        (quarters_in, "FAQ1 and EQ2 in FY2022", []),
+        (quarters_in, "Q2 of FY2023, FY2023Q1, 3Q21, the fourth quarter, FAQ1 and EQ2", [2, 1, 3, 4]),
+        (quarters_in, "the second fiscal quarter, H2 FY2023, the first half", [2, 4]),
         (dates_in, "Report_dated-2022-07-01, on May 3, 2023", [date(2022, 7, 1), date(2023, 5, 3)]),
         (dates_in, "Feb. 30, 2023; 2021-13-01", []),
     ],

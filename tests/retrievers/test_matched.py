@@ -1,7 +1,5 @@
 """Filings are matched by company, period and form before a method ranks; the match reads records or covers."""
 
-import pytest
-
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.method import MATCHED
@@ -13,23 +11,16 @@ from lib.study import Study
 from tests.ahead.conftest import BALANCE, CASH, cover
 
 
-@pytest.fixture
-def study(folder, tokenizer_folder, tmp_path):
+def test_the_filing_that_fits_by_cover_or_records_is_searched_first_then_all(folder, tokenizer_folder, tmp_path):
     """The annual reports of one company for two years, and of another; the names of two files say nothing."""
-    for doc_name, name, year in (
-        ("scan1", "OSKARVALE PLC", 2021),
-        ("scan2", "OSKARVALE PLC", 2022),
-        ("GLIMMERFEN_2021_10K", "GLIMMERFEN MILLS, INC.", 2021),
-    ):
+    reports = {"scan1": ("OSKARVALE PLC", 2021), "scan2": ("OSKARVALE PLC", 2022)}
+    for doc_name, (name, year) in (reports | {"GLIMMERFEN_2021_10K": ("GLIMMERFEN MILLS, INC.", 2021)}).items():
         folder.pdf(doc_name, cover(name, "10-K", f"December 31, {year}"), BALANCE, CASH)
     folder.question("q1", "scan2", (1, BALANCE), question="What are Oskarvale's total assets in FY2022?")
     folder.question("q2", "GLIMMERFEN_2021_10K", (1, BALANCE), question="What are the total assets in FY2022?")
     profile = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     profile["name"] = "default"
-    return Study(Corpus(read_dataset(folder.write(), "matched"), profile, {}, tmp_path / "artifacts"), METHODS)
-
-
-def test_covers_alone_say_whose_filing_it_is_and_records_are_another_source(study):
+    study = Study(Corpus(read_dataset(folder.write(), "matched"), profile, {}, tmp_path / "artifacts"), METHODS)
     filed = identities(study, True)
     assert {one.doc_name for one in filed} == {""}  # files' names say nothing
     read = ["GLIMMERFEN MILLS, INC. 2021 10-K", "OSKARVALE PLC 2021 10-K", "OSKARVALE PLC 2022 10-K"]
@@ -37,12 +28,8 @@ def test_covers_alone_say_whose_filing_it_is_and_records_are_another_source(stud
     named, unnamed = fits_best(study.questions["question"].tolist(), filed).tolist()
     assert named == [False, False, True]
     assert unnamed == [True, True, True]  # no company is named: every filing is searched
-    recorded = [one.header for one in identities(study, False)]
-    periods = study.filings["doc_period"].astype(int)
-    assert all(f" {period} " in header for period, header in zip(periods, recorded, strict=True))
-
-
-def test_the_filing_that_fits_is_searched_first_and_then_all(study):
+    headers = [one.header for one in identities(study, False)]
+    assert all(f" {int(year)} " in header for year, header in zip(study.filings["doc_period"], headers, strict=True))
     run = study.run("bm25_covers").set_index("question_id")
     assert set(run.loc["q1", "doc_name"]) == {"scan1", "scan2", "GLIMMERFEN_2021_10K"}
     assert (run.loc["q1", "doc_name"] == "scan2").is_monotonic_decreasing

@@ -43,31 +43,20 @@ def test_the_questions_themselves_give_what_hybrid_rrf_gives(written_study):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1. one\n2. two\n3. three\n4. four", ["one", "two", "three"]),
-        ('Here they are:\n1) "one"\n\n2) two\n3.\n', ["one", "two"]),
-        ("Query 1: one\nQuery 2: two", ["one", "two"]),
-        ("one\n\ntwo", ["one", "two"]),
-        ("2018 sales of 3M", ["2018 sales of 3M"]),  # a year is no number of a list
-        ("", []),
-    ],
-)
-def test_numbered_lines(text, expected):
-    assert numbered(text, 3) == expected
-
-
-@pytest.mark.parametrize(
     ("cleaned", "text", "expected"),
     [
+        (numbered, "1. one\n2. two\n3. three\n4. four", ["one", "two", "three"]),
+        (numbered, 'Here they are:\nQuery 1: "one"\n\n2) two\n3.\n', ["one", "two"]),
+        (numbered, "2018 sales of 3M\n\ntwo", ["2018 sales of 3M", "two"]),  # a year is no number of a list
+        (numbered, "", []),
         (different, ["Net sales", "net  sales", "cash"], ["Net sales", "cash"]),
         (terms, "Key terms: sales, - capex\n2. Sales\n- $1,577", "sales, capex, $1,577"),
         (terms, "", ""),
         (one_line, '"Query: net\n sales"', "net sales"),
     ],
 )
-def test_texts_are_freed_of_copies_leads_bullets_and_quotes(cleaned, text, expected):
-    assert cleaned(text) == expected
+def test_texts_are_freed_of_copies_numbers_leads_bullets_and_quotes(cleaned, text, expected):
+    assert (cleaned(text, 3) if cleaned is numbered else cleaned(text)) == expected
 
 
 def test_texts_are_written_once_with_the_settings_of_their_kind_and_what_is_missing_is_counted(written_study):

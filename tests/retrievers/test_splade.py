@@ -6,18 +6,12 @@ from lib.models.sparse import TERM, to_matrix
 from lib.retrievers import splade
 
 
-def rows_of(*texts: dict[int, float], width: int = 4) -> np.ndarray:
-    """Texts as records (term, weight), 0 where unused."""
-    rows = np.zeros((len(texts), width), TERM)
-    for row, text in zip(rows, texts, strict=True):
-        row[: len(text)] = list(text.items())
-    return rows
-
-
 def test_scores_are_dot_products_and_unused_places_are_no_terms(fake_study, monkeypatch):
-    chunks = to_matrix(rows_of({2: 0.5}, {0: 3.0, 1: 9.0}, {1: 1.0}))
+    """Texts are records (term, weight), 0 where unused."""
+    texts = [[(2, 0.5), (0, 0)], [(0, 3.0), (1, 9.0)], [(1, 1.0), (0, 0)]], [[(0, 1.0), (2, 2.0)], [(7, 2.0), (0, 0)]]
+    chunks, queries = (to_matrix(np.array(rows, TERM)) for rows in texts)
     assert chunks.nnz == 4
-    vectors = {"sparse/queries": to_matrix(rows_of({0: 1.0, 2: 2.0}, {7: 2.0})), "sparse/chunks": chunks}
+    vectors = {"sparse/queries": queries, "sparse/chunks": chunks}
     monkeypatch.setattr(splade, "sparse_vectors", lambda study, stage, *_, **__: vectors[stage])
     scores = splade.score(fake_study(["?", "?"], ["a", "b", "c"], {}), None)
     assert scores.tolist() == [[1.0, 3.0, 0.0], [0.0, 0.0, 0.0]]

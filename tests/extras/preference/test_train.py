@@ -1,25 +1,22 @@
 """From a study to its trained folds and their answers: stored, resumed, compared, and told from the command line."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from transformers import TrainerCallback
 
-from lib.analysis.preference import compared_before, folds, pairs, prompt_context
+from lib.analysis.preference import compared_before, folds, prompt_context
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus
 from lib.methods import METHODS
-from lib.profile import load_profile
 from lib.study import Study
 
 pytest.importorskip("trl", reason="trl is not installed; run make env")
 
 from extras.preference import dpo, needs
 from extras.preference import train as training
-from extras.preference.needs import paragraph
 from extras.preference.tuned import LOG, compared, open_tuned, tuned_answers
 
 LORA = {"method": "lora", "learning_rate": 1e-2}
@@ -121,14 +118,12 @@ def test_the_tuned_generator_has_the_trained_weights(trained):
 
 
 @pytest.fixture
-def command(make_study, settings, no_gpu, monkeypatch):
+def command(no_gpu, monkeypatch):
     """Run the command over a study; gives what was said, and the status."""
 
-    def run(study: Study, *given: str) -> tuple[str, int]:
-        paper = load_profile("paper").updated({"preference": settings})
+    def run(study: Study) -> tuple[str, int]:
         monkeypatch.setattr(training, "open_study", lambda *_: study)
-        monkeypatch.setattr(training, "load_profile", lambda name: paper)
-        result = CliRunner().invoke(training.main, given)
+        result = CliRunner().invoke(training.main, [])
         return result.output, result.exit_code
 
     return run
@@ -136,9 +131,6 @@ def command(make_study, settings, no_gpu, monkeypatch):
 
 def test_the_command_trains_compares_and_writes(make_study, command):
     study = make_study()
-    said, status = command(study, "--pairs")
-    assert status == 0
-    assert re.search("Of 8 questions .* 7.6 billion parameters", said)
     said, status = command(study)
     assert status == 0
     assert "training takes 0.0 GiB" in said
@@ -162,13 +154,3 @@ def test_the_command_says_in_a_sentence_what_cannot_be_trained(make_study, comma
     said, status = command(study)
     assert status == 1
     assert said.startswith("error: the generator")
-
-
-@pytest.mark.parametrize("trained", ["full"], indirect=True)
-def test_the_paragraph_counts_the_pairs_and_computes_what_a_run_takes(trained, settings):
-    study, _, _ = trained
-    pair, right = (pairs(study).counts[name] for name in ("pair", "right"))
-    said = paragraph(study, load_profile("paper").updated({"preference": settings}))
-    assert f"Of 8 questions {pair} give a pair, {right} were answered right" in said
-    assert "147 GiB" in said  # 1.3 * 16 bytes * 7.6 billion
-    assert "19 GiB" in said  # 1.3 * (2 + 16 * 0.0004 * 4) bytes * 7.6 billion = 18.6
