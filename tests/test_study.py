@@ -135,11 +135,8 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
     assert len(lines) == 8 > len(over.over("").chunks) == len(lined.chunks) == 4
     assert over.digest("chunks") != before == lined.digest("chunks") == over.over("").digest("chunks")
     assert tuple(pd.read_parquet(lined.outputs / "chunkings" / "lines.parquet")) == CHUNK_COLUMNS
-    assert (tuple(pd.read_parquet(lined.outputs / "pages.parquet")), tuple(lined.filings)) == (
-        PAGE_COLUMNS,
-        FILING_COLUMNS,
-    )
-    assert lined.filings["n_pages"].tolist() == [2, 2]
+    assert tuple(pd.read_parquet(lined.outputs / "pages.parquet")) == PAGE_COLUMNS
+    assert (tuple(lined.filings), lined.filings["n_pages"].tolist()) == (FILING_COLUMNS, [2, 2])
     found = [evaluate(lined, name).set_index(["metric", "k"])["value"] for name in ("lines", "bm25")]
     assert found[0]["page_recall", 1] == 1.0
     assert found[0]["ctx_rouge_l", 1] == pytest.approx(1.0) != found[1]["ctx_rouge_l", 1]  # on what was searched
