@@ -7,12 +7,11 @@ imported only then, as some of it loads models' libraries, which takes seconds.
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import BinaryIO
 
 import click
 import yaml
@@ -25,7 +24,6 @@ from lib.words import StudyError
 PATH, FOLDER = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
 COUNT = IntRange(min=1)
 
-
 #: The commands that do no more than call a function with the study, and their help.
 CALLING = {
     "collect": "Write a dataset with the same questions over these and other filings.",
@@ -35,6 +33,7 @@ CALLING = {
     "page-scorer": "Train and score the folds of the page scorer.",
     "preflight": "Report what a profile downloads, whether GPU and disk suffice, and roughly how long it takes.",
     "publish": "Copy the results of a whole run to book/results/, where they are used in place of computing.",
+    "train-ahead": "Train the page rankers that other filings are searched with, and save them in lib/ahead/model.",
 }
 
 
@@ -96,8 +95,7 @@ def notebook(names: Names, name: str, parameters: list[tuple[str, str]]) -> str:
             given[key] = yaml.safe_load(value)
             json.dumps(given[key])
         except (yaml.YAMLError, TypeError):  # a date is one
-            wrong = f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]"
-            raise StudyError(wrong) from None
+            raise StudyError(f"{key} is {value!r}: give its value as YAML, such as 5 or [bm25, dense]") from None
     folder = ARTIFACTS / "reruns" / f"{name}-{digest_of(given)[:12]}"
     os.environ[OUTPUTS_VARIABLE] = str(folder)
     return f"executed notebook: {notebooks.run(name, given, folder / 'notebooks')}"
@@ -143,22 +141,20 @@ def index(names: Names, engine: str, workers: int, to: Path | None) -> str:
 @command(
     click.argument("question", required=False),
     option("-k", "--k", type=COUNT, default=5, show_default=True, help="pages"),
-    option(
-        "-f", "--questions-file", type=click.File("rb"), help="questions, one a line, in place of QUESTION; - is read"
-    ),
+    option("-f", "--questions-file", "lines", type=click.File("rb"), help="a file of questions, one a line, or -"),
     option("--json", "as_json", is_flag=True, help="a line of JSON for each question"),
 )
-def ask(names: Names, question: str | None, k: int, questions_file: BinaryIO | None, as_json: bool) -> Iterator[str]:
+def ask(names: Names, question: str | None, k: int, lines: Iterable[bytes] | None, as_json: bool) -> Iterator[str]:
     """Answer from an indexed folder where a table's figure is sure, and print the pages that fit best."""
     from lib.archive.ask import Archive, with_pictures, written
     from lib.archive.index import shards_of
     from lib.profile import load_profile
 
     if question == "-":
-        question, questions_file = None, sys.stdin.buffer
-    if (question is None) == (questions_file is None):
+        question, lines = None, sys.stdin.buffer
+    if (question is None) == (lines is None):
         raise StudyError("give a question, or a file of questions with -f, and not both")
-    asked = filter(bytes.strip, questions_file or [question.encode("utf-8", "surrogateescape")])
+    asked = filter(bytes.strip, lines or [question.encode("utf-8", "surrogateescape")])
     shards = shards_of(names.dataset, names.profile)
     now = shards.compare()
     if any(now.counts.values()):
@@ -196,24 +192,6 @@ def verify(names: Names, methods: str, chapter: str) -> None:
         raise StudyError("the published results were not reproduced; the rows that differ are named above")
 
 
-@commands.command()
-def pin() -> None:
-    """Write the SHA-256 of the hub's models into the lock file, where it has none."""
-    from extras.pin import pin
-
-    pin(click.echo)
-
-
-@command()
-def train_ahead(names: Names) -> str:
-    """Train and save the page rankers that other filings are searched with."""
-    from extras.ahead.train import train
-    from lib.ahead.search import SAVED
-
-    about = train(names.open("07_ahead"))
-    return f"trained on {about['n_questions']} questions of {about['n_companies']} companies; saved in {SAVED}"
-
-
 @command(
     option("--methods", help="names, such as 'bm25 dense'; by default every row of the profile"),
     option("--n", "n_questions", type=COUNT, default=20, show_default=True, help="the same for all methods"),
@@ -228,6 +206,14 @@ def time_methods(names: Names, methods: str | None, n_questions: int, again: boo
     study = names.open("08_claims")
     rows = dict.fromkeys(name for name, condition in measured(study.profile) if condition == "standard")
     return write_times(study, chosen(methods, list(rows)), n_questions, again=again)
+
+
+@commands.command()
+def pin() -> None:
+    """Write the SHA-256 of the hub's models into the lock file, where it has none."""
+    from extras.pin import pin
+
+    pin(click.echo)
 
 
 calls(
@@ -256,6 +242,8 @@ DEPTH = option("-k", "--k", type=COUNT, default=5, show_default=True, help="dept
 calls("mistakes", "extras.page_scorer.mistakes:train_mistakes", DEPTH, chapter="04_page_scorer")
 TARGET = option("--target", type=PATH, required=True, help="directory of the model")
 calls("export-scorer", "extras.page_scorer.export:export_scorer", TARGET, chapter="04_page_scorer", said="exported: {}")
+TRAINED = "trained on {0[n_questions]} questions of {0[n_companies]} companies"
+calls("train-ahead", "extras.ahead.train:train", chapter="07_ahead", said=TRAINED)
 
 
 def main() -> None:

@@ -271,13 +271,3 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Report how many browser tests ran: without Chromium they are skipped, which is easily overlooked."""
-    counted = {
-        outcome: sum("browser" in report.keywords for report in terminalreporter.stats.get(outcome, ()))
-        for outcome in ("passed", "failed", "skipped")
-    }
-    n_ran = counted["passed"] + counted["failed"]
-    terminalreporter.write_line(f"browser tests: {n_ran} ran, {counted['skipped']} skipped")

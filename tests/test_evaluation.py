@@ -61,7 +61,8 @@ def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_res
     first = metrics(("q1", "mrr", 10, 0.1), ("q2", "mrr", 10, 0.2), ("q1", "page_recall", 5, 0.3))
     merge_metrics(study, pd.concat([first, metrics(("q1", "mrr", 10, 0.4), method="dense")]))
     merge_metrics(study, metrics(("q1", "mrr", 10, 0.5)))
-    merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.6), condition="oracle-page"))
+    other = metrics(("q1", "mrr", 10, 0.6), condition="oracle-page")
+    merged, path = merge_metrics(study, other), study.outputs / METRICS_FILE
     rows = merged.set_index(["method", "condition", "question_id", "metric"])["value"].to_dict()
     assert rows == {
         ("bm25", "oracle-page", "q1", "mrr"): 0.6,
@@ -69,14 +70,12 @@ def test_merging_replaces_the_same_method_condition_and_metric_and_keeps_the_res
         ("bm25", "standard", "q1", "page_recall"): 0.3,
         ("dense", "standard", "q1", "mrr"): 0.4,
     }
-    pd.testing.assert_frame_equal(read_metrics(study.outputs / METRICS_FILE), merged)
-
-
-def test_the_whole_of_a_metric_replaces_what_other_methods_had_of_it(study):
-    other = metrics(("q1", "mrr", 10, 0.1), ("q1", "exact", None, 1.0), method="gone")
-    merge_metrics(study, other)
-    merged = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)), is_whole=True)
-    assert merged[["method", "metric"]].to_numpy().tolist() == [["bm25", "mrr"], ["gone", "exact"]]
+    pd.testing.assert_frame_equal(read_metrics(path), merged)
+    before = path.read_bytes()
+    merge_metrics(study, pd.concat([other, first[2:]])[::-1].astype(CATEGORIES))
+    assert path.read_bytes() == before
+    whole = merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)), is_whole=True)  # of a metric, of every method
+    assert whole[["method", "metric"]].to_numpy().tolist() == [["bm25", "mrr"], ["bm25", "page_recall"]]
 
 
 def test_answers_are_merged_by_context_prompt_generator_and_metric(study):
@@ -103,14 +102,6 @@ def test_a_damaged_file_of_metrics_is_one_sentence(study, content):
     (study.outputs / METRICS_FILE).write_bytes(content)
     with pytest.raises(StudyError, match=rf"{METRICS_FILE} is damaged .*; remove it, and built.json"):
         merge_metrics(study, metrics(("q1", "mrr", 10, 0.2)))
-
-
-def test_merging_again_gives_the_same_bytes(study):
-    table = metrics(("q1", "mrr", 10, 0.1), ("q1", "exact", None, 1.0))
-    merge_metrics(study, table)
-    before = (study.outputs / METRICS_FILE).read_bytes()
-    merge_metrics(study, table[::-1].astype(CATEGORIES))
-    assert (study.outputs / METRICS_FILE).read_bytes() == before
 
 
 def test_a_summary_has_the_mean_of_every_metric_with_questions_and_companies_counted():

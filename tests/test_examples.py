@@ -20,6 +20,10 @@ TEXTS = {
     "ACME_2020_10K": ["", "The board met in the spring.", "Capital expenditure of Acme was $12 million in 2020."],
     "BOLT_2020_10K": ["The annual report of a maker of screws.", "The factories of Bolt run on water and wind."],
 }
+QUESTIONS = {
+    "q1": ("ACME_2020_10K", 2, "What was Acme's capital expenditure?"),
+    "q2": ("BOLT_2020_10K", 1, "What do the factories of Bolt run on?"),
+}
 
 
 def test_every_example_is_tried_here_and_short():
@@ -37,22 +41,13 @@ def test_an_example_writes_a_run_that_is_understood(name, folder, tmp_path):
         pytest.skip(f"{missing[0]} is not installed: run make examples")
     for doc_name, texts in TEXTS.items():
         folder.pdf(doc_name, *texts)
-    folder.question(
-        "q1", "ACME_2020_10K", (2, TEXTS["ACME_2020_10K"][2]), question="What was Acme's capital expenditure?"
-    )
-    folder.question(
-        "q2", "BOLT_2020_10K", (1, TEXTS["BOLT_2020_10K"][1]), question="What do the factories of Bolt run on?"
-    )
-    out = tmp_path / "a.run"
-    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), str(folder.write()), str(out)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False
-    )
+    for question_id, (doc_name, page, question) in QUESTIONS.items():
+        folder.question(question_id, doc_name, (page, TEXTS[doc_name][page]), question=question)
+    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), str(folder.write()), str(tmp_path / "a.run")]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     dataset = read_dataset(folder.root, "test")
-    filings = dataset.filings.assign(n_pages=dataset.filings["doc_name"].map({doc: len(TEXTS[doc]) for doc in TEXTS}))
-    read = read_run(out, dataset.questions, filings)
-    first = read.run[read.run["rank"] == 1].set_index("question_id")
-    assert first["doc_name"].to_dict() == {"q1": "ACME_2020_10K", "q2": "BOLT_2020_10K"}
-    assert first["page"].to_dict() == {"q1": 2, "q2": 1}
+    read = read_run(tmp_path / "a.run", dataset.questions, dataset.filings.assign(n_pages=[3, 2]))
+    first = read.run[read.run["rank"] == 1][["question_id", "doc_name", "page"]].to_numpy().tolist()
+    assert first == [[question_id, *place[:2]] for question_id, place in QUESTIONS.items()]
     assert not [sentence for sentence in read.said if "does not" in sentence or "left out" in sentence]

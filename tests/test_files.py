@@ -73,9 +73,12 @@ def test_text_has_the_same_encoding_under_every_locale(folder):
     assert [(path, call) for path, call in calls if TEXT.search(call) and "encoding=" not in call] == []
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_temporary(tmp_path, monkeypatch):
-    write_atomically(tmp_path / "a.txt", "old")
+def test_a_write_replaces_a_file_that_its_reader_keeps_whole_and_one_that_fails_leaves_the_old(tmp_path, monkeypatch):
+    path = write_atomically(tmp_path / "deep" / "file", "old")
+    with path.open() as reader:
+        write_atomically(path, b"newer and longer")
+        assert reader.read() == "old"
     monkeypatch.setattr(os, "fsync", lambda file: os.write(-1, b""))
     with pytest.raises(OSError, match="Bad file"):
-        write_atomically(tmp_path / "a.txt", "new")
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+        write_atomically(path, "new")
+    assert [(one.name, one.read_text()) for one in path.parent.iterdir()] == [("file", "newer and longer")]

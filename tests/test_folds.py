@@ -52,9 +52,6 @@ def test_the_largest_groups_are_placed_first_and_equal_ones_by_the_seed():
     assert sorted(np.bincount(assign_folds("aaabbccd", 2, seed=0))) == [4, 4]
     first, again, other = (assign_folds("abcdefghijklmnopqrst", 5, seed).tolist() for seed in (1, 1, 2))
     assert first == again != other
-
-
-def test_one_group_cannot_be_held_out_and_an_unknown_kind_of_fold_is_refused():
     with pytest.raises(StudyError, match="two groups or more, and there is only A"):
         assign_folds(["A", "A"], 5, seed=0)
     with pytest.raises(StudyError, match="choose filing or company"):

@@ -1,6 +1,7 @@
 """Profiles: what extends what, and misspelt names that cannot pass."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,13 +11,15 @@ from lib.words import StudyError
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write_profile(text: str | bytes) -> str:
-        path = tmp_path / "mine.yaml"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return str(path)
+def read(tmp_path, monkeypatch):
+    """Write a profile, and read it."""
+    monkeypatch.chdir(tmp_path)
 
-    return write_profile
+    def write_and_load(text: str) -> Settings:
+        Path("mine.yaml").write_bytes(text.encode(errors="surrogatepass"))
+        return load_profile("mine.yaml")
+
+    return write_and_load
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PROFILES.glob("*.yaml")))
@@ -24,8 +27,8 @@ def test_every_profile_of_the_repository_loads(name):
     assert load_profile(name).run.depth >= 20
 
 
-def test_an_extending_profile_changes_what_it_names_and_nothing_else(write):
-    mine, base = load_profile(write("extends: default\nbm25: {k1: 1}\nsiblings: {}")), load_profile("default")
+def test_an_extending_profile_changes_what_it_names_and_nothing_else(read):
+    mine, base = read("extends: default\nbm25: {k1: 1}\nsiblings: {}"), load_profile("default")
     assert repr(mine.bm25) == repr({"k1": 1, "b": base.bm25.b})  # a whole number stays one, as in keys
     assert dict(mine) | {"name": "default", "bm25": base.bm25} == base | {"extends": "default"}
 
@@ -54,49 +57,43 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize(("text", "problem"), PROBLEMS.items())
-def test_a_setting_that_cannot_be_is_told_with_its_line_and_what_it_needs(write, text, problem):
+def test_a_setting_that_cannot_be_is_told_with_its_line_and_what_it_needs(read, text, problem):
     with pytest.raises(StudyError, match=rf"mine\.yaml: 1 problem\n  {problem}"):
-        load_profile(write(f"extends: default\n{text}"))
+        read(f"extends: default\n{text}")
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("extends: [default]", "extends is ['default']; give one profile's name"),
-        ("extends: mine.yaml", "the profile extends itself; say extends: default"),
-        ("1: 2", "line 1: 1 is no name of a setting; write a text"),
-        ("a: &one [1]\nb: [*one, *one]", "mine.yaml: not YAML (it has an alias such as *name"),
-        ("extends: default".encode("utf-16"), "mine.yaml: not YAML ("),
-        ("bm25: {k1: 1.0, b: 0.5}", "the profile lacks chunks.size and"),
-        ("- a list", "mine.yaml: no settings"),
-        (
-            "extends: default\nrun: {depth: -1}\nnope: 1",
-            "2 problems\n  line 2: run.depth is -1; give a whole number from 1\n  line 3: the profile has no setting",
-        ),
-    ],
-)
-def test_a_file_that_is_no_profile_is_named_with_its_mend(write, monkeypatch, tmp_path, text, wrong):
-    monkeypatch.chdir(tmp_path)
+NO_PROFILES = {
+    "extends: [default]": "extends is ['default']; give one profile's name",
+    "extends: mine.yaml": "the profile extends itself; say extends: default",
+    "1: 2": "line 1: 1 is no name of a setting; write a text",
+    "a: &one [1]\nb: [*one, *one]": "mine.yaml: not YAML (it has an alias such as *name",
+    "\ud800": "mine.yaml: not YAML (",
+    "bm25: {k1: 1.0, b: 0.5}": "the profile lacks chunks.size and",
+    "- a list": "mine.yaml: no settings",
+    "extends: default\nrun: {depth: -1}\nnope: 1": "2 problems\n  line 2: run.depth is -1; give a whole number from 1\n"
+    "  line 3: the profile has no setting",
+}
+
+
+@pytest.mark.parametrize(("text", "wrong"), NO_PROFILES.items())
+def test_a_file_that_is_no_profile_is_named_with_its_mend(read, text, wrong):
     with pytest.raises(StudyError, match=re.escape(wrong)):
-        load_profile(write(text))
+        read(text)
 
 
-def test_replaced_changes_a_copy_and_lists_what_is_wrong():
+def test_replaced_changes_a_copy_and_names_that_are_not_there_list_those_that_are():
     base = load_profile("default")
     assert (base.replaced({"bm25.k1": 0.9}).bm25.k1, base.bm25.k1) == (0.9, 1.5)
     with pytest.raises(StudyError, match=r"no setting 'bm25.k'; it has bm25.k1, bm25.b; run.depth is 0; give"):
         base.replaced({"bm25.k": 1, "run.depth": 0})
-
-
-def test_names_that_are_not_there_list_those_that_are():
     with pytest.raises(AttributeError, match="no setting 'size'; it has k1, b"):
-        Settings(k1=1, b=2).size  # noqa: B018
+        base.bm25.size  # noqa: B018
     with pytest.raises(StudyError, match="no profile 'big': say one of base, default, .*, or the path of a .yaml file"):
         load_profile("big")
 
 
-def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name_alone(write):
-    profile = load_profile(write("extends: default\nsets: {mine: {bm25.k1: 0.9, siblings.without: [hyde]}}"))
+def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name_alone(read):
+    profile = read("extends: default\nsets: {mine: {bm25.k1: 0.9, siblings.without: [hyde]}}")
     assert profile.for_sets("demo").rerank.n < profile.rerank.n
     changed = profile.for_sets("financebench", "mine")
     assert (changed.bm25.k1, changed.siblings.without, "sets" in changed) == (0.9, ["hyde"], False)
@@ -107,12 +104,9 @@ def test_an_extending_profile_s_sets_are_added_and_change_settings_of_their_name
 def test_a_section_that_a_reader_did_not_declare_is_an_error_that_names_it():
     profile = load_profile("default")
     part = profile.only(("bm25", "run"), "my_method")
-    said = (
-        "my_method reads the section 'rerank' of the profile, which its row in the method table does not declare: "
-        "add it to settings=(bm25, run)"
-    )
+    said = r"my_method reads the section 'rerank' of the profile, which its row .* to settings=\(bm25, run\)"
     for read in (lambda: part.rerank, lambda: part["rerank"], lambda: part.get("rerank"), lambda: "rerank" in part):
-        with pytest.raises(UndeclaredSetting, match=re.escape(said)):
+        with pytest.raises(UndeclaredSetting, match=said):
             read()
     with pytest.raises(KeyError):
         profile["rerang"]

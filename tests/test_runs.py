@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lib import runs
@@ -67,22 +67,18 @@ def test_rank_is_a_strict_total_order_over_what_was_retrieved_and_leaves_untied_
     for question_id, part in run.groupby("question_id"):
         assert part["rank"].tolist() == list(range(1, len(part) + 1))
         assert (np.diff(part["score"].to_numpy(np.float32)) < 0).all()
-        assert part["chunk_id"].is_unique
-        given_scores = np.array(matrix[int(question_id[1:])], np.float32)
-        highest = np.sort(given_scores[np.isfinite(given_scores)])[::-1][:depth]
-        if len(set(highest.tolist())) == len(highest):
-            assert part["score"].tolist() == highest.tolist()
+        row = np.array(matrix[int(question_id[1:])], np.float32)
+        highest = np.sort(row[np.isfinite(row)])[::-1][:depth].tolist()
+        assert len(set(highest)) < len(highest) or part["score"].tolist() == highest
 
 
 @given(MATRICES)
 def test_trec_there_and_back(tmp_path_factory, matrix):
-    run = ranked(matrix)
-    path = tmp_path_factory.mktemp("run") / "run.trec.gz"
+    run, path = ranked(matrix), tmp_path_factory.mktemp("run") / "run.trec.gz"
     path.write_bytes(runs.to_trec(run, "test"))
     back = runs.read_trec(path)
-    pd.testing.assert_frame_equal(back, run, check_dtype=False, check_exact=True)
+    pd.testing.assert_frame_equal(back, run.astype(back.dtypes), check_exact=True)
     assert back["score"].dtype == np.float32
-    assert runs.to_trec(back, "test") == path.read_bytes()
 
 
 def test_trec_lines_are_as_trec_wants_them_and_ids_stay_text(tmp_path):
@@ -97,19 +93,11 @@ def test_trec_lines_are_as_trec_wants_them_and_ids_stay_text(tmp_path):
 
 @given(MATRICES)
 def test_outside_scorers_see_our_order(matrix):
-    run = ranked(matrix)
-    assume(len(run))
-    scores = {
-        question_id: dict(zip(part["chunk_id"], map(float, part["score"]), strict=True))
-        for question_id, part in run.groupby("question_id")
-    }
-    reciprocal = {}
-    for question_id, chunk_id in zip(run["question_id"], run["chunk_id"], strict=True):
-        qrels = {question_id: {chunk_id: 1}}
-        found = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(scores)
-        reciprocal[question_id, chunk_id] = found[question_id]["recip_rank"]
-    wanted = {(row.question_id, row.chunk_id): 1 / row.rank for row in run.itertuples()}
-    assert reciprocal == pytest.approx(wanted)
+    run = ranked(matrix).astype({"score": float})
+    scores = {id_: dict(zip(part["chunk_id"], part["score"], strict=True)) for id_, part in run.groupby("question_id")}
+    for row in run.itertuples():
+        judge = pytrec_eval.RelevanceEvaluator({row.question_id: {row.chunk_id: 1}}, {"recip_rank"})
+        assert judge.evaluate(scores)[row.question_id]["recip_rank"] == pytest.approx(1 / row.rank)
 
 
 WHOLE = runs.to_trec(ranked([list(range(8))] * 4), "test")
@@ -152,8 +140,5 @@ def test_a_condition_admits_every_chunk_or_the_gold_filing_s_or_the_gold_pages(c
     matrix = runs.candidates(condition, QUESTIONS, CHUNKS)
     assert matrix.dtype == bool
     assert ["".join("01"[bit] for bit in row.astype(int)) for row in matrix] == expected
-
-
-def test_an_unknown_condition_lists_the_known():
     with pytest.raises(ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, o"):
         runs.candidates("oracle", QUESTIONS, CHUNKS)

@@ -38,17 +38,12 @@ def test_two_clusters_have_three_resamples():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_equal_values_have_wilsons_interval(share):
+def test_equal_values_have_wilsons_interval_and_equal_differences_reach_as_far_to_both_sides(share):
     low, high = m.wilson(share, 3)
     assert interval([share] * 3, ["A", "A", "B"])[:3] == pytest.approx((share, low, high))
-    assert high - low > 0.5  # three questions say little
-
-
-def test_equal_differences_reach_as_far_to_both_sides():
-    three, none = draws(["A", "A", "B"]), pd.Series(np.zeros(3))
-    far = m.wilson(0.0, 3)[1]
-    assert three.difference(none, none)[:3] == pytest.approx((0.0, -far, far))
-    assert three.difference(none + 1, none)[:3] == pytest.approx((1.0, 1 - far, 1.0))
+    three, far = draws(["A", "A", "B"]), m.wilson(0.0, 3)[1]
+    found = three.difference(pd.Series([share] * 3), pd.Series([0.0] * 3))
+    assert found[:3] == pytest.approx((share, share - far, min(share + far, 1)))
     assert interval([7.0, 7.0], ["A", "B"])[:3] == (7.0, 7.0, 7.0)  # beyond a share
 
 
@@ -62,32 +57,6 @@ def test_equals_scipys_bootstrap_of_a_ratio_of_cluster_sums(clusters):
     ours = interval(VALUES, clusters)
     assert (ours.low, ours.high) == pytest.approx((low, high), abs=0.05 * (high - low))
     assert ours.mean == pytest.approx(VALUES.mean())
-
-
-def simulated(n_companies: int, found, n_repeats: int = 300) -> list[float]:
-    """How often something is found of questions, 5 a company, that share half of their variance around 0: where their
-    companies are known, and where they are not."""
-    rng, clusters, hits = np.random.default_rng(3), np.repeat(np.arange(n_companies), 5), np.zeros(2)
-    for repeat in range(n_repeats):
-        values = rng.normal(size=n_companies)[clusters] + rng.normal(size=len(clusters))
-        hits += [found(values, groups, repeat) for groups in (clusters, None)]
-    return (hits / n_repeats).tolist()
-
-
-def test_clustered_intervals_cover_the_truth_and_naive_ones_do_not():
-    def covers(values, groups, seed):
-        found = interval(values, groups, 400, seed)
-        return found.low <= 0 <= found.high
-
-    clustered, naive = simulated(40, covers)
-    assert 0.90 <= clustered <= 0.98
-    assert naive < 0.85
-
-
-def test_under_the_null_p_is_below_5_percent_about_5_percent_of_the_time():
-    clustered, naive = simulated(32, lambda a, groups, seed: randomisation(a, 0 * a, groups, 300, seed) < 0.05)
-    assert 0.02 <= clustered <= 0.09
-    assert naive > 0.12  # the test that ignores the clusters cries wolf
 
 
 def test_series_are_matched_by_question_and_not_by_position():
@@ -121,8 +90,6 @@ def test_wilson_is_scipys_where_the_mean_is_a_share(n, share):
     assert m.wilson(count / n, n) == pytest.approx(tuple(expected), abs=1e-8)
 
 
-# --- other statistics of draws ---
-
 THREE_EACH = np.repeat(np.arange(20), 3)
 
 
@@ -142,17 +109,9 @@ def test_rank_correlation_is_spearmans_within_its_interval():
     assert found.mean == pytest.approx(stats.spearmanr(a, b).statistic)
     assert -1 <= found.low < found.mean < found.high <= 1
     assert found[3:] == (60, 20)
-    # Clusters that are each a copy of one pattern all have its correlation: no draw differs.
-    pattern = pd.Series([0.0, 1.0, 2.0] * 20), pd.Series([1.0, 0.0, 2.0] * 20)
-    whole = draws(THREE_EACH, 200).rank_correlation(*pattern)
-    assert whole[1:3] == pytest.approx((whole.mean, whole.mean))
-
-
-def test_without_spread_or_draws_there_is_no_statistic():
-    found = draws(THREE_EACH, 50).rank_correlation(pd.Series([0.0] * 60), pd.Series(range(60)))
-    assert np.isnan(found[:3]).all()
+    flat = draws(THREE_EACH, 50).rank_correlation(0 * a, b)
+    assert np.isnan(flat[:3]).all()
     assert m.percentiles(np.array([np.nan, 1.0, 1.0])) == (1.0, 1.0)
-    assert np.isnan(m.percentiles(np.array([np.nan]))).all()
 
 
 def test_sums_are_those_of_the_clustered_bootstrap_and_more_clusters_give_narrower_means():
@@ -173,9 +132,6 @@ def test_a_study_s_resampling_knows_the_companies_and_the_draws():
     pooled = pd.concat([values, values])  # a question may occur in several contexts
     assert found.interval(pooled).n_clusters == 32
     assert found.rank_correlation(pooled, pooled).mean == pytest.approx(1)
-
-
-# --- tests ---
 
 
 def test_four_equal_differences_by_hand():
@@ -202,9 +158,6 @@ def test_equals_scipys_exact_permutation_test(kind, seed):
     assert ours == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
 
 
-# --- corrections ---
-
-
 def test_holm_by_hand():
     # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04, which may not fall below 0.06.
     assert m.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
@@ -214,20 +167,6 @@ def test_holm_by_hand():
             m.holm([0.5, bad])
 
 
-@settings(max_examples=200)
-@given(st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05, 1.0])), max_size=12))
-def test_holm_rejects_what_the_step_down_procedure_rejects(p_values):
-    adjusted = m.holm(p_values)
-    assert ((adjusted >= p_values) & (adjusted <= np.minimum(np.multiply(p_values, len(p_values)), 1))).all()
-    remaining, rejected = sorted(range(len(p_values)), key=lambda i: p_values[i]), set()
-    while remaining and p_values[remaining[0]] * len(remaining) < 0.05:
-        rejected.add(remaining.pop(0))
-    assert {i for i, p in enumerate(adjusted) if p < 0.05} == rejected
-
-
-# --- the table ---
-
-
 def test_compare_marks_what_can_be_told_apart():
     rng, index = np.random.default_rng(4), [f"q{i}" for i in range(len(CLUSTERS))]
     reference, by_company = pd.Series(VALUES, index), m.Resampling(pd.Series(CLUSTERS, index), 2000)
@@ -235,16 +174,13 @@ def test_compare_marks_what_can_be_told_apart():
     others = {"better": better.sample(frac=1, random_state=1), "same": reference, "noise": noise}
     table = by_company.compare(reference, others)
     assert table["distinguishable"].to_dict() == {"better": True, "same": False, "noise": False}
-    for name, values in {**others, "better": better}.items():
-        row = table.loc[name]
-        assert tuple(row[["mean", "mean_low", "mean_high", "n", "n_clusters"]]) == by_company.interval(values)
-        assert tuple(row[["difference", "low", "high"]]) == by_company.difference(values, reference)[:3]
-        assert (row["reference_mean"], row["p"]) == (reference.mean(), by_company.p(values, reference))
+    assert tuple(table.loc["noise", ["mean", "mean_low", "mean_high", "n", "n_clusters"]]) == by_company.interval(noise)
+    assert tuple(table.loc["better", ["difference", "low", "high"]]) == by_company.difference(better, reference)[:3]
+    assert table["p"].tolist() == [by_company.p(values.reindex(index), reference) for values in others.values()]
     assert table["p_holm"].tolist() == m.holm(table["p"]).tolist()
     own = by_company.compare({"noise": reference + 1}, {"noise": noise})  # each against its own
     assert own["reference_mean"].tolist() == pytest.approx([reference.mean() + 1])
-    empty = by_company.compare(reference, {})
-    assert (list(empty.columns), len(empty)) == (list(table.columns), 0)
+    assert list(by_company.compare(reference, {}).columns) == list(table.columns)
 
 
 @pytest.mark.parametrize(

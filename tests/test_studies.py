@@ -25,21 +25,21 @@ def opened(tmp_path, monkeypatch):
     return open_demo
 
 
-def test_a_book_s_own_parameters_write_into_the_book_s_outputs(opened, tmp_path):
+def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_them(opened, tmp_path, monkeypatch):
     study = opened(**OWN)
-    assert study.outputs == study.home == tmp_path / "demo" / "default"
-    assert study.corpus.chapter == CHAPTER
-    assert opened(changes={"bm25.k1": None}).outputs == study.home
-
-
-def test_changed_parameters_and_settings_write_into_a_folder_beside_them(opened, tmp_path):
+    assert study.outputs == study.home == opened(changes={"bm25.k1": None}).home == tmp_path / "demo" / "default"
+    assert (study.corpus.chapter, study.published) == (CHAPTER, None)
     changes = ({"methods": ["bm25"]}, {"methods": ["bm25", "dense"]}, {"k": 10}, {"changes": {"bm25.k1": 0.4}})
     folders = [opened(**OWN | changed).outputs for changed in changes]
     assert len(set(folders)) == len(folders)
-    assert {folder.parent for folder in folders} == {tmp_path / "demo" / "default" / "reruns"}
-    assert all(folder.name.startswith(f"{CHAPTER}-") for folder in folders)
+    assert {(folder.parent, folder.name[: len(CHAPTER)]) for folder in folders} == {(study.home / "reruns", CHAPTER)}
     assert opened(**OWN | {"methods": ["bm25"]}).outputs == folders[0]
     assert opened(changes={"bm25.k1": 0.4}).profile.bm25.k1 == 0.4
+    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path / "mine"))
+    elsewhere = opened(**OWN, results="published")
+    assert (elsewhere.outputs, elsewhere.home) == (tmp_path / "mine", study.home)
+    assert elsewhere.published.root.name == "default"
+    assert elsewhere.store.published is None  # of the demo its texts alone
 
 
 def test_the_demo_stands_in_where_a_study_has_no_text(opened, tmp_path):
@@ -50,13 +50,6 @@ def test_the_demo_stands_in_where_a_study_has_no_text(opened, tmp_path):
     assert demo.questions["question"].str.len().min() > 0
     assert set(demo.published.runs["standard", "dense"]["question_id"]) == set(demo.questions["question_id"])
     assert not list(tmp_path.glob("**/stages.jsonl"))
-
-
-def test_outputs_go_where_the_environment_says(opened, tmp_path, monkeypatch):
-    monkeypatch.setenv(OUTPUTS_VARIABLE, str(tmp_path / "mine"))
-    study = opened(**OWN)
-    assert study.outputs == tmp_path / "mine"
-    assert study.home == tmp_path / "demo" / "default"
 
 
 @pytest.mark.parametrize(
@@ -89,20 +82,8 @@ def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settin
         study.need_answers("chapter 6")
 
 
-def test_fresh_has_no_published_layer_and_the_demo_takes_texts_alone(opened):
-    assert opened().published is None
-    published = opened(results="published")
-    assert published.published.root.name == "default"
-    assert published.store.published is None
-
-
-def test_only_what_differs_from_the_chapter_s_own_cell_is_changed():
-    assert changed_parameters(CHAPTER, OWN) == {}
-    assert changed_parameters(CHAPTER, {"methods": ["bm25"], "k": 5}) == {"methods": ["bm25"]}
-    assert changed_parameters("no_chapter", {"k": 3}) == {}
-
-
-def test_a_parameter_may_have_a_type(tmp_path, monkeypatch):
+def test_only_what_differs_from_the_chapter_s_own_cell_is_changed(tmp_path, monkeypatch):
+    assert changed_parameters("no_chapter", {"k": 3}) == changed_parameters(CHAPTER, OWN) == {}
     cell = {"metadata": {"tags": ["parameters"]}, "source": ["k: int = 5  # chunks\n", 'name = "bm25"']}
     (tmp_path / "typed.ipynb").write_text(json.dumps({"cells": [cell]}))
     monkeypatch.setattr(studies, "NOTEBOOKS", tmp_path)

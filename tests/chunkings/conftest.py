@@ -1,6 +1,7 @@
 """Pages that tests typeset themselves, and a study over them with a tokenizer of letters and made-up vectors."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pymupdf
@@ -47,18 +48,6 @@ SALES = [
 PROSE = ["Net sales rose in the year as the company sold more of what it makes, and", "cash flow rose with them."]
 
 
-@pytest.fixture(scope="session")
-def sales() -> list[tuple[str, ...]]:
-    """A table with heads, a section's label and three rows of figures."""
-    return SALES
-
-
-@pytest.fixture(scope="session")
-def prose() -> list[str]:
-    """A paragraph of two lines, the first of which is long."""
-    return PROSE
-
-
 @pytest.fixture
 def page_of() -> Callable[..., pymupdf.Page]:
     """Make a page of pieces, see :func:`typeset`."""
@@ -66,21 +55,10 @@ def page_of() -> Callable[..., pymupdf.Page]:
         yield lambda *pieces: typeset(pdf, *pieces)
 
 
-class MadeUp:
-    """An encoder whose vectors follow from the text alone.
-
-    Attributes:
-        seen: all texts that it encoded.
-    """
-
-    def __init__(self):
-        self.seen: list[str] = []
-
-    def encode(self, texts, role: str = "document") -> np.ndarray:
-        self.seen += texts
-        made = [np.random.default_rng(int(digest_of(text)[:12], 16)).normal(size=8) for text in texts]
-        vectors = np.asarray(made, np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+def made_up(texts, role: str = "document") -> np.ndarray:
+    """Unit vectors that follow from each text alone."""
+    made = [np.random.default_rng(int(digest_of(text)[:12], 16)).normal(size=8) for text in texts]
+    return np.float32([vector / np.linalg.norm(vector) for vector in made])
 
 
 @pytest.fixture
@@ -97,15 +75,10 @@ def study_of(folder, tokenizer_folder, tmp_path, monkeypatch) -> Callable[..., S
                 pdf.save(folder.root / "pdfs" / "DOC.pdf")
             folder.document("DOC")
         folder.question("q0", "DOC", (0, "net sales"), question="net sales rose")
-        changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 256, "chunks.size": 1024}
-        settings = load_profile("default").replaced(changes)
-        settings["name"] = "default"
-        study = Study(
-            Corpus(read_dataset(folder.write(), "tiny"), settings, CHUNKINGS, tmp_path / "artifacts"), METHODS
-        )
-        study.store.say = lambda line: None
-        study.encoder = MadeUp()
-        monkeypatch.setattr(index, "load_encoder", lambda *args: study.encoder)
-        return study
+        changes = {"embedder.weights": str(tokenizer_folder), "embedder.window": 66, "embedder.window_overlap": 8}
+        changes |= {"chunks.size": 200, "chunks.overlap": 20, "parent_child.size": 16, "parent_child.overlap": 2}
+        dataset, settings = read_dataset(folder.write(), "tiny"), load_profile("default").replaced(changes)
+        monkeypatch.setattr(index, "load_encoder", lambda *args: SimpleNamespace(encode=made_up))
+        return Study(Corpus(dataset, settings, CHUNKINGS, tmp_path / "artifacts"), METHODS)
 
     return make

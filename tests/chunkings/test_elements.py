@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from lib.chunkings.elements import elements, elements_of
 from lib.chunkings.layout import Cell, rows_of_page, rows_of_text, split_cells
+from tests.chunkings.conftest import PROSE, SALES
 
 LINE = st.text(st.characters(codec="ascii", exclude_characters="\r\x0b\x0c\x1c\x1d\x1e"), max_size=60)
 
@@ -19,19 +20,19 @@ def kinds(page: pymupdf.Page) -> list[tuple[str, str]]:
     return [(one.kind, one.text.splitlines()[0]) for one in found]
 
 
-def test_a_page_is_told_apart(page_of, sales, prose):
+def test_a_page_is_told_apart(page_of):
     # a section's label parts no table
-    longer = [*sales, ("Discontinued operations", "", ""), ("Net sales", "12", "15"), ("Loss", "(3)", "(1)")]
-    page = page_of(("title", "Results of operations"), ("text", prose), ("table", longer), ("text", prose))
+    longer = [*SALES, ("Discontinued operations", "", ""), ("Net sales", "12", "15"), ("Loss", "(3)", "(1)")]
+    page = page_of(("title", "Results of operations"), ("text", PROSE), ("table", longer), ("text", PROSE))
     page.insert_text((300, 750), "60", fontsize=9)
-    texts = [("text", prose[0]), ("table", "(Millions)"), ("text", prose[0]), ("text", "60")]
+    texts = [("text", PROSE[0]), ("table", "(Millions)"), ("text", PROSE[0]), ("text", "60")]
     assert kinds(page) == [("title", "Results of operations"), *texts]
-
-
-def test_the_number_of_a_page_is_not_in_its_table(page_of, sales):
-    page = page_of(("table", sales))
-    page.insert_text((300, 750), "60", fontsize=9)
-    assert kinds(page) == [("table", "(Millions)"), ("text", "60")]
+    last = page_of(("table", SALES))
+    last.insert_text((300, 750), "60", fontsize=9)
+    assert kinds(last) == [("table", "(Millions)"), ("text", "60")]  # the page's number
+    given = last.get_text()
+    assert rows_of_page(last, "Another text\n") is rows_of_page(last, given + "and more") is None
+    assert rows_of_page(last, given + " \n\n")[-1].text == "60"
 
 
 @pytest.mark.parametrize(
@@ -88,13 +89,6 @@ def test_of_text_a_table_is_its_labels_and_its_figures():
     assert text[found[1].start : found[1].end] == labels + figures
 
 
-def test_a_page_whose_layout_reads_otherwise_has_no_rows(page_of, prose):
-    page = page_of(("text", prose))
-    assert rows_of_page(page, "Another text\n") is None
-    assert rows_of_page(page, page.get_text() + "and more") is None
-    assert [row.text for row in rows_of_page(page, page.get_text() + " \n\n")] == prose
-
-
 def test_which_cells_are_figures():
     figures = ["$1,577.0", "(4.2)%", "2018", "—", "$ (7,207)", "-3.5 %", "NM", "$", "1.5x", "(11%)"]
     words = ["", "Net sales", "June 30,", "2018 and", "10-K", "Note 7", "(a)", "1st"]
@@ -110,8 +104,8 @@ def test_a_line_that_holds_a_whole_row_has_its_cells(line):
     assert cells == [cell for cell in line.split("|") if cell.strip(" .")]
 
 
-def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of, sales, prose):
-    study = study_of([("title", "Net sales"), ("table", sales)], [], [("text", prose)])
+def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of):
+    study = study_of([("title", "Net sales"), ("table", SALES)], [], [("text", PROSE)])
     found = elements(study)
     assert found[["page", "kind"]].to_numpy().tolist() == [[0, "title"], [0, "table"], [2, "text"]]
     assert found.groupby("page")["text"].sum().tolist() == [text for text in study.pages["text"] if text]

@@ -1,7 +1,6 @@
 """Loading a dataset: what is read, and every bad input with its message, all reported at once."""
 
 import json
-import re
 from pathlib import Path
 
 import pymupdf
@@ -9,7 +8,6 @@ import pytest
 
 from lib.data.dataset import read_dataset, read_questions
 from lib.data.pages import check_gold, extract_pages
-from lib.data.records import is_safe_name
 from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
@@ -77,42 +75,33 @@ def second(question_folder, sound, tmp_path):
 
 
 def test_another_set_has_its_questions_and_the_collection_s_filings(second):
-    record = {"financebench_id": "s1", "doc_name": BOLT, "pages": [1, 0], "company": "Bolts Ltd."}
-    found, own = second(record | {"answer": 5})
+    record = {"financebench_id": "s1", "doc_name": BOLT, "pages": [1, 0], "company": "Bolts Ltd.", "answer": 5}
+    found, own = second(record)
     assert (found.name, found.collection, own.collection) == ("second", "test", "test")
     [row] = found.questions.to_dict("records")
     assert (row["question_id"], row["company"], row["gold_pages"]) == ("s1", "BOLT", [0, 1])
     assert (row["answer"], row["evidence"]) == ("5", "")
-    assert found.filings_digest == own.filings_digest
-    assert found.fingerprint != own.fingerprint
+    assert (found.filings_digest == own.filings_digest, found.fingerprint == own.fingerprint) == (True, False)
     assert (found.lacks, own.lacks) == (("evidence",), ())
+    assert second({"financebench_id": "s1", "doc_name": ACME})[0].lacks == ("answer", "evidence")
 
 
-def test_a_set_may_lack_answers_and_evidence_texts_but_no_gold_page(second):
-    first = {"financebench_id": "s1", "doc_name": ACME}
-    assert second(first)[0].lacks == ("answer", "evidence")
-    wanted = "line 2: evidence_page_num of evidence 1 is missing; give the PDF's page index, from 0"
-    assert problems_of(second, first, first | {"financebench_id": "s2", "pages": [None]}) == [
-        f"data/my_questions.jsonl {wanted}"
-    ]
-
-
-def test_the_gold_pages_of_another_set_are_checked_against_the_pages(second):
-    found, own = second({"financebench_id": "s1", "doc_name": ACME, "pages": [2, 3]})
+def test_another_set_s_gold_pages_are_of_the_collection(second):
+    first, file = {"financebench_id": "s1", "doc_name": ACME, "pages": [2, 3]}, "data/my_questions.jsonl"
+    found, own = second(first)
     given = extract_pages(own)
     assert check_gold(own, given) == 2
-    assert problems_of(check_gold, found, given) == [
-        f"data/my_questions.jsonl line 1: gold page 3 is past the end of {ACME} (3 pages, 0-based)"
-    ]
-
-
-def test_a_set_over_other_filings_is_one_sentence_that_names_the_collection(second):
+    past = f"{file} line 1: gold page 3 is past the end of {ACME} (3 pages, 0-based)"
+    assert problems_of(check_gold, found, given) == [past]
+    missing = f"{file} line 2: evidence_page_num of evidence 1 is missing; {PAGE_RULE}"
+    assert problems_of(second, first, first | {"financebench_id": "s2", "pages": [None]}) == [missing]
     with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
         second({"financebench_id": "s1", "doc_name": COIL})
 
 
-def test_blank_pages_are_kept_and_an_owners_password_hides_nothing(folder):
+def test_blank_pages_are_kept_an_owners_password_hides_nothing_and_page_text_stands_before_a_pdf(folder):
     folder.pdf(ACME, "", "one", "", "three", "", **ENCRYPTED | {"user_pw": ""})
+    folder.pdf(BOLT, "nobody asks, and the text is taken")
     folder.text(BOLT, "", "one", "")
     folder.question("q1", ACME, (3, "three"))
     pages = load(folder)[1]
@@ -120,30 +109,21 @@ def test_blank_pages_are_kept_and_an_owners_password_hides_nothing(folder):
     assert pages["page"].tolist() == [0, 1, 2, 3, 4, 0, 1, 2]
 
 
-def test_page_text_stands_before_a_pdf_and_a_filing_that_no_question_asks_about_is_read(sound):
-    sound.text(ACME, "cover", "net sales rose, as text")
-    sound.pdf(COIL, "nobody asks")
-    dataset, found = load(sound)
-    assert found["text"][1] == "net sales rose, as text"
-    assert COIL in set(dataset.filings["doc_name"]) & set(found["doc_name"])
-
-
 def test_fingerprint_and_filings_digest_change_with_what_they_are_of(sound):
     def identity(name: str = "test") -> tuple[str, str]:
         dataset = read_dataset(sound.write(), name)
         return dataset.fingerprint, dataset.filings_digest
 
-    first = identity()
+    seen = [identity()]
     (sound.root / "README.txt").write_text("not read")
-    assert identity("other name") == first
+    assert identity("other name") == seen[0]
     sound.question("q3", ACME, (0, "cover"))
-    asked = identity()
-    assert (asked[0] == first[0], asked[1] == first[1]) == (False, True)
+    seen.append(identity())
     sound.documents[0]["gics_sector"] = "Else"
-    described = identity()
+    seen.append(identity())
     sound.text(BOLT, "cover of bolt", "profit fell in the year.")
-    seen = [first, asked, described, identity()]
-    assert [len(set(column)) for column in zip(*seen, strict=True)] == [4, 3]
+    fingerprints, filings = zip(*seen, identity(), strict=True)
+    assert (len(set(fingerprints)), filings[0] == filings[1], len(set(filings))) == (4, True, 3)
 
 
 def test_a_year_may_be_text_or_missing_and_a_company_a_number(sound):
@@ -154,14 +134,6 @@ def test_a_year_may_be_text_or_missing_and_a_company_a_number(sound):
         ["3", "10-K", 2021.0, "Tools"],
         ["BOLT", "other", "", ""],
     ]
-
-
-def test_evidence_in_any_script_is_looked_for_on_its_page(sound):
-    words = "Чистые продажи выросли"
-    sound.text(COIL, words.replace(" ", "\n"), "Денежный поток упал")
-    sound.question("q3", COIL, (0, words), (1, words))
-    (message,) = problems_of(load, sound)
-    assert message.startswith(f"{QUESTIONS} line 3: only 0% of the evidence's words stand on page 1 of {COIL}")
 
 
 def evidence(**piece) -> dict:
@@ -220,9 +192,8 @@ def test_what_is_wrong_with_records_is_told_at_once_with_file_and_line(sound):
     assert sorted(problems_of(load, sound)) == sorted(wanted)
 
 
-def test_a_path_is_no_name_of_a_filing():
-    names = ["../x", "/etc/passwd", "a/b", "..", "a..b", ".hidden", "a b", "C:\\x", "é", "a" * 201]
-    assert [name for name in names if is_safe_name(name)] == []
+def shortened(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 95 // 100])
 
 
 UNREADABLE = "the PDF cannot be read (it is empty, truncated, damaged or no PDF); download it again"
@@ -239,6 +210,8 @@ BAD_FILES = [
      "the PDF is something else under a PDF's name; download it again"),
     (lambda one, name: (one.pdf(name, name), one.documents.pop()), "no line of test_document_information.jsonl "
      "describes the filing; add one with doc_name, company, doc_type and doc_period"),
+    (lambda one, name: shortened(one.pdf(name, *(f"page {n} of {name}" for n in range(9)))),
+     "the PDF is truncated (no end-of-file mark); download it again"),
     (lambda one, name: one.text(name, *"abc", numbers=[0, 2, 3]),
      "line 2: page 2 where 1 comes next; count from 0, leave none out"),
     (lambda one, name: one.text(name, "a", numbers=[1]),
@@ -257,8 +230,10 @@ BAD_FILES = [
 
 
 def test_what_is_wrong_with_files_is_told_at_once(sound):
-    wanted = [f"pdfs/Annual Report.pdf: rename the file; {NAME_RULE}"]
-    sound.pdf(COIL, "coil").rename(sound.root / "pdfs/Annual Report.pdf")
+    bad_names = [f"pdfs/{name}.pdf" for name in ("Annual Report", "a..b", "-", "é", "a" * 201)]
+    wanted = [f"{name}: rename the file; {NAME_RULE}" for name in bad_names]
+    for number, name in enumerate(bad_names):
+        sound.pdf(COIL, f"coil {number}").rename(sound.root / name)
     for number, (spoil, message) in enumerate(BAD_FILES):
         name = f"FILING_{number}"
         spoil(sound, name)
@@ -268,40 +243,40 @@ def test_what_is_wrong_with_files_is_told_at_once(sound):
     assert sorted(problems_of(load, sound)) == sorted(wanted)
 
 
-def test_a_dataset_has_a_question(sound):
-    sound.questions.clear()
-    assert problems_of(load, sound) == [f"{QUESTIONS}: no question; give at least one"]
+NO_JSON = {
+    '{"financebench_id": "q2", ': "broken JSON (Expecting property name",
+    "[1, 2]": "not a JSON object; one record a line, in braces",
+    "[" * 200_000: "broken JSON (nested too deep); mend or remove the line",
+    '{"a": ' + "1" * 5000 + "}": "broken JSON (Exceeds the limit",
+    '{"doc_name": "x", "doc_name": "y"}': "broken JSON (the field 'doc_name' stands in it twice); mend or remove",
+}
 
 
-def test_a_gold_page_without_text_is_told(sound):
-    sound.text("DUCT_2020_10K", "cover", " ")
-    sound.question("q3", "DUCT_2020_10K", (1, ""))
-    for question in sound.questions[:2]:
-        question["evidence"] = [{"evidence_page_num": 1}]
-    mend = "recognise it (OCR), or correct evidence_page_num (the PDF's index, from 0)"
-    assert problems_of(load, sound) == [f"{QUESTIONS} line 3: gold page 1 of DUCT_2020_10K has no text; {mend}"]
-
-
-def test_truncated_pdfs(sound):
-    for share in (30, 50, 80, 95):
-        path = sound.pdf(f"COIL_{share}", *(f"page {n} of coil" for n in range(9)))
-        path.write_bytes(path.read_bytes()[: path.stat().st_size * share // 100])
-    for share, message in zip((30, 50, 80, 95), problems_of(load, sound), strict=True):
-        assert re.fullmatch(rf"pdfs/COIL_{share}.pdf: the PDF .*truncated.*; download it again", message)
-
-
-def test_json_that_cannot_be_read_is_a_problem_of_its_line(sound):
-    sound.questions += ['{"financebench_id": "q2", ', "[1, 2]", "[" * 200_000, '{"a": ' + "1" * 5000 + "}"]
-    sound.questions.append('{"doc_name": "x", "doc_name": "y"}')
-    told = [
-        "broken JSON (Expecting property name",
-        "not a JSON object; one record a line, in braces",
-        "broken JSON (nested too deep); mend or remove the line",
-        "broken JSON (Exceeds the limit",
-        "broken JSON (the field 'doc_name' stands in it twice); mend or remove the line",
-    ]
-    for line, (problem, words) in enumerate(zip(problems_of(load, sound), told, strict=True), 3):
+def test_json_that_cannot_be_read_is_a_problem_of_its_line_and_a_thousand_are_fifty_and_a_count(sound):
+    sound.questions += NO_JSON
+    for line, (problem, words) in enumerate(zip(problems_of(load, sound), NO_JSON.values(), strict=True), 3):
         assert problem.startswith(f"{QUESTIONS} line {line}: {words}")
+    sound.questions[2:] = ["{"] * 1000
+    with pytest.raises(DatasetError) as caught:
+        read_dataset(sound.write(), "test")
+    first, *rest = str(caught.value).splitlines()
+    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 51, "  and 950 more")
+
+
+def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
+    sound.text(DUCT := "DUCT_2020_10K", "cover", " ", "Чистые\nпродажи\nвыросли")
+    for question in sound.questions:
+        question["evidence"] = [{"evidence_page_num": 1}]
+    sound.question("q3", DUCT, (1, ""))
+    mend = "recognise it (OCR), or correct evidence_page_num (the PDF's index, from 0)"
+    assert problems_of(load, sound) == [f"{QUESTIONS} line 3: gold page 1 of {DUCT} has no text; {mend}"]
+    words = "Чистые продажи выросли"
+    sound.questions[:] = []
+    sound.question("q1", DUCT, (2, words), (0, words))
+    [message] = problems_of(load, sound)
+    assert message.startswith(f"{QUESTIONS} line 1: only 0% of the evidence's words stand on page 0 of {DUCT}")
+    sound.questions[:] = []
+    assert problems_of(load, sound) == [f"{QUESTIONS}: no question; give at least one"]
 
 
 NO_FILES = {
@@ -321,15 +296,6 @@ def test_what_is_no_file_is_told_before_anything_is_read(sound):
     (sound.root / QUESTIONS).unlink()
     (sound.root / QUESTIONS).mkdir()
     assert problems_of(read_dataset, sound.root, "test") == [f"{QUESTIONS}: {NO_FILES['folder'][1]}"]
-
-
-def test_a_thousand_problems_are_fifty_lines_and_a_count(sound):
-    sound.questions += ["{"] * 1000
-    with pytest.raises(DatasetError) as caught:
-        read_dataset(sound.write(), "test")
-    first, *rest = str(caught.value).splitlines()
-    assert first == f"{sound.root}: 1000 problems"
-    assert (len(rest), rest[-1]) == (51, "  and 950 more")
 
 
 def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):

@@ -29,9 +29,9 @@ def data(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", ["", "financebench"])
 def test_financebench_is_taken_where_it_lies_or_where_a_variable_says(sound, data, tmp_path, monkeypatch, name):
-    sound.rename(data / "financebench")
-    found = open_dataset(name)
-    assert (found.name, found.root) == ("financebench", data / "financebench")
+    monkeypatch.setattr(locate, "download_financebench", sound.rename)
+    found = open_dataset("financebench")
+    assert found.root == data / "financebench" == open_dataset(name).root
     monkeypatch.setenv("RETRIEVAL_GAP_DATA", str(tmp_path / "elsewhere"))
     with pytest.raises(DatasetError, match="elsewhere: no folder financebench with data"):
         open_dataset(name)
@@ -39,16 +39,9 @@ def test_financebench_is_taken_where_it_lies_or_where_a_variable_says(sound, dat
     assert open_dataset(name).root == tmp_path / "elsewhere" / "financebench"
 
 
-def test_financebench_is_downloaded_to_its_place(sound, data, monkeypatch):
-    monkeypatch.setattr(locate, "download_financebench", sound.rename)
-    assert open_dataset("financebench").root == data / "financebench"
-
-
 def test_without_a_name_and_without_financebench_it_is_the_demo_and_that_is_said(capsys):
     assert open_dataset("").name == "demo"
-    (line,) = capsys.readouterr().out.splitlines()
-    assert "DEMO" in line
-    assert "DATASET=financebench" in line
+    assert "this is the synthetic DEMO. For the study say DATASET=financebench" in capsys.readouterr().out
 
 
 def test_a_folder_of_ones_own_is_named_after_it(sound):

@@ -41,13 +41,6 @@ def echo(n_slots: int = 2, **settings) -> LlamaCppGenerator:
     return LlamaCppGenerator(Path("model.gguf"), n_slots, server=[sys.executable, ECHO], **settings)
 
 
-def test_a_prompt_without_a_system_line_is_one_message_and_llama_cpp_s_word_for_any_seed_is_refused():
-    assert [line["role"] for line in Prompt("Hello", system="").messages] == ["system", "user"]
-    assert Prompt("Hello").messages == [{"role": "user", "content": "Hello"}]
-    with pytest.raises(StudyError, match="seed"):
-        Sampling(max_tokens=8, seed=2**32 - 1)
-
-
 @pytest.mark.parametrize(
     ("text", "n_tokens", "finish_reason", "said"),
     [
@@ -61,6 +54,11 @@ def test_a_prompt_without_a_system_line_is_one_message_and_llama_cpp_s_word_for_
 def test_fault_says_what_cannot_be_used(text, n_tokens, finish_reason, said):
     found = fault(Generation(text, 100, n_tokens, finish_reason, 0.1), Sampling(max_tokens=8))
     assert found is None if said is None else said in found
+
+
+def test_llama_cpp_s_word_for_any_seed_is_refused():
+    with pytest.raises(StudyError, match="seed"):
+        Sampling(max_tokens=8, seed=2**32 - 1)
 
 
 def test_a_directory_must_hold_one_gguf(tmp_path):
@@ -113,22 +111,14 @@ def test_an_interrupted_run_leaves_no_process_behind():
     assert not psutil.pid_exists(seen[0])
 
 
-SAID = {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}
-SAID |= {"usage": {"prompt_tokens": 7, "completion_tokens": 1}}
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        (SAID, {"text": "", "n_prompt_tokens": 7, "n_tokens": 1, "finish_reason": "stop"}),
-        ({"error": {"message": "too long"}}, {"error": "too long"}),
-    ],
-)
-def test_llama_cpp_takes_the_sampling_as_it_is_and_keeps_no_prompt(reply, answer):
+def test_llama_cpp_takes_the_sampling_as_it_is_and_keeps_no_prompt():
+    said = {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}
+    replies = [{"error": {"message": "too long"}}, said | {"usage": {"prompt_tokens": 7, "completion_tokens": 1}}]
     bodies, request = [], {"messages": [], "temperature": 0.7, "seed": 3}
-    server = SimpleNamespace(handle_chat_completions=lambda body: bodies.append(body) or reply)
-    assert generator.answer(server, request) == answer
-    assert bodies == [request | {"min_p": 0.0, "cache_prompt": False}]
+    server = SimpleNamespace(handle_chat_completions=lambda body: bodies.append(body) or replies.pop())
+    made = {"text": "", "n_prompt_tokens": 7, "n_tokens": 1, "finish_reason": "stop"}
+    assert [generator.answer(server, request) for _ in range(2)] == [made, {"error": "too long"}]
+    assert bodies == [request | {"min_p": 0.0, "cache_prompt": False}] * 2
 
 
 @pytest.mark.skipif(not GGUF, reason="needs a model: set RETRIEVAL_GAP_GGUF to the path of a GGUF file")
@@ -161,27 +151,20 @@ def paper(tiny):
 QUESTIONS = ["net sales?", "why?", "what is the capex of 3m?", "cash?", "is it (not)?"]
 
 
-def test_a_temperature_of_zero_takes_the_likeliest_token_as_the_model_gives_it(paper):
+def test_a_temperature_of_zero_takes_the_likeliest_token_as_the_model_gives_it_up_to_one_that_ends_texts(paper):
     import torch
 
     generator = paper(batch_size=2)
+    generator.ends = [0, 3, *generator.tokenizer.convert_tokens_to_ids(["##e", "##s", "x"])]
     for question, outcome in zip(QUESTIONS, outcomes(generator, asked(*QUESTIONS)), strict=True):
         tokens = generator.tokenizer(question, add_special_tokens=False)["input_ids"]
         new = []
-        while len(new) < 8 and not {0, 3} & set(new):
+        while len(new) < 8 and not {*generator.ends} & set(new):
             with torch.inference_mode():
                 new.append(int(generator.model(torch.tensor([tokens + new])).logits[0, -1].argmax()))
         assert outcome.text == generator.tokenizer.decode(new, skip_special_tokens=True).strip()
         assert (outcome.n_prompt_tokens, outcome.n_tokens) == (len(tokens), len(new))
-        assert outcome.finish_reason == ("stop" if new[-1] in (0, 3) else "length")
-
-
-def test_a_text_ends_with_the_first_token_that_ends_texts(paper):
-    generator, [request] = paper(), asked("why?")
-    [tokens] = generator._write([generator._tokens(request)], [request.sampling])
-    generator.ends = [tokens[4]]
-    [ended] = outcomes(generator, [request])
-    assert (ended.n_tokens, ended.finish_reason) == (tokens.index(tokens[4]) + 1, "stop")
+        assert outcome.finish_reason == ("stop" if new[-1] in generator.ends else "length")
 
 
 def test_a_seeded_text_does_not_depend_on_its_batch(paper):

@@ -46,12 +46,10 @@ def put(tmp_path, monkeypatch):
 def test_the_profile_differs_from_the_default_in_its_models():
     paper, default = load_profile("paper"), load_profile("default")
     assert [paper[role].weights for role in ("embedder", "splade", "rerank", "generator")] == [*CLASSES]
-    assert all({"gib", "parameters", "licence"} <= {*locked(name)} for name in CLASSES)
     assert len({weights_hash(name) for name in CLASSES}) == len(CLASSES)
     assert paper.chunks == default.chunks
-    answers, texts, whole = paper.answers, paper.sibling_texts, paper.chunks.size
-    assert (answers.segment, answers.context_tokens) == (whole, answers.n_chunks * whole)
-    assert texts.judge.passage_tokens == texts.selection.passage_tokens == whole
+    texts, whole = paper.sibling_texts, paper.chunks.size
+    assert paper.answers.context_tokens == paper.answers.n_chunks * whole
     assert paper.generator.context > 2 * texts.selection.top * whole  # a figure is more tokens of the generator
     assert weights.hub_models(paper)
     assert not weights.hub_models(default)
@@ -77,26 +75,23 @@ def test_a_snapshot_is_used_without_a_hub_unless_its_download_broke_off(put, lac
         fetch("bge-m3")
 
 
-@pytest.mark.parametrize("failure", [None, ConnectionResetError()])
-def test_the_pinned_weights_alone_are_downloaded_and_used_while_they_are_the_same(put, monkeypatch, failure):
+def test_the_pinned_weights_alone_are_downloaded_and_used_while_they_are_the_same(put, monkeypatch):
     place, asked = put("bge-m3", "pytorch_model.bin"), []
 
     def download(name, revision, local_files_only=False, **options):
         if local_files_only:
             raise LocalEntryNotFoundError("none")
         asked.append(options["allow_patterns"])
-        if failure:
-            raise failure
+        if len(asked) == 1:
+            raise ConnectionResetError
         return str(place)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     monkeypatch.setattr(weights, "is_reachable", lambda name: True)
-    if failure:
-        with pytest.raises(StudyError, match="the download broke off: ConnectionResetError; run again"):
-            fetch("bge-m3")
-        return
+    with pytest.raises(StudyError, match="the download broke off: ConnectionResetError; run again"):
+        fetch("bge-m3")
     assert fetch("bge-m3") == place
-    assert asked == [[*weights.FILES, "pytorch_model.bin"]]
+    assert asked == [[*weights.FILES, "pytorch_model.bin"]] * 2
     (place / "pytorch_model.bin").write_bytes(b"others!!")
     with pytest.raises(StudyError, match=r"pytorch_model\.bin is not the file .* delete it and run again"):
         fetch("bge-m3")

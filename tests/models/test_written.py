@@ -1,8 +1,6 @@
 """The log of generations: only gaps are filled, and what was written is kept at once."""
 
-import time
 from dataclasses import replace
-from multiprocessing import Pipe, get_context
 
 import pytest
 
@@ -15,7 +13,7 @@ MODEL = Model("tiny", "ab12")
 
 
 class Writer:
-    """Answers every prompt with itself in capitals, or with the outcome given for it; ``stop`` ends it for good."""
+    """Answers every prompt with itself in capitals, or with the outcome given for it; an exception ends it for good."""
 
     def __init__(self, **outcomes):
         self.outcomes, self.asked = outcomes, []
@@ -24,13 +22,13 @@ class Writer:
         for number, request in enumerate(requests):
             asked = request.prompt.user
             self.asked.append(asked)
-            if self.outcomes.get(asked) == "stop":
-                raise GenerationError("the device is gone")
-            on_done(number, self.outcomes.get(asked, Generation(asked.upper(), 3, 5, "stop", 0.5)))
+            outcome = self.outcomes.get(asked, Generation(asked.upper(), 3, 5, "stop", 0.5))
+            if isinstance(outcome, BaseException) and outcome.args != ("it died",):
+                raise outcome
+            on_done(number, outcome)
 
 
-def never():
-    raise AssertionError("nothing is missing, so no generator may be made")
+never = None  # nothing is missing, so no generator may be made
 
 
 def item(name: str, user: str = "", **changes) -> Item:
@@ -96,7 +94,7 @@ def test_items_with_the_same_prompt_share_one_text_and_none_have_the_same_id(ope
     [
         (Generation("", 3, 1, "stop", 0.1), "it answered nothing"),
         (GenerationError("it died"), "it died"),
-        ("stop", "the generator stopped: the device is gone"),
+        (GenerationError("the device is gone"), "the generator stopped: the device is gone"),
     ],
 )
 def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_log, said, outcome, reason):
@@ -168,36 +166,10 @@ def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log
         read_records(path)
 
 
-def write_apart(log, items):
-    """Have texts written in a process of its own; gives the process and the end of a pipe that says how far it is."""
-    heard, pipe = Pipe()
-
-    class Slow(Writer):
-        def generate(self, requests, on_done):
-            super().generate(requests, lambda *given: (on_done(*given), pipe.send(given[0]), time.sleep(0.02)))
-
-    process = get_context("fork").Process(target=log.fill, args=("hyde", items, Slow))
-    process.start()
-    return process, heard
-
-
-def test_a_killed_run_goes_on_where_it_was(open_log, path):
-    items, writer = [item(f"i{n}") for n in range(1000)], Writer()
-    process, heard = write_apart(open_log(), items)
-    while heard.recv() < 3:
-        pass
-    process.kill()
-    process.join()
-    n_kept = open_log().fill("hyde", items[:30], lambda: writer).origins["reused"]
-    assert n_kept >= 4
-    assert writer.asked == [f"i{n}" for n in range(n_kept, 30)]
-    assert [record["text"] for record in read_records(path).values()][:30] == [f"I{n}" for n in range(30)]
-
-
-def test_two_processes_may_write_at_once(open_log):
-    items = [item(f"i{n}") for n in range(40)]
-    processes = [write_apart(open_log(), items[start:])[0] for start in (0, 20)]
-    for process in processes:
-        process.join(60)
-    assert [process.exitcode for process in processes] == [0, 0]
-    assert open_log().fill("hyde", items, never).texts == {f"i{n}": f"I{n}" for n in range(40)}
+def test_what_was_written_before_an_interruption_is_kept(open_log, path):
+    with pytest.raises(KeyboardInterrupt):
+        open_log().fill("hyde", ITEMS, lambda: Writer(c=KeyboardInterrupt()))
+    writer = Writer()
+    assert open_log().fill("hyde", ITEMS, lambda: writer).origins == {"reused": 2, "computed": 1}
+    assert writer.asked == ["c"]
+    assert [record["text"] for record in read_records(path).values()] == ["A", "B", "C"]
