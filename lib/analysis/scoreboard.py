@@ -20,7 +20,7 @@ import pandas as pd
 
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
-from lib.analysis.failures import kinds_by_question
+from lib.analysis.failures import FIGURE_SHARE, failed_questions
 from lib.analysis.families import family_of_claim
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.statistic import DECIDED, DRAWN, UNDECIDED, decide
@@ -203,11 +203,12 @@ class Scoreboard:
 def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.DataFrame:
     """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
-    Measures of answers, as chapter 06 left them; ``missed_by_both``, ``table_failure`` (first kind) and
-    ``vocabulary_failure`` (any) of hybrid retrieval's failed questions; of the judge's ``labels`` where corrective RAG
-    ``corrected``; of the sweep under ``softmax``, document recall at the FIXED weights; of the ``ablation``
-    (:mod:`lib.analysis.page_scorer`), page recall with 5, 10 and 20 kept pages, and ``stage_one``, the recall of the
-    first k pages by encoders tuned and not.
+    Measures of answers, as chapter 06 left them. Of hybrid retrieval's failed questions ``missed_by_both``,
+    ``table_failure`` (FIGURE_SHARE of the evidence's words or more are figures) and ``vocabulary_failure`` (a smaller
+    share of the question's terms is on a gold page than for half of the found questions). Of the judge's ``labels``
+    where corrective RAG ``corrected``. Of the sweep under ``softmax``, document recall at the FIXED weights. Of the
+    ``ablation`` (:mod:`lib.analysis.page_scorer`), page recall with 5, 10 and 20 kept pages, and ``stage_one``, the
+    recall of the first k pages by encoders tuned and not.
     """
     file, rows = study.home / METRICS_FILE, []
     of_study = study.published.metrics if study.published else metrics.frame
@@ -220,10 +221,12 @@ def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.D
     if all(row in metrics for row in ("hybrid_rrf", "bm25", "dense")):
         fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
         add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
-        if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
-            failed = kinds[~kinds["is_found"]].set_index("question_id")
-            add(failed["primary"] == "table structure", "hybrid_rrf", "table_failure")
-            add(failed["vocabulary"], "hybrid_rrf", "vocabulary_failure")
+        if (asked := with_filings(lambda: failed_questions(study, "hybrid_rrf"))) is not None:
+            asked = asked.set_index("question_id").astype({"is_found": bool})
+            failed, found = asked[~asked["is_found"]], asked[asked["is_found"]]
+            add(failed["figure_share"] >= FIGURE_SHARE, "hybrid_rrf", "table_failure")
+            usual = (found if len(found) else failed)["term_share"].median()
+            add(failed["term_share"] < usual, "hybrid_rrf", "vocabulary_failure")
     if (labels := given.get("labels")) is not None:
         is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
         add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")

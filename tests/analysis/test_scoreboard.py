@@ -224,15 +224,14 @@ def test_a_family_does_not_shrink_where_the_treatment_is_replaced():
 
 
 def test_failures_of_fusion_that_both_retrievers_miss(monkeypatch, tmp_path):
-    monkeypatch.setattr(board, "kinds_by_question", lambda study, name: kinds)
-    kinds = pd.DataFrame({"question_id": IDS, "is_found": GOOD.astype(bool), "primary": "vocabulary"})
-    kinds["vocabulary"] = True
-    kinds.loc[:3, ["is_found", "primary"]] = [[False, "table structure"]] * 3 + [[False, "ambiguous"]]
+    known = pd.DataFrame({"question_id": IDS, "is_found": GOOD.astype(object), "figure_share": 0.3, "term_share": 0.5})
+    known.loc[:3] = [[f"q0{i}", 0, share, 0.4 + 0.1 * (i == 3)] for i, share in enumerate((0.3, 0.4, 0.5, 0.29))]
+    monkeypatch.setattr(board, "failed_questions", lambda study, name: known)
     fused, bm25 = GOOD.copy(), GOOD.copy()
     fused[:4], bm25[:3] = 0, 0  # four failures, of which BM25 misses three and dense all
     rows = metrics_of(hybrid_rrf=fused, bm25=bm25, dense=fused)
     found = board.beside(study_of(home=tmp_path, published=None), rows).groupby("metric")["value"]
-    expected = {"missed_by_both": [4, 0.75], "table_failure": [4, 0.75], "vocabulary_failure": [4, 1.0]}
+    expected = {"missed_by_both": [4, 0.75], "table_failure": [4, 0.75], "vocabulary_failure": [4, 0.75]}
     assert found.agg(["size", "mean"]).T.to_dict("list") == expected
 
 
