@@ -24,9 +24,9 @@ import pandas as pd
 import psutil
 
 from extras.archive.growth import Index, part_of
-from lib.analysis.frontier import known_table
 from lib.analysis.growth import STORE_COLUMNS
 from lib.analysis.growth import STORES as STORES_FILE
+from lib.analysis.measured import known_table
 from lib.files import write_atomically
 from lib.models.index import window_vectors
 from lib.retrievers.dense import question_vectors

@@ -27,7 +27,6 @@ RECALLS = ("doc_recall", "page_recall")
 MARK = "°"  # of a small group, in print
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
 DIFFERENCES = "group n difference low high p_holm distinguishable".split()
-THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
 
@@ -67,11 +66,6 @@ def labels(study: Study) -> pd.DataFrame:
     names = named(study).set_index("question_id")["named"]
     n_pages = np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1")
     return questions[["question_type", "doc_type"]].assign(names=names, gold_pages=n_pages)
-
-
-def third_of(values: pd.Series) -> pd.Series:
-    """In which third, from 0, each value lies; equal values together."""
-    return (3 * (values.rank() - 0.5) / len(values)).astype(int)
 
 
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:

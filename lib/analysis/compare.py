@@ -1,6 +1,4 @@
-"""Each row beside the one that it changes: strategies, and variants of the page ranker."""
-
-from collections.abc import Sequence
+"""Variants of the page ranker by question set, each beside the one that it changes."""
 
 import pandas as pd
 
@@ -9,7 +7,6 @@ from lib.ahead.sets import SETS
 from lib.ahead.views import VIEWS
 from lib.analysis.ladder import LADDER
 from lib.methods import METHODS
-from lib.metrics.frame import Metrics
 from lib.stats import LEVELS, Resampling, holm
 from lib.study import Study
 from lib.words import NeedsFilings
@@ -28,15 +25,6 @@ RECALLS = ["doc_recall", "page_recall"]
 SET_COLUMNS = (
     "variant set n companies seeds doc page low high reference difference difference_low difference_high p p_holm"
 ).split()
-
-
-def against_reference(study: Study, metrics: Metrics, methods: Sequence[str]) -> pd.DataFrame:
-    """Page recall at 5 of each row against the one that it changes (``reference``), corrected for all rows together:
-    the columns of :meth:`lib.stats.Resampling.compare`."""
-    own = {name: metrics[name, "page_recall", 5] for name in methods}
-    changed = {name: METHODS[name].changes for name in methods}
-    base = {name: metrics[row, "page_recall", 5] for name, row in changed.items()}
-    return Resampling.of(study).compare(base, own).assign(reference=changed.values())
 
 
 def seeds_of(study: Study, variant: Variant) -> list[int]:

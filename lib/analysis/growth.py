@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from lib.analysis.frontier import known_table
+from lib.analysis.measured import known_table
 from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
 

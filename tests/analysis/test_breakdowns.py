@@ -7,7 +7,6 @@ import pytest
 from lib.analysis import breakdowns
 from lib.analysis.breakdowns import NAMED, Seen, by_group, differences, group_interval, labels
 from lib.metrics.frame import Metrics
-from lib.show.groups import spread
 from lib.stats import Resampling, wilson
 from tests.made import make_study, values
 
@@ -86,14 +85,6 @@ def test_groups_come_with_their_means_counts_and_marks():
         ["b", "best_baseline", 0.5, 10, 1, True],
         ["b", "oracle_document", 1.0, 10, 1, True],
     ]
-
-
-def test_small_groups_are_never_ranked():
-    found = by_group(STUDY, METRICS, TYPES, SEEN, 5, ["page_recall"])
-    assert "not compared" in spread(found, "best_baseline", "page_recall")
-    both = found.assign(is_small=False).replace({"mean": {0.5: 0.25}})
-    both.loc[2, "mean"] = 0.75
-    assert spread(both, "best_baseline", "page_recall") == "page recall goes from 0.25 (a) to 0.75 (b)"
 
 
 def test_differences_are_paired_and_leave_small_groups_out():

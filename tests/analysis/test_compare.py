@@ -1,58 +1,22 @@
-"""Rows beside what they change, and variants of the page ranker by question set."""
+"""Variants of the page ranker by question set."""
 
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from lib.ahead.ranker import UNTRAINED, WHOLE
 from lib.analysis import compare
 from lib.analysis.ladder import LADDER
-from lib.method import Method
-from lib.methods import METHODS
-from lib.metrics.frame import Metrics
 from lib.profile import load_profile
 from lib.words import NeedsFilings
-from tests.made import make_study, values
+from tests.made import make_study
 
-N = 40
-IDS = [f"q{number}" for number in range(N)]
-
-
-@pytest.fixture
-def study(tmp_path) -> SimpleNamespace:
-    """A study of two questions about each of twenty companies, whose folder is empty."""
-    company = [f"company {number % 20}" for number in range(N)]
-    questions = pd.DataFrame({"question_id": IDS, "company": company, "doc_name": "D"})
-    profile = load_profile("default").replaced({"significance.n_draws": 200})
-    about = {"outputs": tmp_path, "home": tmp_path, "published": None, "questions": questions}
-    return make_study(**about, profile=profile, dataset=SimpleNamespace(collection="financebench", name="financebench"))
-
-
-# --- rows beside what they change ---
-
-
-@pytest.fixture
-def metrics(monkeypatch) -> Metrics:
-    """``better`` finds every page and ``same`` what dense finds, which is every other one."""
-    for name in ("better", "same"):
-        row = Method(name, name.title(), "question → answer", "k", np.max, family="kim2025", changes="dense")
-        monkeypatch.setitem(METHODS, name, row)
-    half = np.arange(N) % 2.0
-    found = {"dense": half, "better": np.ones(N), "same": half}
-    return Metrics(pd.concat(values(IDS, one, "page_recall", 5, name) for name, one in found.items()))
-
-
-def test_every_row_stands_beside_what_it_changes(study, metrics):
-    tested = compare.against_reference(study, metrics, ["better", "same"])
-    assert tested["difference"].to_dict() == {"better": 0.5, "same": 0.0}
-    assert tested["reference"].tolist() == ["dense", "dense"]
-    assert tested["distinguishable"].tolist() == [True, False]
-    assert tested.at["same", "p_holm"] == 1.0
-
-
-# --- variants of the page ranker ---
+STUDY = make_study(
+    200,
+    profile=load_profile("default").replaced({"significance.n_draws": 200}),
+    dataset=SimpleNamespace(collection="financebench", name="financebench"),
+)
 
 
 @pytest.fixture
@@ -69,13 +33,13 @@ def measured(monkeypatch):
 
 
 @pytest.mark.parametrize(("variant", "seeds", "mean"), [(WHOLE, [13, 14, 15], 2 / 3), (UNTRAINED, [13], 0)])
-def test_recalls_are_means_over_the_seeds(study, measured, variant, seeds, mean):
-    assert compare.seeds_of(study, variant) == seeds
-    assert compare.mean_recalls(study, variant)["page_recall"].tolist() == pytest.approx([mean] * 4)
+def test_recalls_are_means_over_the_seeds(measured, variant, seeds, mean):
+    assert compare.seeds_of(STUDY, variant) == seeds
+    assert compare.mean_recalls(STUDY, variant)["page_recall"].tolist() == pytest.approx([mean] * 4)
 
 
-def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker(study, measured):
-    found = compare.by_set(study).set_index(["variant", "set"])
+def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whole_ranker(measured):
+    found = compare.by_set(STUDY).set_index(["variant", "set"])
     assert len(found) == 2 * (len(compare.MEASURED) + 2)
     trained = found.loc[("trained on page-questions alone", "financebench")]
     assert trained[["n", "companies", "seeds"]].tolist() == [3, 3, 3]
@@ -86,14 +50,14 @@ def test_rankers_are_compared_with_the_untrained_sum_and_ablations_with_the_whol
     assert ablation["difference"] == pytest.approx(0.25 - 2 / 3)
     assert ablation["p_holm"] >= ablation["p"]
     steps = pd.DataFrame({"title": [LADDER[-1].title], "p_holm": [0.0123]})
-    again = compare.by_set(study, steps).set_index(["variant", "set"])["p_holm"]
+    again = compare.by_set(STUDY, steps).set_index(["variant", "set"])["p_holm"]
     assert again[compare.KINDS, "financebench"] == 0.0123  # a step of the ladder has its p, and no part in the family
     assert again[compare.KINDS, "page-questions"] == found["p_holm"][compare.KINDS, "page-questions"]
 
 
-def test_what_is_neither_stored_nor_published_is_left_out(study, monkeypatch):
+def test_what_is_neither_stored_nor_published_is_left_out(monkeypatch):
     def refuse(*_):
         raise NeedsFilings("no filings")
 
     monkeypatch.setattr(compare, "nested_recalls", refuse)
-    assert compare.by_set(study).empty
+    assert compare.by_set(STUDY).empty

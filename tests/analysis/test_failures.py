@@ -5,7 +5,6 @@ import pytest
 
 from lib.analysis import failures
 from lib.analysis.failures import OF_PAGES, SORTS, missed_pages
-from lib.show.groups import caption
 from tests.made import make_study
 
 NUMBERS = " ".join(f"1,{i:03d}" for i in range(30))
@@ -96,12 +95,6 @@ def test_the_typology_lists_every_rule_and_counts_every_miss():
     table = failures.typology({"Dense": found, "BM25": nothing})
     assert table["kind"].tolist() == list(OF_PAGES)
     assert (table["Dense"].sum(), table["BM25"].sum()) == (2, 0)
-
-
-def test_a_caption_states_question_kind_and_rule():
-    said = caption(pd.Series({"question_id": "q1", "kind": "wrong year"}), "What is *net* $?")
-    assert "\\*net\\*" in said
-    assert said.endswith("*wrong year*: the company's filing of the same type for another period.")
 
 
 # --- failed questions ---
