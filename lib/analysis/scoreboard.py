@@ -52,7 +52,6 @@ class Scoreboard:
         study, metrics: questions, their companies and runs; what was measured.
         sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
         judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
-        by: what is drawn: every ``company``, or every ``filing``.
     """
 
     def __init__(
@@ -61,10 +60,9 @@ class Scoreboard:
         metrics: Metrics,
         sweeps: Mapping[str, pd.DataFrame] | None = None,
         judge_low: float | None = None,
-        by: str = "company",
     ):
         self.study, self.metrics, self.sweeps, self.judge_low = study, metrics, sweeps or {}, judge_low
-        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study, by)
+        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study)
         try:
             self.best = best_baseline(metrics, 5)
         except StudyError:  # nothing of it was measured: then its claims are not either
@@ -252,22 +250,15 @@ def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
         return None
 
 
-def boards_of(
-    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, by: Sequence[str] = ("company",)
-) -> list[pd.DataFrame]:
-    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`, with draws of
-    each of ``by``; stored."""
+def board_of(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
     swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
     labels = with_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
     more = beside(study, metrics, ablation=ablation, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
     low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
-    given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
-    given["values"], boards = values, []
-    for drawn in by:
-        params = given | ({"by": drawn} if drawn != "company" else {})
-        make = lambda drawn=drawn: Scoreboard(study, whole, sweeps, low, drawn).scores().reset_index()  # noqa: E731
-        board = study.store.kept("analysis/claims", params, make, VERSION, public=True)
-        boards.append(board.set_index("claim"))
-    return boards
+    params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
+    make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
+    board = study.store.kept("analysis/claims", params | {"values": values}, make, VERSION, public=True)
+    return board.set_index("claim")

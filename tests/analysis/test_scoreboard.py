@@ -263,19 +263,6 @@ def test_pages_kept_and_what_stage_one_finds_come_from_the_measurements(tmp_path
     ]
 
 
-def test_draws_of_filings_can_decide_what_draws_of_few_companies_cannot():
-    companies = [f"c{i % 3}" for i in range(N)]  # of eight draws of three signs, one is all positive
-    asked = QUESTIONS.assign(company=companies, doc_name=[f"d{i % 30}" for i in range(N)])
-    study, rows = study_of(questions=asked), metrics_of(dense__oracle=GOOD, multi_hyde_rerank=BAD)
-    name = "kobeissi2026/gap-baseline"
-    by_company, by_filing = (Scoreboard(study, rows, by=by).scores().loc[name] for by in ("company", "filing"))
-    assert by_company["verdict"] == UNDECIDED
-    assert by_company["p"] == pytest.approx(1 / 8, abs=0.06)
-    assert by_filing["verdict"] == HOLDS
-    assert (by_company["n_clusters"], by_filing["n_clusters"]) == (3, 30)
-    assert by_company["estimate"] == by_filing["estimate"] == 1.0
-
-
 def test_the_best_baseline_is_that_of_the_questions():
     found = Scoreboard(study_of(), metrics_of(dense=HALF, bm25=GOOD))
     assert found.best == "bm25"
