@@ -10,8 +10,8 @@ import pandas as pd
 
 from lib.ahead.ranker import WITH_KINDS
 from lib.analysis.answered import RANKER, calculated_on
-from lib.analysis.compare import has_sets, mean_recalls
 from lib.analysis.encoders import cells
+from lib.analysis.ladder import has_sets, mean_recalls
 from lib.analysis.question_sets import features
 from lib.analysis.scoreboard import board_of
 from lib.book.manifest import write_exports, write_manifest, write_results

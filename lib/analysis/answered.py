@@ -1,8 +1,8 @@
 """Answers by context: means, what a context contains of the evidence, whether better retrieval helps, and what is lost.
 
 The losses are a chain from the question to the right answer: each wrong answer has the first thing that went wrong.
-What a found page is worth are the right numbers over the pages of every standard run, against what the runs found; they
-are read by rules (:mod:`lib.answers.calculation`), so that no language model stands between pages and answers.
+What a found page is worth are right numbers over the pages of every standard run; they are read by rules
+(:mod:`lib.answers.calculation`), so that no language model stands between pages and answers.
 """
 
 from collections import Counter
@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import group_interval
-from lib.analysis.statistic import correlation_of
 from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, kept, score
 from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
@@ -24,7 +23,7 @@ from lib.metrics.frame import Metrics
 from lib.metrics.overlap import tokenize_rouge
 from lib.metrics.right import right_metrics
 from lib.models.written import Filled
-from lib.stats import Resampling, percentiles
+from lib.stats import Resampling
 from lib.study import Study
 
 RIGHT = "right"
@@ -32,15 +31,6 @@ OUTCOMES = (RIGHT, "filing missed", "page missed", "page there, read wrong", "pa
 CHAIN = ["context", "prompt", "question_id", "question_type", "outcome"]
 #: The ranker whose pages question sets are compared by: it has no list that was made for one of them.
 RANKER = "ahead_general"
-#: What a run may have found: title → metric of the same questions, at the depth that answers read.
-FOUND = {
-    "Document recall": "doc_recall",
-    "Page recall": "page_recall",
-    "All gold pages present": "all_pages",
-    "nDCG@10": "ndcg",
-    "Page recall, pooled gold": "page_recall_pooled",
-}
-CORRELATED = ["title", "r", "r2", "low", "high", "n_runs", "n"]
 COMPARED = ["metric", "context", "n", "difference", "low", "high", "p_holm", "distinguishable"]
 
 
@@ -179,31 +169,3 @@ def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
     params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
     make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
     return study.store.kept("answers/right-by-run", params, make, VERSION, public=True)
-
-
-def found_by_run(metrics: Metrics, methods: Sequence[str], questions: pd.Index, k: int) -> dict[str, pd.DataFrame]:
-    """What each run found in some questions, by title of FOUND: questions × methods; titles that were measured."""
-    depth = {"ndcg": 10}
-    of = {"all_pages": "page_recall"}
-    tables = {}
-    for title, metric in FOUND.items():
-        values = {name: metrics[name, of.get(metric, metric), depth.get(metric, k)] for name in methods}
-        if all(map(len, values.values())):
-            table = pd.DataFrame(values).reindex(questions)
-            tables[title] = (table == 1).astype(float) if metric == "all_pages" else table
-    return tables
-
-
-def correlated(draws: Resampling, right: pd.DataFrame, found: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """How far what runs found says how many numbers are right, over the runs: CORRELATED.
-
-    r is Pearson's over the means of the runs, r2 its square, with the percentile interval of r2 over draws of companies
-    (the same for both means); NaN where all runs are alike, or no answer is a number.
-    """
-    rows = [(title, *[np.nan] * 4, right.shape[1], 0) for title in found if right.empty]
-    for title, table in found.items() if len(right) else ():
-        both = pd.concat([right, table.reindex(right.index)], axis=1, keys=["right", "found"])
-        r = float(correlation_of(both.mean().to_numpy()[None])[0])
-        low, high = percentiles(correlation_of(draws.means(both)) ** 2)
-        rows.append((title, r, r**2, low, high, right.shape[1], len(right)))
-    return pd.DataFrame(rows, columns=CORRELATED)

@@ -103,17 +103,6 @@ def draws_of(n: int) -> Resampling:
     return Resampling(pd.Series([*"abcdefgh"[:n]], [f"q{number}" for number in range(n)]), 500)
 
 
-def test_effects_are_means_by_kind_and_dose():
-    found = measured([[0.0, 0.2, 0.4, 1, 1], [0.0, 0.4, 0.6, 1, 1]], [[0.0] * 5] * 2)
-    table = doses.effects(found, draws_of(2)).set_index(["kind", "dose"])
-    row = table.loc[("appended", 1)]
-    assert row[["n_words", "bm25", "dense", "mean", "low", "high"]].tolist() == pytest.approx(
-        [1, 0.3, 0.5, -0.2, -0.3, -0.1]
-    )
-    assert table.loc[("deleted", 8), "n_words"] == 3
-    assert table.loc[("control", 2), "mean"] == -0.5
-
-
 @pytest.mark.parametrize(
     ("appended", "deleted", "dose", "low", "high"),
     [
