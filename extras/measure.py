@@ -10,10 +10,10 @@ import pandas as pd
 
 from lib.ahead.ranker import WITH_KINDS
 from lib.analysis.answered import RANKER, calculated_on
-from lib.analysis.compare import has_sets, mean_recalls
 from lib.analysis.encoders import cells
+from lib.analysis.ladder import has_sets, mean_recalls
 from lib.analysis.question_sets import features
-from lib.analysis.scoreboard import boards_of
+from lib.analysis.scoreboard import board_of
 from lib.book.manifest import write_exports, write_manifest, write_results
 from lib.book.notebooks import forget_stages
 from lib.evaluation import evaluate
@@ -44,7 +44,7 @@ def measure(study: Study, names: Sequence[str] | str = "all", say=print) -> Path
     features(study)  # this, the verdicts and calculated answers are what a chapter compares sets by
     if not wanted:
         metrics = Metrics(pd.concat(found, ignore_index=True))
-        boards_of(study, metrics, by=("company", "filing"))
+        board_of(study, metrics)
         if ("page_scorer_light", "standard") in metrics.runs:
             cells(study)
         if has_sets(study) and study.dataset.name == study.dataset.collection:

@@ -23,7 +23,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from lib.analysis.frontier import TIME_COLUMNS, TIMES, known_table
+from lib.analysis.measured import TIME_COLUMNS, TIMES, known_table
 from lib.cache import Cache
 from lib.corpus import GENERATIONS, Corpus
 from lib.files import write_atomically

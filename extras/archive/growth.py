@@ -21,8 +21,8 @@ from lib import runs
 from lib.ahead.ranker import IN_INDEX, fold_rankers, inputs
 from lib.ahead.search import BLANK_COSINE, pool_scores, spread_pages
 from lib.ahead.views import study_pool
-from lib.analysis.frontier import known_table
 from lib.analysis.growth import ASKED, GROWTH, GROWTH_COLUMNS, METRICS, MIXED
+from lib.analysis.measured import known_table
 from lib.archive.ask import NEAREST, Archive
 from lib.archive.index import Shards, shards_of
 from lib.corpus import Corpus, edited

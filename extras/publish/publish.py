@@ -20,8 +20,8 @@ from PIL import Image
 from extras.publish.quotes import FILING_WORDS, GAP, Quotations, as_pieces, states, text_of, with_gaps
 from extras.publish.readme import fill_headline
 from lib import published
-from lib.analysis.frontier import TIMES, known_file
 from lib.analysis.growth import COSTS, ENGINES, GROWTH, STORES
+from lib.analysis.measured import TIMES, known_file
 from lib.book.manifest import STAGE_FIELDS, git_commit, run_sha256
 from lib.book.notebooks import chapters, read_json
 from lib.corpus import GENERATIONS

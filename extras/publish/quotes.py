@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lib.analysis.failures import ASKING_WORDS, stands_in
+from lib.analysis.failures import ASKING_WORDS
 from lib.metrics.answers import quantities
 from lib.published import LETTERS
 
@@ -24,6 +24,8 @@ MARKUP = re.compile(r"<!--|<[^!][^>]*>")
 MIN_LETTERED = 6  # rows of figures are no quotation
 GAP = "[…]"
 STATED_SHARE = 0.5  # of an answer's own words
+TOLERANCE = 0.01  # of a number that is stated
+SCALES = tuple(1000.0**power for power in range(-3, 4))
 
 Piece = str | list
 
@@ -139,3 +141,14 @@ def states(text: str, answer: str, question: str) -> bool:
     own = {word for word in known if word.isalpha() and len(word) > 1} - {*asked, *ASKING_WORDS, "yes"}
     has_number = bool(quantities(answer, question)) and stands_in(answer, text, question)
     return has_number or (bool(own) and len(own & set(words)) >= STATED_SHARE * len(own))
+
+
+def stands_in(answer: str, evidence: str, question: str) -> bool:
+    """Whether a number of the answer stands in the evidence, within 1 % and up to sign and thousands.
+
+    ``$1.577 billion`` stands in a table in millions that has ``1,577``. An answer without numbers does.
+    """
+    both = (quantities(text, question) for text in (answer, evidence))
+    wanted, there = (np.array([abs(quantity.value) for quantity in found]) for found in both)
+    readings = np.outer(there, SCALES).ravel()
+    return not len(wanted) or bool((np.abs(readings[:, None] - wanted) <= TOLERANCE * wanted).any())

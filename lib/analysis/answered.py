@@ -1,6 +1,8 @@
 """Answers by context: means, what a context contains of the evidence, whether better retrieval helps, and what is lost.
 
 The losses are a chain from the question to the right answer: each wrong answer has the first thing that went wrong.
+What a found page is worth are right numbers over the pages of every standard run; they are read by rules
+(:mod:`lib.answers.calculation`), so that no language model stands between pages and answers.
 """
 
 from collections import Counter
@@ -12,13 +14,15 @@ import numpy as np
 import pandas as pd
 
 from lib.analysis.breakdowns import group_interval
-from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, kept
-from lib.answers.calculation import right_by_way
+from lib.answers.answers import ANSWER_METRICS, Answers, asked, best_baseline, kept, score
+from lib.answers.calculation import VERSION, calculated, right_by_way
 from lib.answers.pages_read import pages_read
 from lib.answers.prompt_context import BEST_BASELINE, NONE, ORACLES, Context, chunks_retrieved, context, segments_read
 from lib.metrics.answers import NUMERIC_QUESTION_TYPES, numeric_match_strict
 from lib.metrics.frame import Metrics
 from lib.metrics.overlap import tokenize_rouge
+from lib.metrics.right import right_metrics
+from lib.models.written import Filled
 from lib.stats import Resampling
 from lib.study import Study
 
@@ -146,3 +150,22 @@ def chain(study: Study, metrics: pd.DataFrame, contexts: Sequence[Context]) -> p
         found = study.store.kept("analysis/chain", params, make, public=True)
         parts.append(found.assign(context=name, prompt=prompt))
     return pd.concat(parts, ignore_index=True)[CHAIN] if parts else pd.DataFrame(columns=CHAIN)
+
+
+def right_by_run(study: Study, methods: Sequence[str]) -> pd.DataFrame:
+    """Whether the number read from each standard run's first pages is right: question_id, and a column a method.
+
+    Stored; only questions whose answer is a bare number.
+    """
+    study.need_answers("scoring what is calculated")
+
+    def of(method: str) -> pd.Series:
+        found = calculated(study, Context(method, method)).query("text != ''")
+        texts = dict(zip(found["question_id"], found["text"], strict=True))
+        scored = score(study, Answers(Context(method, method), texts, Filled()), right_metrics)
+        return scored.set_index("question_id")["value"].rename(method)
+
+    params = {name: study.run_digest(name) for name in methods}
+    params = {"runs": params, "questions": study.digest("questions"), "settings": study.settings_of(("answers",))}
+    make = lambda: pd.concat(map(of, methods), axis=1).reset_index()  # noqa: E731
+    return study.store.kept("answers/right-by-run", params, make, VERSION, public=True)

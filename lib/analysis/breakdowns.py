@@ -26,8 +26,6 @@ MIN_COMPANIES = 5
 RECALLS = ("doc_recall", "page_recall")
 MARK = "°"  # of a small group, in print
 COLUMNS = ["group", "entry", "metric", "mean", "low", "high", "n", "n_companies", "is_small"]
-DIFFERENCES = "group n difference low high p_holm distinguishable".split()
-THIRDS = ("first third", "middle third", "last third")
 NAMED = ("company and year", "company only", "year only", "neither")
 
 
@@ -60,20 +58,6 @@ def named(study: Study) -> pd.DataFrame:
     return pd.DataFrame({"question_id": asked["question_id"], "named": label})
 
 
-def labels(study: Study) -> pd.DataFrame:
-    """What each question is sorted by, indexed by question_id: question_type, doc_type (of the gold filing), names
-    (NAMED) and gold_pages (how many it has: 1, or 2 or more)."""
-    questions = study.questions.set_index("question_id")
-    names = named(study).set_index("question_id")["named"]
-    n_pages = np.where(questions["gold_pages"].map(len) > 1, "2 or more", "1")
-    return questions[["question_type", "doc_type"]].assign(names=names, gold_pages=n_pages)
-
-
-def third_of(values: pd.Series) -> pd.Series:
-    """In which third, from 0, each value lies; equal values together."""
-    return (3 * (values.rank() - 0.5) / len(values)).astype(int)
-
-
 def group_interval(draws: Resampling, values: pd.Series) -> tuple[Interval, bool]:
     """The mean of a group's values (from 0 to 1) with its interval, NaN of an empty one, and whether it is small."""
     if values.empty:
@@ -101,13 +85,3 @@ def by_group(
 def groups_of(label: pd.Series) -> dict[str, pd.Index]:
     """The questions of each group, the largest group first."""
     return {group: label.index[label == group] for group in label.value_counts(sort=True).index}
-
-
-def differences(study: Study, metrics: Metrics, label: pd.Series, first: Seen, second: Seen, k: int) -> pd.DataFrame:
-    """Page recall by group, ``second`` minus ``first``, p corrected for the number of groups, without small groups:
-    DIFFERENCES."""
-    draws = Resampling.of(study)
-    a, b = (metrics[one.run, "page_recall", k] for one in (first, second))
-    large = {group: a.reindex(members) for group, members in groups_of(label).items()}
-    large = {group: values for group, values in large.items() if not group_interval(draws, values)[1]}
-    return draws.compare(large, dict.fromkeys(large, b)).rename_axis("group").reset_index()[DIFFERENCES]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from lib.analysis.families import RUNG, corrected
-from lib.analysis.frontier import TIMES, known_table
 from lib.analysis.ladder import LADDER
+from lib.analysis.measured import times
 from lib.evaluation import in_order
 from lib.metrics.frame import Metrics
 from lib.stats import LEVELS, Resampling
@@ -75,11 +75,9 @@ def climb(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     tested = [(of, base) if own.k == K else None for (base, of), own in zip(pairwise(names), known[1:], strict=True)]
     p_holm = corrected(draws, metrics, filter(None, tested), K) if any(tested) else {}
     found["p_holm"] = [float("nan"), *(p_holm.get(pair, float("nan")) for pair in tested)]
-    times = known_table(study, TIMES)
-    seconds = {} if times is None else times.set_index("method")["question_s"]
     if all((one.method, "page_recall_pooled", one.k) in metrics for one in known):
         found["page_recall_pooled"] = [metrics[one.method, "page_recall_pooled", one.k].mean() for one in known]
-    found["question_s"] = found["method"].map(seconds).astype(float)
+    found["question_s"] = found["method"].map(times(study).set_index("method")["question_s"]).astype(float)
     return found.rename(columns={"low": "page_recall_low", "high": "page_recall_high"})
 
 

@@ -34,10 +34,6 @@ CELLS_OF = ("chunks", "questions", "filings", "run=standard/page_scorer_light")
 CELLS_READ = ("embedder", "page_scorer", "page_scorer_light", "run")
 COMPARED = {"reference_mean": "first", "mean": "second"} | {name: name for name in ("difference", "low", "high")}
 COMPARED |= {"p_holm": "p"}
-#: Rows that are drawn, where they were run.
-SHOWN = """dense hybrid_rrf parent_child multi_hyde rerank multi_hyde_rerank page_then_chunk page_scorer_order
-page_scorer_light_order dense_records hybrid_rrf_records parent_child_records multi_hyde_records dense_records_rerank
-page_scorer_order_records page_scorer_light_order_records ahead""".split()
 MATCH, GIVEN, ALL = "filings matched", "filing given", "all filings"  # what a run searches
 
 

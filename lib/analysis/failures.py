@@ -4,21 +4,18 @@ A *missed page* is a gold page that is not among the pages of the top k chunks; 
 what came instead: the best-ranked page of the gold filing where that is among the top k, else the first-ranked page.
 
 A *failed question* has none of its gold pages among them. Akarsu et al. (2026) had GPT-5.4 label 100 sampled failures;
-here every kind is a rule (OF_QUESTIONS) over what can be measured, for all failures. Rules about the question alone
-hold for found questions, too: such a kind explains a failure only where failures have it more often.
+what is measured of all failures here is how much of the evidence is figures, and of the question's terms on its pages.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from lib.ahead.terms import terms, topic
 from lib.answers.pages_read import texts_of_pages
 from lib.method import stored
-from lib.metrics.answers import quantities
 from lib.metrics.retrieval import gold_pages, gold_ranks, page_hit
 from lib.study import Study
 
@@ -44,8 +41,6 @@ SUMMARY = (
 )
 FIGURE = re.compile(r"[($€£-]*\d[\d,.]*[%)]*")
 FIGURE_SHARE = 0.3
-TOLERANCE = 0.01
-SCALES = tuple(1000.0**power for power in range(-3, 4))
 #: Words of questions that say nothing of their evidence.
 ASKING_WORDS = frozenset(
     "a an the of in on at for to from by with and or is are was were be been being has have had do does did what which"
@@ -58,14 +53,14 @@ NEXT_K = 20  # chunks that a better order could draw from
 
 
 class Rule(NamedTuple):
-    """A kind of failure: the step that lost it or what it is about, the rule in words, and for which rows it holds."""
+    """A kind of missed page: the step that lost it, the rule in words, and for which rows it holds."""
 
     step: str
     says: str
     holds: Callable[[pd.DataFrame], pd.Series]
 
 
-PAGE_STEP, DOCUMENT_STEP, QUESTION, RETRIEVED = "page", "document", "question", "retrieved"
+PAGE_STEP, DOCUMENT_STEP = "page", "document"
 # fmt: off
 #: Kinds of missed pages, of the columns of :func:`missed_pages` and :func:`_compared`.
 OF_PAGES = {
@@ -98,27 +93,7 @@ OF_PAGES = {
     "other company": Rule(DOCUMENT_STEP, "any other page of another company", lambda m: m.shown_doc.notna()),
     "nothing retrieved": Rule(DOCUMENT_STEP, "the run has no chunk for the question", lambda m: m.shown_doc.isna()),
 }
-#: Kinds of failed questions, of the columns of :func:`_facts`; a rule about what was retrieved needs a failure.
-_REASONS = {
-    "table structure": Rule(
-        QUESTION, f"{FIGURE_SHARE:.0%} or more of the evidence's words are figures",
-        lambda q: q.figure_share >= FIGURE_SHARE),
-    "numerical reasoning": Rule(
-        QUESTION, "the answer has a number, and none of its numbers stands in the evidence",
-        lambda q: ~q.stands_in),
-    "vocabulary": Rule(
-        QUESTION, "a smaller share of the question's terms stands on a gold page than for half of the found questions",
-        lambda q: q.term_share < q.term_share[q.is_found if q.is_found.any() else ~q.is_found].median()),
-    "ambiguous": Rule(
-        RETRIEVED, "a page of the same kind from another filing of the company is among the top k",
-        lambda q: q.has_twin & ~q.is_found),
-    "long document": Rule(
-        RETRIEVED, "the gold filing is among the top k, and it has more pages than half of the filings",
-        lambda q: q.has_filing & (q.n_pages > q.usual_pages) & ~q.is_found),
-}
 # fmt: on
-_NONE = Rule(RETRIEVED, "no rule holds", lambda q: ~which_hold(_REASONS, q).any(axis=1))
-OF_QUESTIONS = _REASONS | {"none of these": _NONE}
 #: Why some of a question's gold pages are missed.
 SORTS = (
     "filing not among the first",
@@ -127,11 +102,6 @@ SORTS = (
     "page among the next",
     "page further down",
 )
-
-
-def which_hold(rules: Mapping[str, Rule], frame: pd.DataFrame) -> pd.DataFrame:
-    """Which of the rules hold for each row: boolean, a column per rule; ``idxmax(axis=1)`` is the first of them."""
-    return pd.DataFrame({kind: rule.holds(frame).astype(bool) for kind, rule in rules.items()}, frame.index)
 
 
 def page_kind(text: str) -> str:
@@ -185,7 +155,9 @@ def pages_missed(
         rows.append((question_id, doc_name, page, *instead[0], *near, *kinds))
     columns = "question_id doc_name page shown_doc shown_page has_other has_neighbour gold_kind shown_kind"
     missed = pd.DataFrame(rows, columns=columns.split()).astype({"shown_page": "Int64"})
-    kind = which_hold(OF_PAGES, _compared(missed, filings)).idxmax(axis=1).astype(object)
+    compared = _compared(missed, filings)
+    holds = pd.DataFrame({kind: rule.holds(compared).astype(bool) for kind, rule in OF_PAGES.items()}, missed.index)
+    kind = holds.idxmax(axis=1).astype(object)
     return missed.assign(kind=kind, step=[OF_PAGES[one].step for one in kind])
 
 
@@ -213,17 +185,6 @@ def figure_share(text: str) -> float:
     return sum(map(bool, map(FIGURE.fullmatch, words))) / len(words) if words else 0.0
 
 
-def stands_in(answer: str, evidence: str, question: str) -> bool:
-    """Whether a number of the answer stands in the evidence, within 1 % and up to sign and thousands.
-
-    ``$1.577 billion`` stands in a table in millions that has ``1,577``. An answer without numbers does.
-    """
-    both = (quantities(text, question) for text in (answer, evidence))
-    wanted, there = (np.array([abs(quantity.value) for quantity in found]) for found in both)
-    readings = np.outer(there, SCALES).ravel()
-    return not len(wanted) or bool((np.abs(readings[:, None] - wanted) <= TOLERANCE * wanted).any())
-
-
 def term_share(question: str, company: str, pages: Sequence[str]) -> float:
     """The largest share of a question's terms, without company, years and units, that one page has; 1.0 of none."""
     wanted = set(topic(terms(question, ASKING_WORDS), terms(company, ASKING_WORDS)))
@@ -231,40 +192,16 @@ def term_share(question: str, company: str, pages: Sequence[str]) -> float:
 
 
 @stored("analysis/failed-questions/{name}", on=READ, public=True)
-def _facts(study: Study, name: str, k: int) -> pd.DataFrame:
-    """What the rules of failed questions look at, one row per question.
-
-    Returns:
-        question_id, is_found, figure_share, stands_in, term_share, n_pages (of the gold filing), has_filing (the gold
-        filing is among the top k), has_twin (a page of a gold page's kind from another filing of the company is).
-    """
-    run, texts, filings = study.run(name), texts_of_pages(study), study.filings.set_index("doc_name")
-    seen, found, rows = _places(run, k), page_hit(run, study.questions, k), []
+def failed_questions(study: Study, name: str, k: int = 5) -> pd.DataFrame:
+    """A row per question of a method's standard run: question_id, is_found (a gold page is among the top k),
+    figure_share of its evidence, and term_share on its gold pages."""
+    texts, found, rows = texts_of_pages(study), page_hit(study.run(name), study.questions, k), []
+    company = study.filings.set_index("doc_name")["company"]
     for row in study.questions.itertuples():
         gold = [texts[row.doc_name, page] for page in row.gold_pages]
-        shown, kinds = seen.get(row.question_id, []), {page_kind(text) for text in gold}
-        company, n_pages = filings.loc[row.doc_name, ["company", "n_pages"]]
-        others = [place for place in shown if place[0] != row.doc_name]
-        twins = [place for place in others if filings.at[place[0], "company"] == company]
-        states = figure_share(row.evidence), stands_in(row.answer, row.evidence, row.question)
-        has_twin = any(page_kind(texts[place]) in kinds for place in twins)
-        known = *states, term_share(row.question, company, gold), n_pages, len(others) < len(shown), has_twin
-        rows.append((row.question_id, bool(found[row.question_id]), *known))
-    columns = "question_id is_found figure_share stands_in term_share n_pages has_filing has_twin"
-    return pd.DataFrame(rows, columns=columns.split())
-
-
-def kinds_of(known: pd.DataFrame, filings: pd.DataFrame) -> pd.DataFrame:
-    """Which of OF_QUESTIONS hold for each question of :func:`_facts`, and ``primary``, the first of them."""
-    known = known.astype(dict.fromkeys(("is_found", "stands_in", "has_filing", "has_twin"), bool))  # ``~`` of an object
-    held = which_hold(OF_QUESTIONS, known.assign(usual_pages=filings["n_pages"].median()))
-    return held.assign(primary=held.idxmax(axis=1))
-
-
-def kinds_by_question(study: Study, name: str, k: int = 5) -> pd.DataFrame:
-    """:func:`kinds_of` every question of a method's standard run, with question_id and is_found."""
-    known = _facts(study, name, k)
-    return known[["question_id", "is_found"]].join(kinds_of(known, study.filings))
+        shares = figure_share(row.evidence), term_share(row.question, company[row.doc_name], gold)
+        rows.append((row.question_id, bool(found[row.question_id]), *shares))
+    return pd.DataFrame(rows, columns=["question_id", "is_found", "figure_share", "term_share"])
 
 
 def figures(text: str) -> set[str]:
@@ -273,18 +210,14 @@ def figures(text: str) -> set[str]:
     return {figure for figure in found if len(figure) > 2 and not re.fullmatch(r"(?:19|20)\d\d", figure)}
 
 
-def missed(study: Study, name: str, k: int = 5) -> pd.DataFrame:
+@stored("analysis/missed/{name}", on=[*READ, "questions"], public=True)
+def missed(study: Study, name: str, k: int = 5, next_k: int = NEXT_K) -> pd.DataFrame:
     """The questions whose gold pages are not all among a method's first k chunks; stored.
 
     Returns:
         question_id, question_type, doc_type, n_gold, n_found, best_rank (of a missed page, missing if not in the run),
         sort (the first of SORTS that holds).
     """
-    return _missed(study, name, k, NEXT_K)
-
-
-@stored("analysis/missed/{name}", on=[*READ, "questions"], public=True)
-def _missed(study: Study, name: str, k: int, next_k: int) -> pd.DataFrame:
     run = study.run(name)
     gold = gold_ranks(run, study.questions).astype({"rank": "Int64"})
     is_found = gold["rank"].le(k).fillna(False).astype(bool)
@@ -294,13 +227,12 @@ def _missed(study: Study, name: str, k: int, next_k: int) -> pd.DataFrame:
     shown, sorts = run[run["rank"] <= k].merge(study.pages, on=["doc_name", "page"]), []
     for question in lost.itertuples():
         top, wanted = shown[shown["question_id"] == question.question_id], figures(question.answer)
-        holds = {
-            "filing not among the first": question.doc_name not in set(top["doc_name"]),
-            "some of its pages found": question.n_found > 0,
-            "answer's figures stand on a page that was found": bool(wanted)
-            and any(wanted <= figures(text) for text in top["text"]),
-            "page among the next": pd.notna(question.best_rank) and question.best_rank <= next_k,
-            "page further down": True,
-        }
-        sorts.append(next(sort for sort, is_so in holds.items() if is_so))
+        holds = (
+            question.doc_name not in set(top["doc_name"]),
+            question.n_found > 0,
+            bool(wanted) and any(wanted <= figures(text) for text in top["text"]),
+            pd.notna(question.best_rank) and question.best_rank <= next_k,
+            True,
+        )
+        sorts.append(SORTS[holds.index(True)])
     return lost[["question_id", "question_type", "doc_type", *counts]].assign(sort=sorts)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from lib.analysis.frontier import known_table
+from lib.analysis.measured import known_table
 from lib.stats import Interval, Resampling, percentiles
 from lib.study import Study
 
@@ -25,21 +25,22 @@ LEAST_SIZES = 3  # of a law
 PER_LAW = 5  # draws of the profile for one of a law, which is a fit
 
 
-def measured(study: Study, k: int) -> pd.DataFrame | None:
-    """GROWTH_COLUMNS of the methods at k chunks, here or as published; None where that was not measured."""
+def _known(study: Study) -> pd.DataFrame:
     known = known_table(study, GROWTH)
-    found = None if known is None else known[(known["k"] == k) & (known["method"] != ASKED)]
-    return None if found is None or found.empty else found.reset_index(drop=True)
+    return pd.DataFrame(columns=GROWTH_COLUMNS) if known is None else known
 
 
-def asked(study: Study) -> pd.DataFrame | None:
+def measured(study: Study, k: int) -> pd.DataFrame:
+    """GROWTH_COLUMNS of the methods at k chunks, here or as published; no rows where that was not measured."""
+    known = _known(study)
+    return known[(known["k"] == k) & (known["method"] != ASKED)].reset_index(drop=True)
+
+
+def asked(study: Study) -> pd.DataFrame:
     """What ``make ask`` finds by number of filings and pages: n_filings, n_pages, k, and of page recall and document
-    recall the mean and its interval, as of :func:`recalls`; None where that was not measured.
-    """
-    known = known_table(study, GROWTH)
-    if known is None or (known := known[known["method"] == ASKED]).empty:
-        return None
-    return recalls(study, known, ("n_filings", "n_pages", "k"))
+    recall the mean and its interval, as of :func:`recalls`."""
+    known = _known(study)
+    return recalls(study, known[known["method"] == ASKED], ("n_filings", "n_pages", "k"))
 
 
 def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLUMNS[:5]) -> pd.DataFrame:
@@ -54,13 +55,11 @@ def recalls(study: Study, found: pd.DataFrame, keys: Sequence[str] = GROWTH_COLU
     return pd.DataFrame(rows, columns=[*keys, *METRICS, "low", "high", "n", "doc_low", "doc_high"])
 
 
-def by_size(study: Study, found: pd.DataFrame | None) -> pd.DataFrame | None:
+def by_size(study: Study, found: pd.DataFrame) -> pd.DataFrame:
     """:func:`recalls` of the mixed parts, a row a method and number of filings, n_pages being the mean of the draws."""
-    if found is None:
-        return None
-    mixed = found[found["kind"] == MIXED]
-    mixed = mixed.assign(n_pages=mixed.groupby("n_filings")["n_pages"].transform("mean").round().astype(int))
-    return recalls(study, mixed, ("method", "n_filings", "n_pages"))
+    mixed = found[found["kind"] == MIXED].astype({"n_pages": float})
+    n_pages = mixed.groupby("n_filings")["n_pages"].transform("mean").round().astype(int)
+    return recalls(study, mixed.assign(n_pages=n_pages), ("method", "n_filings", "n_pages"))
 
 
 class Law(NamedTuple):
@@ -78,10 +77,8 @@ class Law(NamedTuple):
         return expit(self.line @ place), *percentiles(expit(self.draws @ place))
 
 
-def laws(study: Study, found: pd.DataFrame | None) -> dict[str, Law]:
+def laws(study: Study, found: pd.DataFrame) -> dict[str, Law]:
     """The law of each method that was measured over LEAST_SIZES mixed parts or more; each size weighs the same."""
-    if found is None:
-        return {}
     draws = Resampling.of(study)
     return {
         str(method): law(part, draws.company, max(1, draws.n_draws // PER_LAW))

@@ -91,17 +91,6 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
     return values["bm25"] - values["dense"]
 
 
-def effects(found: pd.DataFrame, draws: Resampling) -> pd.DataFrame:
-    """The means of :func:`measured`: kind, dose, n_words, bm25, dense, and BM25 minus dense with its interval and n."""
-    means = found.pivot_table(index=["kind", "dose"], columns="method", values="value")
-    n_words = found.groupby(["kind", "dose"])["n_words"].mean()
-    rows = []
-    for (kind, dose), values in gains(found).items():
-        row = {"kind": kind, "dose": dose, "n_words": n_words[kind, dose]} | means.loc[(kind, dose)].to_dict()
-        rows.append(row | draws.interval(values, span=(-1.0, 1.0))._asdict())
-    return pd.DataFrame(rows)
-
-
 def crossing(found: pd.DataFrame, draws: Resampling) -> Interval:
     """The dose at which BM25 and dense find equally much of :func:`measured`, straight lines between doses.
 

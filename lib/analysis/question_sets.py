@@ -17,7 +17,7 @@ import pandas as pd
 
 from lib.analysis.breakdowns import MIN_QUESTIONS
 from lib.analysis.failures import STATEMENTS, page_kind
-from lib.analysis.frontier import known_file
+from lib.analysis.measured import known_file
 from lib.evaluation import read_metrics
 from lib.files import read_yaml
 from lib.method import stored

@@ -20,7 +20,7 @@ import pandas as pd
 
 from lib.analysis import judged, statistic
 from lib.analysis.claims import CHANGED_LEAST, MARGIN, PATH, Claim, Entry, claims, entry, pairs_of
-from lib.analysis.failures import kinds_by_question
+from lib.analysis.failures import FIGURE_SHARE, failed_questions
 from lib.analysis.families import family_of_claim
 from lib.analysis.page_scorer import SCORERS
 from lib.analysis.statistic import DECIDED, DRAWN, UNDECIDED, decide
@@ -52,7 +52,6 @@ class Scoreboard:
         study, metrics: questions, their companies and runs; what was measured.
         sweeps: row of a weighted combination to nDCG@10 of each question at each weight of dense, questions × weights.
         judge_low: lower end of the interval of the judge's agreement with the gold pages (κ); None if not known.
-        by: what is drawn: every ``company``, or every ``filing``.
     """
 
     def __init__(
@@ -61,10 +60,9 @@ class Scoreboard:
         metrics: Metrics,
         sweeps: Mapping[str, pd.DataFrame] | None = None,
         judge_low: float | None = None,
-        by: str = "company",
     ):
         self.study, self.metrics, self.sweeps, self.judge_low = study, metrics, sweeps or {}, judge_low
-        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study, by)
+        self.questions, self.draws = study.questions.set_index("question_id"), Resampling.of(study)
         try:
             self.best = best_baseline(metrics, 5)
         except StudyError:  # nothing of it was measured: then its claims are not either
@@ -203,11 +201,12 @@ class Scoreboard:
 def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.DataFrame:
     """What claims need beside the metrics of runs, as far as it was measured: METRIC_COLUMNS.
 
-    Measures of answers, as chapter 06 left them; ``missed_by_both``, ``table_failure`` (first kind) and
-    ``vocabulary_failure`` (any) of hybrid retrieval's failed questions; of the judge's ``labels`` where corrective RAG
-    ``corrected``; of the sweep under ``softmax``, document recall at the FIXED weights; of the ``ablation``
-    (:mod:`lib.analysis.page_scorer`), page recall with 5, 10 and 20 kept pages, and ``stage_one``, the recall of the
-    first k pages by encoders tuned and not.
+    Measures of answers, as chapter 06 left them. Of hybrid retrieval's failed questions ``missed_by_both``,
+    ``table_failure`` (FIGURE_SHARE of the evidence's words or more are figures) and ``vocabulary_failure`` (a smaller
+    share of the question's terms is on a gold page than for half of the found questions). Of the judge's ``labels``
+    where corrective RAG ``corrected``. Of the sweep under ``softmax``, document recall at the FIXED weights. Of the
+    ``ablation`` (:mod:`lib.analysis.page_scorer`), page recall with 5, 10 and 20 kept pages, and ``stage_one``, the
+    recall of the first k pages by encoders tuned and not.
     """
     file, rows = study.home / METRICS_FILE, []
     of_study = study.published.metrics if study.published else metrics.frame
@@ -220,10 +219,12 @@ def beside(study: Study, metrics: Metrics, **given: pd.DataFrame | None) -> pd.D
     if all(row in metrics for row in ("hybrid_rrf", "bm25", "dense")):
         fused, *both = (metrics[row, "doc_recall", 5] for row in ("hybrid_rrf", "bm25", "dense"))
         add(sum(both)[fused == 0] == 0, "hybrid_rrf", "missed_by_both")
-        if (kinds := with_filings(lambda: kinds_by_question(study, "hybrid_rrf"))) is not None:
-            failed = kinds[~kinds["is_found"]].set_index("question_id")
-            add(failed["primary"] == "table structure", "hybrid_rrf", "table_failure")
-            add(failed["vocabulary"], "hybrid_rrf", "vocabulary_failure")
+        if (asked := with_filings(lambda: failed_questions(study, "hybrid_rrf"))) is not None:
+            asked = asked.set_index("question_id").astype({"is_found": bool})
+            failed, found = asked[~asked["is_found"]], asked[asked["is_found"]]
+            add(failed["figure_share"] >= FIGURE_SHARE, "hybrid_rrf", "table_failure")
+            usual = (found if len(found) else failed)["term_share"].median()
+            add(failed["term_share"] < usual, "hybrid_rrf", "vocabulary_failure")
     if (labels := given.get("labels")) is not None:
         is_useful = labels["label"].eq(judged.USEFUL).groupby(labels["question_id"]).any()
         add(~is_useful.reindex(study.questions["question_id"], fill_value=False), "crag", "corrected")
@@ -249,22 +250,15 @@ def with_filings(make: Callable[[], pd.DataFrame]) -> pd.DataFrame | None:
         return None
 
 
-def boards_of(
-    study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None, by: Sequence[str] = ("company",)
-) -> list[pd.DataFrame]:
-    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`, with draws of
-    each of ``by``; stored."""
+def board_of(study: Study, metrics: Metrics, ablation: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The scores of the :class:`Scoreboard` of a question set, from its runs' metrics and :func:`beside`; stored."""
     swept = {row: sweep(study, how) for how, row in CHOOSING.items() if row in metrics}
     labels = with_filings(lambda: judged.labels_of_first(study)) if "crag" in metrics else None
     more = beside(study, metrics, ablation=ablation, softmax=swept.get(CHOOSING["softmax"]), labels=labels)
     whole, sweeps = metrics + Metrics(more), {row: by_weight(values) for row, values in swept.items()}
     low = None if labels is None else judged.with_gold_pages(study, labels)["kappa_low"]
     values = [content_digest(metrics.frame[METRIC_COLUMNS], more), *map(content_digest, sweeps.values())]
-    given = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
-    given["values"], boards = values, []
-    for drawn in by:
-        params = given | ({"by": drawn} if drawn != "company" else {})
-        make = lambda drawn=drawn: Scoreboard(study, whole, sweeps, low, drawn).scores().reset_index()  # noqa: E731
-        board = study.store.kept("analysis/claims", params, make, VERSION, public=True)
-        boards.append(board.set_index("claim"))
-    return boards
+    params = {"claims": digest_of_file(PATH), "margin": MARGIN, "judge": low, **study.profile.significance}
+    make = lambda: Scoreboard(study, whole, sweeps, low).scores().reset_index()  # noqa: E731
+    board = study.store.kept("analysis/claims", params | {"values": values}, make, VERSION, public=True)
+    return board.set_index("claim")

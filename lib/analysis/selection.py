@@ -14,7 +14,6 @@ from lib.folds import assign_folds
 from lib.method import GENERAL, MATCHED
 from lib.method_sets import baselines
 from lib.methods import METHODS
-from lib.metrics.frame import Metrics
 
 N_FOLDS, N_DRAWS = 5, 200
 
@@ -26,21 +25,19 @@ class Selection(NamedTuple):
     best: str  # on all questions; ties go to the first name
     mean: float  # of the best row
     nested: float  # of the rows that the other folds choose, over all draws; NaN where there is one company
-    chosen: dict[str, float]  # row → share of all folds of all draws that choose it, the largest first
 
 
-def select(values: pd.DataFrame, company: Sequence[str], n_folds: int = N_FOLDS, n_draws: int = N_DRAWS) -> Selection:
+def select(values: pd.DataFrame, company: Sequence[str], n_draws: int = N_DRAWS) -> Selection:
     """The :class:`Selection` among the columns of ``values``, questions × rows, with the company of each question."""
     values = values[sorted(values)]
-    means, nested, chosen = values.mean().round(12), np.nan, {}
+    means, nested = values.mean().round(12), np.nan
     if len(set(company)) > 1:
-        folds = np.stack([assign_folds(company, n_folds, seed) for seed in range(n_draws)])
+        folds = np.stack([assign_folds(company, N_FOLDS, seed) for seed in range(n_draws)])
         is_tested = (folds[:, None] == np.arange(folds.max() + 1)[:, None]).reshape(-1, len(values))
-        tested = is_tested.astype(float) @ values.to_numpy(float)  # sums, shape (n_draws · n_folds, n_rows)
+        tested = is_tested.astype(float) @ values.to_numpy(float)  # sums, shape (n_draws · N_FOLDS, n_rows)
         best = (values.to_numpy(float).sum(axis=0) - tested).round(9).argmax(axis=1)
         nested = float(np.take_along_axis(tested, best[:, None], axis=1).sum() / folds.size)
-        chosen = values.columns[best].value_counts(normalize=True).to_dict()
-    return Selection(values.shape[1], means.idxmax(), float(means.max()), nested, chosen)
+    return Selection(values.shape[1], means.idxmax(), float(means.max()), nested)
 
 
 def groups(rows: Sequence[str]) -> dict[str, list[str]]:
@@ -55,8 +52,3 @@ def groups(rows: Sequence[str]) -> dict[str, list[str]]:
         "Page scorers": [name for name, row in known.items() if row.is_trained and name.startswith("page_scorer")],
     }
     return {group: names for group, names in found.items() if names}
-
-
-def recalls(metrics: Metrics, rows: Sequence[str], k: int) -> pd.DataFrame:
-    """Page recall at k of the rows that were measured, questions × rows."""
-    return pd.DataFrame({name: metrics[name, "page_recall", k] for name in rows if name in metrics})

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 from docutils.nodes import make_id
 
-from lib.analysis.frontier import TIMES, known_table
+from lib.analysis.measured import TIMES, known_table
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.submissions import submissions

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.analysis.frontier import TIMES, known_table
+from lib.analysis.measured import TIMES, known_table
 from lib.book.board import others, outside_of
 from lib.book.templates import filled
 from lib.files import write_atomically

@@ -12,7 +12,8 @@ from lib.book.downloads import ZIP, folder_of
 from lib.book.submissions import MOST_MIB
 from lib.book.templates import filled
 from lib.methods import METHODS, NEEDS
-from lib.show.display import as_csv, number, seconds, with_interval
+from lib.show.display import number, seconds, with_interval
+from lib.show.markup import as_csv
 from lib.study import Study
 
 #: Columns of each question set, and then of all: name, head, and what a reader chooses to see it.

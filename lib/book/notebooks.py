@@ -15,7 +15,7 @@ import papermill
 import yaml
 
 from lib.files import ROOT, digest_of, digest_of_file, mend_of, write_atomically
-from lib.show.display import escape
+from lib.show.markup import escape
 from lib.studies import NOTEBOOKS
 from lib.study import Study
 from lib.words import StudyError

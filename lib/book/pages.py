@@ -24,7 +24,8 @@ from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
 from lib.models.weights import lock
-from lib.show.display import escape, explorer_link, markdown_table, number
+from lib.show.display import markdown_table, number
+from lib.show.markup import escape, explorer_link
 from lib.show.tables import metric_cells, reported_runs
 from lib.study import Study
 from lib.words import CONDITIONS, IN_WORDS

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lib.show.display import escape, markdown_table
+from lib.show.display import markdown_table
+from lib.show.markup import escape
 from lib.show.tables import title
 
 _TEMPLATES = Environment(

@@ -19,8 +19,9 @@ from lib.data.records import printable
 from lib.files import ROOT
 from lib.methods import METHODS
 from lib.metrics import METRICS
-from lib.show.display import label, laid_out, with_interval
+from lib.show.display import laid_out, with_interval
 from lib.show.figures import LOST, lost_bars
+from lib.show.markup import label
 
 FOLDER, STYLE = Path(__file__).parent, ROOT / "book" / "_static" / "study.css"
 AT_K = "doc_recall page_recall page_recall_pooled page_hit pages_unjudged ctx_bleu ctx_rouge_l".split()

@@ -3,13 +3,10 @@
 Both are displayed as MyST markdown, which jupyter-book numbers and indexes; notebooks end a cell with one of them.
 """
 
-import html
 import json
 import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import quote, urlencode
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,74 +16,16 @@ from IPython.display import display
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.show.drawn import OF_DEMO, not_drawn, pages_in, smallest_type
+from lib.show.markup import Markup, as_csv, escape
 from lib.stats import tier
 from lib.study import Study
 from lib.words import IN_WORDS, NeedsFilings
 
-LONGEST_LABEL = 80
 TYPE, NOT_DRAWN = ("smallest type", "not drawn")  # in a figure's file
 PAGE_COMMENT = "shows a page of a filing"
 INTERVAL = re.compile(r"(\[[^\s,]+,) (?=[^\s,]+\]$)")
 PLACEHOLDER = re.compile(r"(?<!\\)\{(\w+)\}(?!`)")  # neither escaped nor a role of MyST
-MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|$~^@&:-])")
-FIRST = re.compile(r"^(\d+(?=\.(?:\s|$))|(?=[%=]))")  # of a list, a comment or a heading
-CONTROL = re.compile(r"[\x00-\x1f\x7f]+|\s+")
 GLUED = "application/papermill.record/"  # where myst_nb reads; its own glue takes two seconds to import
-FORMULA = re.compile(r"\s*[=+@＝＋＠－-]")  # begins what a spreadsheet computes
-QUANTITY = re.compile(r"[-+]?[\d.,]*(?:e[-+]?\d+)?\s*%?(?:\s*\[[-+\d., ]*\])?", re.IGNORECASE)
-
-
-class Markup(str):
-    """Text that is MyST already, and that :func:`escape` leaves alone."""
-
-    __slots__ = ()
-
-
-def escape(text: object) -> Markup:
-    """Text that MyST shows as it is: no markup, no math, no role, one line.
-
-    What a dataset contains reaches the book through this function alone: cells and heads of tables, the values in
-    captions and takeaways, and those in the templates of pages.
-    """
-    if isinstance(text, Markup):
-        return text
-    return Markup(FIRST.sub(r"\1\\", MARKUP.sub(r"\\\1", CONTROL.sub(" ", str(text)).strip())))
-
-
-def explorer_link(text: str, **filters: str) -> Markup:
-    """A link to the question explorer with these filters, for a cell or a page in a folder of the book; a dash without
-    filters."""
-    address = f"../book/explorer.html#{urlencode(filters, quote_via=quote)}"
-    return Markup(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' if filters else "–")
-
-
-def label(text: object) -> str:
-    """Text as a figure shows it: no math, one line, short."""
-    return textwrap.shorten(CONTROL.sub(" ", str(text)), LONGEST_LABEL, placeholder="…").replace("$", r"\$")
-
-
-def verbatim(text: str) -> Markup:
-    """A text as a block that keeps its lines."""
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return Markup(f"{fence}text\n{text}\n{fence}")
-
-
-def as_csv(frame: pd.DataFrame) -> str:
-    """A frame without its index as CSV; text that a spreadsheet would compute has an apostrophe before it."""
-    safe = frame.rename(columns=_not_computed)
-    for place, dtype in enumerate(frame.dtypes):
-        if pd.api.types.is_object_dtype(dtype):
-            safe.isetitem(place, pd.Series([*map(_not_computed, frame.iloc[:, place])], frame.index, object))
-    return safe.to_csv(index=False)
-
-
-def is_computed(text: str) -> bool:
-    """Whether a spreadsheet would take a text for a formula; ``-0.5`` and ``+0.10 [0.02, 0.18]`` are numbers."""
-    return bool(FORMULA.match(text)) and not QUANTITY.fullmatch(text)
-
-
-def _not_computed(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and is_computed(cell) else cell
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -35,35 +35,22 @@ plt.rcParams.update(STYLE)
 
 
 def bars(
-    axes: plt.Axes,
-    parts: Mapping[str, pd.DataFrame],
-    labels: Sequence[str],
-    colours: Sequence,
-    size: float = 0.8,
-    dots: bool = False,
+    axes: plt.Axes, parts: Mapping[str, pd.DataFrame], labels: Sequence[str], colours: Sequence, size: float = 0.8
 ) -> None:
     """Horizontal bars of means, one group per label from top to bottom, with intervals or else with their numbers.
 
     Args:
         axes, labels, size: where to draw; the names of the groups, which are 1 apart, and the height of each.
         parts: name in the legend to mean, low and high (or mean alone), a row per label.
-        colours: of the parts, or for a part a list with one colour per bar.
-        dots: draw dots with intervals instead, hollow where the row ``is_small``.
+        colours: of the parts.
     """
     step = size / len(parts)
     for number, ((name, part), colour) in enumerate(zip(parts.items(), cycle(colours), strict=False)):
         where = np.arange(len(labels)) + (number - (len(parts) - 1) / 2) * step
-        if dots:
-            fills = np.where(part["is_small"], "white", colour)
-            axes.hlines(where, part["low"], part["high"], color=colour, lw=1.4)
-            axes.scatter(part["mean"], where, s=30, c=fills, edgecolors=colour, zorder=3)
-            axes.plot([], [], "o-", color=colour, label=name)
-        elif "low" in part:
-            error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy())
-            style = {"color": colour, "label": name, "error_kw": {"lw": 1, "ecolor": DARK}}
-            axes.barh(where, part["mean"], step, xerr=error, **style)
-        else:
-            drawn = axes.barh(where, part["mean"], step, color=colour, label=name)
+        error = np.abs(part[["low", "high"]].to_numpy().T - part["mean"].to_numpy()) if "low" in part else None
+        style = {"color": colour, "label": name, "error_kw": {"lw": 1, "ecolor": DARK}}
+        drawn = axes.barh(where, part["mean"], step, xerr=error, **style)
+        if error is None:
             axes.bar_label(drawn, fontsize=9, padding=2)
     label_rows(axes, labels)
 

@@ -1,4 +1,4 @@
-"""A page drawn as a picture, with the evidence marked where it stands."""
+"""Pages drawn as pictures, with the evidence marked where it stands."""
 
 import io
 import re
@@ -8,7 +8,7 @@ from PIL import Image
 
 from lib.analysis.decomposition import locate
 from lib.data.pdf import picture
-from lib.show.drawn import OF_DEMO
+from lib.show.drawn import OF_DEMO, SHOWN_WIDTH
 from lib.study import Study
 
 NOT_SPACE = re.compile(r"\S+")
@@ -43,3 +43,13 @@ def marked_lines(text: str, evidence: str, width: int = 100, n_lines: int = 75) 
             line.append(word.group())
             n_marked += any(place in at for place in range(word.start(), word.end()))
     return "\n".join(lines[:n_lines] + (["  …"] if len(lines) > n_lines else []))
+
+
+def page_pair(study: Study, gold: tuple[str, int], evidence: str, other: tuple[str, int], head: str) -> plt.Figure:
+    """A gold page with its evidence marked, beside another page with ``head`` above it; filing and page of both."""
+    drawn, (left, right) = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 5), layout="tight")
+    draw_page(left, study, *gold, evidence, dpi=100)
+    draw_page(right, study, *other, "", dpi=100)
+    left.set_title(f"gold: {left.get_title()}", fontsize=9)
+    right.set_title(f"{head}: {right.get_title()}", fontsize=9)
+    return drawn

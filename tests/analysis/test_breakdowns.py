@@ -2,12 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from lib.analysis import breakdowns
-from lib.analysis.breakdowns import NAMED, Seen, by_group, differences, group_interval, labels
+from lib.analysis.breakdowns import NAMED, Seen, by_group, group_interval
 from lib.metrics.frame import Metrics
-from lib.show.groups import spread
 from lib.stats import Resampling, wilson
 from tests.made import make_study, values
 
@@ -37,34 +35,13 @@ def metrics_of(**numbers: np.ndarray) -> Metrics:
 
 
 METRICS = metrics_of(standard=np.arange(N) % 2.0, oracle_document=np.ones(N))
-TYPES = labels(STUDY)["question_type"]
-
-
-@pytest.mark.parametrize(
-    ("question", "company", "is_named"),
-    [
-        ("What is 3M's capex?", "3M", True),
-        ("How did JnJ do in 2022?", "Johnson & Johnson", True),
-        ("Which of JPM's segments grew?", "JPMorgan", True),
-        ("Does AMEX grow?", "American Express", True),
-        ("What is Coca Cola's margin?", "Coca-Cola", True),
-        ("What is the SG&A of FY2023?", "Ulta Beauty", False),
-        ("Was there a drop in Q2 of FY2024?", "Foot Locker", False),
-        ("What are the EBITDA and the SEC filings?", "Best Buy", False),
-    ],
-)
-def test_a_company_is_named_by_its_first_word_or_a_short_form(question, company, is_named):
-    assert breakdowns.names_company(question, company) == is_named
+TYPES = QUESTIONS.set_index("question_id")["question_type"]
 
 
 def test_questions_are_sorted_by_what_they_name():
     texts = ["3M in Q2'23?", "3M, sales of 2000 stores?", "Margin in FY95?", "Margin?"]
     asked = pd.DataFrame({"question_id": list("abcd"), "question": texts, "company": "3M"})
     assert breakdowns.named(make_study(questions=asked))["named"].tolist() == list(NAMED)
-
-
-def test_a_question_has_one_gold_page_or_several():
-    assert labels(STUDY)["gold_pages"].tolist()[:2] == ["1", "2 or more"]
 
 
 def test_a_large_group_has_the_bootstrap_s_interval_and_a_small_one_a_wider():
@@ -86,19 +63,3 @@ def test_groups_come_with_their_means_counts_and_marks():
         ["b", "best_baseline", 0.5, 10, 1, True],
         ["b", "oracle_document", 1.0, 10, 1, True],
     ]
-
-
-def test_small_groups_are_never_ranked():
-    found = by_group(STUDY, METRICS, TYPES, SEEN, 5, ["page_recall"])
-    assert "not compared" in spread(found, "best_baseline", "page_recall")
-    both = found.assign(is_small=False).replace({"mean": {0.5: 0.25}})
-    both.loc[2, "mean"] = 0.75
-    assert spread(both, "best_baseline", "page_recall") == "page recall goes from 0.25 (a) to 0.75 (b)"
-
-
-def test_differences_are_paired_and_leave_small_groups_out():
-    found = differences(STUDY, METRICS, TYPES, *SEEN, 5)
-    assert found["group"].tolist() == ["a"]
-    assert found.loc[0, "difference"] == 0.5
-    assert found.loc[0, "low"] <= 0.5 <= found.loc[0, "high"]
-    assert differences(STUDY, METRICS, TYPES[30:], *SEEN, 5).empty

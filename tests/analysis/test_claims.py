@@ -17,14 +17,6 @@ DERIVED = {"corrected", "missed_by_both", "table_failure", "vocabulary_failure",
 DERIVED |= {f"pages_{n}" for n in (5, 10, 20)} | {f"alpha_{percent}" for percent in FIXED}
 
 
-def test_reasons_name_chapters_that_are_there():
-    named = [
-        one for claim in BY_ID.values() for one in re.findall(r"\{doc\}`([^`]+)`", f"{claim.note} {claim.not_measured}")
-    ]
-    assert named
-    assert {*named} <= {*chapters()}
-
-
 def test_every_claim_of_every_paper_has_a_row():
     files = ("akarsu2026", "kim2025", "yepes2024", "kobeissi2026_en", "kobeissi2026_fr")
     wanted = {f"{name.split('_')[0]}/{one['id']}" for name in files for one in facts(name).claims}
@@ -41,6 +33,7 @@ def test_every_claim_is_tested_by_known_rows_and_measures_or_says_why_not(claim)
     assert claim.b or claim.kind not in ("every", "pairs", "correlation")
     assert len(claim.a) == len(claim.b) or claim.kind != "pairs"
     assert not claim.same_as or not BY_ID[claim.same_as].same_as  # which has the verdict
+    assert {*re.findall(r"\{doc\}`([^`]+)`", f"{claim.note} {claim.not_measured}")} <= {*chapters()}
     for one in claim.a + claim.b + claim.shown:
         assert one.row in METHODS or one.row == "best-baseline"
         assert one.metric in METRICS or one.metric in DERIVED
@@ -92,21 +85,6 @@ def test_variants_change_only_what_they_say():
     assert (variant.claim, variant.b) == (own.claim, own.b)
     ranked = BY_ID["akarsu2026/bm25-over-dense/MRR"]
     assert (ranked.a, ranked.also) == ((Entry("bm25", "standard", "doc_mrr", 3),), "doc_ndcg@5")
-
-
-def test_reranking_is_compared_with_the_components_that_start_from_the_same_fusion():
-    largest, alone = (BY_ID[f"akarsu2026/rerank-largest{name}"] for name in ("", "/over plain fusion alone"))
-    assert {METHODS[one.row].changes for one in largest.a + largest.b[1:]} == {largest.b[0].row} == {"hybrid_rrf"}
-    assert (alone.a, alone.b, alone.kind) == (largest.a, largest.b[:1], "difference")
-
-
-def test_a_gain_on_10_k_is_also_tested_without_the_metrics_questions():
-    own, part = (BY_ID[f"kobeissi2026/10k-above-oracle{name}"] for name in ("", "/without metrics questions"))
-    assert (part.only["doc_type"], part.amount) == (own.only["doc_type"], None)
-    assert part.only["question_type"] == ["domain-relevant", "novel-generated"]
-    derived = next(one for one in facts().tables if one["id"] == "Table 4")["derived"]
-    cells = derived["10K_without_metrics_questions_page_recall"].values()
-    assert all(f"{cell:.3f}"[1:] in part.note for cell in cells)
 
 
 def test_what_does_not_help_is_tested_against_the_margin_and_reversed_by_a_gain():

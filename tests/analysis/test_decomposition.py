@@ -1,7 +1,5 @@
 """The decomposition: exact parts on a run one can check by eye, and the identities on any run."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from lib.analysis.decomposition import METRIC_OF, STEPS, decompose, decomposition, evidence_words, locate, recovery
 from lib.evaluation import METRIC_COLUMNS
 from lib.metrics.retrieval import doc_recall, page_recall
+from tests.made import make_study
 
 PAGES = pd.DataFrame(
     {
@@ -90,20 +89,13 @@ def test_gold_pages_count_alike_and_what_the_oracle_finds_is_brought_back():
     assert recovery(run_of(), run_of("A#p0000#c00"), QUESTIONS, 5).loc["q", "document_lost"] == 1
 
 
-def test_the_decomposition_of_runs_is_stored_as_metrics():
-    stored = pd.DataFrame({"question_id": ["q", "r"], "found": 0.25, "chunk": 0.25, "page": 0.5, "document": 0.0})
-    asked = []
-
-    def kept(stage, params, make, version, public):
-        asked.append((stage, public))
-        return stored.rename(columns=METRIC_OF)
-
-    study = SimpleNamespace(store=SimpleNamespace(kept=kept), digest=str)
+def test_the_decomposition_of_runs_are_metrics():
+    evidence = evidence_of((1, "net sales"), (1, "ten"), (1, "costs fell"))
+    study = make_study(questions=QUESTIONS, pages=PAGES, chunks=CHUNKS, run=lambda *_: run_of("A#p0001#c01"))
+    study.dataset.evidence = evidence
     table = decomposition(study, ["dense"], ["standard"], 5)
     assert list(table) == METRIC_COLUMNS
-    assert table["metric"].unique().tolist() == list(METRIC_OF.values())
-    assert table.groupby("question_id")["value"].sum().tolist() == [1, 1]
-    assert asked == [("analysis/decomposition/standard/dense", True)]
+    assert table.set_index("metric")["value"].to_dict() == dict(zip(METRIC_OF.values(), [0.6, 0.4, 0, 0], strict=True))
 
 
 @st.composite

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis import compare
 from lib.analysis.families import FAMILIES, RUNG, corrected, family_of, members
 from lib.analysis.ladder import LADDER
 from lib.metrics.frame import Metrics
@@ -49,9 +48,10 @@ def test_members_are_of_their_family():
 
 
 def test_a_single_contrast_has_the_p_of_its_whole_family():
-    rows = {"dense": 0.5, "fixed_128": 0.7, "fixed_256": 0.6, "fixed_512": 0.5, "dense_records": 0.9}
-    metrics, own = metrics_of(**rows), ("fixed_256", "dense")
-    table = compare.against_reference(STUDY, metrics, ["fixed_128", "fixed_256", "fixed_512"])
+    sizes, own = {"fixed_128": 0.7, "fixed_256": 0.6, "fixed_512": 0.5}, ("fixed_256", "dense")
+    metrics = metrics_of(dense=0.5, dense_records=0.9, **sizes)
+    recalls = {name: metrics[name, "page_recall", 5] for name in sizes}
+    table = Resampling.of(STUDY).compare(metrics["dense", "page_recall", 5], recalls)
     found = corrected(Resampling.of(STUDY), metrics, [("dense_records", "dense"), own], 5)
     assert found[own] == table.at["fixed_256", "p_holm"] > table.at["fixed_256", "p"]
     assert found[("dense_records", "dense")] < found[own]  # alone in its family

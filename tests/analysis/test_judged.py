@@ -1,13 +1,12 @@
 """The judge beside hand labels and gold pages: the agreement's arithmetic, the tables and the file."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from lib.analysis import judged
 from lib.answers.relevance import hand_labels
+from lib.profile import Settings
 from lib.stats import Resampling
 from tests.made import make_study
 
@@ -63,8 +62,7 @@ def test_the_file_holds_fifty_labelled_pairs_and_no_text():
 @pytest.fixture
 def stored():
     """Stored frames are made at once; hybrid retrieval found four pages for each question."""
-    selection = SimpleNamespace(top=3)
-    profile = SimpleNamespace(sibling_texts=SimpleNamespace(selection=selection))
+    profile = Settings({"sibling_texts": Settings({"selection": Settings(top=3)})})
     run = pairs().groupby("question_id").head(4).assign(rank=[1, 2, 3, 4] * 2)
     return make_study(profile=profile, questions=QUESTIONS, run=lambda name: run)
 

@@ -1,7 +1,5 @@
 """Overlap as an intervention: the words of doses by hand, and what a dose does to toy rankings."""
 
-from collections import Counter
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,11 +25,6 @@ def asked(question: str, *gold: int, doc_name: str = "A") -> pd.DataFrame:
 def test_a_word_is_three_letters_or_more_and_nothing_else():
     text = "What were 3M's net sales in Q2, $1,577 or 4.2%, of the p&l at Year-end? NET Sales, of T"
     assert doses.words_of(text) == {"net", "sales"}
-
-
-def test_the_rarest_words_come_first_and_a_unique_one_never():
-    found = doses.rarest(["once", "often", "some", "rare"], Counter(once=1, often=9, some=2, rare=2))
-    assert found == ["rare", "some", "often"]
 
 
 @pytest.mark.parametrize(
@@ -108,17 +101,6 @@ def measured(appended: list[list[float]], deleted: list[list[float]]) -> pd.Data
 
 def draws_of(n: int) -> Resampling:
     return Resampling(pd.Series([*"abcdefgh"[:n]], [f"q{number}" for number in range(n)]), 500)
-
-
-def test_effects_are_means_by_kind_and_dose():
-    found = measured([[0.0, 0.2, 0.4, 1, 1], [0.0, 0.4, 0.6, 1, 1]], [[0.0] * 5] * 2)
-    table = doses.effects(found, draws_of(2)).set_index(["kind", "dose"])
-    row = table.loc[("appended", 1)]
-    assert row[["n_words", "bm25", "dense", "mean", "low", "high"]].tolist() == pytest.approx(
-        [1, 0.3, 0.5, -0.2, -0.3, -0.1]
-    )
-    assert table.loc[("deleted", 8), "n_words"] == 3
-    assert table.loc[("control", 2), "mean"] == -0.5
 
 
 @pytest.mark.parametrize(

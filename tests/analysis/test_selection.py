@@ -4,30 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.analysis.selection import groups, recalls, select
+from lib.analysis.selection import groups, select
 from lib.method_sets import baselines
 from lib.methods import METHODS
-from lib.metrics.frame import Metrics
-from tests.made import values
 
 IDS = ["q1", "q2", "q3", "q4"]
 COMPANY = ["Acme", "Acme", "Bolt", "Bolt"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "best", "mean", "nested", "chosen"),
+    ("rows", "best", "mean", "nested"),
     [
         # each company's questions choose the row that fails on the other's
-        ({"a": [1, 1, 0, 0], "b": [0, 0, 1, 0.5]}, "a", 0.5, 0.0, {"a": 0.5, "b": 0.5}),
-        ({"a": [1, 1, 1, 1], "b": [0, 0, 1, 0]}, "a", 1.0, 1.0, {"a": 1.0}),
-        ({"b": [1, 0, 1, 0], "a": [0, 1, 0, 1]}, "a", 0.5, 0.5, {"a": 1.0}),  # ties go to the first name
-        ({"a": [1, 0, 0, 0]}, "a", 0.25, 0.25, {"a": 1.0}),
+        ({"a": [1, 1, 0, 0], "b": [0, 0, 1, 0.5]}, "a", 0.5, 0.0),
+        ({"a": [1, 1, 1, 1], "b": [0, 0, 1, 0]}, "a", 1.0, 1.0),
+        ({"b": [1, 0, 1, 0], "a": [0, 1, 0, 1]}, "a", 0.5, 0.5),  # ties go to the first name
+        ({"a": [1, 0, 0, 0]}, "a", 0.25, 0.25),
     ],
 )
-def test_a_row_is_chosen_on_the_other_company_and_scored_on_this_one(rows, best, mean, nested, chosen):
+def test_a_row_is_chosen_on_the_other_company_and_scored_on_this_one(rows, best, mean, nested):
     found = select(pd.DataFrame(rows, index=IDS), COMPANY, n_draws=3)
     assert (found.n_rows, found.best, found.mean, found.nested) == (len(rows), best, mean, nested)
-    assert found.chosen == chosen
 
 
 def test_folds_of_different_sizes_weigh_by_their_questions():
@@ -38,7 +35,7 @@ def test_folds_of_different_sizes_weigh_by_their_questions():
 
 def test_with_one_company_nothing_can_be_held_out():
     found = select(pd.DataFrame({"a": [1, 0], "b": [0, 0]}), ["Acme", "Acme"])
-    assert (found.best, found.mean, found.chosen) == ("a", 0.5, {})
+    assert (found.best, found.mean) == ("a", 0.5)
     assert np.isnan(found.nested)
 
 
@@ -51,8 +48,3 @@ def test_groups_tell_what_a_row_knows_beside_the_question():
     assert {*baselines(), "fixed_128"} <= untrained
     assert not untrained & {"dense_records", "ahead_untrained", "convex_folds", "ahead"}
     assert [*groups(["page_scorer"])] == ["Page scorers"]
-
-
-def test_rows_that_were_not_measured_are_left_out():
-    metrics = Metrics(values(IDS, [1, 0, 0, 1], "page_recall", 5))
-    assert recalls(metrics, ["bm25", "dense"], 5).to_dict("list") == {"dense": [1, 0, 0, 1]}

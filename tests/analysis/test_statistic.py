@@ -10,24 +10,11 @@ import pytest
 
 from lib.analysis import statistic
 from lib.analysis.claims import Claim
-from lib.analysis.statistic import (
-    HOLDS,
-    OPPOSITE,
-    SMALLER,
-    UNDECIDED,
-    Finding,
-    argmax_of,
-    decide,
-    detectable,
-    difference,
-    questions_needed,
-    questions_until,
-    spread_of,
-)
+from lib.analysis.statistic import HOLDS, OPPOSITE, SMALLER, UNDECIDED, Finding
 from lib.stats import Resampling, wilson
 
 GRID = np.array([0.0, 0.5, 1.0])
-HIGHEST = partial(argmax_of, grid=GRID)
+HIGHEST = partial(statistic.argmax_of, grid=GRID)
 PLAIN = Claim("x", "s", "c", "p", "n", "page_recall@5", "difference")
 MARGIN = replace(PLAIN, says="<=", bound=0.05)
 
@@ -65,21 +52,21 @@ def test_verdicts_of_tests(p, opposite, high, amount, expected):
 
 def test_holm_is_within_a_source():
     tests = {name: finding(0.1, 0.2, p=p) for name, p in {"one": 0.02, "two": 0.03, "other": 0.04}.items()}
-    found = decide(tests, {"one": "first", "two": "first", "other": "second"})
+    found = statistic.decide(tests, {"one": "first", "two": "first", "other": "second"})
     # .02 × 2, then .03 × 1 may not fall below it; the other source has one test
     assert found["p_holm"].tolist() == pytest.approx([0.04, 0.04, 0.04])
     assert found["p"].tolist() == [0.02, 0.03, 0.04]
     assert set(found["verdict"]) == {HOLDS}
-    together = decide(tests, dict.fromkeys(tests, "first"))
+    together = statistic.decide(tests, dict.fromkeys(tests, "first"))
     assert together["p_holm"].tolist() == pytest.approx([0.06, 0.06, 0.06])
     assert together["p_bh"].tolist() == pytest.approx([0.04, 0.04, 0.04])  # .02 × 3/1, .03 × 3/2, .04 × 3/3
     assert set(together["verdict"]) == {UNDECIDED}
-    assert decide(tests, {"one": "alone"}).loc[["two", "other"], ["p_holm", "p_bh"]].isna().all(axis=None)
+    assert statistic.decide(tests, {"one": "alone"}).loc[["two", "other"], ["p_holm", "p_bh"]].isna().all(axis=None)
 
 
 def test_only_what_is_undecided_says_how_many_questions_would_decide():
     tests = {"sure": finding(0.1, 0.2), "open": finding(-0.1, 0.3, p=0.2, spread=1.0)}
-    found = decide(tests, dict.fromkeys(tests, "s"))["n_needed"]
+    found = statistic.decide(tests, dict.fromkeys(tests, "s"))["n_needed"]
     assert math.isnan(found["sure"])
     assert found["open"] == 619  # (1.64485 + 0.84162)² / 0.1² = 618.3
 
@@ -104,13 +91,13 @@ def test_one_sided_tests_add_up_and_two_sided_ones_are_larger():
     both = draws.p(values[0], none)
     assert p < both < opposite
     assert both == pytest.approx(2 * p, rel=0.2)
-    found = difference(draws, values[0], none, PLAIN)
+    found = statistic.difference(draws, values[0], none, PLAIN)
     assert (found.p, found.p_opposite) == (p, opposite)
 
 
 def test_a_difference_of_nothing_has_wilsons_interval():
     draws, values = frame(np.zeros((40, 1)), 500)
-    found = difference(draws, values[0], values[0], PLAIN)
+    found = statistic.difference(draws, values[0], values[0], PLAIN)
     far = wilson(0.0, 40)[1]
     assert (found.estimate, found.low, found.high) == pytest.approx((0, -far, far))
     assert (found.p, found.p_opposite) == (1, 1)
@@ -119,21 +106,21 @@ def test_a_difference_of_nothing_has_wilsons_interval():
 def test_no_gain_is_tested_by_the_upper_end_of_a_90_percent_interval():
     noise = np.tile([0.2, -0.2], 200)
     draws, values = frame(noise[:, None], 2000)  # every company's mean is 0
-    found = difference(draws, values[0], values[0] * 0, MARGIN)
+    found = statistic.difference(draws, values[0], values[0] * 0, MARGIN)
     assert found.high == pytest.approx(wilson(0.0, 400, 0.9)[1])
     assert found.p == pytest.approx(1 / 2001)
     draws, values = frame(np.zeros((40, 1)), 2000)
-    found = difference(draws, values[0], values[0] * 0, MARGIN)
+    found = statistic.difference(draws, values[0], values[0] * 0, MARGIN)
     assert found.high == pytest.approx(wilson(0.0, 40, 0.9)[1])  # .063: 40 equal questions cannot exclude .05
     assert found.p == statistic.ALPHA
     gain, values = frame(np.full((40, 1), 0.2), 2000)
-    assert difference(gain, values[0], values[0] * 0, MARGIN).p_opposite == pytest.approx(1 / 2001, abs=1e-3)
+    assert statistic.difference(gain, values[0], values[0] * 0, MARGIN).p_opposite == pytest.approx(1 / 2001, abs=1e-3)
 
 
 def test_a_level_is_tested_by_draws():
     draws, values = frame(np.repeat([1.0, 0.0], [60, 20])[:, None], 2000)
     claim = replace(PLAIN, bound=0.5, opposite=0.5)
-    found = difference(draws, values[0], None, claim)
+    found = statistic.difference(draws, values[0], None, claim)
     assert found.estimate == 0.75
     assert found.p < 0.01 < found.p_opposite
 
@@ -144,7 +131,8 @@ def test_tail_p_counts_the_draws_at_the_bound_or_beyond(bound, is_above, n):
 
 
 def test_statistics_of_means_and_their_ties():
-    assert list(argmax_of(np.array([[0.1, 0.3, 0.2], [0.3, 0.1, 0.3], [0.0, 0.3, 0.3]]), GRID)) == [0.5, 0.5, 0.75]
+    means = np.array([[0.1, 0.3, 0.2], [0.3, 0.1, 0.3], [0.0, 0.3, 0.3]])
+    assert HIGHEST(means).tolist() == [0.5, 0.5, 0.75]
     random = np.random.default_rng(2).random((5, 8))
     assert statistic.correlation_of(random) == pytest.approx([np.corrcoef(row[:4], row[4:])[0, 1] for row in random])
     assert math.isnan(statistic.correlation_of(np.array([[0.5, 0.5, 0.1, 0.2]]))[0])
@@ -173,47 +161,27 @@ def test_a_clear_sweep_is_found_and_a_flat_one_is_not():
     [(0.1, 1.0, 619), (-0.1, 1.0, 619), (0.0, 1.0, math.inf), (0.1, 0.0, math.nan), (0.1, math.nan, math.nan)],
 )
 def test_questions_needed_is_the_textbook_formula(effect, spread, n):
-    assert questions_needed(effect, spread) == pytest.approx(n, nan_ok=True)  # no spread: none is known to be typical
+    # without a spread, none is known to be typical
+    assert statistic.questions_needed(effect, spread) == pytest.approx(n, nan_ok=True)
     alike, company = pd.Series([1.0, 1.0, 0.0, 0.0]), pd.Series(list("AABB"))
-    assert spread_of(alike, company) == pytest.approx(1.0)  # sums of deviations 1 and -1: 2 / 1 * (1 + 1) / 4
-    assert math.isnan(spread_of(alike[:2], company[:2]))  # one company tells nothing of it
+    assert statistic.spread_of(alike, company) == pytest.approx(1.0)  # sums of 1 and -1: 2 / 1 * (1 + 1) / 4
+    assert math.isnan(statistic.spread_of(alike[:2], company[:2]))  # one company tells nothing of it
 
 
 @pytest.mark.parametrize(("n_tests", "expected"), [(1, 0.2030), (10, 0.2790)])
 def test_what_can_be_found_is_the_same_formula_turned_around(n_tests, expected):
-    assert detectable(1.0, 150, n_tests) == pytest.approx(expected, abs=1e-4)  # (z(1 - .05/m) + .84162) / √150
-    assert questions_needed(detectable(0.3, 150), 0.3) == 150 or n_tests > 1
-    assert math.isnan(detectable(math.nan, 150))
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_power_by_simulation(share):
-    """At the number of questions that the formula gives, about 80 % of draws of companies reject.
-
-    A question's difference is its company's part plus its own, of unit variance; ``share`` is the company's part.
-    """
-    random, per_company, effect = np.random.default_rng(0), 5, 0.2
-    spread = 1 + (per_company - 1) * share  # the design effect of equal companies
-    n_companies = round(questions_needed(effect, spread) / per_company)
-    company = random.normal(0, math.sqrt(share), (2000, n_companies, 1))
-    own = random.normal(0, math.sqrt(1 - share), (2000, n_companies, per_company))
-    means = (effect + company + own).mean(axis=2)
-    z = means.mean(axis=1) / (means.std(axis=1, ddof=1) / math.sqrt(n_companies))
-    assert np.mean(z > 1.645) == pytest.approx(0.8, abs=0.03)
-
-
-def test_spread_estimates_the_design_effect_of_simulated_companies():
-    random = np.random.default_rng(1)
-    values = (random.normal(0, 1, (4000, 1)) + random.normal(0, 1, (4000, 5))).ravel()
-    numbers = pd.Series(values)  # the design effect: the spread beside that of as many unrelated questions
-    assert spread_of(numbers, numbers.index.to_series() // 5) / numbers.var() == pytest.approx(1 + 4 * 0.5, abs=0.1)
+    assert statistic.detectable(1.0, 150, n_tests) == pytest.approx(
+        expected, abs=1e-4
+    )  # (z(1 - .05/m) + .84162) / √150
+    assert statistic.questions_needed(statistic.detectable(0.3, 150), 0.3) == 150 or n_tests > 1
+    assert math.isnan(statistic.detectable(math.nan, 150))
 
 
 def test_questions_until_grows_with_the_noise():
     random = np.random.default_rng(4)
     effect = np.array([0.0, 0.0, 0.1])
     little, much = (frame(random.normal(0, sd, (40, 3)) + effect, 400) for sd in (0.1, 0.6))
-    few = questions_until(*little, HIGHEST, 0.5)
+    few = statistic.questions_until(*little, HIGHEST, 0.5)
     assert few == 40
-    assert questions_until(*much, HIGHEST, 0.5) > few
-    assert questions_until(*frame(np.zeros((40, 3)), 50), HIGHEST, 0.5) == math.inf
+    assert statistic.questions_until(*much, HIGHEST, 0.5) > few
+    assert statistic.questions_until(*frame(np.zeros((40, 3)), 50), HIGHEST, 0.5) == math.inf

@@ -1,7 +1,5 @@
 """The sweep of the weight of dense against BM25."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 
@@ -12,10 +10,8 @@ from lib.methods import METHODS
 
 FOUR = ["a0", "a1", "b0", "b1"]
 QUESTIONS = pd.DataFrame({"question_id": FOUR, "doc_name": ["A", "A", "B", "B"]})
-SPLIT = SimpleNamespace(
-    questions=QUESTIONS, filings=pd.DataFrame({"doc_name": ["A", "B"], "company": ["Acme", "Bolt"]})
-)
-FOLDS = make_folds(QUESTIONS, SPLIT.filings, "company", 2, 13)
+FILINGS = pd.DataFrame({"doc_name": ["A", "B"], "company": ["Acme", "Bolt"]})
+FOLDS = make_folds(QUESTIONS, FILINGS, "company", 2, 13)
 
 
 def swept(**by_question) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lib.book.allowed import check_generated, found_in, found_in_html, found_in_output
-from lib.show.display import escape, explorer_link
+from lib.show.markup import escape, explorer_link
 from lib.words import StudyError
 
 OURS = """::::{table} Caption. {download}`CSV <../tables/x-1.csv>`

@@ -7,7 +7,8 @@ import pytest
 from lib.analysis.facts import SOURCES, facts
 from lib.book.reported import caption, reported_page, rows_table, settings_table
 from lib.profile import load_profile
-from lib.show.display import escape, markdown_table
+from lib.show.display import markdown_table
+from lib.show.markup import escape
 
 STUDY = SimpleNamespace(profile=load_profile("default"))
 

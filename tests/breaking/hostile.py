@@ -16,16 +16,15 @@ import nbformat
 import pandas as pd
 import yaml
 
-from lib.analysis.failures import OF_PAGES
 from lib.book.allowed import OF_GLUE, check_generated
 from lib.book.build import run_jupyter_book
 from lib.data.dataset import read_dataset
 from lib.data.pages import extract_pages
 from lib.files import ROOT
 from lib.profile import load_profile
-from lib.show.display import escape, figure, label, note, table, verbatim
+from lib.show.display import figure, note, table
 from lib.show.figures import COLOURS, bars
-from lib.show.groups import caption
+from lib.show.markup import escape, label, verbatim
 from tests.conftest import DatasetFolder
 from tests.made import make_study
 
@@ -174,11 +173,10 @@ def _cells(study: SimpleNamespace, said: Sequence[str]) -> Iterator[nbformat.Not
         drawn, axes = plt.subplots(figsize=(4, 2))
         bars(axes, {label(text): frame.assign(mean=1.0)}, [label(text), "b"], COLOURS)
         axes.set_title(label(text))
-        asked = SimpleNamespace(question_id=text, kind=next(iter(OF_PAGES)))
         shown = [
             table(study, frame, f"table-{number}", "Of {who} ({dataset}).", "Best: {who}.", who=text),
             figure(study, drawn, f"figure-{number}", "Of {who}.", "Bars of {who}.", frame, "At {who}.", who=text),
-            figure(study, plt.figure(figsize=(1, 1)), f"page-{number}", caption(asked, text), "{who}", frame, who=text),
+            figure(study, plt.figure(figsize=(1, 1)), f"page-{number}", "{who}: {who}", "{who}", frame, who=text),
             note(verbatim(text)),
             note(f"- {escape(text)}\n- *{escape(text)}*"),
         ]

@@ -16,7 +16,8 @@ import pytest
 from extras.publish.verify import check_files
 from lib.book.allowed import found_in
 from lib.published import GENERATIONS_FILE, MANIFEST, METRICS_FILE, RESULTS, RUNS_FILE, Published, Stated
-from lib.show.display import as_csv, escape, is_computed, markdown_table, verbatim
+from lib.show.display import markdown_table
+from lib.show.markup import as_csv, escape, is_computed, verbatim
 from lib.store import Store
 from tests.breaking.damage import DAMAGES, Spoil, cases
 from tests.breaking.hostile import texts

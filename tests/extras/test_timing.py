@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from extras.timing import AskedAlone, KeptSlots, OwnRows, write_times
-from lib.analysis.frontier import TIME_COLUMNS, TIMES
+from lib.analysis.measured import TIME_COLUMNS, TIMES
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.method import Method

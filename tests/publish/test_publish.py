@@ -14,12 +14,11 @@ import pandas as pd
 import pytest
 
 from extras.publish import publish
-from lib.analysis.frontier import TIME_COLUMNS, TIMES, costs
 from lib.analysis.growth import GROWTH
+from lib.analysis.measured import TIME_COLUMNS, TIMES, times
 from lib.book import manifest
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
-from lib.metrics.frame import Metrics
 from lib.page_scorer import full
 from lib.page_scorer.pages import folds, load_scores
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
@@ -94,8 +93,7 @@ def test_answers_and_times_that_were_measured_are_published_and_read_there(study
     assert pd.read_csv(again.file(ANSWERS_FILE)).to_numpy().tolist() == [[*one] for one in answers]
     assert again.file(TIMES).read_bytes() == (study.home / TIMES).read_bytes()
     study.corpus.home = study.home / "elsewhere"
-    found = costs(study, Metrics(read_metrics(study.outputs / METRICS_FILE)), ["bm25"], "page_recall", 5)
-    assert found.loc[0, TIME_COLUMNS].tolist() == row
+    assert times(study).loc[0, TIME_COLUMNS].tolist() == row
 
 
 def test_publishing_twice_gives_the_same_bytes(study, results, repository, publish_study, open_small):

@@ -17,26 +17,18 @@ from lib.data.locate import open_dataset
 from lib.show.display import (
     PAGE_COMMENT,
     TYPE,
-    Markup,
-    as_csv,
-    escape,
-    explorer_link,
     figure,
     glue,
-    label,
     laid_out,
     markdown_table,
-    not_drawn,
     note,
     only_with_filings,
     p_value,
-    pages_in,
     shown_if,
-    smallest_type,
     table,
-    verbatim,
 )
-from lib.show.drawn import OF_DEMO, SHOWN_WIDTH
+from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
+from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
 from lib.show.pictures import draw_page, marked_lines
 from lib.words import NeedsFilings
 

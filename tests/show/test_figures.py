@@ -4,9 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lib.analysis.decomposition import METRIC_OF
-from lib.show import figures, groups
+from lib.show import chapters, figures
 from lib.show.drawn import smallest_type
 
 METHODS = ["bm25", "dense", "page_scorer_light_order_records"]
@@ -39,7 +41,7 @@ def names(drawn: plt.Figure) -> list[str]:
 
 
 def test_the_best_method_is_on_top_and_the_type_legible():
-    drawn = groups.decomposition_bars(summary(), METHODS, 5)
+    drawn = chapters.decomposition_bars(summary(), METHODS, 5)
     assert names(drawn)[0].startswith("Light page scorer")
     assert names(drawn)[-1] == "BM25"
     assert float(smallest_type(drawn)) >= 8
@@ -61,7 +63,7 @@ def test_a_bar_of_what_is_lost_adds_to_one_and_small_parts_have_no_number():
 
 
 def test_the_parts_of_a_bar_differ_in_lightness():
-    light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in groups.STEP_COLOURS.values()]
+    light = [np.dot(plt.matplotlib.colors.to_rgb(one), (0.3, 0.6, 0.1)) for one in chapters.STEP_COLOURS.values()]
     assert light == sorted(light)
     assert min(np.diff(light)) > 0.02
 
@@ -74,3 +76,35 @@ def test_of_two_joined_dots_the_first_is_hollow_and_a_missing_one_is_left_out():
     assert (first.get_markerfacecolor(), second.get_markerfacecolor()) == ("white", figures.COLOURS[0])
     assert [*first.get_xdata()] == [0.2, 0.3]
     assert names(drawn) == ["Dense", "BM25"]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=15))
+def test_labels_keep_their_gap_and_their_order_and_stay_if_they_are_apart(heights):
+    placed = figures.spread_labels(heights, 0.1)
+    assert (np.diff(placed[np.argsort(heights, kind="stable")]) > 0.1 - 1e-9).all()
+    assert figures.spread_labels([0.9, 0.1, 0.5], 0.2) == pytest.approx([0.9, 0.1, 0.5])
+    assert figures.spread_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
+
+
+def test_ranks_are_a_line_for_each_row_and_steep_ones_are_told_apart():
+    means = pd.DataFrame(
+        {"one": range(7, 0, -1), "two": [1, 6, 5, 4, 3, 2, 7]},
+        index=["dense", "bm25", "splade"] + ["hyde", "rerank", "hybrid_rrf", "ahead"],
+    )
+    (axes,) = chapters.ranks(means / 10).axes
+    lines = {line.get_ydata()[0]: line for line in axes.lines}
+    assert [*lines[1].get_ydata()] == [1, 7]
+    assert [*lines[7].get_ydata()] == [7, 1]
+    assert [lines[place].get_linestyle() for place in (1, 2, 7)] == ["--", "-", "-"]
+    assert lines[7].get_linewidth() > lines[2].get_linewidth()
+
+
+def test_lines_are_named_at_their_ends_and_all_but_the_first_of_a_set_are_dashed():
+    rows = [("one", "one", -1, -0.2), ("one", "one", 1, 0.1), ("one", "control", 1, 0.0), ("two", "two", 1, 0.4)]
+    found = pd.DataFrame(rows, columns=["set", "line", "words", "mean"]).assign(low=-0.3, high=0.5)
+    (axes,) = chapters.lines(found, "words", "words", {1, -1}).axes
+    drawn = [line for line in axes.lines if len(line.get_xdata()) and line.get_linestyle() in ("-", "--")]
+    assert [[-1, -0.2], [1, 0.1]] in [line.get_xydata().tolist() for line in drawn]
+    assert {text.get_text() for text in axes.texts} == {"one", "control", "two"}
+    assert [line.get_linestyle() for line in drawn].count("--") == 1
+    assert axes.get_xticks().tolist() == [-1, 1]

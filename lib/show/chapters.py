@@ -1,6 +1,6 @@
-"""Tables and figures of the breakdowns: where evidence is lost, recall by group, and failures by kind."""
+"""Figures of single chapters, which a short cell cannot draw."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,18 +8,16 @@ import pandas as pd
 
 from lib.analysis.breakdowns import MARK, Seen
 from lib.analysis.decomposition import METRIC_OF, STEPS
-from lib.analysis.failures import OF_PAGES
-from lib.metrics import METRIC_TITLES, METRICS
-from lib.show.display import Markup, escape, label
+from lib.metrics import METRIC_TITLES
 from lib.show.drawn import SHOWN_WIDTH
-from lib.show.figures import COLOURS, GREY, bars, label_rows
-from lib.show.pictures import draw_page
+from lib.show.figures import COLOURS, GREY, label_rows
+from lib.show.markup import label
 from lib.show.tables import title
-from lib.study import Study
 
 #: Ordered by lightness, so that they are read without colour: dark is found, light is lost early.
 STEP_COLOURS = {"found": "#08519C", "chunk": "#4292C6", "page": "#FDAE61", "document": "#E6E6E6"}
 MARKERS = "osD^v"
+STEEP = 5  # ranks between two sets by which a line of ranks is coloured
 
 
 def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) -> plt.Figure:
@@ -48,16 +46,6 @@ def decomposition_bars(summary: pd.DataFrame, methods: Sequence[str], k: int) ->
     return drawn
 
 
-def spread(frame: pd.DataFrame, name: str, metric: str) -> str:
-    """In words, between which groups a run's mean varies; small groups do not count."""
-    titled = METRICS[metric].in_words
-    part = frame[(frame["entry"] == name) & (frame["metric"] == metric) & ~frame["is_small"]]
-    if len(part) < 2:
-        return f"{titled} is not compared, as fewer than two groups are large enough"
-    means = part.set_index("group")["mean"]
-    return f"{titled} goes from {means.min():.2f} ({means.idxmin()}) to {means.max():.2f} ({means.idxmax()})"
-
-
 def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]) -> plt.Figure:
     """A panel per metric, a row per group, a mark per run with its 95 % interval; small groups are hollow."""
     sizes, step = frame.drop_duplicates("group").set_index("group"), 0.7 / len(seen)
@@ -80,31 +68,39 @@ def group_dots(frame: pd.DataFrame, seen: Sequence[Seen], metrics: Sequence[str]
     return drawn
 
 
-def kind_bars(table: pd.DataFrame, names: Sequence[str]) -> plt.Figure:
-    """How many misses of each kind (:func:`lib.analysis.failures.typology`), a bar per run, which are its columns
-    ``names``; kinds that never occur are left out."""
-    part = table[table[list(names)].sum(axis=1) > 0]
-    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, (0.2 + 0.12 * len(names)) * len(part) + 0.8))
-    counts = {name: pd.DataFrame({"mean": part[name]}) for name in names}
-    bars(axes, counts, [f"{row.kind}\n({row.step} step)" for row in part.itertuples()], COLOURS, 0.78)
-    axes.set(xlabel="missed gold pages", ylim=(len(part) - 0.5, -0.5), axisbelow=True)
-    axes.legend(fontsize=9, loc="lower right")
-    drawn.tight_layout()
+def ranks(means: pd.DataFrame) -> plt.Figure:
+    """The rank of each row (index) by its mean in two sets (columns): steep rises are thick, steep falls dashed."""
+    places = means.rank(ascending=False, method="first")
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 0.3 * len(places) + 0.8))
+    for name, row in places.iterrows():
+        rises = row.iloc[0] - row.iloc[1]
+        rising, falling = rises >= STEEP, -rises >= STEEP
+        colour, width = (COLOURS[1], 2.5) if rising else (COLOURS[0], 2) if falling else (GREY, 1)
+        axes.plot([0, 1], row, "o--" if falling else "o-", color=colour, lw=width, ms=4)
+        short = title(name).replace("filings matched by records", "matched").replace(", written context", "")
+        for place, side, away in ((0, "right", -0.05), (1, "left", 0.05)):
+            text = f"{short}  {means.loc[name].iloc[place]:.2f}"
+            axes.text(place + away, row.iloc[place], text, ha=side, va="center", fontsize=9)
+    axes.set(xticks=[0, 1], xticklabels=[*map(label, places)], xlim=(-1.6, 2.6), yticks=[])
+    axes.invert_yaxis()
+    axes.grid(visible=False)
+    axes.spines[["left", "bottom"]].set_visible(False)
     return drawn
 
 
-def caption(miss, question: str) -> str:
-    """The caption of a missed page's picture: the question, the kind of failure and its rule."""
-    said = f"*{miss.kind}*: {OF_PAGES[miss.kind].says}"
-    return Markup(f"{escape(miss.question_id)}: {escape(question)} {said}.")
-
-
-def page_pair(study: Study, miss, evidence: str) -> plt.Figure:
-    """The gold page of a row of missed pages with its evidence marked, beside the page that came instead."""
-    drawn, (left, right) = plt.subplots(1, 2, figsize=(SHOWN_WIDTH, 5))
-    draw_page(left, study, miss.doc_name, int(miss.page), evidence, 100)
-    draw_page(right, study, miss.shown_doc, int(miss.shown_page), "", 100)
-    left.set_title(f"gold: {left.get_title()}", fontsize=9, color=STEP_COLOURS["found"])
-    right.set_title(f"retrieved: {right.get_title()}", fontsize=9, color=STEP_COLOURS["document"])
-    drawn.tight_layout()
+def lines(found: pd.DataFrame, x: str, xlabel: str, ticks: Iterable[float]) -> plt.Figure:
+    """BM25 − dense (mean, low, high) against ``x``: a colour per ``set``, and in it a line per ``line``, the first one
+    solid and any other dashed, named at its end."""
+    drawn, axes = plt.subplots(figsize=(SHOWN_WIDTH, 3.8))
+    for colour, (_, of) in zip(COLOURS, found.groupby("set", sort=False), strict=False):
+        for number, (name, part) in enumerate(of.groupby("line", sort=False)):
+            part = part.drop_duplicates(x).sort_values(x)
+            ends = abs(part[["low", "high"]].to_numpy() - part[["mean"]].to_numpy()).T
+            form, fill = ("o--", "none") if number else ("o-", colour)
+            axes.errorbar(part[x], part["mean"], ends, fmt=form, mfc=fill, ms=5, capsize=2, lw=1.4, color=colour)
+            end = part[[x, "mean"]].iloc[-1]
+            axes.annotate(label(name), end, (8, 0), textcoords="offset points", va="center", fontsize=9, color=colour)
+    axes.axhline(0, color=GREY, lw=0.8)
+    axes.set(xlabel=xlabel, ylabel="BM25 − dense, page recall", xticks=sorted(ticks))
+    axes.set_xlim(right=found[x].max() + 0.32 * (found[x].max() - found[x].min()))  # for the names
     return drawn
