@@ -166,3 +166,10 @@ def test_the_chapters_that_something_has_changed_for_run_again(built, what):
 def test_what_a_chapter_used_is_forgotten_before_it_runs_again(built):
     notebooks.forget_stages(built, ["01_data"])
     assert {record["chapter"] for record in notebooks.read_stages(built)} == {"02_oracles"}
+
+
+@pytest.mark.parametrize(("name", "read"), [("stages.jsonl", notebooks.read_stages), ("x.json", None)])
+def test_a_cut_file_of_the_outputs_is_told(tmp_path, name, read):
+    (tmp_path / name).write_text('{"stage": "a"')
+    with pytest.raises(StudyError, match=f"{name} is damaged .*; remove it and run the command again"):
+        read(SimpleNamespace(outputs=tmp_path)) if read else notebooks.read_json(tmp_path / name)

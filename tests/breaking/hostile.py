@@ -108,13 +108,9 @@ def write_dataset(root: Path, secret: Path) -> Path:
 
 
 def build_dataset(folder: Path, secret: Path) -> Path:
-    """The book of a hostile dataset whose language model writes hostile text, too; the folder of its HTML."""
-    return build_book(folder, write_dataset(folder / "mine", secret), texts(secret))
-
-
-def build_book(folder: Path, data: Path, said: Sequence[str]) -> Path:
-    """The whole book of a dataset, made in a copy of this checkout whose language model writes these texts in turn; the
+    """The book of a hostile dataset, made in a copy of this checkout whose language model writes hostile text, too; the
     folder of its HTML."""
+    data, said = write_dataset(folder / "mine", secret), texts(secret)
     checkout, model = folder / "checkout", folder / "model"
     ignored = shutil.ignore_patterns("_build", "__pycache__", ".ipynb_checkpoints")
     for name in COPIED:

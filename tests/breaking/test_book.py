@@ -5,9 +5,11 @@ Once in every kind of output, and once in the whole book of a dataset that has i
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from lxml import html
 
+from lib.book.notebooks import chapters
 from lib.data.dataset import read_dataset
 from lib.data.pages import check_gold, extract_pages
 from tests.breaking import hostile
@@ -38,6 +40,18 @@ def of_dataset(secret, tmp_path_factory) -> Path:
 
 def pages_of(site: Path) -> list[Path]:
     return [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
+
+
+def test_the_book_of_an_own_folder_has_every_chapter_and_the_recall_of_its_questions(of_dataset):
+    assert [name for name in chapters() if not (of_dataset / "notebooks" / f"{name}.html").is_file()] == []
+    data = (of_dataset / "notebooks" / "01_data.html").read_text()
+    assert "Synthetic demo" not in data
+    [path] = (of_dataset.parents[3] / "artifacts" / "mine").glob("*/summary.csv")
+    rows = pd.read_csv(path).query("condition == 'standard' and metric == 'page_recall' and k == 5")
+    questions = pd.read_parquet(path.with_name("questions.parquet"))
+    assert {"bm25", "dense", "ahead", "page_scorer"} <= {*rows["method"]}
+    assert (set(rows["n"]), set(rows["n_companies"])) == ({len(questions)}, {questions["company"].nunique()})
+    assert 0 < rows["mean"].max() <= 1
 
 
 @pytest.mark.parametrize("name", ["of_outputs", "of_dataset"])

@@ -19,7 +19,7 @@ from lib.published import GENERATIONS_FILE, MANIFEST, METRICS_FILE, RESULTS, RUN
 from lib.show.display import markdown_table
 from lib.show.markup import as_csv, escape, is_computed, verbatim
 from lib.store import Store
-from tests.breaking.damage import DAMAGES, Spoil, cases
+from tests.breaking.damage import DAMAGES, Spoil, below, cases
 from tests.breaking.hostile import texts
 
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
@@ -47,8 +47,7 @@ def root(tmp_path_factory) -> Path:
 def spoilt(root: Path, name: str, spoil: Spoil) -> Iterator[None]:
     """A file is spoilt, or is new, within, and all is as before afterwards."""
     path = root / name
-    is_new, content = not path.parent.exists(), path.read_bytes() if path.exists() else None
-    path.parent.mkdir(exist_ok=True)
+    content = path.read_bytes() if path.exists() else None
     spoil(path)
     try:
         yield
@@ -56,8 +55,6 @@ def spoilt(root: Path, name: str, spoil: Spoil) -> Iterator[None]:
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
         if content is not None:
             path.write_bytes(content)
-        elif is_new:
-            path.parent.rmdir()
 
 
 def holding(content: bytes) -> Spoil:
@@ -93,7 +90,7 @@ for name in KINDS:
     FAULTS |= {f"{name}: {what}": (name, spoil, name) for what, spoil in DAMAGES.items()}
 for name, other in pairwise(KINDS):
     FAULTS[f"{name}: is {other}"] = (name, partial(shutil.copyfile, DEMO / other), name)
-for name in ("more.csv", ".hidden", "runs/standard.parquet", "shown/tables/more.csv"):
+for name in ("more.csv", ".hidden", "shown/tables/more.csv"):
     FAULTS[f"{name}: is new"] = (name, holding(b"x"), name)
 
 
@@ -135,35 +132,14 @@ def test_a_damaged_stored_result_is_not_used(root, stage, key, path, spoil):
         assert Published(root).find(stage, key) is None
 
 
-FRAME = pd.DataFrame({"method": ["bm25", "dense"], "value": [0.25, 0.5]})
-RESULT = ("public frame", "private frame", "value", "file")
-
-
-def read(root: Path, kind: str) -> bool:
-    """Whether a result is the right one, read or made anew."""
-    store, params = Store(root, say=lambda line: None), {"kind": kind}
-    if "frame" in kind:
-        return store.kept(kind, params, lambda: FRAME, public=kind == "public frame").equals(FRAME)
-    if kind == "value":
-        return store.kept(kind, params, lambda: {"a": [1.5]}) == {"a": [1.5]}
-    entry = store.get(kind, params, lambda target: (target / "rows.npy").write_bytes(b"rows"))
-    return (entry.path / "rows.npy").read_bytes() == b"rows"
-
-
-def entry_of(root: Path, kind: str) -> Path:
-    """Where a result lies."""
-    return next(path for path in (root / kind).iterdir() if not path.name.startswith(("damaged", ".")))
-
-
 def restated(path: Path, **changes: object) -> None:
     record = json.loads((path / "entry.json").read_text())
     (path / "entry.json").write_text(json.dumps(record | changes))
 
 
 def taken_from_another(path: Path) -> None:
-    kind = next(one for one in RESULT if one != path.parent.name)
     shutil.rmtree(path)
-    shutil.copytree(entry_of(path.parents[1], kind), path)
+    shutil.copytree(path.with_name(Store(path.parents[1]).key("a", {"b": 2})), path)
 
 
 ENTRIES = {
@@ -178,17 +154,18 @@ ENTRIES = {
     "the entry of another result": taken_from_another,
 }
 for what, spoil in DAMAGES.items():
-    ENTRIES[f"first file: {what}"] = lambda path, spoil=spoil: spoil(min(path.iterdir()))
-    ENTRIES[f"second file: {what}"] = lambda path, spoil=spoil: spoil(max(path.iterdir()))
+    ENTRIES |= {f"{name}: {what}": below(name, spoil) for name in ("entry.json", "rows.npy")}
 
 
-@pytest.mark.parametrize("kind", RESULT)
 @cases("spoil", ENTRIES)
-def test_a_damaged_entry_of_the_store_is_made_anew(tmp_path, kind, spoil):
-    assert all(read(tmp_path, one) for one in RESULT)
-    assert len(list(entry_of(tmp_path, kind).iterdir())) == 2
-    spoil(entry_of(tmp_path, kind))
-    assert read(tmp_path, kind)
+def test_a_damaged_entry_of_the_store_is_made_anew(tmp_path, spoil):
+    def made(number: int) -> Path:
+        store = Store(tmp_path, say=lambda line: None)
+        return store.get("a", {"b": number}, lambda target: (target / "rows.npy").write_text(str(number))).path
+
+    first, _ = made(1), made(2)
+    spoil(first)
+    assert (made(1) / "rows.npy").read_text() == "1"
 
 
 HOSTILE = texts(Path("/tmp/secret.txt"))
