@@ -145,7 +145,7 @@ def test_what_is_not_there_or_no_value_is_one_sentence(tmp_path, monkeypatch, ar
     assert re.match(f"error: {wanted}", sentence(run(*arguments.split())))
 
 
-@pytest.mark.parametrize("arguments", ["book --jobs -1", "cook", "answers"])
+@pytest.mark.parametrize("arguments", ["book --jobs -1", "cook", "export-scorer"])
 def test_a_wrong_option_is_refused_with_usage(arguments):
     result = run(*arguments.split())
     assert result.exit_code == 2

@@ -56,8 +56,6 @@ def search(
     n_pages = study.profile.page_scorer.pages if n_pages is None else n_pages
     if not 1 <= n_pages <= KEPT:
         raise StudyError(f"pages is {n_pages}: choose a number from 1 to {KEPT}, as many as page scores keep")
-    if order not in ORDERS:
-        raise ValueError(f"order {order!r}: choose one of {', '.join(ORDERS)}")
     pages, page_scores = pages_of_chunks(study), comparable(study, page_scores, candidates)
     ranked = rank_pages(page_scores, pages, candidates, n_pages)
     scores = chunks_on_pages(base_chunk_scores(study), ranked, pages)

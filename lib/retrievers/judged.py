@@ -60,9 +60,8 @@ def judged_pairs(study: Search) -> pd.DataFrame:
 
 def ranks_in(text: str | None, n: int) -> list[int]:
     """The ranks up to ``n`` whose numbers, from 0, a text contains, in ascending order; all where it contains none."""
-    return sorted({int(number) + 1 for number in re.findall(r"\d+", text or "")} & {*range(1, n + 1)}) or [
-        *range(1, n + 1)
-    ]
+    every = range(1, n + 1)
+    return sorted({int(number) + 1 for number in re.findall(r"\d+", text or "")} & {*every}) or [*every]
 
 
 def choices(study: Search, run: pd.DataFrame) -> dict[str, list[int]]:

@@ -39,6 +39,7 @@ def test_before_the_run_it_says_what_will_happen(look):
     assert "embedder: BAAI/bge-m3, 2.2 GiB, to be downloaded, a PyTorch file that is read as tensors only" in text
     assert "GPU: GPU of tests with 24 GiB, and Qwen/Qwen2.5-7B-Instruct needs 18 GiB" in text
     assert "hours for 84 filings and 150 questions" in text
+    assert 0 < preflight.estimate_s(PAPER, 10, 150) < preflight.estimate_s(PAPER, 100, 150)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,3 @@ def test_before_the_run_it_says_what_will_happen(look):
 def test_one_wrong_thing_ends_in_a_sentence(look, change, sentence):
     with pytest.raises(StudyError, match=sentence):
         look(**change)
-
-
-def test_more_filings_take_longer():
-    assert 0 < preflight.estimate_s(PAPER, 10, 150) < preflight.estimate_s(PAPER, 100, 150)

@@ -180,13 +180,12 @@ def test_what_was_timed_is_not_timed_again_unless_that_is_wanted_and_a_method_wi
     assert [line.partition(":")[0] for line in work.said] == ["indexed"]
 
 
-def test_an_index_that_is_missing_is_not_computed_for_hours(study, work, tmp_path):
+def test_an_index_that_is_missing_is_not_computed_for_hours_and_a_question_has_a_digest_of_its_own(
+    study, work, tmp_path
+):
     rows = OwnRows(tmp_path / "cache.sqlite", study.cache, {}, work.clock)
     with pytest.raises(StudyError, match="windows: rows of the index are missing"):
         rows.rows({}, ["a text"], lambda texts: np.zeros((len(texts), 1)), label="windows")
-
-
-def test_a_question_has_another_digest_than_the_questions(study, tmp_path, work):
     alone = AskedAlone(study, "indexed", tmp_path, {}, work.clock, None)
     alone.ask(study.questions.iloc[[0]])
     assert alone.digest("questions") != study.digest("questions")

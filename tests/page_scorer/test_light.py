@@ -13,15 +13,8 @@ from lib.page_scorer.residual import SCALE, FoldData, LightScorer, Plan, gold_lo
 from lib.profile import Settings
 
 N_QUESTIONS, N_PAGES, DIMENSION = 60, 300, 16
-SETTINGS = Settings(
-    rank=16,
-    learning_rates=[0.02, 0.001],
-    max_steps=20,
-    check_every=20,
-    sides=["question", "both"],
-    inner_folds=3,
-    seed=1,
-)
+SETTINGS = {"rank": 16, "learning_rates": [0.02, 0.001], "sides": ["question", "both"], "inner_folds": 3, "seed": 1}
+SETTINGS = Settings(SETTINGS | {"max_steps": 20, "check_every": 20})
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

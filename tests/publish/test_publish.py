@@ -41,17 +41,6 @@ def lines_of(root: Path) -> list[dict]:
 
 
 @pytest.fixture
-def quoting(tmp_path) -> Path:
-    """A folder with a drawing of a question in two lines."""
-    drawn, axes = plt.subplots()
-    axes.set_title(textwrap.fill(QUESTIONS["q1"], 40))
-    (tmp_path / "quoting").mkdir()
-    drawn.savefig(tmp_path / "quoting" / "asked.svg")
-    plt.close(drawn)
-    return tmp_path / "quoting"
-
-
-@pytest.fixture
 def refusal(study, repository, publish_study):
     """Why a study is not published; what was published stays as it is."""
 
@@ -81,6 +70,7 @@ def test_published_files_hold_ids_and_numbers_but_no_text_and_the_manifest_lists
     assert stages["digests/chunks"]["files"]["value.json"]["path"] == "stored/digests/chunks/value.json.gz"
     assert stages["summary"]["files"]["summary.csv"]["path"] == "summary.csv"
     assert "files" not in stages["pages"]
+    assert files(results.root / "shown") == {"tables/counts.csv": b"n\n3\n"}  # another table quotes a question
 
 
 def test_answers_and_times_that_were_measured_are_published_and_read_there(study, results, publish_study):
@@ -96,20 +86,19 @@ def test_answers_and_times_that_were_measured_are_published_and_read_there(study
     assert times(study).loc[0, TIME_COLUMNS].tolist() == row
 
 
-def test_publishing_twice_gives_the_same_bytes(study, results, repository, publish_study, open_small):
-    """Also after a commit of the results, from a new book that takes all from the store."""
+def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commit(
+    study, results, repository, publish_study, open_small
+):
     before, readme = files(results.root), (repository / "README.md").read_text()
     assert re.fullmatch(r"before\n.*the best ordinary method \(BM25, first 5 chunks\).*after\n", readme, re.S)
     assert "as it was" not in readme
-    publish_study(study)
-    assert files(results.root) == before
-    assert (repository / "README.md").read_text() == readme
     commit(repository)
     again = open_small(study.home.parents[1], results)
     (again.outputs / "stages.jsonl").unlink()
     write_whole(again)
     assert {entry.origin for entry in again.store.log.values()} == {"reused"}
     assert files(publish_study(again).root) == before
+    assert (repository / "README.md").read_text() == readme
 
 
 def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publish_study, open_small, tmp_path):
@@ -159,14 +148,6 @@ def test_a_fold_is_published_before_the_last_is_trained(study, publish_study, op
     assert np.array_equal(load_scores(elsewhere, found), load_scores(study, entry))
 
 
-def test_a_run_under_another_key_is_recorded_without_files(study, tmp_path):
-    made = json.loads((study.outputs / "manifest.json").read_text())
-    record = next(one for one in made["stages"] if one["stage"] == "runs/standard/bm25")
-    made["runs"]["standard/bm25"]["key"] = "another"
-    assert "files" not in publish.publish_entry(study, record, tmp_path / "stored", made)
-    assert not (tmp_path / "stored").exists()
-
-
 def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
     records = lines_of(results.root)
     first = next(record for record in records if record["question_id"] == "q1")
@@ -185,25 +166,21 @@ def test_what_was_written_of_a_filing_is_published_and_what_is_of_nothing_stays(
     assert reports[0].startswith("publish: 1 texts that quote a filing at length or another question, or are of no")
 
 
-def test_a_table_that_quotes_a_question_stays_here(results):
-    assert files(results.root / "shown") == {"tables/counts.csv": b"n\n3\n"}
-
-
-def test_a_drawing_that_quotes_a_question_in_two_lines_stays_here_and_is_seen(study, quoting, tmp_path):
+def test_a_drawing_that_quotes_a_question_in_two_lines_stays_here_and_is_seen(study, tmp_path):
+    drawn, axes = plt.subplots()
+    axes.set_title(textwrap.fill(QUESTIONS["q1"], 40))
+    (tmp_path / "quoting").mkdir()
+    drawn.savefig(tmp_path / "quoting" / "asked.svg")
+    plt.close(drawn)
     quotes = publish.quotations_of(study)
     with pytest.raises(StudyError, match="asked.svg contains text of the dataset: “what were the net sales"):
-        publish.check_texts(quoting, quotes)
-    quoting.joinpath("asked.svg").replace(study.write("figures/asked.svg", ""))
+        publish.check_texts(tmp_path / "quoting", quotes)
+    (tmp_path / "quoting" / "asked.svg").replace(study.write("figures/asked.svg", ""))
     shown = nbformat.v4.new_output("display_data", {"text/markdown": "::::{figure} ../figures/asked.svg\n::::"})
     cell = nbformat.v4.new_code_cell("figure(study)", outputs=[shown])
     study.write("notebooks/01_data.ipynb", nbformat.writes(nbformat.v4.new_notebook(cells=[cell])))
     publish.write_shown(study, tmp_path / "to", quotes, lambda line: None)
     assert not (tmp_path / "to").exists()
-
-
-def test_results_without_a_book_are_refused(study, refusal):
-    (study.outputs / "manifest.json").unlink()
-    assert "there is nothing to publish; run make book DATASET=financebench PROFILE=default first" in refusal()
 
 
 def leave_out(study):
@@ -227,6 +204,9 @@ def keep_texts(study):
 
 
 REFUSED = {
+    "there is nothing to publish; run make book DATASET=financebench PROFILE=default first": lambda study: (
+        study.outputs / "manifest.json"
+    ).unlink(),
     "the results were made by commit 0000": partial(with_manifest, commit="0000"),
     "the results were made from other files of financebench": partial(with_manifest, fingerprint="0000"),
     "uncommitted changes of the code (git status lists them); commit or remove them": lambda study: (

@@ -16,7 +16,7 @@ from lib.data.dataset import read_dataset
 from lib.evaluation import read_metrics
 from lib.files import digest_of_file
 from lib.options import Names
-from lib.published import MANIFEST, METRICS_FILE, RUNS_FILE, Published
+from lib.published import MANIFEST, METRICS_FILE, Published
 from lib.studies import OUTPUTS_VARIABLE
 from lib.typed import table_bytes
 from lib.words import DatasetError, StudyError
@@ -128,28 +128,13 @@ def test_without_filings_recall_is_computed_from_the_runs_and_a_dataset_that_is_
 def test_numbers_and_means_that_were_changed_are_found_and_named(reports, results):
     summary = (results.root / "summary.csv").read_text()
     republish(results, "summary.csv", summary.replace("1.000000", "0.900000").encode())
-    assert not verify.verify(Names(), ["bm25"], say=reports.append)
-    assert "differs: summary.csv has mean 0.9, the metrics give 1.000000: oracle-document/bm25, doc_mrr@3" in reports
     with_recall(results, 0.25)
     assert not verify.verify(Names(), ["bm25"], say=reports.append)
     assert "differs: bm25, standard, q1, page_recall@5: published 0.25, now 1.0" in reports
     assert reports[-1].endswith("1 differs")
-
-
-def test_every_file_or_run_that_is_changed_missing_or_not_listed_is_named(results):
-    stated, runs = results.root / MANIFEST, (results.root / RUNS_FILE).read_bytes()
-    manifest = json.loads(stated.read_text())
-    del manifest["runs"]["standard/bm25"]
-    stated.write_text(json.dumps(manifest))
-    with pytest.raises(StudyError, match=r"\n  the run standard/bm25 is not the one of the manifest$"):
-        verify.check_files(Published(results.root))
-    (results.root / RUNS_FILE).write_bytes(runs[:-1])
-    (results.root / "summary.csv").unlink()
-    (results.root / "shown" / "more.csv").write_text("n\n3\n")
-    said = ["3 files are not as published; restore them with git", "summary.csv is missing"]
-    said += ["shown/more.csv is not in the manifest", "runs.parquet is not the published one"]
-    with pytest.raises(StudyError, match="\n  ".join(said)):
-        verify.check_files(Published(results.root))
+    with_recall(results, 1.0)
+    assert not verify.verify(Names(), ["bm25"], say=reports.append)
+    assert "differs: summary.csv has mean 0.9, the metrics give 1.000000: oracle-document/bm25, doc_mrr@3" in reports
 
 
 def test_what_is_not_published_or_not_known_is_told(reports, monkeypatch):

@@ -42,11 +42,12 @@ def test_softmax_equals_scipy_s(scores):
 
 def test_softmax_keeps_the_first_candidates_of_dense_and_mixes_shares(fake_study, monkeypatch):
     monkeypatch.setattr(convex, "N_DENSE", 2)
-    study = fake_study(["a?"], ["text"] * 4, {})
-    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1, 9]]), np.log([[4, 1, 5, 9]])
-    both = convex.scaled(study, np.array([[True, True, True, False]]), "softmax")
+    study = fake_study(["a?", "b?"], ["text"] * 4, {})
+    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1, 9]] * 2), np.log([[4, 1, 5, 9]] * 2)
+    both = convex.scaled(study, np.array([[True, True, True, False], [False, False, False, True]]), "softmax")
     # dense: 1/4 and 3/4 of its first two, of ties the first; BM25: 4/10 and 1/10 of all three
-    np.testing.assert_allclose(mix(*both, 0.5), [[0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE, NONE]])
+    by_hand = [0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE, NONE]
+    np.testing.assert_allclose(mix(*both, 0.5), [by_hand, [NONE, NONE, NONE, 1]])
 
 
 def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(fake_study, monkeypatch):

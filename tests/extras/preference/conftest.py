@@ -14,16 +14,8 @@ from lib.study import Study
 
 COMPANIES = "ash birch cedar dogwood".split()
 SETTINGS = {"context": "oracle-page", "rejected": "bm25", "right_from": 0.5, "n_folds": 2, "seed": 13, "method": "full"}
-SETTINGS |= {
-    "rank": 4,
-    "alpha": 8,
-    "beta": 0.1,
-    "learning_rate": 1e-3,
-    "epochs": 2,
-    "batch_size": 4,
-    "pairs_at_once": 2,
-}
-SETTINGS |= {"warmup": 0.0, "max_tokens": 1024, "train_precision": "float32", "checkpoint_every": 2}
+SETTINGS |= {"rank": 4, "alpha": 8, "beta": 0.1, "learning_rate": 1e-3, "epochs": 2, "batch_size": 4}
+SETTINGS |= {"pairs_at_once": 2, "warmup": 0.0, "max_tokens": 1024, "train_precision": "float32", "checkpoint_every": 2}
 SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2}
 SHAPE |= {"intermediate_size": 64, "max_position_embeddings": 2048, "initializer_range": 0.2}
 CHAT = (
