@@ -33,7 +33,8 @@ from lib.words import FILING_COLUMNS, RUN_COLUMNS, StudyError
 RESULTS = ROOT / "book" / "results"
 MANIFEST, RUNS_FILE, METRICS_FILE = "manifest.json", "runs.parquet", "metrics.parquet"
 ANSWERS_FILE, GENERATIONS_FILE = "answers.csv.gz", "generations.jsonl.gz"
-RUNS_STORED = ["condition", "method", "question_id", "rank", "chunk_id", "score"]
+OF_RUN = ["condition", "method"]
+RUNS_STORED = [*OF_RUN, "question_id", "rank", "chunk_id", "score"]
 EXPORT_LEVEL = 1  # of compression of what each book writes
 LETTERS = {"": str, "upper": str.upper, "lower": str.lower}
 PUBLISHED_COLUMNS = ["question_id", "question_type", "doc_name", "doc_type", "company", "gold_pages"]
@@ -162,14 +163,13 @@ class Published:
 
     @cached_property
     def _rows_of_metrics(self) -> dict[tuple[str, str], np.ndarray]:
-        return rows_of_runs(self.metrics)
+        return self.metrics.groupby(OF_RUN, observed=True).indices
 
     @cached_property
     def filings(self) -> pd.DataFrame:
         """FILING_COLUMNS."""
         found = self._read("filings.csv", read_csv, FILING_COLUMNS)
-        twice = found.loc[found["doc_name"].duplicated(), "doc_name"]
-        if len(twice):
+        if twice := found.loc[found["doc_name"].duplicated(), "doc_name"].tolist():
             raise self._refused("filings.csv", [f"the filing {name} is listed twice" for name in twice])
         return found
 
@@ -188,8 +188,7 @@ class Published:
         """The dataset without its texts, in the dataset's order."""
         read = partial(read_csv, gold_pages=str)
         table, known = self._read("questions.csv", read, PUBLISHED_COLUMNS), set(self.filings["doc_name"])
-        twice = table.loc[table["question_id"].duplicated(), "question_id"]
-        wrong = [f"question {name} is listed twice" for name in twice]
+        wrong = [f"question {name} is listed twice" for name in table["question_id"][table["question_id"].duplicated()]]
         for row in table.itertuples():
             if not re.fullmatch(r"[0-9]{1,9}( [0-9]{1,9})*", str(row.gold_pages)):
                 wrong.append(f"the gold pages of question {row.question_id} are no page numbers: {row.gold_pages!r}")
@@ -234,7 +233,7 @@ class Runs(Mapping[tuple[str, str], pd.DataFrame]):
     """Runs (RUN_COLUMNS) of a table of RUNS_STORED by condition and method, each made when it is asked for."""
 
     def __init__(self, table: pd.DataFrame):
-        self.table, self._rows = table, rows_of_runs(table)
+        self.table, self._rows = table, table.groupby(OF_RUN, observed=True).indices
         self.chunks = placed(table["chunk_id"].cat.categories.to_series())
 
     def __getitem__(self, place: tuple[str, str]) -> pd.DataFrame:
@@ -254,15 +253,6 @@ def by_question(runs: pd.DataFrame, questions: pd.DataFrame) -> pd.DataFrame:
     """Runs, one under the other, with each question's rows together: they are alike, so that the file is smaller."""
     place = pd.Index(questions["question_id"]).get_indexer(runs["question_id"])
     return runs.iloc[np.argsort(place, kind="stable")]
-
-
-def rows_of_runs(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
-    """The rows of each condition and method (categories), in the order of their questions and ranks."""
-    codes = table["condition"].cat.codes.to_numpy(int) * 10_000 + table["method"].cat.codes.to_numpy()
-    order = np.argsort(codes, kind="stable")
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    names = table.iloc[order[starts]][["condition", "method"]].itertuples(index=False, name=None)
-    return dict(zip(names, np.split(order, starts[1:]), strict=False))  # of an empty table: no name, one empty part
 
 
 def questions_csv(questions: pd.DataFrame) -> str:

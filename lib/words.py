@@ -1,6 +1,5 @@
 """The words of the study as types: conditions, frames and the errors a person can act on."""
 
-import re
 from typing import Literal, get_args
 
 Condition = Literal["standard", "oracle-document", "oracle-page"]
@@ -34,14 +33,6 @@ class NeedsFilings(StudyError):
 def chunk_id(doc_name: str, page: int, number: int) -> str:
     """The id of a page's chunk, both numbered from 0: ``3M_2018_10K#p0049#c00``."""
     return f"{doc_name}#p{page:04d}#c{number:02d}"
-
-
-def place_of(chunk_id: str) -> tuple[str, int]:
-    """The filing and the page that a chunk id names; a ValueError where it is none."""
-    found = re.fullmatch(r"(.+)#p(\d+)#c\d+", chunk_id)
-    if not found:
-        raise ValueError(f"{chunk_id!r} is no chunk id, such as 3M_2018_10K#p0049#c00")
-    return found[1], int(found[2])
 
 
 def doc_type_label(doc_type: str) -> str:

@@ -2,10 +2,9 @@
 
 import gzip
 import json
-import subprocess
-import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.files import ROOT, digest_of, exclusively
-from lib.store import RECORD, Store
+from lib.files import digest_of, exclusively
+from lib.store import RECORD, Entry, Store
 from lib.typed import content_digest
 
 
@@ -99,27 +98,22 @@ def test_what_could_not_be_computed_leaves_nothing_and_use_is_reported_once(open
     assert told == [(*reference, "absent"), (*reference, "absent"), (*reference, "computed")]
 
 
-WORKER = """
-import sys, time
-from pathlib import Path
-from lib.store import Store
+def test_two_at_once_compute_an_entry_once_and_waiting_is_no_part_of_its_time(open_store):
+    compute = Computation()
 
-def compute(target):
-    with open(sys.argv[2], "a") as file:
-        file.write("computed ")
-    time.sleep(1)
-    (target / "result.txt").write_text("once")
+    def slowly(target: Path) -> None:
+        time.sleep(0.3)
+        compute(target)
 
-entry = Store(Path(sys.argv[1])).get("stage", {}, compute)
-print(entry.origin, entry.wall_s < 2, (entry.path / "result.txt").read_text())
-"""
+    def nested(number: int) -> float:
+        store = open_store()
+        outer = store.get("outer", {"number": number}, lambda target: entries.append(store.get("stage", {}, slowly)))
+        return outer.wall_s
 
-
-def test_two_processes_compute_an_entry_once(tmp_path):
-    command = [sys.executable, "-c", WORKER, str(tmp_path / "store"), str(tmp_path / "count")]
-    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    assert sorted(one.communicate(timeout=60)[0].strip() for one in both) == ["computed True once", "reused True once"]
-    assert (tmp_path / "count").read_text() == "computed "
+    entries: list[Entry] = []
+    with ThreadPoolExecutor(2) as pool:
+        assert max(pool.map(nested, range(2))) < 0.3
+    assert (sorted(entry.origin for entry in entries), compute.n_calls) == (["computed", "reused"], 1)
 
 
 def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):

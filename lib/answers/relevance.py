@@ -19,8 +19,8 @@ from lib.models.index import encode_queries
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.retrievers.rewritten import one_line
+from lib.runs import placed
 from lib.study import Study
-from lib.words import place_of
 
 SYSTEM = "You write questions."
 TEMPLATE = "Write the question that has this answer, and nothing else.\n\nAnswer: {answer}"
@@ -56,5 +56,4 @@ def hand_labels() -> pd.DataFrame:
 def labelled_pairs() -> pd.DataFrame:
     """The labelled pairs as a run names chunks: question_id, chunk_id, doc_name and page."""
     pairs = hand_labels()[["question_id", "chunk_id"]]
-    doc_names, pages = zip(*map(place_of, pairs["chunk_id"]), strict=True)
-    return pairs.assign(doc_name=doc_names, page=pages)
+    return pairs.join(placed(pairs["chunk_id"])[["doc_name", "page"]])

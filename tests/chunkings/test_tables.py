@@ -16,7 +16,8 @@ from lib.chunkings.tables import grid_of, joined_tables
 from lib.data.chunks import count_tokens
 from lib.models.index import windows
 from lib.retrievers import dense
-from lib.words import CHUNK_COLUMNS, place_of
+from lib.runs import placed
+from lib.words import CHUNK_COLUMNS
 from tests.chunkings.conftest import PROSE, SALES, made_up
 
 KINDS = st.sampled_from(["title", "text", "table", "furniture"])
@@ -79,7 +80,7 @@ def test_chunks_of_elements_are_spans_without_blanks_at_their_ends():
     assert chunks[["start", "end"]].to_numpy().tolist() == [[2, 13], [0, 4]]
 
 
-def placed(*rows: tuple[str, ...]) -> list[list[list]]:
+def cells_of(*rows: tuple[str, ...]) -> list[list[list]]:
     """Rows of a label and figures that end at 300, 400 …, as cells with places."""
     return [
         [[row[0], 50, 150]] * bool(row[0])
@@ -95,8 +96,8 @@ def two_tables(upper: list, between: str, lower: list) -> pd.DataFrame:
 
 
 def test_a_table_that_goes_on_below_a_label_is_one():
-    upper = placed(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
-    lower = placed(("Debt", "1", "2"), ("Equity", "6", "6"))
+    upper = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
+    lower = cells_of(("Debt", "1", "2"), ("Equity", "6", "6"))
     (whole,) = joined_tables(two_tables(upper, "LIABILITIES\n", lower)).itertuples()
     assert (whole.kind, whole.text, whole.start, whole.end) == ("table", "upper\nLIABILITIES\nlower\n", 0, 24)
     assert [row[0][0] for row in json.loads(whole.rows)] == ["2018", "Cash", "Assets", "LIABILITIES", "Debt", "Equity"]
@@ -105,19 +106,19 @@ def test_a_table_that_goes_on_below_a_label_is_one():
 @pytest.mark.parametrize(
     ("between", "lower"),
     [
-        ("LIABILITIES\n", placed(("", "2018", "2017"), ("Debt", "1", "2"))),
+        ("LIABILITIES\n", cells_of(("", "2018", "2017"), ("Debt", "1", "2"))),
         ("LIABILITIES\n", [[["Debt", 50, 90], ["1", 340, 350], ["2", 440, 450]]] * 2),
-        ("The following table shows what the company owes and to whom it owes that.\n", placed(("Debt", "1", "2"))),
+        ("The following table shows what the company owes and to whom it owes that.\n", cells_of(("Debt", "1", "2"))),
     ],
     ids=["heads of its own", "other columns", "a sentence between"],
 )
 def test_another_table_stays_one(between, lower):
-    upper = placed(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
+    upper = cells_of(("", "2018", "2017"), ("Cash", "5", "6"), ("Assets", "7", "8"))
     assert len(joined_tables(two_tables(upper, between, lower))) == 3
 
 
 def test_a_grid_has_labels_columns_and_heads_and_a_wide_one_is_of_both_columns():
-    rows = placed(("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4"))
+    rows = cells_of(("(Millions)", "2018", "2017"), ("Continuing",), ("Net sales", "32,765", ""), ("Loss", "3", "4"))
     grid = grid_of([[["Year ended", 270, 420]], *rows])
     assert (grid.before, grid.heads) == (["(Millions)"], ["Year ended 2018", "Year ended 2017"])
     assert grid.rows == [("Continuing", ["", ""]), ("Net sales", ["32,765", ""]), ("Loss", ["3", "4"])]
@@ -128,7 +129,7 @@ def test_words_alone_have_no_grid():
 
 
 def test_a_table_in_markdown_and_annotated():
-    grid = grid_of(placed(("(Millions)", "2018", "2017"), ("Net sales", "32,765", "31,657"), ("Loss", "", "4")))
+    grid = grid_of(cells_of(("(Millions)", "2018", "2017"), ("Net sales", "32,765", "31,657"), ("Loss", "", "4")))
     assert as_markdown("table", "raw", grid).splitlines() == [
         "(Millions)",
         "|  | 2018 | 2017 |",
@@ -156,8 +157,8 @@ def test_every_table_has_the_words_of_the_study_s_pages_and_ids(study, name):
     assert table["chunk_id"].is_unique
     assert set(table["page"]) == ({0} if name == "tables_only" else {0, 2})
     assert all(table["text"].str.strip() != "")
+    assert placed(table["chunk_id"])[["doc_name", "page"]].equals(table[["doc_name", "page"]])
     for row in table.itertuples():
-        assert place_of(row.chunk_id) == ("DOC", row.page)
         assert row.start == -1 or texts[row.page][row.start : row.end] == row.text
     for page, part in table.groupby("page") if name != "tables_only" else ():
         glued = "".join(part["text"].str.replace(" ", ""))

@@ -13,19 +13,18 @@ MODEL = Model("tiny", "ab12")
 
 
 class Writer:
-    """Answers every prompt with itself in capitals, or with the outcome given for it; an exception ends it for good."""
+    """Answers every prompt with itself in capitals, or with the outcome given for it; what ``ends`` it is raised."""
 
-    def __init__(self, **outcomes):
-        self.outcomes, self.asked = outcomes, []
+    def __init__(self, ends: dict[str, BaseException] | None = None, **outcomes):
+        self.ends, self.outcomes, self.asked = ends or {}, outcomes, []
 
     def generate(self, requests, on_done):
         for number, request in enumerate(requests):
             asked = request.prompt.user
             self.asked.append(asked)
-            outcome = self.outcomes.get(asked, Generation(asked.upper(), 3, 5, "stop", 0.5))
-            if isinstance(outcome, BaseException) and outcome.args != ("it died",):
-                raise outcome
-            on_done(number, outcome)
+            if asked in self.ends:
+                raise self.ends[asked]
+            on_done(number, self.outcomes.get(asked, Generation(asked.upper(), 3, 5, "stop", 0.5)))
 
 
 never = None  # nothing is missing, so no generator may be made
@@ -90,15 +89,15 @@ def test_items_with_the_same_prompt_share_one_text_and_none_have_the_same_id(ope
 
 
 @pytest.mark.parametrize(
-    ("outcome", "reason"),
+    ("writer", "reason"),
     [
-        (Generation("", 3, 1, "stop", 0.1), "it answered nothing"),
-        (GenerationError("it died"), "it died"),
-        (GenerationError("the device is gone"), "the generator stopped: the device is gone"),
+        (Writer(b=Generation("", 3, 1, "stop", 0.1)), "it answered nothing"),
+        (Writer(b=GenerationError("it died")), "it died"),
+        (Writer({"b": GenerationError("the device is gone")}), "the generator stopped: the device is gone"),
     ],
 )
-def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_log, said, outcome, reason):
-    filled = open_log().fill("answer", ITEMS[:2], lambda: Writer(b=outcome))
+def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_log, said, writer, reason):
+    filled = open_log().fill("answer", ITEMS[:2], lambda: writer)
     assert (filled.texts, filled.missing) == ({"a": "A"}, {"b": reason})
     missing = "answer: 1 of 2 texts are missing; run again to try them again"
     assert said == [f"answer: nothing for question q-b (b): {reason}", missing]
@@ -168,7 +167,7 @@ def test_a_damaged_line_is_named_and_an_unfinished_last_one_is_not_read(open_log
 
 def test_what_was_written_before_an_interruption_is_kept(open_log, path):
     with pytest.raises(KeyboardInterrupt):
-        open_log().fill("hyde", ITEMS, lambda: Writer(c=KeyboardInterrupt()))
+        open_log().fill("hyde", ITEMS, lambda: Writer({"c": KeyboardInterrupt()}))
     writer = Writer()
     assert open_log().fill("hyde", ITEMS, lambda: writer).origins == {"reused": 2, "computed": 1}
     assert writer.asked == ["c"]
