@@ -8,7 +8,8 @@ chosen on that half, agreed with people by 0.92 on the other one. READINGS were 
 they mean, but with all labels in sight, so that the kappa of today flatters a little.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
 
 import numpy as np
 import pandas as pd
@@ -53,40 +54,45 @@ def labelled(study: Study) -> pd.DataFrame:
     return labelled_answers(study.dataset).merge(asked.assign(kind=[*kinds]))
 
 
-def _stored(study: Study, name: str, make: Callable[[], pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """A frame of the labels, stored and published; without rows where neither they nor what was published is here."""
-    known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
-    if not here and study.store.find("digests/labels", known) is None:
-        return pd.DataFrame(columns=columns)
-    published = study.store.kept("digests/labels", known, lambda: here, public=True)
-    params = {"labels": here or published, "embedder": weights_hash(study.profile.embedder.weights)}
-    params |= known | study.settings_of(("significance",)) | edited("answers")
-    stage = f"analysis/labels-{name}"
-    if not here and study.store.find(stage, params, VERSION) is None:
-        return pd.DataFrame(columns=columns)
-    return study.store.kept(stage, params, make, VERSION, public=name != "scores")
+def _stored(name: str, columns: Sequence[str] = ()) -> Callable[[Callable], Callable]:
+    """Keep a frame of the labels, published but for ``scores``; without rows where neither they nor it are here."""
+
+    def declare(make: Callable[[Study], pd.DataFrame]) -> Callable[[Study], pd.DataFrame]:
+        @wraps(make)
+        def looked_up(study: Study) -> pd.DataFrame:
+            known, here = {"dataset": study.dataset.fingerprint}, labels_digest(study.dataset)
+            if not here and study.store.find("digests/labels", known) is None:
+                return pd.DataFrame(columns=columns)
+            published = study.store.kept("digests/labels", known, lambda: here, public=True)
+            params = {"labels": here or published, "embedder": weights_hash(study.profile.embedder.weights)}
+            params |= known | study.settings_of(("significance",)) | edited("answers")
+            stage = f"analysis/labels-{name}"
+            if not here and study.store.find(stage, params, VERSION) is None:
+                return pd.DataFrame(columns=columns)
+            return study.store.kept(stage, params, partial(make, study), VERSION, public=name != "scores")
+
+        return looked_up
+
+    return declare
 
 
+@_stored("scores")
 def scores(study: Study) -> pd.DataFrame:
     """What every metric gives every labelled answer: system, question_id, kind, label and a column for each metric, of
     ``answer_right`` one for each of READINGS; stored on this machine and not published."""
-
-    def make() -> pd.DataFrame:
-        table = labelled(study)
-        triples = list(table[["prediction", "answer", "question"]].itertuples(index=False))
-        columns = {one.name: [float(one.function(*triple)) for triple in triples] for one in STRING_METRICS}
-        columns[BLEU] = [Reference(answer).bleu(written) for written, answer, _ in triples]
-        columns[YES_OR_NO] = [float(right.same_side(written, answer)) for written, answer, _ in triples]
-        texts = [*table["prediction"], *table["answer"]]
-        written, gold = np.split(text_vectors(study, "embeddings/labelled", texts), 2)
-        columns[COSINE] = np.einsum("ij,ij->i", written, gold)
-        columns[BERT_SCORE.name] = _bert_scores(study, table)
-        for number, by in enumerate(right.READINGS):
-            pairs = zip(table["kind"], triples, strict=True)
-            columns[f"reading {number}"] = [kind == NUMBER and right.answer_right(*one, by) for kind, one in pairs]
-        return pd.concat([table[["system", "question_id", "kind", "label"]], pd.DataFrame(columns)], axis=1)
-
-    return _stored(study, "scores", make, [])
+    table = labelled(study)
+    triples = list(table[["prediction", "answer", "question"]].itertuples(index=False))
+    columns = {one.name: [float(one.function(*triple)) for triple in triples] for one in STRING_METRICS}
+    columns[BLEU] = [Reference(answer).bleu(written) for written, answer, _ in triples]
+    columns[YES_OR_NO] = [float(right.same_side(written, answer)) for written, answer, _ in triples]
+    texts = [*table["prediction"], *table["answer"]]
+    written, gold = np.split(text_vectors(study, "embeddings/labelled", texts), 2)
+    columns[COSINE] = np.einsum("ij,ij->i", written, gold)
+    columns[BERT_SCORE.name] = _bert_scores(study, table)
+    for number, by in enumerate(right.READINGS):
+        pairs = zip(table["kind"], triples, strict=True)
+        columns[f"reading {number}"] = [kind == NUMBER and right.answer_right(*one, by) for kind, one in pairs]
+    return pd.concat([table[["system", "question_id", "kind", "label"]], pd.DataFrame(columns)], axis=1)
 
 
 def _bert_scores(study: Study, table: pd.DataFrame) -> np.ndarray:
@@ -126,42 +132,36 @@ def held_out(said: np.ndarray, is_right: np.ndarray, groups: pd.Series, seed: in
     return found
 
 
+@_stored("agreement", AGREED)
 def agreement(study: Study) -> pd.DataFrame:
     """AGREED of every metric and kind of question, on held-out companies; ``choice``: the one that all labels give."""
-
-    def make() -> pd.DataFrame:
-        whole, draws, rows = scores(study), Resampling.of(study), []
-        metrics = [name for name in whole.columns[4:] if not name.startswith("reading")]
-        pairs = [(ANSWER_RIGHT, NUMBER), *((name, kind) for kind in KINDS for name in metrics)]
-        for metric, kind in [pair for pair in pairs if pair[0] != YES_OR_NO or pair[1] == YES_NO]:
-            table = whole if kind == ALL else whole[whole["kind"] == kind]
-            if table["question_id"].map(draws.company).nunique() < 2:
-                continue  # nothing could be held out
-            is_right = table["label"].eq(RIGHT).set_axis(table["question_id"])
-            said, names = verdicts(table, metric)
-            company = draws.company.reindex(is_right.index)
-            found = pd.Series(held_out(said, is_right.to_numpy(), company, draws.seed), is_right.index)
-            both, choice = (found & is_right).sum(), names[kappas(said, is_right.to_numpy()).argmax()]
-            shares = {"precision": both / max(found.sum(), 1), "recall": both / max(is_right.sum(), 1)}
-            row = {"metric": metric, "kind": kind, "choice": choice} | agreement_of(draws, found, is_right)
-            rows.append(row | shares)
-        return pd.DataFrame(rows, columns=AGREED)
-
-    return _stored(study, "agreement", make, AGREED)
+    whole, draws, rows = scores(study), Resampling.of(study), []
+    metrics = [name for name in whole.columns[4:] if not name.startswith("reading")]
+    pairs = [(ANSWER_RIGHT, NUMBER), *((name, kind) for kind in KINDS for name in metrics)]
+    for metric, kind in [pair for pair in pairs if pair[0] != YES_OR_NO or pair[1] == YES_NO]:
+        table = whole if kind == ALL else whole[whole["kind"] == kind]
+        if table["question_id"].map(draws.company).nunique() < 2:
+            continue  # nothing could be held out
+        is_right = table["label"].eq(RIGHT).set_axis(table["question_id"])
+        said, names = verdicts(table, metric)
+        company = draws.company.reindex(is_right.index)
+        found = pd.Series(held_out(said, is_right.to_numpy(), company, draws.seed), is_right.index)
+        both, choice = (found & is_right).sum(), names[kappas(said, is_right.to_numpy()).argmax()]
+        shares = {"precision": both / max(found.sum(), 1), "recall": both / max(is_right.sum(), 1)}
+        row = {"metric": metric, "kind": kind, "choice": choice} | agreement_of(draws, found, is_right)
+        rows.append(row | shares)
+    return pd.DataFrame(rows, columns=AGREED)
 
 
+@_stored("systems", SYSTEMS)
 def systems(study: Study) -> pd.DataFrame:
     """SYSTEMS: the share of right answers by people and, of numbers, by ``answer_right``; and of those that decline."""
-
-    def make() -> pd.DataFrame:
-        table = scores(study)
-        measure = table[f"reading {right.READINGS.index(right.READING)}"].astype(float)
-        table = table.assign(people=table["label"] == RIGHT, declined=table["label"] == REFUSED, measure=measure)
-        parts = [table[table["kind"] == NUMBER], table.assign(kind=ALL, measure=np.nan)]
-        of = pd.concat(parts).groupby(["system", "kind"], sort=False)
-        return of[["people", "measure", "declined"]].mean().assign(n=of.size()).reset_index()[SYSTEMS]
-
-    return _stored(study, "systems", make, SYSTEMS)
+    table = scores(study)
+    measure = table[f"reading {right.READINGS.index(right.READING)}"].astype(float)
+    table = table.assign(people=table["label"] == RIGHT, declined=table["label"] == REFUSED, measure=measure)
+    parts = [table[table["kind"] == NUMBER], table.assign(kind=ALL, measure=np.nan)]
+    of = pd.concat(parts).groupby(["system", "kind"], sort=False)
+    return of[["people", "measure", "declined"]].mean().assign(n=of.size()).reset_index()[SYSTEMS]
 
 
 def reason(row: tuple) -> str:
@@ -173,22 +173,19 @@ def reason(row: tuple) -> str:
     return "as far off as is allowed" if row.measure else "the figure is not in the sentence that counts"
 
 
+@_stored("apart", APART)
 def apart(study: Study) -> pd.DataFrame:
     """APART: answers on whose number ``answer_right`` and people differ, by label and :func:`reason`."""
-
-    def make() -> pd.DataFrame:
-        table = labelled(study).query("kind == @NUMBER")
-        given = [(row.prediction, row.answer, row.question) for row in table.itertuples()]
-        last = [right.concluded(one[0], one[2]) for one in given]
-        table = table.assign(
-            measure=[right.answer_right(*one) for one in given],
-            people=table["label"] == RIGHT,
-            figure=[found[-1][-1].value if found else np.nan for found in last],
-        )
-        n_labels = table.groupby(["question_id", "figure"])["people"].transform("nunique")
-        wrong = table.assign(is_disputed=n_labels > 1)[table["measure"] != table["people"]]
-        reasons = [reason(row) for row in wrong.itertuples()]
-        sizes = wrong.assign(people=wrong["label"], reason=reasons).groupby(["people", "reason"]).size()
-        return sizes.rename("n").reset_index().sort_values("n", ascending=False, kind="stable")[APART]
-
-    return _stored(study, "apart", make, APART)
+    table = labelled(study).query("kind == @NUMBER")
+    given = [(row.prediction, row.answer, row.question) for row in table.itertuples()]
+    last = [right.concluded(one[0], one[2]) for one in given]
+    table = table.assign(
+        measure=[right.answer_right(*one) for one in given],
+        people=table["label"] == RIGHT,
+        figure=[found[-1][-1].value if found else np.nan for found in last],
+    )
+    n_labels = table.groupby(["question_id", "figure"])["people"].transform("nunique")
+    wrong = table.assign(is_disputed=n_labels > 1)[table["measure"] != table["people"]]
+    reasons = [reason(row) for row in wrong.itertuples()]
+    sizes = wrong.assign(people=wrong["label"], reason=reasons).groupby(["people", "reason"]).size()
+    return sizes.rename("n").reset_index().sort_values("n", ascending=False, kind="stable")[APART]

@@ -116,11 +116,10 @@ def pairs_of(claim: Claim) -> dict[str, tuple[Sequence[Entry], Sequence[Entry]]]
     return found
 
 
-def sources() -> dict[str, dict[str, str]]:
-    """Key of the bibliography to ``name`` and ``data`` of a source, in the order of the chapter."""
-    given = _FILE["sources"].values()
-    papers = [(facts(one["facts"][0]).source, one["data"]) for one in given]
-    return {paper["bibliography"]: {"name": paper["name"], "data": data} for paper, data in papers}
+def sources() -> dict[str, str]:
+    """Key of the bibliography to the name of a source, in the order of the chapter."""
+    papers = (facts(one["facts"][0]).source for one in _FILE["sources"].values())
+    return {paper["bibliography"]: paper["name"] for paper in papers}
 
 
 def stated(source: str) -> dict[str, dict[str, str]]:

@@ -42,7 +42,7 @@ def family_of_claim(claim: Claim) -> str:
 def family_of(form: str, base: str) -> str:
     """The family of a contrast of two rows, or of two steps of the ladder."""
     if form.startswith(RUNG):
-        return "ladder" if (form, base) in _all_of("ladder") else "changes"
+        return "ladder" if (form, base) in members("ladder") else "changes"
     row = METHODS[form]
     if row.family == ORDERED and form.endswith("_records") and base in RIVALS:
         return "rivals"
@@ -52,7 +52,10 @@ def family_of(form: str, base: str) -> str:
 
 
 def members(family: str) -> list[Contrast]:
-    """The contrasts of a family of rows."""
+    """The contrasts of a family of rows, or of the steps of the ladder."""
+    if family == "ladder":
+        climbed = "dense_records", *(RUNG + rung.name for rung in LADDER[1:])  # the untrained step is no part of it
+        return [(form, base) for base, form in pairwise(climbed)]
     if family == "rivals":
         return list(product((name for name in of_family(ORDERED) if name.endswith("_records")), RIVALS))
     changing = [(name, row.changes) for name, row in METHODS.items() if row.changes]
@@ -65,19 +68,12 @@ def corrected(draws: Resampling, metrics: Metrics, contrasts: Iterable[Contrast]
     wanted, parts = list(contrasts), []
     of = {pair: family_of(*pair) for pair in wanted}
     for family in dict.fromkeys(of.values()):
-        pairs = dict.fromkeys([*(pair for pair in wanted if of[pair] == family), *_all_of(family)])
+        pairs = dict.fromkeys([*(pair for pair in wanted if of[pair] == family), *members(family)])
         values = {pair: tuple(_values(metrics, one, k) for one in pair) for pair in pairs}
         values = {pair: both for pair, both in values.items() if all(map(len, both))}
         own, base = ({pair: both[side] for pair, both in values.items()} for side in (0, 1))
         parts.append(draws.compare(base, own)["p_holm"])
     return pd.concat(parts).reindex(pd.Index(wanted, tupleize_cols=False))
-
-
-def _all_of(family: str) -> list[Contrast]:
-    if family != "ladder":
-        return members(family)
-    climbed = "dense_records", *(RUNG + rung.name for rung in LADDER[1:])  # the untrained step is no part of it
-    return [(form, base) for base, form in pairwise(climbed)]
 
 
 def _values(metrics: Metrics, one: Run, k: int) -> pd.Series:
