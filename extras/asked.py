@@ -7,7 +7,7 @@ import pandas as pd
 
 from lib.archive.ask import Archive
 from lib.archive.index import Shards, shards_of
-from lib.book.asked import FILE
+from lib.book.pages import ASKED
 from lib.data.dataset import read_dataset
 from lib.data.locate import DEMO
 from lib.metrics.right import figure
@@ -27,9 +27,9 @@ def asked(shards: Shards, questions: pd.DataFrame) -> list[dict]:
 
 
 def write() -> None:
-    """Write FILE."""
+    """Write ASKED."""
     found = asked(shards_of("demo"), read_dataset(DEMO, "demo").questions)
-    FILE.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    ASKED.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

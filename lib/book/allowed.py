@@ -56,7 +56,6 @@ ATTRIBUTES = re.compile(
     r"|scope|scoped|selected|src|style|tabindex|title|type|valign|value"
 )
 SCRIPT = re.compile(r"\.\./_static/[\w-]+\.js")
-OUTPUTS = {"text/plain", "text/markdown", "text/html"}
 OF_GLUE = "application/papermill.record/"
 HTML_PAGES = {"leaderboard"}  # generated pages with HTML of their own
 
@@ -67,30 +66,29 @@ def check_generated(outputs: Path) -> None:
     Raises:
         StudyError: something that is not on the lists, with the file that contains it.
     """
+    for where, found in _generated(outputs):
+        if found:
+            reason = "generated text may not contain it, a dataset's text least of all; nothing is compiled"
+            raise StudyError(f"{where}: {'; '.join(found[:3])}: {reason}")
+
+
+def _generated(outputs: Path) -> Iterator[tuple[str, list[str]]]:
     for path in sorted((outputs / "notebooks").glob("[0-9a]*.ipynb")):
         for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
-            for output in cell.get("outputs", []):
-                for kind, content in output.get("data", {}).items():
-                    _refuse(f"{path.name}, cell {number}", found_in_output(kind, content))
+            shown = [one for output in cell.get("outputs", []) for one in output.get("data", {}).items()]
+            yield f"{path.name}, cell {number}", [what for one in shown for what in found_in_output(*one)]
     for path in sorted((outputs / "pages").glob("*.md")):
-        _refuse(path.name, found_in(path.read_text(encoding="utf-8"), path.stem in HTML_PAGES))
-
-
-def _refuse(where: str, found: list[str]) -> None:
-    if found:
-        reason = "generated text may not contain it, a dataset's text least of all; nothing is compiled"
-        raise StudyError(f"{where}: {'; '.join(found[:3])}: {reason}")
+        yield path.name, found_in(path.read_text(encoding="utf-8"), path.stem in HTML_PAGES)
 
 
 def found_in_output(kind: str, content: str | dict) -> list[str]:
     """What an output of a cell contains that it may not."""
-    if kind.startswith(OF_GLUE):
-        kind = kind.removeprefix(OF_GLUE)
-    if kind not in OUTPUTS:
-        return [f"an output of type {kind}"]
+    kind = kind.removeprefix(OF_GLUE)
     if kind == "text/html":
         return found_in_html(content)
-    return found_in(content) if kind == "text/markdown" else []
+    if kind == "text/markdown":
+        return found_in(content)
+    return [] if kind == "text/plain" else [f"an output of type {kind}"]
 
 
 def found_in(text: str, may_be_html: bool = False) -> list[str]:
@@ -131,22 +129,20 @@ def _of_fence(token: Token, may_be_html: bool) -> Iterator[str]:
     if name not in DIRECTIVES or (name == "raw" and not may_be_html):
         yield f"the directive {{{name}}}"
         return
-    wanted = DIRECTIVES[name]
-    if wanted is None:
+    if DIRECTIVES[name] is None:
         yield from found_in(argument)
-    elif not re.fullmatch(wanted, argument):
+    elif not re.fullmatch(DIRECTIVES[name], argument):
         yield f"{{{name}}} {argument[:60]}"
     if name == "raw":
         yield from found_in_html(token.content)
         return
-    lines = token.content.split("\n")
-    if lines[0].startswith("---"):
+    if token.content.startswith("---"):
         yield f"a block of options of {{{name}}}"
-    while lines and lines[0].startswith(":") and not lines[0].startswith("::"):
-        option = lines.pop(0).split(":")[1]
+    options = re.match(r"(?::(?!:).*(?:\n|$))*", token.content)[0]
+    for option in re.findall(r"^:([^:\n]*)", options, re.M):
         if option not in OPTIONS:
             yield f"the option {option} of {{{name}}}"
-    yield from found_in("\n".join(lines), may_be_html)
+    yield from found_in(token.content.removeprefix(options), may_be_html)
 
 
 class _Html(HTMLParser):
@@ -168,12 +164,10 @@ class _Html(HTMLParser):
                 self.found.append(f"the HTML attribute {name}={json.dumps(value[:60])}")
 
     def handle_decl(self, decl: str) -> None:
-        """A declaration is not allowed."""
-        self.found.append(f"<!{decl[:40]}>")
+        """Neither a declaration nor a processing instruction is allowed."""
+        self.found.append(f"the HTML tag <{decl[:40]}>")
 
-    def handle_pi(self, data: str) -> None:
-        """A processing instruction is not allowed."""
-        self.found.append(f"<?{data[:40]}>")
+    handle_pi = handle_decl
 
 
 def found_in_html(text: str) -> list[str]:

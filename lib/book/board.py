@@ -1,7 +1,6 @@
 """The leaderboard's data: every system on every question set over the filings, with ranks, families and costs."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -11,8 +10,7 @@ from lib.analysis.measured import TIMES, known_table
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_json
 from lib.book.submissions import submissions
-from lib.diagnose import kept_runs
-from lib.diagnose.kept import OUTSIDE, RUN_FILE
+from lib.diagnose.kept import Outside, kept_runs
 from lib.evaluation import read_metrics, summarise
 from lib.method import OWN
 from lib.methods import METHODS
@@ -26,19 +24,9 @@ from lib.typed import read_csv
 K = 5
 #: Measures of a set, with their depth, whose intervals are on the board.
 SHOWN = {"page_recall": K, "doc_recall": K, "page_recall_pooled": K, "mrr": 10, "ndcg": 10}
+#: Title, the row that it is a variant of (or itself), what it needs (with semicolons), a link, and where it is from.
+ABOUT = ["title", "family", "needs", "link", "by"]
 COSTS = ["question_s", "tokens_written", "tokens_read", "pairs_scored", "index_s"]
-
-
-class System(NamedTuple):
-    """What the board states of a system beside its numbers."""
-
-    title: str
-    family: str  # the row that it is a variant of, or itself
-    needs: str  # of lib.methods.NEEDS, with semicolons
-    link: str
-    by: str = ""  # where it is from; none for a row of the study
-    run_file: Path | None = None  # of a run from outside
-    metrics: pd.DataFrame | None = None  # METRIC_COLUMNS of a run from outside
 
 
 class Results(NamedTuple):
@@ -49,7 +37,7 @@ class Results(NamedTuple):
     summary: pd.DataFrame  # SUMMARY_COLUMNS
     metrics: pd.DataFrame  # METRIC_COLUMNS
     manifest: dict
-    outside: dict[str, System]  # runs from outside by name, whose rows are in summary and metrics
+    outside: dict[str, Outside]  # by name; their rows are in summary and metrics
 
 
 def others(study: Study) -> dict[str, Published]:
@@ -86,22 +74,19 @@ def with_outside(study: Study, one: Results) -> Results:
     return one._replace(summary=pd.concat(summaries), metrics=pd.concat(parts), outside=systems)
 
 
-def outside_of(study: Study, question_set: str) -> dict[str, System]:
+def outside_of(study: Study, question_set: str) -> dict[str, Outside]:
     """The runs from outside over a question set by name: submissions, and for the study's own those diagnosed here."""
-    found = {}
-    for run in kept_runs(study) if question_set == study.dataset.name else []:
-        path = study.home / OUTSIDE / run.name / RUN_FILE
-        found[run.name] = System(run.name, run.name, "", "", "diagnosed here", path, run.metrics)
-    for one in submissions(question_set):
-        about = one.about.title, one.name, "; ".join(one.about.needs), one.about.link, f"submitted by {one.about.by}"
-        found[one.name] = System(*about, one.run_file, one.metrics)
-    return found
+    own = kept_runs(study) if question_set == study.dataset.name else []
+    return {one.name: one for one in (*own, *submissions(question_set))}
 
 
-def of_method(name: str) -> System:
-    """A row of the method table as a system of the board."""
-    method, page = METHODS[name], "methods" if METHODS[name].family in OWN else "siblings"
-    return System(method.title, family(name), "; ".join(method.needs), f"{page}.html#{make_id(f'method-{name}')}")
+def about(method: str, outside: dict[str, Outside]) -> tuple[str, str, str, str, str]:
+    """The columns ABOUT of a row of the method table or a run from outside."""
+    if one := outside.get(method):
+        return one.title, one.name, one.needs, one.link, one.by
+    row, page = METHODS[method], "methods" if METHODS[method].family in OWN else "siblings"
+    link = f"{page}.html#{make_id(f'method-{method}')}"
+    return row.title, family(method), "; ".join(row.needs), link, ""
 
 
 def ranks(means: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> list[int]:
@@ -137,7 +122,7 @@ def board(study: Study) -> pd.DataFrame:
     """A row per question set and method under the standard condition, the best of a set first.
 
     Returns:
-        set, method, rank (of :func:`ranks`, by page recall), the first five of System, millions of ``parameters``; for
+        set, method, rank (of :func:`ranks`, by page recall), ABOUT, millions of ``parameters``; for
         each of SHOWN its mean, ``_low`` and ``_high``; ``given`` (page recall with the filing given), ``reported`` (by
         the paper), n, page recall of each kind (``types: NAME (n)``, ``forms: NAME (n)``), COSTS, ``run_s`` and
         ``peak_mib`` (all questions at once); NaN where it was not measured.
@@ -150,8 +135,7 @@ def board(study: Study) -> pd.DataFrame:
         rows = of["standard", "page_recall", K].sort_values("mean", ascending=False, kind="stable")
         part = pd.DataFrame({"set": one.name, "method": rows.index}, rows.index)
         part["rank"] = ranks(*(rows[name].tolist() for name in ("mean", "low", "high")))
-        systems = [one.outside.get(name) or of_method(name) for name in rows.index]
-        part[[*System._fields[:5]]] = [system[:5] for system in systems]
+        part[ABOUT] = [about(name, one.outside) for name in rows.index]
         part["parameters"] = [parameters(study, name) for name in rows.index]
         for metric, k in SHOWN.items():
             values = of.get(("standard", metric, k), rows.iloc[:0]).reindex(rows.index)

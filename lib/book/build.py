@@ -2,10 +2,12 @@
 
 import html
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +20,6 @@ from lib.book.explorer import write_explorer
 from lib.book.manifest import stages_of, write_exports, write_manifest, write_results
 from lib.book.notebooks import changed_chapters, chapters, forget_stages, in_place_of, read_json, remember, run_all
 from lib.book.pages import write_pages
-from lib.book.site import tidy
 from lib.diagnose.kept import OUTSIDE
 from lib.files import ROOT
 from lib.models.weights import hub_models
@@ -45,6 +46,12 @@ MOVED = {
     "10_question_sets": "09_question_sets",
     "11_growth": "10_growth",
 }
+#: Scripts of the theme that no page needs, and those of the index, which the search page alone reads.
+ICONS = re.compile(r"\s*<!-- So that users can add custom icons -->|\s*<script[^>]*fontawesome\.js[^>]*></script>")
+SEARCH = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
+LOGO = re.compile(r'<div class="sidebar-primary-item"(>\s*<a class="navbar-brand)')
+#: What the search page leaves out of the excerpts that it shows; code of notebooks as well.
+LEFT_OUT, CELLS = '".headerlink", ', '"details.hide, .cell_input, .code-switch", '
 REPOSITORY = "RETRIEVAL_GAP_REPOSITORY"  # the variable with the address of the repository, which its publisher sets
 DEMO_BANNER = (
     "<strong>Synthetic demo.</strong> The filings, companies and questions of this book are invented; "
@@ -104,21 +111,16 @@ def is_current(study: Study, index: Path) -> bool:
 
 def why_computed(study: Study) -> list[str]:
     """A line for each stage that was computed although results are published: how often, its seconds, and why."""
-    if study.store.published is None:
-        return []
-    found, known = {}, {}
-    for stage, key in study.store.published.stages:
-        known.setdefault(stage, set()).add(key)
-    for one in stages_of(study):
-        stage = one["stage"]
+    found, known = defaultdict(list), study.store.published.stages if study.store.published else {}
+    for one in stages_of(study) if known else []:
         if one["origin"] == "computed":
-            is_known = one["key"] in known.get(stage, ())
-            why = "never published" if stage not in known else "published of other inputs or settings"
-            why = "its result is text, or large, and not published" if is_known else why
-            found.setdefault((stage, why), []).append(one["wall_s"])
-    return [
-        f"computed: {len(times)} × {stage}, {sum(times):.0f} s ({why})" for (stage, why), times in sorted(found.items())
-    ]
+            why = "never published"
+            if (one["stage"], one["key"]) in known:
+                why = "its result is text, or large, and not published"
+            elif one["stage"] in {stage for stage, _ in known}:
+                why = "published of other inputs or settings"
+            found[one["stage"], why].append(one["wall_s"])
+    return [f"computed: {len(times)} × {of}, {sum(times):.0f} s ({why})" for (of, why), times in sorted(found.items())]
 
 
 def unshown(study: Study) -> list[str]:
@@ -188,8 +190,7 @@ def compile_book(study: Study, built: Path, say=print) -> None:
         write_downloads(study, downloads)
     shutil.copytree(found.result(), aside)
     shutil.copytree(downloads, aside / "_static", dirs_exist_ok=True)
-    shutil.rmtree(aside / "_static" / "explorer", ignore_errors=True)  # of an earlier edition of the code
-    shutil.copytree(explorer, aside / "_static" / "explorer")
+    shutil.copytree(explorer, aside / "_static" / "explorer", dirs_exist_ok=True)
     tidy(aside)
     for old, new in MOVED.items():
         text = f'<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url={new}.html">'
@@ -209,3 +210,14 @@ def run_jupyter_book(source: Path, compiled: Path) -> Path:
         lines = [line for line in output.splitlines() if "WARNING" in line or "ERROR" in line]
         raise StudyError("jupyter-book: " + ("\n".join(lines) or output[-3000:]))
     return compiled / "_build" / "html"
+
+
+def tidy(site: Path) -> None:
+    """Take from a folder of HTML the scripts that no page needs, and correct what axe-core finds in the theme."""
+    for path in site.rglob("*.html"):
+        text = ICONS.sub("", path.read_text(encoding="utf-8")).replace("<th></th>", "<td></td>")
+        text = LOGO.sub(r'<div class="sidebar-primary-item" role="navigation" aria-label="Title"\1', text)
+        text = text.replace(' role="doc-biblioentry"', "").replace('<div role="list" class="citation-list">', "<div>")
+        path.write_text(text if path.name == "search.html" else SEARCH.sub("", text), encoding="utf-8")
+    tools = site / "_static" / "searchtools.js"
+    tools.write_text(tools.read_text(encoding="utf-8").replace(LEFT_OUT, LEFT_OUT + CELLS), encoding="utf-8")

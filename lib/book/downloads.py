@@ -33,21 +33,18 @@ def write_downloads(study: Study, target: Path) -> None:
         packed[name] = (study.outputs / name).read_bytes()
     known = others(study)
     for name, published in known.items():
-        found = {
-            f"{RUNS}/{'/'.join(place)}.trec.gz": exported_run(run, place[1]) for place, run in published.runs.items()
-        }
-        for file, content in found.items():
-            if file.startswith(STANDARD):
-                write_atomically(target / folder_of(name, study) / Path(file).name, content)
+        found = {f"{RUNS}/{'/'.join(at)}.trec.gz": exported_run(run, at[1]) for at, run in published.runs.items()}
+        for file in [file for file in found if file.startswith(STANDARD)]:
+            write_atomically(target / folder_of(name, study) / Path(file).name, found[file])
         found |= gold_of(published.dataset().questions)
         found[EXPORTED_METRICS] = exported_metrics(published.metrics)
         found["summary.csv"] = published.file("summary.csv").read_bytes()
         found[MANIFEST] = (published.root / MANIFEST).read_bytes()
         packed |= {f"{name}/{file}": content for file, content in found.items()}
     for name in (study.dataset.name, *known):
-        for run, system in outside_of(study, name).items():
-            content = system.run_file.read_bytes()
-            content = content if system.run_file.suffix == ".gz" else gzip.compress(content, mtime=0)
+        for run, one in outside_of(study, name).items():
+            content = one.run_file.read_bytes()
+            content = content if one.run_file.suffix == ".gz" else gzip.compress(content, mtime=0)
             write_atomically(target / folder_of(name, study) / f"{run}.trec.gz", content)
     if (times := known_table(study, TIMES)) is not None:
         packed[TIMES] = times.to_csv(index=False).encode()

@@ -8,7 +8,7 @@ every text as text.
 import io
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +20,8 @@ from lib.answers.calculation import CALCULATED_STAGE, derivation
 from lib.book.manifest import read_summary
 from lib.book.notebooks import read_stages
 from lib.data.pdf import drawn
-from lib.diagnose import kept_runs
+from lib.diagnose.kept import kept_runs
+from lib.diagnose.run_file import read_docnos
 from lib.files import digest_of
 from lib.method import MAIN
 from lib.method_sets import TRAINED, baselines, measured
@@ -83,41 +84,32 @@ def explorer_data(study: Study) -> dict:
     by_id = {question.question_id: _question(question) for question in study.questions.itertuples()}
     docs = {name: number for number, name in enumerate(study.filings["doc_name"])}
     runs = runs_of(study)
-    names = list(
-        dict.fromkeys(name for name in (*METHODS, *runs["standard"]) if any(name in of for of in runs.values()))
-    )
-    depths = {condition: [_depth(of.get(name)) for name in names] for condition, of in runs.items()}
+    names = [name for name in dict.fromkeys([*METHODS, *runs["standard"]]) if any(name in of for of in runs.values())]
+    depths = {}
     for condition, of in runs.items():
-        for question in by_id.values():
-            question["ranks"][condition] = [None] * len(names)
-        for (method, question_id), ranks in gold_ranks(of, study.questions).items():
-            by_id[question_id]["ranks"][condition][names.index(method)] = ranks
+        depths[condition] = [int(max(of[name]["rank"], default=0)) if name in of else None for name in names]
+        ranks = gold_ranks(of, study.questions)
+        for question_id, question in by_id.items():
+            question["ranks"][condition] = [ranks.get((name, question_id)) for name in names]
     for method in names:
         run = runs["standard"].get(method, pd.DataFrame(columns=list(RUN_COLUMNS)))
         in_filing = retrieval.doc_recall(run, study.questions, K)
-        first = dict(list(run[run["rank"] <= N_TOP].groupby("question_id")))
+        top = run[run["rank"] <= N_TOP]
+        places = top.assign(doc=top["doc_name"].map(docs))[["question_id", "doc", "page"]].groupby("question_id")
+        first = {question_id: part[["doc", "page"]].to_numpy().ravel().tolist() for question_id, part in places}
         for question_id, question in by_id.items():
             question["filing"] += str(int(in_filing[question_id]))
-            places = first[question_id][["doc_name", "page"]].itertuples(index=False) if question_id in first else None
-            question["top"].append(places and [number for doc, page in places for number in (docs[doc], int(page))])
-    for method in (base, *TRAINED):
-        try:
-            missed = missed_pages(study, method, K) if method in runs["standard"] else pd.DataFrame()
-        except NeedsFilings:
-            continue
-        for question_id, part in missed.groupby("question_id") if len(missed) else ():
-            by_id[question_id]["kinds"][method] = part["kind"].tolist()
+            question["top"].append(first.get(question_id))
+    for method in [name for name in (base, *TRAINED) if name in runs["standard"]]:
+        with suppress(NeedsFilings):
+            for one in missed_pages(study, method, K).itertuples():
+                by_id[one.question_id]["kinds"].setdefault(method, []).append(one.kind)
     for row in pooled_gold(study.dataset.name).itertuples():
         if row.question_id in by_id and row.doc_name in docs:
             by_id[row.question_id]["pooled"].append([docs[row.doc_name], int(row.page), row.label])
-    for record in _written(study):
-        if record["question_id"] in by_id:
-            by_id[record["question_id"]]["written"].append(
-                {"kind": record["kind"], "model": record["model"]["name"], "text": record["text"][:MAX_TEXT]}
-            )
-    for question_id, text in derivations(study):
+    for question_id, text in written(study):
         if question_id in by_id:
-            by_id[question_id]["written"].insert(0, text)
+            by_id[question_id]["written"].append(text)
     return {
         "dataset": study.dataset.name,
         "profile": study.profile.name,
@@ -139,17 +131,14 @@ def runs_of(study: Study) -> dict[str, dict[str, pd.DataFrame]]:
         with suppress(NeedsFilings):
             found[condition][method] = study.run(method, condition)
     for kept in kept_runs(study):
-        found["standard"].setdefault(kept.name, kept.pages[kept.pages["doc_name"].isin(study.filings["doc_name"])])
+        pages = read_docnos(kept.run_file)
+        found["standard"].setdefault(kept.name, pages[pages["doc_name"].isin(study.filings["doc_name"])])
     return {condition: of for condition, of in found.items() if of}
 
 
 def _method(name: str) -> dict:
     row = METHODS.get(name)
     return {"name": name, "title": row.title if row else name, "isMain": row is None or row.family == MAIN}
-
-
-def _depth(run: pd.DataFrame | None) -> int | None:
-    return None if run is None else int(run["rank"].max()) if len(run) else 0
 
 
 def gold_ranks(runs: Mapping[str, pd.DataFrame], questions: pd.DataFrame) -> dict[tuple[str, str], list[int]]:
@@ -174,6 +163,32 @@ def _question(question) -> dict:
     } | {"ranks": {}, "filing": "", "kinds": {}, "top": [], "pooled": [], "written": [], "pictures": []}
 
 
+def written(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
+    """What was written for questions, by question_id: calculated answers, then what language models wrote, the shortest
+    text first, answers with their context and the judge's labels counted.
+
+    A published text of which only gaps are left is not among them.
+    """
+    if study.has_text:
+        given = read_records(study.home / "generations.jsonl").values()
+    else:
+        given = study.published.generations(study.questions)
+    known, texts, labels = contexts_of(study), {}, defaultdict(Counter)
+    for record in given:
+        question_id, kind, model, text = record["question_id"], record["kind"], record["model"]["name"], record["text"]
+        if kind == "judge":
+            labels[question_id, "judge, labels of chunks", model][text.strip()] += 1
+        elif re.search(r"\w", text.replace("[…]", "")):
+            context = known.get((question_id, record.get("n_prompt_tokens"), record.get("seconds")), "")
+            kind += f", given: {context.replace('_', ' ')}" if context else ""
+            texts[question_id, kind, text] = model
+    found = [(question_id, kind, model, text) for (question_id, kind, text), model in texts.items()]
+    found += [(*of, "; ".join(f"{n} × {text}" for text, n in counts.most_common())) for of, counts in labels.items()]
+    yield from derivations(study)
+    for question_id, kind, model, text in sorted(found, key=lambda one: (len(one[3]), one[1])):
+        yield question_id, {"kind": kind, "model": model, "text": text[:MAX_TEXT]}
+
+
 def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
     """Which context an answer was written for, by question, prompt tokens and seconds, as far as chapters read it."""
     found = {}
@@ -185,44 +200,19 @@ def contexts_of(study: Study) -> dict[tuple[str, int, float], str]:
     return found
 
 
-def derivations(study: Study) -> Iterator[tuple[str, dict[str, str]]]:
-    """Calculated answers with their formula and cells, by question, as far as chapters read them; where filings are."""
+def derivations(study: Study) -> list[tuple[str, dict[str, str]]]:
+    """Calculated answers with their formula and cells, by question, as far as chapters read them, the last that was
+    read first; where filings are."""
+    found = []
     for line in read_stages(study):
         stage, _, context = line["stage"].rpartition("/")
         path = study.store.root / line["stage"] / line["key"] / PRIVATE_FRAME
         if stage == CALCULATED_STAGE and study.has_text and path.is_file():
             for row in read_frame(path).query("text != ''").itertuples():
                 shown = derivation(row.text, row.formula, row.cells)
-                yield (row.question_id, {"kind": f"calculation, given: {context}", "model": "rules", "text": shown})
-
-
-def _written(study: Study) -> list[dict]:
-    """What language models wrote: the judge's labels counted, answers with their context, the shortest text first.
-
-    A published text of which only gaps are left is not among them.
-    """
-    if study.has_text:
-        given = read_records(study.home / "generations.jsonl").values()
-    else:
-        given = study.published.generations(study.questions)
-    known, shown, judged = contexts_of(study), {}, {}
-    for record in given:
-        place = record["question_id"], record.get("n_prompt_tokens"), record.get("seconds")
-        kind = record["kind"] + (f", given: {known[place].replace('_', ' ')}" if place in known else "")
-        if record["kind"] == "judge":
-            judged.setdefault((record["question_id"], record["model"]["name"]), []).append(record["text"].strip())
-        elif re.search(r"\w", record["text"].replace("[…]", "")):
-            shown[record["question_id"], kind, record["text"]] = record | {"kind": kind}
-    labels = [
-        {
-            "question_id": question_id,
-            "kind": "judge, labels of chunks",
-            "model": {"name": model},
-            "text": "; ".join(f"{n} × {text}" for text, n in Counter(texts).most_common()),
-        }
-        for (question_id, model), texts in judged.items()
-    ]
-    return sorted([*shown.values(), *labels], key=lambda one: (len(one["text"]), one["kind"]))
+                about = {"kind": f"calculation, given: {context}", "model": "rules", "text": shown}
+                found.insert(0, (row.question_id, about))
+    return found
 
 
 def draw_pictures(study: Study, data: dict) -> None:
@@ -230,29 +220,28 @@ def draw_pictures(study: Study, data: dict) -> None:
 
     Each question's ``pictures`` get ``file``, ``doc``, ``page`` and ``isGold``; filings given as text have none.
     """
-    wanted, files = [], []
+    wanted = {}
     for question in data["questions"]:
-        places = [(question["doc"], page, True) for page in question["gold"]]
-        for name, top in zip(data["methods"], question["top"], strict=True):
-            if top and name["name"] in (data["best"], *TRAINED):
-                first = data["docs"][top[0]], top[1]
-                places += [(*first, False)] if first not in [place[:2] for place in places] else []
-        for doc, page, is_gold in places:
+        gold, first = [(question["doc"], page) for page in question["gold"]], []
+        for method, top in zip(data["methods"], question["top"], strict=True):
+            if top and method["name"] in (data["best"], *TRAINED):
+                first.append((data["docs"][top[0]], top[1]))
+        for doc, page in dict.fromkeys([*gold, *first]):
             if study.dataset.source(doc).suffix == ".pdf":
-                wanted.append((question["id"], doc, page, is_gold))
-                files.append(f"{digest_of([question['id'], doc, page])[:16]}.webp")
-                question["pictures"].append({"file": files[-1], "doc": doc, "page": page, "isGold": is_gold})
+                file, is_gold = f"{digest_of([question['id'], doc, page])[:16]}.webp", (doc, page) in gold
+                wanted[file] = question["id"], doc, page, is_gold
+                question["pictures"].append({"file": file, "doc": doc, "page": page, "isGold": is_gold})
 
     def compute(target: Path) -> None:
         from PIL import Image
 
         texts = study.dataset.evidence.groupby(["question_id", "page"])["text"].agg("\n".join)
-        for (question_id, doc_name, page, is_gold), file in zip(wanted, files, strict=True):
+        for file, (question_id, doc_name, page, is_gold) in wanted.items():
             marked = texts.get((question_id, page), "") if is_gold else ""
             picture = drawn(str(study.dataset.source(doc_name)), page, PICTURES["dpi"], marked)
             Image.open(io.BytesIO(picture)).save(target / file, "WEBP", quality=PICTURES["quality"])
 
-    params = {"dataset": study.dataset.fingerprint, "wanted": wanted, **PICTURES}
+    params = {"dataset": study.dataset.fingerprint, "wanted": [*wanted.values()], **PICTURES}
     entry = study.store.get("explorer/pictures", params, compute)
-    for file in files:
+    for file in wanted:
         study.link(entry.path / file, f"explorer/{file}")

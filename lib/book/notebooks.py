@@ -6,9 +6,10 @@ import re
 import signal
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from importlib.metadata import distributions
 from pathlib import Path
+from threading import Event
 
 import nbformat
 import papermill
@@ -27,7 +28,7 @@ STAMPS = "built.json"
 NEEDS = {"06_generation": "answer", "a2_measures": "answer"}
 #: What a chapter reads of the outputs of another, it reads when that one has ended.
 AFTER = dict.fromkeys(("08_claims", "09_question_sets", "a2_measures"), "06_generation")  # the measures of answers
-#: Begun before the others, so that none of them is left for the end.
+#: Begun before the others of their kind, so that none of them is left for the end.
 LONGEST = ("06_generation", "08_claims", "04_page_scorer", "09_question_sets", "03_baselines")
 WIDGET = "application/vnd.jupyter.widget-view+json"  # a progress bar in Jupyter
 
@@ -111,8 +112,8 @@ def run(name: str, given: dict[str, object], target: Path, say=print) -> Path:
 def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_once: int) -> None:
     """Run chapters, some at the same time; what two of them need is computed by one while the other waits.
 
-    ``n_at_once`` of them run, those of LONGEST first, but none before the one in AFTER has ended; the rest is as for
-    :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
+    ``n_at_once`` of them run, those of LONGEST first, those in AFTER last and once the other has ended; the rest is as
+    for :func:`run`. From now on, SIGINT and SIGTERM end the chapters with this process.
 
     Raises:
         StudyError: that of the first chapter that failed; those that run are finished, the others not begun.
@@ -122,20 +123,27 @@ def run_all(names: Sequence[str], given: dict[str, object], target: Path, n_at_o
     os.chdir(ROOT)  # papermill goes there for a chapter and back after it, also for the chapters beside it
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: os._exit(128 + number))  # kernels poll their parent and end
-    todo, running = sorted(names, key=lambda name: (*LONGEST, name).index(name)), {}
+    begun: dict[str, Future] = {}
+    has_failed = Event()
+
+    def run_in_turn(name: str) -> None:
+        if AFTER.get(name) in begun:
+            wait([begun[AFTER[name]]])
+        if has_failed.is_set():
+            return
+        try:
+            run(name, given, target)
+        except BaseException as error:
+            has_failed.set()
+            if sum(one.running() for one in begun.values()) > 1:
+                print(f"{error}\nno other chapter begins; those that run are finished", flush=True)
+            raise
+
     with ThreadPoolExecutor(n_at_once) as pool:
-        while todo or running:
-            n_free = n_at_once - len(running)  # the pool would queue, and later begin, more than it runs
-            to_end = {*todo, *running.values()}
-            for name in [name for name in todo if AFTER.get(name) not in to_end][:n_free]:
-                todo.remove(name)
-                running[pool.submit(run, name, given, target)] = name
-            ended = wait(running, return_when=FIRST_COMPLETED).done
-            running = {chapter: name for chapter, name in running.items() if chapter not in ended}
-            for chapter in ended:
-                if running and (error := chapter.exception()):
-                    print(f"{error}\nno other chapter begins; those that run are finished", flush=True)
-                chapter.result()
+        for name in sorted(names, key=lambda name: (name in AFTER, (*LONGEST, name).index(name))):
+            begun[name] = pool.submit(run_in_turn, name)
+    for chapter in begun.values():
+        chapter.result()
 
 
 def changed_chapters(study: Study, given: dict[str, object]) -> list[str]:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pandas as pd
 import yaml
 
 from lib.analysis.facts import SOURCES, facts
-from lib.book.asked import asked_page
+from lib.answers.sure import fitted
 from lib.book.headline import headline
 from lib.book.leaderboard import leaderboard_page
 from lib.book.manifest import licence_of, read_summary
@@ -23,6 +24,7 @@ from lib.method_sets import of_family, siblings
 from lib.methods import METHODS
 from lib.metrics import METRIC_TITLES
 from lib.metrics.frame import HEADLINE
+from lib.metrics.right import answer_right
 from lib.models.weights import lock
 from lib.show.display import markdown_table, number
 from lib.show.markup import escape, explorer_link
@@ -31,6 +33,7 @@ from lib.study import Study
 from lib.words import CONDITIONS, IN_WORDS
 
 K = 5
+ASKED = Path(__file__).with_name("asked.json")  # of ``extras.asked``: questions on the demo with their answers
 ROLE = re.compile(r":(?:func|mod|class|data|meth):`~?([\w.]+)`")
 
 
@@ -110,6 +113,32 @@ def as_markdown(docstring: str) -> str:
     """A docstring as MyST: code marks and roles as code, argument sections left out."""
     text = re.split(r"\n(?:Args|Returns|Raises|Attributes):\n", docstring)[0]
     return ROLE.sub(r"`\1`", text).replace("``", "`").strip()
+
+
+def asked_page() -> str:
+    """Ten questions on the demo with what ``ask`` answers, and how often it is right on both sets."""
+    found = json.loads(ASKED.read_text(encoding="utf-8"))
+    for one in found:
+        is_right = one["answer"] is not None and answer_right(one["answer"], one["reference"], one["question"])
+        one["outcome"] = "no answer" if one["answer"] is None else "right" if is_right else "wrong"
+    return filled("asked", asked=found, model=fitted(), measured=measured())
+
+
+def measured() -> pd.DataFrame:
+    """What was measured of answers in folds by company, with headings: each share with the questions that it is of."""
+    rows = pd.DataFrame(fitted()["measured"])
+    answered = rows["answered"] * rows["n"]
+    return pd.DataFrame(
+        {
+            "Questions": rows["set"],
+            "n": rows["n"],
+            "Companies": rows["n_companies"],
+            "Read": rows["read"],
+            "Right of those": rows["right_of_read"].map("{:.0%}".format),
+            "Answered": [f"{n:.1f} ({share:.0%})" for n, share in zip(answered, rows["answered"], strict=True)],
+            "Right of answered": rows["right_of_answered"].map("{:.0%}".format),
+        }
+    )
 
 
 def appendix(study: Study, manifest: dict) -> str:

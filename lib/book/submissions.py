@@ -6,15 +6,15 @@ the filings, so that every metric of pages and filings is computed again from th
 
 import math
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
-import pandas as pd
 import yaml
 from annotated_types import Len, Predicate
 from pydantic import BaseModel, Field, ValidationError
 
 from lib.corpus import Corpus
 from lib.data.records import CONTROL, is_safe_name
+from lib.diagnose.kept import Outside
 from lib.diagnose.run_file import read_run
 from lib.evaluation import evaluate_given
 from lib.files import ROOT
@@ -48,16 +48,7 @@ class Stated(BaseModel, strict=True, extra="forbid"):
     page_recall: float = Field(ge=0, le=1, description=f"page recall at {K}, with two digits or more")
 
 
-class Submission(NamedTuple):
-    """A submission that was checked."""
-
-    name: str
-    about: Stated
-    run_file: Path
-    metrics: pd.DataFrame  # METRIC_COLUMNS; method is the name
-
-
-def submissions(question_set: str) -> list[Submission]:
+def submissions(question_set: str) -> list[Outside]:
     """Those of a question set, by name; a StudyError where a folder is no submission."""
     found = [(path.parent, stated(path.parent)) for path in sorted(FOLDER.glob(f"*/{ABOUT}"))]
     return [checked(folder, about) for folder, about in found if about.question_set == question_set]
@@ -77,7 +68,7 @@ def stated(folder: Path) -> Stated:
         raise StudyError(f"{path} is wrong; state {'; '.join(wrong)}") from None
 
 
-def checked(folder: Path, about: Stated) -> Submission:
+def checked(folder: Path, about: Stated) -> Outside:
     """A submission, its metrics computed from the run.
 
     Raises:
@@ -100,7 +91,8 @@ def checked(folder: Path, about: Stated) -> Submission:
     if not math.isclose(at_k, about.page_recall, abs_tol=ROUNDING):
         wrong = f"page_recall is {about.page_recall}, but the run has {at_k:.4f} at {K}"
         raise StudyError(f"{folder / ABOUT}: {wrong}; correct it, or the run (pages count from 0)")
-    return Submission(folder.name, about, paths[0], metrics)
+    by, needs = f"submitted by {about.by}", "; ".join(about.needs)
+    return Outside(folder.name, metrics, paths[0], about.title, by, needs, about.link)
 
 
 def published_study(question_set: str) -> Study:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lib.diagnose.run_file import read_docnos
 from lib.evaluation import METRIC_COLUMNS, read_metrics
 from lib.files import write_atomically
 from lib.published import METRICS_FILE
@@ -16,12 +15,16 @@ from lib.typed import table_bytes
 OUTSIDE, RUN_FILE = "outside", "run.trec"
 
 
-class KeptRun(NamedTuple):
-    """A run from outside as it was kept."""
+class Outside(NamedTuple):
+    """A run from outside: one that was diagnosed and kept here, or one that was submitted."""
 
     name: str
     metrics: pd.DataFrame  # METRIC_COLUMNS: method is the name, condition ``standard``
-    pages: pd.DataFrame  # question_id, rank (from 1, of passages), doc_name, page (from 0; negative for none), score
+    run_file: Path  # for :func:`lib.diagnose.run_file.read_docnos`
+    title: str
+    by: str = "diagnosed here"
+    needs: str = ""  # of lib.methods.NEEDS, with semicolons
+    link: str = ""
 
 
 def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> None:
@@ -34,7 +37,7 @@ def keep(folder: Path, name: str, run: pd.DataFrame, metrics: pd.DataFrame) -> N
     write_atomically(folder / OUTSIDE / name / METRICS_FILE, table_bytes(metrics[METRIC_COLUMNS]))
 
 
-def kept_runs(study: Study) -> list[KeptRun]:
+def kept_runs(study: Study) -> list[Outside]:
     """The runs that were diagnosed over a study's questions under its profile, by name; none where none was.
 
     One that was diagnosed over other questions than the set has now is left out, which is said.
@@ -46,7 +49,7 @@ def kept_runs(study: Study) -> list[KeptRun]:
     for path in sorted((study.home / OUTSIDE).glob(f"*/{METRICS_FILE}")):
         name, metrics = path.parent.name, read_metrics(path)
         if {*metrics["question_id"]} == asked:
-            found.append(KeptRun(name, metrics, read_docnos(path.with_name(RUN_FILE))))
+            found.append(Outside(name, metrics, path.with_name(RUN_FILE), name))
         else:
             study.store.say(f"{name} was diagnosed over other questions and is left out; diagnose it again")
     return found

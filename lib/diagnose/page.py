@@ -73,14 +73,11 @@ def lead(found) -> list[str]:
             said.append(f"No step of the study's pipeline is shown to find more than {name}.")
             continue
         first = better.iloc[0]
-        by = "{:.0f} pages of 100 ({:.0f} to {:.0f})".format(*100 * first[["difference", *_ends("difference")]])
+        ends = ["difference", "difference_low", "difference_high"]
+        by = "{:.0f} pages of 100 ({:.0f} to {:.0f})".format(*100 * first[ends])
         do = first["do"][:1].lower() + first["do"][1:]
         said.append(f"What to change first in {name}: {do}. With that, the study's pipeline finds {by} more.")
     return said
-
-
-def _ends(name: str) -> list[str]:
-    return [f"{name}_low", f"{name}_high"]
 
 
 def sections(found) -> Iterator[Section]:
@@ -105,13 +102,8 @@ def sections(found) -> Iterator[Section]:
     for by in found.by_type["by"].unique():
         part = found.by_type[(found.by_type["by"] == by) & (found.by_type["metric"] == "page_recall")]
         cells = [*map(with_interval, part["mean"], part["low"], part["high"])]
-        of = (
-            part["group"]
-            + part["is_small"].map({True: MARK, False: ""})
-            + " (n\u00a0=\u00a0"
-            + part["n"].astype(str)
-            + ")"
-        )
+        size = " (n\u00a0=\u00a0" + part["n"].astype(str) + ")"
+        of = part["group"] + part["is_small"].map({True: MARK, False: ""}) + size
         wide = part.assign(of=of, cell=cells).pivot(index="method", columns="of", values="cell")
         wide = wide.loc[part["method"].unique(), of.unique()].reset_index()
         kind = {"question_type": "type of question", "doc_type": "type of filing"}[by]

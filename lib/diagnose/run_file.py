@@ -10,7 +10,6 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Mapping
 from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
@@ -123,15 +122,13 @@ def _of_file(path: Path) -> tuple[pd.DataFrame, list[int], str]:
 
 def _of_trec(line: str) -> list[tuple | None]:
     """The row of a line: question_id, doc and score; None for a line that is none."""
-    fields = line.split()
-    if len(fields) < 6:
-        return [None]
     try:
-        score = float(fields[-2])
+        question_id, _, rest = line.split(maxsplit=2)
+        docno, _, number, _ = rest.rsplit(maxsplit=3)  # names of files may have spaces
+        score = float(number)
     except ValueError:
         return [None]
-    docno = " ".join(fields[2:-3])  # names of files may have spaces
-    return [(fields[0], docno, score) if math.isfinite(score) else None]
+    return [(question_id, docno, score) if math.isfinite(score) else None]
 
 
 def _of_json(line: str) -> list[tuple | None]:
@@ -140,26 +137,20 @@ def _of_json(line: str) -> list[tuple | None]:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return [None]
-    if not isinstance(record, dict) or not isinstance(record.get("question_id"), str | int):
+    record = record if isinstance(record, dict) else {}
+    question_id, listed = record.get("question_id"), next((record[name] for name in LISTS if name in record), None)
+    if not isinstance(question_id, str | int) or not isinstance(listed, list):
         return [None]
-    listed = next((record[name] for name in LISTS if name in record), None)
-    if not isinstance(listed, list):
-        return [None]
-    return [_of_item(str(record["question_id"]), item) for item in listed]
+    return [_of_item(str(question_id), item) for item in listed]
 
 
 def _of_item(question_id: str, item: object) -> tuple | None:
     """The row of a docno or of a passage; None for what is neither."""
-    if isinstance(item, str):
-        item = {"doc": item}
-    if not isinstance(item, Mapping):
-        return None
-    doc = next((item[name] for name in DOCUMENTS if name in item), None)
-    if not isinstance(doc, str):
-        return None
-    score = item.get("score")
+    item = {"doc": item} if isinstance(item, str) else item if isinstance(item, dict) else {}
+    doc, score = next((item[name] for name in DOCUMENTS if name in item), None), item.get("score")
     is_number = isinstance(score, int | float) and abs(score) < 1e300
-    return question_id, doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
+    row = question_id, doc, float(score) if is_number else math.nan, item.get("page"), item.get("text")
+    return row if isinstance(doc, str) else None
 
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[int], str]:
@@ -213,16 +204,14 @@ def _placed(
         example = f"{_shown(other[0])}, taken as {_shown(resolved[other[0]])}"
         said.append(f"Documents named by a path or with .pdf: {len(other):,}, such as {example}.")
     parts["page"] = [float(number) if number.isdecimal() else math.nan for number in parts["number"]]
-    of_row = parts.iloc[codes]
-    page = of_row["page"].to_numpy()
+    of_row = parts.iloc[codes].reset_index(drop=True)
+    page = of_row["page"]
     if "page" in table:
-        given = pd.to_numeric(table["page"], errors="coerce").to_numpy(float)
-        page = np.where(np.isnan(given), page, given)
-    is_page = (page >= pages_from) & (page < 1e9) & (page == np.floor(page))
-    page = np.where(is_page, page - pages_from, NO_PAGE).astype("int64")
-    found = table.assign(doc_name=of_row["doc_name"].to_numpy(), page=page, rest=of_row["rest"].to_numpy())
-    last = found["doc_name"].map(n_pages).to_numpy(float)
-    is_doc = found["doc_name"].isin(n_pages.index).to_numpy()
+        page = pd.to_numeric(table["page"], errors="coerce").astype(float).fillna(page)
+    is_page = (page >= pages_from) & (page < 1e9) & (page % 1 == 0)
+    page = (page - pages_from).where(is_page, NO_PAGE).astype("int64")
+    found = table.assign(doc_name=of_row["doc_name"], page=page, rest=of_row["rest"])
+    last, is_doc = found["doc_name"].map(n_pages), found["doc_name"].isin(n_pages.index)
     for is_odd, what in (
         (~is_doc, "a document that the set does not have"),
         (is_doc & ~is_page, f"no page by its number, {pages_from} or higher"),
@@ -252,26 +241,22 @@ def _resolved(doc: str, known: pd.Index) -> str:
 
 def _ordered(table: pd.DataFrame, is_scored: bool, said: list[str]) -> tuple[pd.DataFrame, bool]:
     """The rows with their rank, by question and, where ``is_scored``, falling score; and whether all scores fall."""
-    codes, _ = pd.factorize(table["question_id"])
-    score = table["score"].to_numpy()
-    order = np.argsort(codes, kind="stable")
-    is_next = np.diff(codes[order], prepend=-1) == 0
-    rises = is_next & (np.diff(score[order], prepend=np.inf) > 0)
-    if rises.any():
+    place = pd.factorize(table["question_id"])[0]
+    table = table.assign(place=place).sort_values("place", kind="stable")
+    rises = table["place"][table.groupby("place")["score"].diff() > 0]
+    if len(rises):
         then = "rows are ordered by falling score, so negate distances" if is_scored else "the order is left as it is"
-        n_questions = len(np.unique(codes[order][rises]))
-        said.append(f"Questions with a row above one of a higher score: {n_questions:,}; {then}.")
+        said.append(f"Questions with a row above one of a higher score: {rises.nunique():,}; {then}.")
     if is_scored:
-        order = np.lexsort((-score, codes))
-    n_equal = int((is_next & (np.diff(score[order], prepend=np.inf) == 0)).sum())
+        table = table.sort_values(["place", "score"], ascending=[True, False])
+    of_question = table.groupby("place")
+    n_equal = int((of_question["score"].diff() == 0).sum())
     if n_equal:
         then = "they stay in the given order, where trec_eval orders by docno"
         said.append(f"Rows with the score of the row above: {n_equal:,}; {then}.")
-    places = np.arange(len(table))
-    first_places = np.maximum.accumulate(np.where(is_next, 0, places))
-    rank = places - first_places + 1
-    is_falling = not np.isnan(score).any() and (is_scored or not rises.any())
-    return table.iloc[order].reset_index(drop=True).assign(rank=rank), is_falling
+    is_falling = bool(table["score"].notna().all()) and (is_scored or rises.empty)
+    table["rank"] = of_question.cumcount() + 1
+    return table.drop(columns="place").reset_index(drop=True), is_falling
 
 
 def _named(table: pd.DataFrame, depth: int) -> dict[str, str]:

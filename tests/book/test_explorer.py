@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib.book.explorer import as_script, contexts_of, derivations, explorer_data, gold_ranks, scripts
+from lib.book.explorer import as_script, explorer_data, gold_ranks, scripts, written
 from lib.diagnose.kept import keep
 from lib.evaluation import evaluate
 from lib.files import ROOT
@@ -53,33 +53,32 @@ def test_a_run_that_was_diagnosed_over_other_questions_is_left_out_and_named(stu
     said, metrics = [], evaluate(study, "bm25").assign(method="older")
     keep(study.home, "older", study.run("bm25"), metrics[metrics["question_id"] != "q1"])
     monkeypatch.setattr(study.store, "say", said.append)
-    assert "older" not in {one["name"] for one in explorer_data(study)["methods"]}
+    assert [one["name"] for one in explorer_data(study)["methods"]] == ["bm25"]
     assert said == ["older was diagnosed over other questions and is left out; diagnose it again"]
 
 
-def test_an_answer_is_labelled_by_its_context(study, monkeypatch):
+def test_answers_have_their_context_and_calculated_ones_their_formula_and_cells(study, monkeypatch):
     wrote = {"question_id": ["q1"], "n_prompt_tokens": [12], "seconds": [0.5], "is_cut": [False]}
-    stage = "answers/effort/oracle-page"
+    stage, key = "answers/effort/oracle-page", study.store.key("answers/effort/oracle-page", {})
     study.store.kept(stage, {}, lambda: pd.DataFrame(wrote), public=True)
-    line = {"stage": stage, "key": study.store.key(stage, {})}
-    monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: [line])
-    assert contexts_of(study) == {("q1", 12, 0.5): "oracle-page"}
-
-
-def test_a_calculated_answer_is_shown_with_its_formula_and_cells(study, monkeypatch):
+    cell = {"name": "revenue", "year": 2020, "shown": 1500.0, "unit": "million", "label": "Net sales"}
+    rows = [("q1", "$1,500", "revenue", json.dumps([cell | {"doc_name": "ACME", "page": 4}])), ("q2", "", "", "[]")]
     folder = study.store.root / "answers" / "calculated" / "ahead" / "00"
     folder.mkdir(parents=True)
-    cell = {"name": "revenue", "year": 2020, "shown": 1500.0, "unit": "million", "label": "Net sales"}
-    cells = json.dumps([cell | {"doc_name": "ACME", "page": 4}])
-    rows = [("q1", "$1,500", "revenue", cells), ("q2", "", "", "[]")]
-    found = pd.DataFrame(rows, columns=["question_id", "text", "formula", "cells"])
-    write_frame(found, folder / "frame.parquet")
-    lines = [{"stage": f"answers/{name}/ahead", "key": "00"} for name in ("calculated", "effort")]
+    frame = pd.DataFrame(rows, columns=["question_id", "text", "formula", "cells"])
+    write_frame(frame, folder / "frame.parquet")
+    lines = [{"stage": stage, "key": key}, {"stage": "answers/calculated/ahead", "key": "00"}]
     monkeypatch.setattr("lib.book.explorer.read_stages", lambda study: lines)
-    assert list(derivations(study)) == [
-        ("q1", {"kind": "calculation, given: ahead", "model": "rules",
-                "text": "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 5"})
-    ]  # fmt: skip
+    about = {"question_id": "q1", "n_prompt_tokens": 12, "seconds": 0.5, "model": {"name": "tiny"}}
+    judged = [about | {"kind": "judge", "text": label} for label in ("yes", "no ", "yes")]
+    texts = [about | {"kind": "answer", "text": "1,577"}, about | {"kind": "answer", "text": "[…] ."}]
+    monkeypatch.setattr("lib.book.explorer.read_records", lambda path: dict(enumerate(judged + texts)))
+    shown = "$1,500 = revenue\nrevenue 2020 = 1,500 million: row “Net sales”, ACME, page 5"
+    assert [*written(study)] == [
+        ("q1", {"kind": "calculation, given: ahead", "model": "rules", "text": shown}),
+        ("q1", {"kind": "answer, given: oracle-page", "model": "tiny", "text": "1,577"}),
+        ("q1", {"kind": "judge, labels of chunks", "model": "tiny", "text": "2 × yes; 1 × no"}),
+    ]
 
 
 def read(script: str) -> dict:
@@ -104,9 +103,9 @@ def write_scripts(site: Path, data: dict) -> None:
 
 def test_what_only_the_chosen_question_shows_is_in_a_file_of_its_own(study):
     data = explorer_data(study)
-    written = scripts(data)
-    assert set(written) == {"data.js", "question-0.js", "question-1.js", "question-2.js"}
-    first, later = read(written["data.js"])["questions"][1], read(written["question-1.js"])
+    made = scripts(data)
+    assert set(made) == {"data.js", "question-0.js", "question-1.js", "question-2.js"}
+    first, later = read(made["data.js"])["questions"][1], read(made["question-1.js"])
     assert later["written"] == data["questions"][1]["written"] != []
     assert first | later == data["questions"][1]
     assert not set(later) & set(first)
@@ -270,15 +269,12 @@ def test_a_link_points_to_one_question_and_the_address_has_the_filters(shown):
     assert shown.script("return document.activeElement.tagName") == "H2"
     assert shown.one(".questions a[aria-current]").get_attribute("hash") == "#q=q3"
     shown.open("#q=q1&company=Acme&outcome=hit&method=nobody")
+    shown.wait(lambda: shown.count(".places"))
+    assert "Found, every gold page; the right filing has" in shown.text(".detail")
+    assert shown.text(".places .is-gold") == "ACME_2020_10K p. 2 gold page"
     assert shown.listed() == [f"#q={one}&company=Acme&outcome=hit" for one in ("q1", "q3")]
     shown.choose("Outcome", "")
     assert shown.script("return location.hash") == "#q=q1&company=Acme"
-
-
-def test_the_detail_says_why(shown):
-    shown.open("#q=q1")
-    assert "Found, every gold page; the right filing has" in shown.text(".detail")
-    assert shown.text(".places .is-gold") == "ACME_2020_10K p. 2 gold page"
 
 
 def test_a_question_is_shown_without_its_file(shown, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from lib.book import board as boards
 from lib.book import leaderboard
-from lib.book.board import COSTS, SHOWN, board, family, of_method, ranks
+from lib.book.board import ABOUT, COSTS, SHOWN, about, board, family, ranks
 from lib.book.leaderboard import leaderboard_page
 from lib.evaluation import read_metrics
 from lib.methods import METHODS
@@ -19,29 +19,14 @@ STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
 
 
 @pytest.mark.parametrize(
-    ("name", "needs"),
+    ("means", "lows", "highs", "expected"),
     [
-        ("dense", []),
-        ("dense_records", ["metadata"]),
-        ("dense_covers", []),
-        ("ahead", ["training", "metadata"]),
-        ("multi_hyde_rerank", ["language model", "cross-encoder"]),
-        ("contextual_header_dense", ["metadata"]),
-        ("page_scorer_best_order", ["training", "metadata"]),
-        ("page_scorer_best_sum_covers", ["training", "metadata"]),
+        ([0.8, 0.7, 0.6, 0.58, 0.1], [0.7, 0.6, 0.5, 0.4, 0.0], [0.9, 0.8, 0.7, 0.6, 0.2], [1, 1, 3, 3, 5]),
+        ([0.8, 0.7, 0.65], [0.7, 0.69, 0.4], [0.9, 0.71, 0.9], [1, 2, 2]),  # the second opened a rank
     ],
 )
-def test_a_row_states_what_it_needs(name, needs):
-    assert [*METHODS[name].needs] == needs
-
-
-def test_a_row_shares_the_rank_of_the_best_whose_mean_is_in_its_interval():
-    means, lows, highs = [0.8, 0.7, 0.6, 0.58, 0.1], [0.7, 0.6, 0.5, 0.4, 0.0], [0.9, 0.8, 0.7, 0.6, 0.2]
-    assert ranks(means, lows, highs) == [1, 1, 3, 3, 5]
-
-
-def test_the_last_of_a_rank_need_not_overlap_with_the_one_before():
-    assert ranks([0.8, 0.7, 0.65], [0.7, 0.69, 0.4], [0.9, 0.71, 0.9]) == [1, 2, 2], "the second opened a rank"
+def test_a_row_shares_the_rank_of_the_best_whose_mean_is_in_its_interval(means, lows, highs, expected):
+    assert ranks(means, lows, highs) == expected
 
 
 def test_a_family_is_what_its_rows_are_variants_of():
@@ -70,8 +55,7 @@ def test_every_row_has_recall_costs_command_and_run(study, tmp_path, monkeypatch
 
 
 def test_a_published_set_over_the_same_filings_is_on_the_board(study, tmp_path, monkeypatch):
-    other = {"dataset": "other", "collection": "financebench"}
-    other |= {"stages": [], "runs": {}}
+    other = {"dataset": "other", "collection": "financebench", "stages": [], "runs": {}}
     layer = SimpleNamespace(
         file=lambda name: study.outputs / name,
         manifest=other,
@@ -95,14 +79,15 @@ MEANS = {
     **{"ahead": 0.8, "ahead_covers": 0.79, "dense_records": 0.46, "rerank": 0.3, "parent_child": 0.28},
     **{"dense": 0.21, "splade": 0.17, "bm25_records": 0.16, "fixed_128": 0.15, "bm25": 0.13},
 }
-ENDS = ("", "_low", "_high")
 BY_DEFAULT = ["Ahead", "Dense, filings matched by records", "Dense + reranker", "Parent-child", "SPLADE"]
+BY_DEFAULT += ["BM25, filings matched by records"]
 
 
 def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
     """A board of MEANS, or of one less each."""
     rows = [
-        {"set": set_name, "rank": place, "method": name, **of_method(name)._asdict(), "n": 9, "parameters": 23.0}
+        {"set": set_name, "rank": place, "method": name, "n": 9, "parameters": 23.0}
+        | dict(zip(ABOUT, about(name, {}), strict=True))
         | {metric + end: mean if sign > 0 else 1 - mean for metric in SHOWN for end in ("", "_low", "_high")}
         | {"types: words (n = 9)": mean, "question_s": 1 / mean}
         for place, (name, mean) in enumerate(MEANS.items(), 1)
@@ -152,25 +137,22 @@ def press(browser, path: str) -> None:
 
 def test_families_are_folded_to_their_best_row_and_open_where_asked(open_board, browser):
     open_board()
-    assert titles(browser) == [*BY_DEFAULT, "BM25, filings matched by records"]
+    assert titles(browser) == BY_DEFAULT
     assert "6 of 10 rows" in browser.find_element("css selector", ".count").text
     press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
     assert titles(browser)[1:4] == ["Dense, filings matched by records", "Dense", "Chunks of 128 tokens"]
     assert browser.current_url.endswith("?open=dense")
     press(browser, "//tr[@data-family='dense']//button[not(@hidden)]")
-    assert titles(browser) == [*BY_DEFAULT, "BM25, filings matched by records"]
+    assert titles(browser) == BY_DEFAULT
     press(browser, "//input[@value='all']")
     assert titles(browser) == [METHODS[name].title for name in MEANS]
 
 
-def test_heads_sort_and_the_best_row_of_a_family_is_the_one_in_the_order(open_board, browser):
+def test_heads_sort_families_by_their_best_row_and_needs_and_words_filter(open_board, browser):
     open_board()
     press(browser, "//th[@data-key='two page_recall']/button")
     assert titles(browser)[:3] == ["BM25", "Chunks of 128 tokens", "SPLADE"]
     assert "sort=descending+two+page_recall" in browser.current_url
-
-
-def test_what_a_row_needs_and_words_of_its_title_filter(open_board, browser):
     open_board()
     press(browser, "//input[@value='metadata']")
     assert titles(browser) == ["Ahead by cover pages", "Dense + reranker", "Parent-child", "Dense", "SPLADE", "BM25"]
@@ -196,17 +178,13 @@ def test_columns_are_chosen_and_the_address_restores_everything(open_board, brow
     assert browser.current_url == address
 
 
-def test_without_a_script_it_is_a_plain_table_of_all_rows(open_board, browser):
+def test_without_a_script_it_is_a_plain_table_of_all_rows_and_it_prints_whole(open_board, browser):
     open_board(has_scripts=False)
     assert titles(browser) == [METHODS[name].title for name in MEANS]
     assert not browser.find_element("css selector", "#leaderboard form").is_displayed()
     assert {"one page_recall", "two page_recall", "needs"} <= {*heads(browser)}
-
-
-def test_it_prints_whole(open_board, browser):
     open_board()
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert titles(browser)[0] == "Ahead"
     assert len(titles(browser)) == len(MEANS), "folded rows are printed"
     scroll = browser.find_element("css selector", "#leaderboard .scroll")
     overflow, height = scroll.value_of_css_property("overflow"), scroll.size["height"]

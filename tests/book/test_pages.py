@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,11 +15,12 @@ import yaml
 
 from extras.publish.readme import BEGIN, END, fill_headline
 from lib.analysis.growth import GROWTH
+from lib.answers.sure import fitted
 from lib.book import headline
-from lib.book.build import add_repository
+from lib.book import pages as pages_of_book
+from lib.book.build import add_repository, tidy
 from lib.book.headline import calculated, readme_text, sentences
 from lib.book.pages import (
-    as_markdown,
     breakable,
     card,
     citations,
@@ -28,15 +30,17 @@ from lib.book.pages import (
     what_fixes,
     write_pages,
 )
-from lib.book.site import tidy
 from lib.book.templates import filled
-from lib.evaluation import SUMMARY_COLUMNS
+from lib.data.dataset import read_dataset
+from lib.data.locate import DEMO
+from lib.evaluation import ANSWER_COLUMNS, SUMMARY_COLUMNS
 from lib.methods import METHODS
 from lib.models.weights import lock
 from lib.profile import load_profile
 from lib.words import StudyError
 
 ROOT = Path(__file__).resolve().parents[2]
+RUNGS = {"kinds": 0.7, "statements": 0.6}
 METRICS = {"doc_recall": 0.9, "page_recall": 0.4, "ctx_bleu": 0.2, "ctx_rouge_l": 0.3}
 
 
@@ -70,12 +74,7 @@ def test_every_method_has_a_card_without_numbers_too(row):
     study = SimpleNamespace(profile=load_profile("default"), dataset=SimpleNamespace(name="any"))
     text = card(study, row, pd.DataFrame(columns=SUMMARY_COLUMNS))
     assert f"## {row.title}\n" in text
-    assert ":func:" not in text
-
-
-def test_a_docstring_becomes_markdown():
-    text = "Fuse ``1 / k``, see :func:`lib.runs.rank`.\n\nMore.\n\nArgs:\n    runs: lists.\n"
-    assert as_markdown(text) == "Fuse `1 / k`, see `lib.runs.rank`.\n\nMore."
+    assert not re.search(":func:|``|\nArgs:", text.partition("```yaml")[0])
 
 
 def test_the_appendix_names_what_the_numbers_were_made_from(pages, study):
@@ -106,9 +105,8 @@ def test_seconds_are_summed_and_memory_is_the_peak():
         {"stage": "runs/standard/bm25", "origin": "computed", "wall_s": 1.5, "peak_mib": 10.0},
         {"stage": "runs/standard/dense", "origin": "reused", "wall_s": 2.0, "peak_mib": 30.0},
     ]
-    shown = stages_table(stages)
-    assert [*shown] == ["Stage", "Results", "Origin", "Seconds", "MiB"]
-    assert shown.to_numpy().tolist() == [["`runs`", 2, "computed, reused", "3.5", "30"]]
+    expected = {"Stage": "`runs`", "Results": 2, "Origin": "computed, reused", "Seconds": "3.5", "MiB": "30"}
+    assert stages_table(stages).to_dict("records") == [expected]
     assert len(stages_table(stages, whole=True)) == 2
 
 
@@ -138,29 +136,24 @@ def test_the_match_is_compared_with_dense_and_ahead_is_a_mean_over_its_folds():
     assert "takes a plain dense search from 40% to 60%" in match
     assert "finds 80% (" in ahead
     draw = table[table["metric"] == "page_recall"].iloc[:1].assign(method="ahead")
-    rungs = [
-        draw.assign(metric=f"rung_page_recall/{name}", mean=mean)
-        for name, mean in (("kinds", 0.7), ("statements", 0.6))
-    ]
+    rungs = [draw.assign(metric=f"rung_page_recall/{name}", mean=mean) for name, mean in RUNGS.items()]
     ahead = sentences(pd.concat([table, *rungs]), 84)[-1]
     assert "finds 70% (" in ahead
     assert "or 60% without its hand-written page kinds" in ahead
 
 
 def test_calculated_answers_are_by_context_and_none_where_one_was_not_read(tmp_path):
-    profile = load_profile("default")
-    study = SimpleNamespace(outputs=tmp_path, profile=profile)
+    study = SimpleNamespace(outputs=tmp_path, profile=load_profile("default"))
     assert calculated(study) == {}
+    shares, own = {"ahead": 1.0, "best-baseline": 0.0, "oracle-page": 0.5}, study.profile.generator.weights
     rows = [
-        (context, prompt, generator, question, "answer_right", value * (generator != "larger"))
-        for context, value in (("ahead", 1.0), ("best-baseline", 0.0), ("oracle-page", 0.5))
-        for prompt in ("plain", "calculation")
-        for generator in (profile.generator.weights, "larger")
-        for question in "ab"
+        (context, prompt, generator, question, "answer_right", value * (generator == own))
+        for context, value in shares.items()
+        for prompt, generator, question in product(("plain", "calculation"), (own, "larger"), "ab")
     ]
-    table = pd.DataFrame(rows, columns=["context", "prompt", "generator", "question_id", "metric", "value"])
+    table = pd.DataFrame(rows, columns=ANSWER_COLUMNS)
     table.to_csv(tmp_path / "answers.csv.gz", index=False)
-    assert calculated(study) == {"ahead": 1.0, "best-baseline": 0.0, "oracle-page": 0.5, "n": 2}
+    assert calculated(study) == shares | {"n": 2}
     table[table["context"] != "ahead"].to_csv(tmp_path / "answers.csv.gz", index=False)
     assert calculated(study) == {}
 
@@ -173,16 +166,8 @@ def test_what_a_better_encoder_lifts_is_said_where_it_is_published(monkeypatch, 
     rows = (("dense", "standard", 0.0), ("dense_records", "standard", 0.11), ("ahead", "standard", 0.4))
     summary(*rows).to_csv(tmp_path / "summary.csv", index=False)
     monkeypatch.setattr(headline.Published, "of", lambda *names: SimpleNamespace(file=lambda name: tmp_path / name))
-    given = {
-        "named": None,
-        "second": None,
-        "outside": [("Other", 0.07, "not shown")],
-        "calculated": {},
-        "n": 3,
-        "n_companies": 2,
-        "has_ahead": True,
-        "is_designed_on": True,
-    }
+    given = {"named": None, "second": None, "outside": [("Other", 0.07, "not shown")], "calculated": {}, "n": 3}
+    given |= {"n_companies": 2, "has_ahead": True, "is_designed_on": True}
     text = filled("trust", models=["a"], better=headline.better(study, before), **given)
     assert "(bge-small-en-v1.5, int8) takes page recall from 20% to 40% for Dense; from 50% to 51% for Dense," in text
     assert "from 80% to 80% for Ahead (chapter 3)." in text
@@ -266,18 +251,19 @@ def test_the_first_page_calls_unknown_only_what_no_chapter_measured():
     assert "unknown" not in row
 
 
-def test_the_site_has_no_icon_script_and_the_search_page_alone_has_the_index(tmp_path):
+def test_pages_have_no_icon_script_the_search_page_alone_has_the_index_and_excerpts_have_no_code(tmp_path):
     script = '<script src="../_static/searchtools.js"></script>\n<script src="../searchindex.js"></script>'
     icons = '<script defer src="_static/scripts/fontawesome.js?digest=1"></script>'
     for name in ("intro.html", "search.html"):
         (tmp_path / name).write_text(f"<head>{icons}{script}</head>")
-    for name in ("scripts/fontawesome.js", "scripts/some.js.map", "scripts/some.js"):
-        (tmp_path / "_static" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "_static" / name).write_text("")
+    (tmp_path / "_static").mkdir()
+    for path in (Path(sphinx.__file__).parent / "themes").rglob("searchtools.js"):
+        shutil.copy(path, tmp_path / "_static")
     tidy(tmp_path)
     assert (tmp_path / "intro.html").read_text() == "<head></head>"
     assert (tmp_path / "search.html").read_text() == f"<head>{script}</head>"
-    assert [path.name for path in (tmp_path / "_static").rglob("*.*")] == ["some.js"]
+    said = '[".headerlink", "details.hide, .cell_input, .code-switch", "script", "style"]'
+    assert said in (tmp_path / "_static" / "searchtools.js").read_text()
 
 
 def test_with_its_address_a_book_links_to_the_repository():
@@ -286,10 +272,44 @@ def test_with_its_address_a_book_links_to_the_repository():
     assert config["repository"]["url"] == "https://example.org/gap"
 
 
-def test_excerpts_of_the_search_have_no_code(tmp_path):
-    (tmp_path / "_static").mkdir()
-    for path in (Path(sphinx.__file__).parent / "themes").rglob("searchtools.js"):
-        shutil.copy(path, tmp_path / "_static")
-    tidy(tmp_path)
-    said = '[".headerlink", "details.hide, .cell_input, .code-switch", "script", "style"]'
-    assert said in (tmp_path / "_static" / "searchtools.js").read_text()
+ONE = {"question": "What was revenue?", "answer": "$5", "confidence": 0.95, "formula": "net_income", "why_not": ""}
+ONE |= {"reference": "$5.00", "document": "ACME", "gold": [0]}
+CELL = {"item": "revenue", "document": "ACME", "page": 0, "row": "Net <sales>", "year": 2020, "value": "5", "unit": ""}
+PAGE = {"document": "ACME", "page": 0, "score": 1.0, "filing": "Acme 2020", "fits": "company", "passage": ""}
+
+
+def test_the_record_is_of_the_demo_s_own_questions_with_gold_pages():
+    questions = read_dataset(DEMO, "demo").questions.set_index("question")
+    found = json.loads(pages_of_book.ASKED.read_text(encoding="utf-8"))
+    assert len({one["question"] for one in found}) == 10
+    for one in found:
+        known = questions.loc[one["question"]]
+        assert (one["reference"], one["document"]) == (known["answer"], known["doc_name"])
+        assert one["gold"] == list(known["gold_pages"])
+        assert (one["answer"] is None) == (one["confidence"] < fitted()["least"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "Reference: $5.00 (right)"),
+        ({"answer": "$7"}, "Reference: $5.00 (wrong)"),
+        ({"answer": None, "why_not": "no page has a table"}, "**No figure found**: no page has a table"),
+    ],
+)
+def test_a_question_has_its_answer_its_cells_and_its_pages(monkeypatch, tmp_path, change, said):
+    monkeypatch.setattr(pages_of_book, "ASKED", tmp_path / "asked.json")
+    pages_of_book.ASKED.write_text(json.dumps([ONE | {"cells": [CELL], "pages": [PAGE]} | change]), encoding="utf-8")
+    page = pages_of_book.asked_page()
+    assert said in page.replace("\\$", "$")
+    assert "ACME, page 0 (gold)" in page
+    assert "Net <sales>" not in page
+
+
+def test_what_was_measured_is_a_row_of_each_set():
+    assert pages_of_book.measured()["Questions"].tolist() == ["financebench", "page-questions"]
+    known, shown = fitted()["measured"], pages_of_book.measured()
+    assert shown["Read"].tolist() == [one["read"] for one in known]
+    assert [float(cell.split()[0]) for cell in shown["Answered"]] == [
+        round(one["n"] * one["answered"], 1) for one in known
+    ]

@@ -8,11 +8,11 @@ import shutil
 import pytest
 import yaml
 
-from lib.book import board, submissions
+from lib.book import board
 from lib.book.board import outside_of
 from lib.book.build import is_current
 from lib.book.submissions import ABOUT, FOLDER, checked, published_study, stated
-from lib.diagnose.kept import keep
+from lib.diagnose.kept import Outside, keep
 from lib.evaluation import evaluate_given
 from lib.runs import trec_lines
 from lib.words import StudyError
@@ -24,8 +24,8 @@ ABOUT_IT = {"title": "T", "by": "B", "link": "https://example.org/a", "needs": [
 @pytest.mark.parametrize("folder", sorted(FOLDER.iterdir()), ids=lambda folder: folder.name)
 def test_every_submission_is_as_it_states(folder):
     """What continuous integration checks of a pull request: the folder's form, the run, and its metrics."""
-    found = checked(folder, stated(folder))
-    study = published_study(found.about.question_set)
+    about = stated(folder)
+    found, study = checked(folder, about), published_study(about.question_set)
     assert set(found.metrics["question_id"]) == set(study.questions["question_id"])
     assert {"doc_recall", "page_recall", "mrr", "ndcg"} <= set(found.metrics["metric"])
     assert [path.name for path in folder.iterdir() if path not in (found.run_file, folder / ABOUT)] == []
@@ -47,7 +47,7 @@ def test_the_studys_own_run_has_the_metrics_that_are_published(submit):
 def submit(tmp_path):
     """Checks a submission with a run's lines, by default the example's, and what it states."""
 
-    def check(lines: bytes = b"", **about: object) -> submissions.Submission:
+    def check(lines: bytes = b"", **about: object) -> Outside:
         folder = tmp_path / "mine"
         shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
         if lines:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -121,13 +121,9 @@ def build_dataset(folder: Path, secret: Path) -> Path:
         source.write(WRITES.format(said=repr(said), n=len(said)))
     model.mkdir()
     (model / "config.json").write_text("{}")
-    # the demo's settings for any dataset, and few draws: it shows texts, not how sure numbers are
-    settings: dict = {"extends": "default", "significance": {"n_draws": 200}}
-    changes = load_profile("default")["sets"]["demo"] | {"generator.weights": str(model)}
-    for name, value in changes.items():
-        *sections, setting = name.split(".")
-        reduce(lambda place, section: place.setdefault(section, {}), sections, settings)[setting] = value
-    (folder / "small.yaml").write_text(yaml.safe_dump(settings))
+    # the demo's settings, and few draws: it shows texts, not how sure numbers are
+    changes = load_profile("default")["sets"]["demo"] | {"generator.weights": str(model), "significance.n_draws": 200}
+    (folder / "small.yaml").write_text(yaml.safe_dump({"extends": "default", "sets": {data.name: dict(changes)}}))
     command = [sys.executable, "-m", "lib", "book", "--dataset", data, "--profile", folder / "small.yaml"]
     place = {"cwd": checkout, "env": os.environ | {"PYTHONPATH": str(checkout)}}
     done = subprocess.run(command, **place, capture_output=True, text=True, check=False)

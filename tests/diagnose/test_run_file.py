@@ -59,6 +59,7 @@ def test_the_same_run_in_every_form_is_the_same(tmp_path):
 
 def test_pages_from_1_are_those_from_0(tmp_path):
     assert places(read(tmp_path, "q1 Q0 ACME_2020_10K#p50 1 1 x", pages_from=1).run) == FOUND[:1]
+    assert places(read(tmp_path, "q1 Q0 ACME_2020_10K#p0 1 1 x", pages_from=1).run)[0][3] == NO_PAGE
     with pytest.raises(StudyError, match="pages_from is 2: say 0 or 1"):
         read(tmp_path, TREC, pages_from=2)
 
@@ -106,10 +107,6 @@ def test_a_list_stays_in_its_order_and_its_scores_are_then_ranks(tmp_path):
     assert found.run["page"].tolist() == [3, 4]
     assert found.run["score"].tolist() == [-1, -2]
     assert RISES + "the order is left as it is." in found.said
-
-
-def test_page_numbers_before_the_first_are_no_pages(tmp_path):
-    assert read(tmp_path, ROW.replace("p0049", "p0"), pages_from=1).run["page"].tolist() == [NO_PAGE]
 
 
 @pytest.mark.parametrize(

@@ -53,22 +53,6 @@ def test_rouge_l_equals_rouge_score_exactly(text, reference):
     assert Reference(reference).rouge_l(text) == rouge_score(text, reference)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
-@given(st.randoms(use_true_random=False))
-def test_equal_on_texts_as_long_as_chunks(random):
-    vocabulary = [f"w{i}" for i in range(60)] + ["1,234", "$", "(5)", "Net", "sales,", "total."]
-    text, reference = (" ".join(random.choices(vocabulary, k=n)) for n in (700, 250))
-    prepared = overlap.Reference(reference)
-    assert prepared.bleu(text) == sacrebleu(text, reference) > 0
-    assert prepared.rouge_l(text) == rouge_score(text, reference) > 0
-
-
-def test_signature_names_the_settings():
-    signature = overlap.bleu_signature()
-    for setting in ("nrefs:1", "case:mixed", "eff:yes", "tok:13a", "smooth:exp", "version:"):
-        assert setting in signature
-
-
 TEXTS = {"c1": "x y", "c2": "a b", "c3": "a b c d"}
 QUESTIONS = pd.DataFrame({"question_id": ["q1", "q2", "q3"], "evidence": ["a b c d", "x y", "a"]})
 
@@ -94,12 +78,8 @@ def test_overlap_is_that_of_the_best_chunk_so_far():
     assert len(found) == 3 * 2 * 3
 
 
-@pytest.mark.parametrize("empty", [{}, {"other": ["unknown chunk"]}])
-def test_unanswered_questions_score_zero(empty):
-    assert [*overlap_of((1, 5), **empty).values()] == [0.0] * 3 * 2 * 2
-
-
-def test_a_chunk_without_text_is_an_error():
+def test_questions_without_rows_score_zero_and_a_chunk_without_text_is_an_error():
+    assert [*overlap_of((1, 5)).values()] == [0.0] * 3 * 2 * 2
     with pytest.raises(KeyError, match="c9"):
         overlap_of(q1=["c9"])
 
