@@ -1,6 +1,5 @@
 """Generators: one interface, two ways to answer a prompt, and what is told when one is not answered."""
 
-import os
 import sys
 import threading
 from functools import partial
@@ -14,9 +13,9 @@ import pytest
 from lib.models import generator
 from lib.models.generator import MAX_DEATHS, LlamaCppGenerator, open_generator
 from lib.models.prompts import Generation, GenerationError, Prompt, Request, Sampling, fault
+from lib.models.weights import fetch
 from lib.words import StudyError
 
-GGUF = os.environ.get("RETRIEVAL_GAP_GGUF")
 ECHO = str(Path(__file__).with_name("echo.py"))
 
 
@@ -121,11 +120,12 @@ def test_llama_cpp_takes_the_sampling_as_it_is_and_keeps_no_prompt():
     assert bodies == [request | {"min_p": 0.0, "cache_prompt": False}] * 2
 
 
-@pytest.mark.skipif(not GGUF, reason="needs a model: set RETRIEVAL_GAP_GGUF to the path of a GGUF file")
+@pytest.mark.slow
+@pytest.mark.weights
 def test_llama_cpp_gives_a_seed_s_text_whatever_else_is_asked_and_tells_of_prompts_that_do_not_fit():
     questions = ["Name a colour.", "Name a town in France.", "What is cash flow?"]
     requests = [one for seed in (1, 2) for one in asked(*questions, temperature=0.9, seed=seed)]
-    opened = partial(LlamaCppGenerator, Path(GGUF), context=256)
+    opened = partial(LlamaCppGenerator, next(fetch("qwen2.5-coder-0.5b").glob("*.gguf")), context=256)
     texts = [outcome.text for outcome in outcomes(opened(2), requests)]
     assert texts == [outcome.text for outcome in outcomes(opened(1), requests[::-1])][::-1]
     assert len({*texts}) > len(questions)
