@@ -7,11 +7,10 @@ it gives in folds by company, whose test questions had no part in it.
 
 import pandas as pd
 
-from lib.folds import Fold
 from lib.method import stored
 from lib.metrics import METRICS
 from lib.retrievers import convex
-from lib.retrievers.convex import Normalisation, chosen_alphas
+from lib.retrievers.convex import Normalisation
 from lib.study import Study
 
 #: Metrics of the sweep to their titles.
@@ -33,13 +32,3 @@ def _sweep(study: Study, normalisation: Normalisation, depth: int, alphas: list[
 def by_weight(values: pd.DataFrame) -> pd.DataFrame:
     """The values that choose a weight, questions × weights, of :func:`sweep`."""
     return values.pivot(index="question_id", columns="alpha", values=convex.CHOSEN_BY)
-
-
-def held_out(values: pd.DataFrame, folds: list[Fold], questions: pd.DataFrame) -> pd.DataFrame:
-    """Each question with the ``alpha`` that the other folds' questions chose: question_id, fold, alpha, SWEPT."""
-    ids = questions["question_id"]
-    chosen = pd.DataFrame({"question_id": ids, "fold": 0, "alpha": 0.0})
-    for fold, alpha in zip(folds, chosen_alphas(values, folds, ids), strict=True):
-        chosen.loc[list(fold.test), "fold"] = fold.number
-        chosen.loc[list(fold.test), "alpha"] = alpha
-    return chosen.merge(values, on=["question_id", "alpha"], how="left", validate="one_to_one")

@@ -84,17 +84,6 @@ def test_to_hold_of_several_pairs_all_have_to_hold():
 # --- tests ---
 
 
-def test_one_sided_tests_add_up_and_two_sided_ones_are_larger():
-    draws, values = frame(np.array([1.0] * 26 + [-1.0] * 14)[:, None], 4000)
-    none = values[0] * 0
-    p, opposite = draws.p(values[0], none, one_sided=True), draws.p(none, values[0], one_sided=True)
-    both = draws.p(values[0], none)
-    assert p < both < opposite
-    assert both == pytest.approx(2 * p, rel=0.2)
-    found = statistic.difference(draws, values[0], none, PLAIN)
-    assert (found.p, found.p_opposite) == (p, opposite)
-
-
 def test_a_difference_of_nothing_has_wilsons_interval():
     draws, values = frame(np.zeros((40, 1)), 500)
     found = statistic.difference(draws, values[0], values[0], PLAIN)
