@@ -74,6 +74,7 @@ def test_a_poor_round_is_repeated_with_another_query_and_the_better_one_wins(wri
     study = written_study(["sales"], CHUNKS, judge(query, **labels), SCORES)
     study.candidates, study.digest, study.settings_of = (lambda _: EVERY), str, str
     study.run = lambda name, condition="standard": study.rank_method(name, EVERY, 50)
+    assert judged.chosen(study) == {"q0": [1, 2, 3]}
     pairs, found = judged.judged_pairs(study), judged.verdicts(study)
     assert pairs["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0001#c00"]
     assert found.loc[0, ["query", "RELEVANT", "RELEVANT_again", "is_second"]].tolist() == row
