@@ -29,7 +29,7 @@ from lib.show.display import (
 )
 from lib.show.drawn import OF_DEMO, SHOWN_WIDTH, not_drawn, pages_in, smallest_type
 from lib.show.markup import Markup, as_csv, escape, explorer_link, label, verbatim
-from lib.show.pictures import draw_page, marked_lines
+from lib.show.pictures import marked_lines, page_pair
 from lib.words import NeedsFilings
 
 
@@ -199,10 +199,12 @@ def test_values_for_the_text_are_formatted_and_kept_as_myst_nb_keeps_them(value,
 def test_a_page_of_the_demo_alone_may_be_published(collection):
     dataset = replace(open_dataset("demo"), collection=collection)
     study = SimpleNamespace(dataset=dataset, need_filings=lambda what: None)
-    drawn, axes = plt.subplots()
-    draw_page(axes, study, "TARNBECK_2022_10K", np.int64(11), "Gross profit", 40)
-    assert pages_in(drawn) == [axes]
-    assert (axes.get_gid() == OF_DEMO) == (collection == "demo")
+    gold, other = ("TARNBECK_2022_10K", np.int64(11)), ("TARNBECK_2022_10K", 12)
+    drawn = page_pair(study, gold, "Gross profit", other, "retrieved")
+    assert pages_in(drawn) == drawn.axes
+    heads = ["gold: TARNBECK_2022_10K, p. 11", "retrieved: TARNBECK_2022_10K, p. 12"]
+    assert [axes.get_title() for axes in drawn.axes] == heads
+    assert {axes.get_gid() == OF_DEMO for axes in drawn.axes} == {collection == "demo"}
     plt.close(drawn)
 
 
