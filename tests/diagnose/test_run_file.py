@@ -88,6 +88,7 @@ FROM_1 = "No page is 0, and one is just behind a filing's last: where pages coun
         (ROW + "q1 Q0 BOLT 2021#p3 1 1 me\n", FROM_1, 2),
         (ROW + "q1 Q0 BOLT 2021 1 1 me\n", "Rows that name no page by its number, 0 or higher: 1, such as 'BOLT 2", 2),
         (LISTED % ', {"doc": "BOLT 2021", "page": "ii"}', "0 or higher: 1, such as 'BOLT 2021, page ii'; they keep", 2),
+        (LISTED % ', {"doc": "BOLT 2021", "page": 1.5}', "0 or higher: 1, such as 'BOLT 2021, page 1.5'; they", 2),
         (ROW + BOLT.format(2.5), EQUAL, 2),
         (ROW + BOLT.format(3.5), RISES + "rows are ordered by falling score, so negate distances.", 2),
         (LISTED % "" + LISTED % "", AGAIN, 2),
