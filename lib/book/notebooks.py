@@ -163,13 +163,15 @@ def _stamps(study: Study, given: dict[str, object]) -> dict[str, str]:
     paths = (path for name in SOURCES for path in sorted([ROOT / name, *(ROOT / name).rglob("*")]))
     sources = [path for path in paths if path.is_file() and not NOT_SOURCES & set(path.relative_to(ROOT).parts)]
     texts = study.home / "generations.jsonl"
+    manifests = sorted((ROOT / "book/results").glob("*/*/manifest.json"))
+    others = [path for path in manifests if path.parts[-3:-1] != study.home.parts[-2:]]  # that it is shown beside
     common = {
         "given": given,
         "dataset": study.dataset.fingerprint,
         "has_text": study.has_text,
         "settings": study.profile,
         "packages": sorted(f"{one.name} {one.version}" for one in distributions()),
-        "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in sources],
+        "sources": [(str(path.relative_to(ROOT)), digest_of_file(path)) for path in (*sources, *others)],
         "texts": texts.stat().st_size if texts.is_file() else 0,
     }
     used: dict[str, set[str]] = {}

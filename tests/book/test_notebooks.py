@@ -107,7 +107,7 @@ def built(tmp_path, monkeypatch):
     outputs = tmp_path / "outputs"
     study = SimpleNamespace(
         outputs=outputs,
-        home=outputs,
+        home=outputs / "demo/default",
         store=Store(tmp_path / "store", say=lambda line: None),
         dataset=SimpleNamespace(fingerprint="f", lacks=()),
         has_text=True,
@@ -128,6 +128,7 @@ def built(tmp_path, monkeypatch):
 
 BOTH = ["01_data", "02_oracles"]
 SOURCES = ("lib/code.py", "book/intro.md", "_config.yml", "notebooks/profiles/new.yaml")
+SOURCES += ("book/results/demo/base/manifest.json",)
 NO_SOURCES = ("book/results/demo/default/manifest.json", "book/_build/index.html", "lib/__pycache__/code.pyc")
 
 
@@ -150,7 +151,7 @@ CHANGES = {
     "settings": (lambda built: built.profile.update(chunks=2), BOTH),
     "filings that are not here": (lambda built: setattr(built, "has_text", False), BOTH),
     "other filings": (lambda built: setattr(built.dataset, "fingerprint", "g"), BOTH),
-    "texts": (lambda built: (built.home / "generations.jsonl").write_text("{}\n"), BOTH),
+    "texts": (lambda built: write_atomically(built.home / "generations.jsonl", "{}\n"), BOTH),
 }
 
 
