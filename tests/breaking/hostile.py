@@ -183,7 +183,8 @@ def _cells(study: SimpleNamespace, said: Sequence[str]) -> Iterator[nbformat.Not
 
 
 def leaks(site: Path) -> list[Path]:
-    """Files of a site that contain the secret, and downloads that are no data of a table or figure."""
-    paths = [path for path in site.rglob("*") if path.is_file()]
+    """Files of a site that contain the secret, and downloads that are no example and no data of a table or figure."""
+    paths, examples = [path for path in site.rglob("*") if path.is_file()], {*os.listdir(ROOT / "examples")}
     others = [path for path in paths if "_downloads" in path.parts and path.suffix != ".csv"]
+    others = [path for path in others if path.name not in examples]
     return others + [path for path in paths if SECRET.encode() in path.read_bytes()]
