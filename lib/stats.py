@@ -115,10 +115,10 @@ class Resampling:
     seed: int = 0
 
     @classmethod
-    def of(cls, study: "Search", by: str = "company") -> "Resampling":
-        """Clusters of a study's questions by ``company`` or ``filing``, and its profile's settings ``significance``."""
-        settings, column = study.profile.significance, {"company": "company", "filing": "doc_name"}[by]
-        return cls(study.questions.set_index("question_id")[column], settings.n_draws, settings.seed)
+    def of(cls, study: "Search") -> "Resampling":
+        """A study's questions by company, and its profile's settings ``significance``."""
+        settings = study.profile.significance
+        return cls(study.questions.set_index("question_id")["company"], settings.n_draws, settings.seed)
 
     def _in_order(self, values: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
         return values.iloc[np.argsort(self.company.index.get_indexer(values.index), kind="stable")]

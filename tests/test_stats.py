@@ -124,11 +124,10 @@ def test_sums_are_those_of_the_clustered_bootstrap_and_more_clusters_give_narrow
 
 def test_a_study_s_resampling_knows_the_companies_and_the_draws():
     names = [f"q{i}" for i in range(len(VALUES))]
-    questions = pd.DataFrame({"question_id": names, "company": CLUSTERS, "doc_name": names})
+    questions = pd.DataFrame({"question_id": names, "company": CLUSTERS})
     study = make_study(300, 4, questions=questions)
     found, values = m.Resampling.of(study), pd.Series(VALUES, names)
     assert found.interval(values) == interval(VALUES, CLUSTERS, 300, 4)
-    assert m.Resampling.of(study, by="filing").interval(values).n_clusters == len(VALUES)
     pooled = pd.concat([values, values])  # a question may occur in several contexts
     assert found.interval(pooled).n_clusters == 32
     assert found.rank_correlation(pooled, pooled).mean == pytest.approx(1)

@@ -69,13 +69,13 @@ def asked(study: Study) -> pd.DataFrame:
     return study.questions.groupby("question_type", sort=False).head(n_each) if n_each else study.questions
 
 
-def answers(study: Study, wanted: Context, limit: int | None = None) -> Answers:
-    """The answers of the questions that are asked, or the first of them, under one context: stored, or written now."""
+def answers(study: Study, wanted: Context) -> Answers:
+    """The answers of the questions that are asked under one context: stored, or written now."""
     settings, given = study.profile.answers, contexts(study, wanted)
     sampling = Sampling(max_tokens=settings.max_tokens, temperature=0.0, seed=settings.seed)
     items = [
         Item(row.question_id, row.question_id, prompt(row.question, given[row.question_id]), sampling)
-        for row in asked(study).head(limit or len(study.questions)).itertuples()
+        for row in asked(study).itertuples()
     ]
     filled = study.generation_log().fill("answer", items, study.make_generator)
     return Answers(wanted, filled.texts, filled)
