@@ -89,15 +89,10 @@ def train(
 
 
 def _check_lengths(tokenizer, examples: list[dict], most: int) -> None:
-    """TRL would cut a long pair, and so train on answers that were never written."""
-    lengths = []
-    for example in examples:
-        chats = [example["prompt"] + example[name] for name in ("chosen", "rejected")]
-        encoded = [tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats]
-        lengths.append(max(len(chat["input_ids"]) for chat in encoded))
-    if n_long := sum(length > most for length in lengths):
-        are = f"{n_long} of {len(examples)} pairs are longer than preference.max_tokens = {most}"
-        raise StudyError(f"{are}; the longest has {max(lengths)} tokens: raise it in the profile")
+    chats = [one["prompt"] + one[name] for one in examples for name in ("chosen", "rejected")]
+    encoded = (tokenizer.apply_chat_template(chat, tokenize=True, return_dict=True) for chat in chats)
+    if (longest := max(len(chat["input_ids"]) for chat in encoded)) > most:
+        raise StudyError(f"a pair has {longest} tokens, and preference.max_tokens is {most}: raise it in the profile")
 
 
 def save(model, tokenizer, name: str, target: Path) -> None:
