@@ -11,7 +11,7 @@ from scipy import special
 from lib import runs
 from lib.folds import make_folds
 from lib.retrievers import convex
-from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas, mix
+from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas
 from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
@@ -40,22 +40,29 @@ def test_softmax_equals_scipy_s(scores):
     np.testing.assert_allclose(softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5)
 
 
-def test_softmax_keeps_the_first_candidates_of_dense_and_mixes_shares(fake_study, monkeypatch):
+@pytest.fixture
+def scored(fake_study, monkeypatch):
+    """Make a study of some questions and chunks with these scores by dense and by BM25."""
+
+    def make(dense, sparse, **profile):
+        monkeypatch.setattr(convex, "unscaled", lambda study: (dense, sparse))
+        return fake_study(["?"] * len(dense), ["text"] * dense.shape[1], profile, {"dense": dense, "bm25": sparse})
+
+    return make
+
+
+def test_softmax_keeps_the_first_candidates_of_dense_and_mixes_shares(scored, monkeypatch):
     monkeypatch.setattr(convex, "N_DENSE", 2)
-    study = fake_study(["a?", "b?"], ["text"] * 4, {})
-    study.kept[convex.unscaled.key()] = np.log([[1, 3, 1, 9]] * 2), np.log([[4, 1, 5, 9]] * 2)
+    study = scored(np.log([[1, 3, 1, 9]] * 2), np.log([[4, 1, 5, 9]] * 2))
     both = convex.scaled(study, np.array([[True, True, True, False], [False, False, False, True]]), "softmax")
     # dense: 1/4 and 3/4 of its first two, of ties the first; BM25: 4/10 and 1/10 of all three
     by_hand = [0.5 * 1 / 4 + 0.5 * 4 / 10, 0.5 * 3 / 4 + 0.5 * 1 / 10, NONE, NONE]
-    np.testing.assert_allclose(mix(*both, 0.5), [by_hand, [NONE, NONE, NONE, 1]])
+    np.testing.assert_allclose(convex.mix(*both, 0.5), [by_hand, [NONE, NONE, NONE, 1]])
 
 
-def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(fake_study, monkeypatch):
+def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(scored):
     rng = np.random.default_rng(3)
-    matrices = {which: rng.normal(scale=scale, size=(5, 40)) for which, scale in (("dense", 0.2), ("bm25", 30))}
-    study = fake_study(["?"] * 5, ["text"] * 40, {}, matrices)
-    study.kept[convex.unscaled.key()] = matrices["dense"], matrices["bm25"]
-    allowed = rng.random((5, 40)) < 0.7
+    study, allowed = scored(*(rng.normal(scale=scale, size=(5, 40)) for scale in (0.2, 30))), rng.random((5, 40)) < 0.7
     for alpha, name in ((1.0, "dense"), (0.0, "bm25")):
         mixed = runs.rank(convex.score(study, allowed, alpha=alpha), study.questions, study.chunks, 20)
         assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
@@ -65,14 +72,12 @@ EVERY, RIGHT, WRONG = np.ones((4, 4), bool), np.eye(4), 1 - np.eye(4)
 
 
 @pytest.fixture
-def study(fake_study):
+def study(scored):
     """Acme's pages are found by dense alone and Bolt's by BM25 alone; two questions each."""
-    made = fake_study(["a?", "a?", "b?", "b?"], ["text"] * 4, {"run": {"depth": 4}})
-    names = ["ACME", "ACME", "BOLT", "BOLT"]
-    made.chunks["doc_name"] = names
+    made = scored(np.vstack([RIGHT[:2], WRONG[2:]]), np.vstack([WRONG[:2], RIGHT[2:]]), run={"depth": 4})
+    made.chunks["doc_name"] = names = ["ACME", "ACME", "BOLT", "BOLT"]
     made.questions = made.questions.assign(doc_name=names, company=names, gold_pages=[[0], [1], [2], [3]])
     made.filings = pd.DataFrame({"doc_name": ["ACME", "BOLT"], "company": ["ACME", "BOLT"]})
-    made.kept[convex.unscaled.key()] = np.vstack([RIGHT[:2], WRONG[2:]]), np.vstack([WRONG[:2], RIGHT[2:]])
     return made
 
 
@@ -87,7 +92,7 @@ def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth_and_is_measured_once(st
 
 
 @pytest.mark.parametrize("normalisation", ["min_max", "softmax"])
-def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisation(study, normalisation):
+def test_a_company_is_scored_with_what_the_other_one_chose_and_a_single_one_weighs_both_alike(study, normalisation):
     folds = make_folds(study.questions, study.filings, "company", 2, 13)
     alphas = chosen_alphas(alpha_values(study, EVERY, normalisation), folds, study.questions["question_id"])
     scores = convex.score_in_folds(study, EVERY, n_folds=2, seed=13, normalisation=normalisation)
@@ -98,11 +103,10 @@ def test_a_company_is_scored_with_what_the_other_one_chose_under_the_normalisati
         used[study.questions["company"][rows[0]]] = alpha
         np.testing.assert_allclose(scores[rows], alpha * dense[rows] + (1 - alpha) * sparse[rows])
     assert used["ACME"] < used["BOLT"]
-
-
-def test_of_equal_weights_the_smallest_is_chosen_and_questions_of_one_company_weigh_both_alike(study):
-    values = pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})
-    assert best_alpha(values) == 0.5
     study.questions["company"] = "Acme"
-    scores = convex.score_in_folds(study, EVERY, n_folds=5, seed=13)
-    np.testing.assert_allclose(scores, np.full((4, 4), 0.5))  # one of the two has it, in either company
+    alone = convex.score_in_folds(study, EVERY, n_folds=5, seed=13, normalisation=normalisation)
+    np.testing.assert_allclose(alone, (dense + sparse) / 2)
+
+
+def test_of_equal_weights_the_smallest_is_chosen():
+    assert best_alpha(pd.DataFrame({"alpha": [0.0, 0.5, 1.0], "question_id": "q", "ndcg": [0.1, 0.7, 0.7]})) == 0.5
