@@ -110,11 +110,13 @@ class Method:
 
 def remembered(make: Callable) -> Callable:
     """Keep what a function of a Search and hashable arguments gives while the process lives."""
-    name = f"{make.__module__}.{make.__qualname__}"
+    name, form = f"{make.__module__}.{make.__qualname__}", signature(make)
 
     @wraps(make)
     def recalled(search: Search, *given: object) -> object:
-        return search.memo((name, *given), partial(make, search, *given))
+        bound = form.bind(search, *given)
+        bound.apply_defaults()
+        return search.memo((name, *bound.args[1:]), partial(make, *bound.args))
 
     return recalled
 
