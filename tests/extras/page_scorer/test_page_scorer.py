@@ -11,6 +11,7 @@ from extras.page_scorer.train import train_folds
 from lib.analysis.mistakes import MISTAKES
 from lib.analysis.page_scorer import MISTAKE, measured_mistakes
 from lib.page_scorer.pages import folds
+from lib.profile import Settings
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,6 @@ def test_the_best_epoch_on_the_test_fold_is_kept(make_study, monkeypatch, precis
     epoch, mrr, last = seen[-1]
     assert 1 <= epoch <= last == 2
     assert 0 < mrr <= 1
-    batches = list(mistakes.RepeatedBatches(20, 16, seed=0))  # another mistake's, with pairs twice
+    batches = list(mistakes.RepeatedBatches(20, Settings(batch_size=16, seed=0)))  # another mistake's, with pairs twice
     assert [len(batch) for batch in batches] == [16, 16]
     assert any(len(set(batch)) < len(batch) for batch in batches)
