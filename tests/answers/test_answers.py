@@ -26,11 +26,11 @@ from lib.answers.prompt_context import NONE, ORACLES, Context, context, contexts
 from lib.cache import Cache
 from lib.data.chunks import load_tokenizer
 from lib.metrics.frame import Metrics, long_frame
-from lib.models.prompts import Generation, GenerationError
 from lib.models.written import GenerationLog, Model
 from lib.profile import Settings
 from lib.words import StudyError
 from tests import made
+from tests.retrievers.conftest import Rule
 
 DENSE = Context("dense", "dense")
 SETTINGS = {"n_chunks": 2, "segment": 4, "context_tokens": 8, "max_tokens": 8, "of_each_type": 0, "seed": 13}
@@ -39,16 +39,10 @@ WORDS = SimpleNamespace(  # a tokenizer of words
 )
 
 
-class Writer:
-    """A generator that answers with the context's first word, and fails where that is ``fail``."""
-
-    n_asked = 0
-
-    def generate(self, requests, on_done):
-        for number, request in enumerate(requests):
-            self.n_asked += 1
-            word = request.prompt.user.removeprefix("Context:\n").split()[0]
-            on_done(number, GenerationError("died") if word == "fail" else Generation(word, 10, 1, "stop", 0.1))
+def first_word(prompt: str) -> str | None:
+    """What is answered, the context's first word; where that is ``fail``, nothing is."""
+    word = prompt.removeprefix("Context:\n").split()[0]
+    return None if word == "fail" else word
 
 
 @pytest.fixture
@@ -62,7 +56,7 @@ def study_of(tmp_path, tokenizer_folder):
         asked = {"question": "net sales", "answer": "$7", "question_type": "metrics-generated"}
         settings = {"answers": SETTINGS, "significance": {"n_draws": 100, "seed": 0}}
         settings |= {"embedder": {"weights": str(tokenizer_folder), "window": 64}, "generator": {"weights": "small"}}
-        model, log, writer = Model("m", "0"), tmp_path / "log.jsonl", Writer()
+        model, log, writer = Model("m", "0"), tmp_path / "log.jsonl", Rule(first_word)
         return made.make_study(
             questions=pd.DataFrame({"question_id": list(texts)}).assign(**asked, company="Acme"),
             chunks=run[["chunk_id", "text"]],
@@ -140,9 +134,9 @@ def test_answers_are_written_once_what_failed_is_missing_and_each_has_its_effort
     study = study_of(q1=["$7"], q2=["fail"])
     first = answers(study, DENSE)
     assert (first.texts, list(first.filled.missing)) == ({"q1": "$7"}, ["q2"])
-    assert effort(study, first).to_numpy().tolist() == [["q1", 10, 0.1, False]]
+    assert effort(study, first).to_numpy().tolist() == [["q1", 50, 0.1, False]]
     assert dict(answers(study, DENSE).filled.origins) == {"reused": 1}
-    assert study.writer.n_asked == 3  # the one that failed was tried again
+    assert len(study.writer.asked) == 3  # the one that failed was tried again
 
 
 def test_the_first_questions_of_each_type_are_answered(study_of):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
+from hypothesis.extra.numpy import arrays
 from scipy import special
 
 from lib import runs
@@ -15,29 +15,23 @@ from lib.retrievers.convex import alpha_values, best_alpha, chosen_alphas
 from lib.retrievers.fusion import min_max, softmax
 
 NONE = -np.inf
-SCORES = arrays(np.float32, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(-9, 9, width=32))
-TWO, THREE = np.log(2), np.log(3)
+VALUES = st.floats(-9, 9, width=32) | st.just(NONE)
 
 
-@pytest.mark.parametrize(
-    ("scale", "row", "allowed", "scaled"),
-    [
-        (min_max, [2.0, 4.0, 3.0, 99.0], [True, True, True, False], [0, 1, 0.5, 0]),
-        (min_max, [NONE, 1.0, 3.0], [True] * 3, [0, 0, 1]),  # what was not scored counts as the least
-        *((min_max, row, [True] * 2, [0, 0]) for row in ([5.0, 5.0], [NONE, NONE], [NONE, 7.0])),  # no range
-        (softmax, [0.0, TWO, THREE, 99.0], [True, True, True, False], [1 / 6, 2 / 6, 3 / 6, 0]),
-        (softmax, [NONE, 500.0, 500.0 + TWO, NONE], [True] * 4, [0, 1 / 3, 2 / 3, 0]),
-        *((softmax, [NONE, NONE], [is_allowed] * 2, [0, 0]) for is_allowed in (True, False)),
-    ],
+def minimum_to_maximum(values: np.ndarray) -> np.ndarray:
+    return (values - values.min()) / (np.ptp(values) or np.inf)
+
+
+@given(
+    st.integers(1, 6).flatmap(lambda n: st.tuples(arrays(np.float32, (3, n), elements=VALUES), arrays(bool, (3, n))))
 )
-def test_scores_are_scaled_over_the_candidates(scale, row, allowed, scaled):
-    np.testing.assert_allclose(scale(np.array([row]), np.array([allowed])), [scaled])
-
-
-@given(SCORES)
-def test_softmax_equals_scipy_s(scores):
-    everything = np.ones(scores.shape, bool)
-    np.testing.assert_allclose(softmax(scores, everything), special.softmax(scores.astype(float), axis=1), rtol=1e-5)
+def test_scores_are_scaled_over_the_candidates_that_were_scored_and_all_others_are_zero(given):
+    scores, allowed = given
+    for scale, reference in ((softmax, special.softmax), (min_max, minimum_to_maximum)):
+        wanted = np.zeros(scores.shape)
+        for row, values, is_in in zip(wanted, scores.astype(float), allowed & np.isfinite(scores), strict=True):
+            row[is_in] = reference(values[is_in]) if is_in.any() else 0
+        np.testing.assert_allclose(scale(scores, allowed), wanted, rtol=1e-5, atol=1e-6)
 
 
 @pytest.fixture
@@ -68,12 +62,14 @@ def test_the_ends_rank_as_dense_and_bm25_alone_among_the_candidates(scored):
         assert mixed["chunk_id"].tolist() == study.rank_method(name, allowed, 20)["chunk_id"].tolist()
 
 
+SWEEP = convex.ALPHAS
 EVERY, RIGHT, WRONG = np.ones((4, 4), bool), np.eye(4), 1 - np.eye(4)
 
 
 @pytest.fixture
-def study(scored):
+def study(scored, monkeypatch):
     """Acme's pages are found by dense alone and Bolt's by BM25 alone; two questions each."""
+    monkeypatch.setattr(convex, "ALPHAS", convex.ALPHAS[::10])
     made = scored(np.vstack([RIGHT[:2], WRONG[2:]]), np.vstack([WRONG[:2], RIGHT[2:]]), run={"depth": 4})
     made.chunks["doc_name"] = names = ["ACME", "ACME", "BOLT", "BOLT"]
     made.questions = made.questions.assign(doc_name=names, company=names, gold_pages=[[0], [1], [2], [3]])
@@ -82,8 +78,9 @@ def study(scored):
 
 
 def test_the_sweep_goes_from_bm25_to_dense_by_a_fortieth_and_is_measured_once(study):
+    np.testing.assert_allclose(SWEEP, np.arange(41) * 0.025)
     values = alpha_values(study, EVERY)
-    np.testing.assert_allclose(values["alpha"].unique(), np.arange(41) * 0.025)
+    assert tuple(values["alpha"].unique()) == convex.ALPHAS
     by_end = values.set_index(["question_id", "alpha"])["ndcg"].unstack()[[0.0, 1.0]]
     assert by_end.loc["q0", 1.0] == by_end.loc["q3", 0.0] == 1
     assert by_end.loc["q0", 0.0] == by_end.loc["q3", 1.0] < 1

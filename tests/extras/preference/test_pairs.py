@@ -7,25 +7,21 @@ import pytest
 from lib.analysis.preference import characters, fold_pairs, folds, is_right, pairs
 from lib.answers.answers import SYSTEM
 from lib.folds import LeakError
-from lib.models.prompts import Generation, GenerationError
 from lib.words import StudyError
+from tests.retrievers.conftest import Rule
 
 
-class Writer:
-    """A generator that answers questions of one company right, fails at another's, and else writes $1."""
-
-    def generate(self, requests, on_done):
-        for number, request in enumerate(requests):
-            asked = request.prompt.user.split("Question:")[1]
-            text = "It was $2020.50, or $2021.50." if "ash" in asked else "It was $1.00."
-            died = GenerationError("it died")
-            on_done(number, died if "birch_2020" in asked else Generation(text, 10, 6, "stop", 0.1))
+def answer(prompt: str) -> str | None:
+    """Questions of one company are answered right, one of another is not, and the rest is $1."""
+    asked = prompt.split("Question:")[1]
+    right = "It was $2020.50, or $2021.50." if "ash" in asked else "It was $1.00."
+    return None if "birch_2020" in asked else right
 
 
 @pytest.fixture
 def study(make_study):
     study = make_study()
-    study.make_generator = Writer
+    study.make_generator = lambda: Rule(answer)
     return study
 
 
@@ -84,6 +80,6 @@ def ask_the_same(folder):
 )  # fmt: skip
 def test_what_cannot_be_trained_on_is_refused(make_study, spoil, changes, error, told):
     study = make_study(spoil, **changes)
-    study.make_generator = Writer
+    study.make_generator = lambda: Rule(answer)
     with pytest.raises(error, match=told):
         fold_pairs(study, folds(study)[0])
