@@ -148,8 +148,8 @@ def ask(shards, monkeypatch):
 
 @pytest.mark.parametrize("arguments", [["-"], ["-f", "-"]])
 def test_questions_are_read_from_standard_input(ask, arguments):
-    said = ask(*arguments, "-k", "2", given=b"What was revenue?\n\n  \nWhat was \xff net income?\n")
-    assert [line[0] for line in said.splitlines() if line[:2] in ("1.", "2.")] == ["1", "2", "1", "2"]
+    said = ask(*arguments, "-k", "1", given=b"What was revenue?\n\n  \nWhat was \xff net income?\n")
+    assert [line[:2] for line in said.splitlines()].count("1.") == 2
 
 
 def test_a_question_that_is_no_utf_8_and_a_page_that_cannot_be_drawn_do_not_stop_the_answers(ask, shards, monkeypatch):
