@@ -51,7 +51,7 @@ def test_safetensors_come_before_pytorch_files_and_the_rest_of_the_lock_stays(tm
 
 
 @pytest.mark.parametrize(
-    "files", [{}, {"config.json": "a" * 64}, {"model.safetensors": ""}, {"onnx/model.safetensors": "a" * 64}]
+    "files", [{}, {"config.json": "a" * 64}, {"model.safetensors": "no hash"}, {"onnx/model.safetensors": "a" * 64}]
 )
 def test_a_hub_that_is_not_there_or_states_no_hash_is_one_sentence(hub, files):
     hub(**files)
