@@ -30,7 +30,6 @@ NAMING = sorted(
 NEEDED = {
     "ask": ["What was revenue?"],
     "diagnose": ["--run", "mine=nowhere.trec"],
-    "collect": ["--pages", "nowhere.parquet", "--to", "nowhere"],
     "export-scorer": ["--target", "nowhere"],
 }
 OPTIONS = {"dataset": "", "profile": "default", "results": "published", "questions": ""}

@@ -62,8 +62,8 @@ def publish(study: Study, results: Path = published.RESULTS, readme: Path = ROOT
     (aside / published.RUNS_FILE).write_bytes(table_bytes(runs))
     (aside / "questions.csv").write_bytes(published.questions_csv(study.questions).encode())
     study.filings.to_csv(aside / "filings.csv", index=False)
-    known = [known_file(study, name) for name in BESIDE]
-    copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(None, known))}
+    known = [known_file(study, name) or target / name for name in BESIDE]  # what was measured once stays
+    copied = {path.name: path for path in (study.outputs / SUMMARY_FILE, *filter(Path.is_file, known))}
     if (judged := FOLDER / f"{study.dataset.name}.csv").is_file():
         copied["pooled_gold.csv"] = judged
     for name, path in copied.items():

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from extras.publish import publish
-from lib.analysis.growth import GROWTH
 from lib.analysis.measured import TIME_COLUMNS, TIMES, times
 from lib.book import manifest
 from lib.data.layout import Dataset
@@ -86,6 +85,21 @@ def test_answers_and_times_that_were_measured_are_published_and_read_there(study
     assert times(study).loc[0, TIME_COLUMNS].tolist() == row
 
 
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_what_was_measured_once_stays_in_the_next_publication(study, repository, publish_study, open_small, is_fresh):
+    names = [name for name in publish.BESIDE if name != ANSWERS_FILE]
+    measured = {name: gzip.compress(b"n", mtime=0) if name.endswith(".gz") else b"n" for name in names}
+    for name, content in measured.items():
+        (study.home / name).write_bytes(content)
+    manifest.write_manifest(study)
+    first = publish_study(study)
+    commit(repository)
+    manifest.write_manifest(study)
+    study.corpus.home, study.corpus.published = study.home / "elsewhere", None if is_fresh else first
+    again = publish_study(study)
+    assert {name: again.file(name).read_bytes() for name in names} == measured
+
+
 def test_publishing_twice_gives_the_same_bytes_also_from_the_store_after_a_commit(
     study, results, repository, publish_study, open_small
 ):
@@ -106,7 +120,6 @@ def test_a_publication_from_an_empty_store_loses_no_file(study, repository, publ
         asked.store.kept("analysis/outer", {}, make, public=True)
 
     ask(study, lambda: study.store.kept("analysis/inner", {}, lambda: 1, public=True))
-    (study.home / GROWTH).write_bytes(gzip.compress(b"of another machine"))
     manifest.write_manifest(study)
     first = publish_study(study)
     before = set(files(first.root))
