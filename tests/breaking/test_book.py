@@ -10,8 +10,6 @@ import pytest
 from lxml import html
 
 from lib.book.notebooks import chapters
-from lib.data.dataset import read_dataset
-from lib.data.pages import check_gold, extract_pages
 from tests.breaking import hostile
 from tests.browser import problems_of
 
@@ -78,12 +76,3 @@ def test_the_browser_would_see_what_was_not_escaped(of_outputs, browser):
     said = " ".join(problems_of(of_outputs, browser, [page]))
     page.unlink()
     assert "Content Security Policy" in said
-
-
-def test_every_field_of_the_hostile_dataset_is_hostile_and_the_dataset_is_read(secret, tmp_path):
-    found = read_dataset(hostile.write_dataset(tmp_path / "mine", secret), "mine")
-    said = [*hostile.texts(secret), *hostile.texts(secret, in_line=True)]
-    for name in ("question", "answer", "question_type", "company", "doc_type", "evidence"):
-        assert all(any(text in value for text in said) for value in found.questions[name]), name
-    assert all(any(text in value for text in said) for value in found.filings["sector"])
-    assert check_gold(found, extract_pages(found))  # the pieces of evidence stand on their pages
