@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from extras.publish.follows import Follows
+from extras.publish.follows import follows
 from extras.publish.publish import files_of
 from extras.publish.readme import not_of_results
 from lib import published as layout
@@ -190,7 +190,7 @@ def unlisted(root: Path, known: Collection[str], owned: Collection[Path] = ()) -
 
 def apart(published: Published) -> list[str]:
     """What does not follow from the publication itself, without any text; for the README's, also its headline there."""
-    wrong = list(Follows(published).lines())
+    wrong = list(follows(published))
     if published.root == layout.RESULTS / "financebench" / "default":
         wrong += of_readme(Published(published.root), layout.RESULTS.parents[1] / "README.md")
     return [f"differs: {line}" for line in wrong]
