@@ -107,7 +107,7 @@ def of_metrics(published: Published) -> Iterator[str]:
     ):
         for row in table[rows].itertuples():
             yield f"{what}: {row.method}, {row.condition}, {row.question_id}, {row.metric}@{row.k}"
-        table = table[~rows]
+    table = table[table["question_id"].isin(ids)].drop_duplicates(KEYS)
     sizes = table.groupby(["method", "condition", "metric", "k"]).size()
     for (method, condition, metric, k), size in sizes[sizes != len(ids)].items():
         yield f"{size} questions in place of {len(ids)}: {method}, {condition}, {metric}@{k}"

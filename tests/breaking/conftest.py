@@ -27,12 +27,8 @@ def told(record_property):
 
     @contextmanager
     def expect(words: str | None, may_work: bool = False) -> Iterator[None]:
-        """The block ends in one StudyError that contains the words; a traceback and silence are bad.
-
-        Args:
-            words: None where the fault must do no harm, so that nothing is to be told.
-            may_work: whether a right result is good, too.
-        """
+        """The block ends in one StudyError that contains the words, which are None where the fault must do no harm; a
+        traceback is bad, and silence unless it ``may_work``."""
         said = ""
         try:
             yield

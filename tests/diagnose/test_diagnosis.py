@@ -140,12 +140,13 @@ def test_one_third_is_found_one_lost_inside_its_filing_and_one_with_it(mine, tmp
     kinds = found.failures.set_index("kind")
     assert kinds.loc["neighbour page", ["n", "examples"]].tolist() == [1, ["qBolt"]]
     assert kinds.loc["other company", ["n", "examples"]].tolist() == [1, [f"q{HOSTILE}"]]
-    assert found.beside == ()
-    assert found.paired.empty
-    assert found.alone.empty
-    assert found.actions.empty
+    assert (found.beside, len(found.paired), len(found.alone), len(found.actions)) == ((), 0, 0, 0)
     means = found.metrics.set_index(["metric", "k"])["mean"]
     assert means["mrr", 10] == pytest.approx((1 + 0 + 0) / 3)
+    page = found.to_html()  # which shows text as text and needs no other file
+    assert HOSTILE not in page
+    assert "&lt;/script&gt;&lt;img/src=x" in page
+    assert re.findall(r"""<script|<link|(?:src|href|url\()=?["']?https?:""", page) == []
 
 
 def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
@@ -159,30 +160,17 @@ def test_texts_of_passages_are_compared_with_the_evidence(mine, tmp_path):
 
 def test_several_runs_stand_beside_each_other(mine, tmp_path):
     better = lines(tmp_path, [(f"q{HOSTILE}" if one == "Corp" else f"q{one}", [f"{one}_10K#p0"]) for one in COMPANIES])
-    second = tmp_path / "second.jsonl"
-    better.rename(second)
+    second = better.rename(tmp_path / "second.jsonl")
     found = diagnosis_of(mine, {"mine": lines(tmp_path), "second": second})
     pairs = found.paired.set_index(["run", "method"])["difference"]
     assert pairs.to_dict() == pytest.approx({("mine", "second"): -2 / 3, ("second", "mine"): 2 / 3})
     assert [one.name for one in kept_runs(mine)] == ["mine", "second"]
     assert "second finds 100%" in found.to_text(80)
-
-
-@pytest.mark.parametrize("name", ["dense", "../up", "", "a b", "<b>", ".hidden"])
-def test_a_name_that_is_no_file_s_or_a_row_s_is_refused(mine, tmp_path, name):
-    with pytest.raises(StudyError, match="a run is named"):
-        diagnosis_of(mine, {name: lines(tmp_path)})
+    for name in ("dense", "../up", "", "a b", "<b>", ".hidden"):
+        with pytest.raises(StudyError, match="a run is named"):
+            diagnosis_of(mine, {name: second})
     with pytest.raises(StudyError, match="no run is given"):
         diagnosis_of(mine, {})
-
-
-def test_the_page_shows_text_as_text_and_needs_no_other_file(mine, tmp_path):
-    page = diagnosis_of(mine, {"mine": lines(tmp_path)}).to_html()
-    assert HOSTILE not in page
-    assert "&lt;/script&gt;&lt;img/src=x" in page
-    assert "<script" not in page
-    assert re.findall(r"""(?:src|href|url\()=?["']?https?:""", page) == []
-    assert "<link" not in page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
