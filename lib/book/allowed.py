@@ -82,11 +82,8 @@ def check_generated(outputs: Path) -> None:
 def found_in_output(kind: str, content: str | dict) -> list[str]:
     """What an output of a cell contains that it may not."""
     kind = kind.removeprefix(OF_GLUE)
-    if kind == "text/html":
-        return found_in_html(content)
-    if kind == "text/markdown":
-        return found_in(content)
-    return [] if kind == "text/plain" else [f"an output of type {kind}"]
+    readers = {"text/html": found_in_html, "text/markdown": found_in, "text/plain": lambda content: []}
+    return readers[kind](content) if kind in readers else [f"an output of type {kind}"]
 
 
 def found_in(text: str, may_be_html: bool = False) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
+from lib.book.downloads import gold_of
 from lib.corpus import Corpus
 from lib.data.dataset import read_dataset
 from lib.diagnose.diagnosis import diagnosis_of
@@ -43,47 +44,36 @@ def export(study: Study, method: str, folder: Path) -> Path:
     return path
 
 
-def given_back(study: Study, path: Path, name: str, texts=None) -> pd.DataFrame:
-    read = read_run(path, study.questions, study.filings)
+def given_back(study: Study, method: str, folder: Path, texts=None) -> pd.DataFrame:
+    """The metrics of a published run given as one from outside, which are the published ones to the last bit."""
+    read = read_run(export(study, method, folder), study.questions, study.filings)
     assert len(read.said) <= 2, "the study's runs have nothing odd but several chunks of a page"
-    return evaluate_given(study, read.run, name, texts)
-
-
-def same(found: pd.DataFrame, published: pd.DataFrame) -> int:
-    """Compare each of the found metrics with the published ones to the last bit; how many there are."""
-    keys = ["question_id", "metric", "k"]
-    both = found.merge(published.astype({"question_id": str, "metric": str}), on=keys, how="left", suffixes=("", "_p"))
+    found, known = evaluate_given(study, read.run, "mine", texts), study.published.metrics_of(method, "standard")
+    known = known.astype({"question_id": str, "metric": str})
+    both = found.merge(known, on=["question_id", "metric", "k"], how="left", suffixes=("", "_p"))
     pd.testing.assert_series_equal(both["value"], both["value_p"], check_names=False, check_exact=True)
-    return len(both)
+    return found
 
 
 @pytest.mark.parametrize("method", ["dense", "parent_child", "splade", "ahead"])
 def test_a_published_run_given_back_has_its_metrics_to_the_last_bit(financebench, tmp_path, method):
-    found = given_back(financebench, export(financebench, method, tmp_path), "mine")
-    assert same(found, financebench.published.metrics_of(method, "standard")) == 150 * 39
+    assert len(given_back(financebench, method, tmp_path)) == 150 * 39
 
 
 @pytest.mark.weights
 def test_a_run_of_the_demo_given_back_has_the_overlap_of_its_chunks_too(tmp_path):
     study = open_study("demo", artifacts=tmp_path)
-    for method in ("dense", "bm25"):
-        found = given_back(study, export(study, method, tmp_path), "mine", chunk_texts(study))
-        assert {"ctx_bleu", "ctx_rouge_l", "page_recall"} <= {*found["metric"]}
-        same(found, study.published.metrics_of(method, "standard"))
+    found = given_back(study, "bm25", tmp_path, chunk_texts(study))
+    assert {"ctx_bleu", "ctx_rouge_l", "page_recall"} <= {*found["metric"]}
 
 
 def test_outside_scorers_say_the_same_of_the_same_file(financebench, tmp_path):
     """A run with each page once, in TREC's format: trec_eval reads the file itself."""
-    run = financebench.published.runs["standard", "dense"]
-    once = run.drop_duplicates(["question_id", "doc_name", "page"])
+    once = financebench.published.runs["standard", "dense"].drop_duplicates(["question_id", "doc_name", "page"])
     places = zip(once["question_id"], once["doc_name"], once["page"], once["rank"], once["score"], strict=True)
-    path = tmp_path / "once.trec"
+    path, qrels = tmp_path / "once.trec", tmp_path / "qrels.txt"
     path.write_text("".join(f"{q} Q0 {doc}#p{page:04d} {rank} {score:.9g} x\n" for q, doc, page, rank, score in places))
-    qrels = tmp_path / "qrels.txt"
-    asked = financebench.questions.itertuples()
-    qrels.write_text(
-        "".join(f"{one.question_id} 0 {one.doc_name}#p{p:04d} 1\n" for one in asked for p in one.gold_pages)
-    )
+    qrels.write_bytes(gold_of(financebench.questions)["qrels.txt"])
     own = Metrics(evaluate_given(financebench, read_run(path, financebench.questions, financebench.filings).run, "x"))
     names = {"recall_5": ("page_recall", 5), "recall_20": ("page_recall", 20), "success_1": ("page_hit", 1)}
     names |= {"ndcg_cut_10": ("ndcg", 10), "map_cut_10": ("map", 10)}
@@ -105,10 +95,9 @@ def test_a_published_run_has_no_difference_from_itself(financebench, tmp_path):
     assert found.decomposition["document"][0] == pytest.approx(lost["value"].mean())
     (kept,) = kept_runs(financebench)
     assert (kept.name, [*kept.metrics], set(kept.metrics["method"])) == ("mine", METRIC_COLUMNS, {"mine"})
-    whole = financebench.published.runs["standard", "dense"]
-    pd.testing.assert_frame_equal(
-        read_docnos(kept.run_file)[["rank", "doc_name", "page"]], whole[["rank", "doc_name", "page"]]
-    )
+    pages = ["rank", "doc_name", "page"]
+    whole = financebench.published.runs["standard", "dense"][pages]
+    pd.testing.assert_frame_equal(read_docnos(kept.run_file)[pages], whole)
     assert (found.actions["of_document"] + found.actions["of_page"] >= found.actions["difference"] - 1e-9).all()
     assert "What to change first in mine: match the company" in found.to_text()
 
