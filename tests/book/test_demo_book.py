@@ -2,7 +2,6 @@
 
 import gzip
 import html
-import importlib.util
 import json
 import re
 import subprocess
@@ -20,6 +19,7 @@ from lib.method_sets import measured
 from lib.methods import METHODS
 from lib.profile import load_profile
 from lib.show.display import NOT_DRAWN, TYPE
+from tests.browser import axe_faults
 
 OUTPUTS = ROOT / "artifacts" / "demo" / "default"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # the whole book may be built, weights fetched
@@ -170,14 +170,12 @@ def test_claims_and_methods_lead_to_their_questions_in_the_explorer(book):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault(book, browser, scheme):
-    axe = Path(importlib.util.find_spec("axe_playwright_python").origin).with_name("axe.min.js").read_text()
     look(browser, 1440, 900, scheme=scheme)
     browser.set_script_timeout(240)
-    code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
     faults = {}
     for page in pages_of(book):
         browser.get(page.as_uri())
-        browser.execute_script(f"document.head.insertAdjacentHTML('beforeend', '{STILL}');{axe}")
-        if found := browser.execute_async_script(code):
+        browser.execute_script(f"document.head.insertAdjacentHTML('beforeend', '{STILL}')")
+        if found := axe_faults(browser):
             faults[page.name] = found
     assert faults == {}

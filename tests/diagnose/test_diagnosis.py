@@ -1,6 +1,5 @@
 """The diagnosis of runs from outside: the study's own numbers, what outside scorers say, frames, page and text."""
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -23,6 +22,7 @@ from lib.published import Published, exported_run
 from lib.studies import open_study
 from lib.study import Study
 from lib.words import StudyError
+from tests.browser import axe_faults
 from tests.conftest import DatasetFolder
 from tests.small import browser  # noqa: F401
 
@@ -164,8 +164,6 @@ def test_several_runs_stand_beside_each_other(mine, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_path, scheme):  # noqa: F811
-    package = importlib.util.find_spec("axe_playwright_python")
-    axe = Path(package.origin).with_name("axe.min.js").read_text()
     feature = {"name": "prefers-color-scheme", "value": scheme}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     noisy = financebench.published.runs["standard", "dense"].sample(frac=1, random_state=0)
@@ -179,6 +177,4 @@ def test_axe_finds_no_fault_and_no_script_runs(browser, financebench, mine, tmp_
         browser.get(path.as_uri())
         assert browser.execute_script("return window.hacked === undefined")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        browser.execute_script(axe)
-        code = "axe.run().then(found => arguments[0](found.violations.map(one => [one.id, one.nodes[0].html])))"
-        assert browser.execute_async_script(code) == []
+        assert axe_faults(browser) == []
