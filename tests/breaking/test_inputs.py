@@ -32,7 +32,7 @@ from tests.breaking.damage import rewritten
 pytestmark = [pytest.mark.slow, pytest.mark.breaking]
 
 QUESTIONS, DOCUMENTS = "data/test_open_source.jsonl", "data/test_document_information.jsonl"
-ACME = "pages/ACME_2024.jsonl"
+ACME = "pages/ACME_2020_10K.jsonl"
 FILES = (QUESTIONS, DOCUMENTS, ACME)
 N_RECORDS, N_KILLS = 120, 20
 PATIENCE_S = 10  # in which a worker ends that has lost its parent
