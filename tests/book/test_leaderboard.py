@@ -103,7 +103,8 @@ BY_DEFAULT += ["BM25, filings matched by records"]
 ALL_ROWS = [METHODS[name].title for name in MEANS]
 
 
-def page_of(frame: pd.DataFrame, monkeypatch, tmp_path) -> str:
+def page_of(frame: pd.DataFrame, monkeypatch) -> str:
+    """The page of an invented board."""
     monkeypatch.setattr(leaderboard, "board", lambda study: frame)
     dataset = SimpleNamespace(name="one", collection="one")
     return leaderboard_page(SimpleNamespace(dataset=dataset, write=lambda name, text: None))
@@ -121,10 +122,9 @@ def invented(set_name: str, sign: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=[*rows[0], "given", "reported", "peak_mib", "run_s", *COSTS[1:]])
 
 
-def test_a_title_is_text(monkeypatch, tmp_path):
-    page = page_of(
-        invented("one").assign(title="<img src=x onerror=hacked>", needs='"><script>'), monkeypatch, tmp_path
-    )
+def test_a_title_is_text(monkeypatch):
+    frame = invented("one").assign(title="<img src=x onerror=hacked>", needs='"><script>')
+    page = page_of(frame, monkeypatch)
     assert "<img" not in page
     assert "<script" not in page
 
@@ -133,7 +133,7 @@ def test_a_title_is_text(monkeypatch, tmp_path):
 def open_board(browser, tmp_path, monkeypatch):
     """Opens an invented leaderboard, with what the address says behind the page; with a script, or without."""
     frame = pd.concat([invented("one"), invented("two", -1)], ignore_index=True)
-    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", page_of(frame, monkeypatch, tmp_path), flags=re.S)
+    [table] = re.findall(r"```\{raw\} html\n(.*?)\n```", page_of(frame, monkeypatch), flags=re.S)
     links = "".join(f"<script src='{(STATIC / name).as_uri()}'></script>" for name in ("tables.js", "leaderboard.js"))
     style = f"<link rel=stylesheet href='{(STATIC / 'study.css').as_uri()}'>"
 
