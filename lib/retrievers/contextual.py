@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from lib.data.chunks import split_chunks
+from lib.files import read_yaml
 from lib.method import Search, remembered
 from lib.models.index import SPECIAL_TOKENS, encode_texts
 from lib.models.written import Filled
@@ -29,7 +29,7 @@ Context = Literal["header", "written"]
 MAX_PREFIX = 96  # tokens of a context; the rest of a window is left to the chunk
 FIRST_PAGES, MAX_SENTENCES, MAX_CHARACTERS = 12, 3, 700  # of an excerpt
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z•“])|\s•\s")
-_FILE = yaml.safe_load(Path(__file__).with_name("contextual.yaml").read_text(encoding="utf-8"))
+_FILE = read_yaml(Path(__file__).with_name("contextual.yaml"))
 BUSINESS, BOILERPLATE = (re.compile("".join(_FILE[name]), re.I) for name in ("business", "boilerplate"))
 DATE = re.compile(rf"\b(?:{'|'.join(month_name[1:])})\s+\d{{1,2}},?\s+(?:19|20)\d{{2}}\b")
 

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
-
+from lib.files import read_yaml
 from lib.method import Search, remembered
 from lib.models.prompts import Prompt, Sampling
 from lib.models.written import Filled, Item
 from lib.profile import Settings
 
-TEMPLATES: dict[str, str] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text(encoding="utf-8"))
+TEMPLATES: dict[str, str] = read_yaml(Path(__file__).with_name("prompts.yaml"))
 SYSTEM = {"judge": "You judge whether a document helps to answer a question. Answer with one word."}
 SYSTEM |= dict.fromkeys(("rewrites", "keywords", "expansion", "correction"), "You write search queries.")
 MAY_BE_CUT = ("judge", "selection")  # a beginning is enough
