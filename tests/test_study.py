@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib import corpus, runs
+from lib import corpus
 from lib.chunkings.table import CHUNKINGS
 from lib.corpus import Corpus, settings_of
 from lib.data.chunks import as_chunks
@@ -18,8 +18,6 @@ from lib.files import ROOT, digest_of, digest_of_file
 from lib.method import Chunking
 from lib.methods import METHODS
 from lib.models.encoders import Encoder
-from lib.models.prompts import Generation, Prompt, Sampling
-from lib.models.written import Item, read_records
 from lib.profile import UndeclaredSetting, load_profile
 from lib.study import Study
 from lib.words import CHUNK_COLUMNS, CONDITIONS, FILING_COLUMNS, PAGE_COLUMNS, RUN_COLUMNS, StudyError
@@ -68,20 +66,6 @@ def test_two_question_sets_share_pages_chunks_and_vectors(make_study, question_f
     assert found["question_id"].unique().tolist() == ["s1"]
     assert "page_recall" in set(found["metric"])
     assert "ctx_bleu" not in set(found["metric"])
-
-
-@pytest.mark.parametrize("condition", CONDITIONS)
-def test_a_run_has_every_candidate_in_strict_order(computed, condition):
-    n_allowed = computed.candidates(condition).sum(axis=1).clip(max=computed.profile.run.depth).tolist()
-    for name in NAMES:
-        run = computed.run(name, condition)
-        assert (computed.outputs / "runs" / condition / f"{name}.trec.gz").read_bytes() == runs.to_trec(run, name)
-        counts = run.groupby("question_id")["rank"].agg(["size", "max", "nunique"])
-        assert counts.loc[computed.questions["question_id"]].T.to_numpy().tolist() == [n_allowed] * 3
-        asked = run[["question_id"]].merge(computed.questions, on="question_id")
-        assert condition == "standard" or (run["doc_name"] == asked["doc_name"]).all()
-        pages = zip(run["page"], asked["gold_pages"], strict=True)
-        assert condition != "oracle-page" or all(page in gold for page, gold in pages)
 
 
 def test_what_changed_is_computed_again_with_what_uses_it_and_nothing_else(computed, monkeypatch):
@@ -176,21 +160,3 @@ def test_keys_have_settings_that_are_none_and_edited_files_of_data(monkeypatch):
     digest = digest_of_file(ROOT / "lib" / path)[:20]
     assert settings_of(profile, ("bm25",)) == {"bm25": {"k1": None, "files": {path: digest}}}
     assert {"bm25", "ahead"} < set(METHODS["ahead"].settings)
-
-
-def test_texts_that_the_same_model_wrote_under_the_extended_profile_are_used(tmp_path):
-    dataset = SimpleNamespace(name="any", collection="any", has_text=True)
-    profiles = map(load_profile, ("smoke", "default"))
-    smoke, default = (Study(Corpus(dataset, profile, CHUNKINGS, tmp_path), METHODS) for profile in profiles)
-    item = Item("q1", "q1", Prompt("?"), Sampling(max_tokens=5))
-    log = default.generation_log()
-    record = {"key": log.key(item), "kind": "hyde", "question_id": "q1", "origin": "published"}
-    record |= log._identity(item) | dataclasses.asdict(Generation("words", 1, 1, "stop", 0.1))
-    default.home.mkdir(parents=True)
-    (default.home / "generations.jsonl").write_text(json.dumps(record) + "\n")
-    assert not smoke.generation_log().uses_published
-    smoke.corpus.uses_published = True
-    assert smoke._for("hyde").generation_log().uses_published
-    found = smoke.generation_log().fill("hyde", [item], None)
-    assert (found.texts, found.origins) == ({"q1": "words"}, {"published": 1})
-    assert read_records(smoke.home / "generations.jsonl") == {record["key"]: record}

@@ -69,7 +69,10 @@ class Generator(Protocol):
     """Anything that answers prompts."""
 
     def generate(self, requests: Sequence[Request], on_done: OnDone) -> None:
-        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread."""
+        """Answer requests in any order; ``on_done(i, outcome)`` is called once for each, in the caller's thread.
+
+        A GenerationError where no more can be answered.
+        """
 
 
 def fault(made: Generation, sampling: Sampling) -> str | None:

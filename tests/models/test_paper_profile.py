@@ -43,15 +43,6 @@ def put(tmp_path, monkeypatch):
     return put
 
 
-def test_the_profile_differs_from_the_default_in_its_models():
-    paper, default = load_profile("paper"), load_profile("default")
-    assert [paper[role].weights for role in ("embedder", "splade", "rerank", "generator")] == [*CLASSES]
-    assert (bool(weights.hub_models(paper)), weights.hub_models(default)) == (True, {})
-    texts, whole = paper.sibling_texts, paper.chunks.size
-    assert paper.answers.context_tokens == paper.answers.n_chunks * whole
-    assert paper.generator.context > 2 * texts.selection.top * whole  # a figure is more tokens of the generator
-
-
 def test_weights_without_a_hash_in_the_lock_are_not_used(put, monkeypatch):
     put("splade-cocondenser", *WHOLE)
     monkeypatch.setitem(locked("splade-cocondenser")["hub"], "sha256", None)

@@ -4,10 +4,8 @@ import hashlib
 import subprocess
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import requests
 
 from lib.models import weights
 from lib.models.weights import fetch, weights_hash
@@ -116,12 +114,3 @@ def test_a_directory_is_its_own_model_and_hash_and_its_files_are_read_once_until
     (tmp_path / "none").mkdir()
     with pytest.raises(StudyError, match="no model; the folder has none of tokenizer.json"):
         weights_hash(str(tmp_path / "none"))
-
-
-@pytest.mark.parametrize("is_ok", [True, False])
-def test_a_hub_is_not_asked_offline(monkeypatch, is_ok):
-    monkeypatch.setattr(requests, "head", lambda url, timeout: SimpleNamespace(ok=is_ok))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert not weights.is_reachable("someone/toy")
-    monkeypatch.delenv("HF_HUB_OFFLINE")
-    assert weights.is_reachable("someone/toy") == is_ok

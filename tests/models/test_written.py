@@ -99,14 +99,6 @@ def test_a_failure_is_told_with_its_question_and_tried_again_the_next_time(open_
     assert (retried.texts["b"], retried.missing, retried.origins) == ("B", {}, {"reused": 1, "computed": 1})
 
 
-@pytest.mark.parametrize("may_be_cut", [False, True])
-def test_a_text_cut_at_its_limit_is_kept_and_told_unless_it_may_be_cut(open_log, said, may_be_cut):
-    cut = Generation("and so", 3, 10, "length", 0.1)
-    filled = open_log().fill("hyde", ITEMS, lambda: Writer(b=cut), may_be_cut)
-    assert (filled.cut, filled.texts["b"]) == (["b"], "and so")
-    assert said == ([] if may_be_cut else ["hyde: 1 of 3 texts were cut at the most tokens they may have"])
-
-
 def test_published_texts_are_used_and_listed_but_fresh_results_use_neither_one_nor_its_copy(open_log, path, tmp_path):
     theirs = open_log(at=tmp_path / "published.jsonl", cache="other/cache.sqlite")  # of another machine
     made = theirs.fill("hyde", ITEMS[:2], lambda: Writer(a=Generation("theirs", 3, 5, "stop", 0.1)))
