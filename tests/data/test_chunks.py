@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -52,6 +52,7 @@ def test_spans_cover_every_token_in_order_and_overlap(word_lengths, sizes):
         assert end < next_end
 
 
+@settings(max_examples=50)
 @given(TEXT)
 def test_chunks_of_a_page_hold_every_token_and_have_the_same_tokens_again(wordpiece, text):
     """A chunk's own text never has more than ``size`` tokens, so no encoder cuts it in silence (words are short)."""
@@ -69,6 +70,7 @@ def test_chunks_of_a_page_hold_every_token_and_have_the_same_tokens_again(wordpi
     assert held == set(tokens)
 
 
+@settings(max_examples=25)
 @given(st.lists(TEXT, min_size=1, max_size=4), SIZES)
 def test_no_chunk_crosses_a_page_and_pages_do_not_see_each_other(wordpiece, texts, sizes):
     together = split_pages(pages_of(*texts), wordpiece, *sizes)

@@ -12,7 +12,7 @@ from lib.words import FILING_COLUMNS, QUESTION_COLUMNS, DatasetError
 
 TEXT = ("cover", "net sales rose", "cash flow fell")
 QUESTIONS, DESCRIPTIONS = "data/test_open_source.jsonl", "data/test_document_information.jsonl"
-ACME, BOLT, COIL = "ACME_2020_10K", "BOLT_2020_10Q", "COIL_2020_10K"
+ACME, BOLT, COIL, DUCT = "ACME_2020_10K", "BOLT_2020_10Q", "COIL_2020_10K", "DUCT_2020_10K"
 ENCRYPTED = {"encryption": pymupdf.PDF_ENCRYPT_AES_256, "owner_pw": "o", "user_pw": "u"}
 
 
@@ -45,22 +45,23 @@ def sound(folder):
 
 def test_a_sound_folder_gives_the_frames(sound):
     sound.question("q3", ACME, (2, "cash flow"), (0, "cover"), (2, "fell"))
+    sound.pdf(COIL, "", "the text is taken in place of the PDF")
+    sound.text(COIL, "", "one", "")
+    sound.pdf(DUCT, "", "an owner's password hides nothing", **ENCRYPTED | {"user_pw": ""})
+    sound.documents[0] |= {"doc_period": "2021", "company": 3}  # a text and a number
+    sound.documents[1] |= {"doc_period": None, "doc_type": None, "gics_sector": ""}
     dataset, pages = load(sound)
     assert tuple(dataset.questions) == QUESTION_COLUMNS
     assert tuple(dataset.filings) == FILING_COLUMNS[:-1]
     first, _, third = dataset.questions.itertuples()
-    assert (first.question_id, first.doc_type, first.company, first.gold_pages) == ("q1", "10-K", "ACME", [1])
+    assert (first.question_id, first.doc_type, first.company, first.gold_pages) == ("q1", "10-K", "3", [1])
     assert (third.gold_pages, third.evidence) == ([0, 2], "cash flow\n\ncover\n\nfell")
-    assert pages["doc_name"].tolist() == [ACME] * 3 + [BOLT] * 2
-    assert pages["page"].tolist() == [0, 1, 2, 0, 1]
-    assert pages["text"].str.strip().tolist() == [*TEXT, "cover of bolt", "profit fell in the year"]
-
-
-def test_both_files_may_be_named_after_the_questions(sound):
-    for path in sorted((sound.write() / "data").iterdir()):
-        ending = "document_information" if "document_information" in path.name else "set"
-        path.rename(path.with_name(f"my_questions_{ending}.jsonl"))
-    assert read_dataset(sound.root, "test").question_file.name == "my_questions_set.jsonl"
+    texts = pages["text"].str.strip().groupby(pages["doc_name"]).agg(list)
+    assert texts[[ACME, COIL]].tolist() == [[*TEXT], ["", "one", ""]]
+    assert texts[DUCT] == ["", "an owner's password hides nothing"]
+    assert pages["page"].tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 0, 1]
+    known = dataset.filings.fillna("")[["company", "doc_type", "doc_period", "sector"]].to_numpy().tolist()
+    assert known[:2] == [["3", "10-K", 2021.0, "Tools"], ["BOLT", "other", "", ""]]
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def second(question_folder, sound, tmp_path):
     return read
 
 
-def test_another_set_has_its_questions_and_the_collection_s_filings(second):
+def test_another_set_has_its_questions_and_the_collection_s_filings_and_pages(second):
     record = {"financebench_id": "s1", "doc_name": BOLT, "pages": [1, 0], "company": "Bolts Ltd.", "answer": 5}
     found, own = second(record)
     assert (found.name, found.collection, own.collection) == ("second", "test", "test")
@@ -83,30 +84,11 @@ def test_another_set_has_its_questions_and_the_collection_s_filings(second):
     assert (row["answer"], row["evidence"]) == ("5", "")
     assert (found.filings_digest == own.filings_digest, found.fingerprint == own.fingerprint) == (True, False)
     assert (found.lacks, own.lacks) == (("evidence",), ())
-    assert second({"financebench_id": "s1", "doc_name": ACME})[0].lacks == ("answer", "evidence")
-
-
-def test_another_set_s_gold_pages_are_of_the_collection(second):
-    first, file = {"financebench_id": "s1", "doc_name": ACME, "pages": [2, 3]}, "data/my_questions.jsonl"
-    found, own = second(first)
-    given = extract_pages(own)
-    assert check_gold(own, given) == 2
-    past = f"{file} line 1: gold page 3 is past the end of {ACME} (3 pages, 0-based)"
-    assert problems_of(check_gold, found, given) == [past]
-    missing = f"{file} line 2: evidence_page_num of evidence 1 is missing; {PAGE_RULE}"
-    assert problems_of(second, first, first | {"financebench_id": "s2", "pages": [None]}) == [missing]
+    found, _ = second(record | {"pages": [2]})
+    past = f"data/my_questions.jsonl line 1: gold page 2 is past the end of {BOLT} (2 pages, 0-based)"
+    assert problems_of(check_gold, found, extract_pages(own)) == [past]
     with pytest.raises(DatasetError, match=r"my_questions.jsonl: no question asks about a filing of test; name"):
         second({"financebench_id": "s1", "doc_name": COIL})
-
-
-def test_blank_pages_are_kept_an_owners_password_hides_nothing_and_page_text_stands_before_a_pdf(folder):
-    folder.pdf(ACME, "", "one", "", "three", "", **ENCRYPTED | {"user_pw": ""})
-    folder.pdf(BOLT, "nobody asks, and the text is taken")
-    folder.text(BOLT, "", "one", "")
-    folder.question("q1", ACME, (3, "three"))
-    pages = load(folder)[1]
-    assert pages["text"].str.strip().tolist() == ["", "one", "", "three", "", "", "one", ""]
-    assert pages["page"].tolist() == [0, 1, 2, 3, 4, 0, 1, 2]
 
 
 def test_fingerprint_and_filings_digest_change_with_what_they_are_of(sound):
@@ -124,16 +106,6 @@ def test_fingerprint_and_filings_digest_change_with_what_they_are_of(sound):
     sound.text(BOLT, "cover of bolt", "profit fell in the year.")
     fingerprints, filings = zip(*seen, identity(), strict=True)
     assert (len(set(fingerprints)), filings[0] == filings[1], len(set(filings))) == (4, True, 3)
-
-
-def test_a_year_may_be_text_or_missing_and_a_company_a_number(sound):
-    sound.documents[0] |= {"doc_period": "2021", "company": 3}
-    sound.documents[1] |= {"doc_period": None, "doc_type": None, "gics_sector": ""}
-    filings = load(sound)[0].filings.fillna("")
-    assert filings[["company", "doc_type", "doc_period", "sector"]].to_numpy().tolist() == [
-        ["3", "10-K", 2021.0, "Tools"],
-        ["BOLT", "other", "", ""],
-    ]
 
 
 def evidence(**piece) -> dict:
@@ -209,6 +181,12 @@ BAD_FILES = [
     (lambda one, name: one.text(name, *"abc", numbers=[0, 2, 3]),
      "line 2: page 2 where 1 comes next; count from 0, leave none out"),
     (lambda one, name: one.text(name), "no page; give one page a line, or remove the file"),
+    (lambda one, name: one.text(name, "a").write_text('[]\n'),
+     "line 1: not a JSON object; write one record a line, in braces"),
+    (lambda one, name: (one.root / f"pdfs/{name}.pdf").mkdir(),
+     "is no file that can be opened; mend, rename or remove it"),
+    (lambda one, name: (one.root / f"pdfs/{name}.pdf").symlink_to("/etc/hostname"),
+     "leads out of the folder, to /etc/hostname; copy it here, or remove it"),
     (lambda one, name: one.text(name, "", " "), "no page has text, as in a scan; give it text, or remove the filing"),
     (lambda one, name: one.text(name, "a").write_text(json.dumps({"doc_name": BOLT, "page": 0, "text": "a"})),
      "line 1: doc_name is not NAME; mend the name"),
@@ -227,32 +205,24 @@ def test_what_is_wrong_with_files_is_told_at_once(sound):
     for number, (spoil, message) in enumerate(BAD_FILES):
         name = f"FILING_{number}"
         spoil(sound, name)
-        path = f"pdfs/{name}.pdf" if (sound.root / f"pdfs/{name}.pdf").is_file() else f"pages/{name}.jsonl"
+        path = f"pdfs/{name}.pdf" if (sound.root / f"pdfs/{name}.pdf").exists() else f"pages/{name}.jsonl"
         separator = " " if message.startswith("line ") else ": "
         wanted.append(path + separator + message.replace("NAME", name))
     assert sorted(problems_of(load, sound)) == sorted(wanted)
 
 
-NO_JSON = {
-    '{"financebench_id": "q2", ': "broken JSON (Expecting property name",
-    "[1, 2]": "not a JSON object; write one record a line, in braces",
-    "[" * 200_000: "broken JSON (maximum recursion depth exceeded",
-}
-
-
-def test_json_that_cannot_be_read_is_a_problem_of_its_line_and_a_thousand_are_fifty_and_a_count(sound):
-    sound.questions += NO_JSON
-    for line, (problem, words) in enumerate(zip(problems_of(load, sound), NO_JSON.values(), strict=True), 3):
-        assert problem.startswith(f"{QUESTIONS} line {line}: {words}")
-    sound.questions[2:] = ["{"] * 1000
+def test_a_thousand_problems_are_fifty_and_a_count(sound):
+    sound.questions[2:] = ["[" * 200_000, *["{"] * 999]
     with pytest.raises(DatasetError) as caught:
         read_dataset(sound.write(), "test")
-    first, *rest = str(caught.value).splitlines()
-    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 51, "  and 950 more")
+    first, deep, broken, *rest = str(caught.value).splitlines()
+    assert (first, len(rest), rest[-1]) == (f"{sound.root}: 1000 problems", 49, "  and 950 more")
+    assert deep.startswith(f"  {QUESTIONS} line 3: broken JSON (maximum recursion depth exceeded")
+    assert broken.startswith(f"  {QUESTIONS} line 4: broken JSON (Expecting property name")
 
 
 def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
-    sound.text(DUCT := "DUCT_2020_10K", "cover", " ", "Чистые\nпродажи\nвыросли")
+    sound.text(DUCT, "cover", " ", "Чистые\nпродажи\nвыросли")
     for question in sound.questions:
         question["evidence"] = [{"evidence_page_num": 1}]
     sound.question("q3", DUCT, (1, ""))
@@ -265,24 +235,6 @@ def test_a_dataset_has_a_question_and_its_gold_pages_have_text(sound):
     assert message.startswith(f"{QUESTIONS} line 1: only 0% of the evidence's words stand on page 0 of {DUCT}")
     sound.questions[:] = []
     assert problems_of(load, sound) == [f"{QUESTIONS}: no question; give at least one"]
-
-
-NO_FILES = {
-    "folder": (Path.mkdir, "is no file that can be opened; mend, rename or remove it"),
-    "loop": (lambda path: path.symlink_to(path), "is no file that can be opened"),
-    "out": (lambda path: path.symlink_to("/etc/hostname"), "leads out of the folder, to /etc/hostname; copy it here"),
-}
-
-
-def test_what_is_no_file_is_told_before_anything_is_read(sound):
-    for name, (make, _) in NO_FILES.items():
-        make(sound.root / f"pdfs/{name}.pdf")
-    told = sorted(problems_of(load, sound))
-    for message, (name, (_, wrong)) in zip(told, sorted(NO_FILES.items()), strict=True):
-        assert message.startswith(f"pdfs/{name}.pdf: {wrong}")
-    (sound.root / QUESTIONS).unlink()
-    (sound.root / QUESTIONS).mkdir()
-    assert problems_of(read_dataset, sound.root, "test") == [f"{QUESTIONS}: {NO_FILES['folder'][1]}"]
 
 
 def test_files_that_are_missing_or_twice_in_data_are_told_at_once(sound):
