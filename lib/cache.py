@@ -76,9 +76,7 @@ class Cache:
             for start in tqdm(starts, desc=label or None, unit="batch", mininterval=5, disable=not missing):
                 part = missing[start : start + batch_size]
                 values = np.asarray(compute([items[row] for row in part]), dtype)
-                if len(values) != len(part):
-                    raise ValueError(f"{label}: {len(part)} items gave {len(values)} rows")
-                made = dict(zip((keys[row] for row in part), values.reshape(len(part), -1), strict=True))
+                made = dict(zip((keys[row] for row in part), values.reshape(len(values), -1), strict=True))
                 packed = [(number, key, value.tobytes()) for key, value in made.items()]
                 with connection:
                     connection.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", packed)

@@ -58,9 +58,7 @@ def make_folds(questions: pd.DataFrame, filings: pd.DataFrame, by: By, n_folds: 
 
     A filing without a question may be read by every fold, unless its company is tested and the folds are by company.
     """
-    if by not in (columns := {"filing": "doc_name", "company": "company"}):
-        raise StudyError(f"folds by {by!r}: choose filing or company")
-    group_of = dict(zip(filings["doc_name"], filings[columns[by]], strict=True))
+    group_of = filings.set_index("doc_name", drop=False)["doc_name" if by == "filing" else by].to_dict()
     groups = questions["doc_name"].map(group_of)
     assigned, folds = assign_folds(groups.tolist(), n_folds, seed), []
     for number in range(assigned.max() + 1):

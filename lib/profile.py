@@ -12,7 +12,7 @@ from pydantic import ConfigDict, StringConstraints, ValidationError, create_mode
 from lib.words import StudyError
 
 PROFILES = Path(__file__).resolve().parent.parent / "notebooks" / "profiles"
-MOST = 2**32 - 1  # as the largest seed is
+MOST = 2**32 - 2  # as the largest seed is: llama.cpp takes one more for any
 #: What settings of a name may be, beside what the type of their value in the extended profile says.
 MAY_BE_0 = "overlap window_overlap seed seeds fold_seeds".split()
 SHARES = "b warmup feature_share page_share shares right_from".split()

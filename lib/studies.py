@@ -48,9 +48,6 @@ def open_study(
     Raises:
         StudyError: a name that does not exist, a value that cannot be used, or data that cannot be used.
     """
-    named = {"dataset": dataset, "profile": profile, "results": results, "questions": questions}
-    if wrong := [f"{name} is {value!r}" for name, value in named.items() if not isinstance(value, str)]:
-        raise StudyError(f"{'; '.join(wrong)}: give a text")
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
     settings, of_set = load_profile(profile), name_of(questions) if questions else "financebench"

@@ -46,8 +46,6 @@ def test_rank_keeps_the_order_of_questions_and_those_without_results_have_no_row
     run = runs.rank(scores, questions_of(3), chunks_of("A", "B"), 20)
     assert (run["question_id"] + run["doc_name"]).tolist() == ["q0B", "q0A", "q2A", "q2B"]
     assert tuple(run.columns) == RUN_COLUMNS
-    with pytest.raises(ValueError, match=r"shape \(1, 2\), not \(1, 3\)"):
-        runs.rank(np.zeros((1, 2)), questions_of(1), chunks_of("A", "B", "C"), 20)
 
 
 MATRICES = st.integers(1, 8).flatmap(
@@ -118,9 +116,7 @@ def test_to_matrix_gives_back_what_was_ranked():
     run = runs.rank(scores, questions_of(2), chunks, 20)
     assert runs.to_matrix(run, questions_of(2), chunks).tolist() == scores.tolist()
     assert runs.to_matrix(run, questions_of(2), chunks, -run["rank"])[1].tolist() == [-3, -2, -1]
-    with pytest.raises(ValueError, match="unknown question_id: q1"):
-        runs.to_matrix(run, questions_of(1), chunks)
-    with pytest.raises(ValueError, match="unknown chunk_id: A#p0002#c00"):
+    with pytest.raises(KeyError, match="A#p0002#c00"):
         runs.to_matrix(run, questions_of(2), chunks[:2])
 
 
@@ -140,5 +136,3 @@ def test_a_condition_admits_every_chunk_or_the_gold_filing_s_or_the_gold_pages(c
     matrix = runs.candidates(condition, QUESTIONS, CHUNKS)
     assert matrix.dtype == bool
     assert ["".join("01"[bit] for bit in row.astype(int)) for row in matrix] == expected
-    with pytest.raises(ValueError, match="unknown condition 'oracle': say one of standard, oracle-document, o"):
-        runs.candidates("oracle", QUESTIONS, CHUNKS)

@@ -150,9 +150,6 @@ def test_holm_by_hand():
     # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04, which may not fall below 0.06.
     assert m.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert m.holm([]).tolist() == []
-    for bad in (-0.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match="between 0 and 1"):
-            m.holm([0.5, bad])
 
 
 def test_compare_marks_what_can_be_told_apart():

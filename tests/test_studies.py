@@ -58,7 +58,6 @@ def test_the_demo_stands_in_where_a_study_has_no_text(opened, tmp_path):
         ({"k": 7}, r"k is 7: say one of 1, 3, 5, 10, 20, or add it to metrics\.ks of the profile"),
         ({"k": "5"}, "k is '5': say one of 1"),
         ({"results": "new"}, "results is 'new': say published or fresh"),
-        ({"profile": 7, "results": None}, "profile is 7; results is None: give a text"),
         ({"changes": {"bm25.k": 1}}, r"no setting 'bm25\.k'; it has .*bm25\.k1, bm25\.b"),
         ({"questions": "no-set"}, r"no-set: no question set; give a folder .*one: demo, financebench"),
         ({"profile": "big"}, "no profile 'big': say one of base, default"),

@@ -31,8 +31,6 @@ def spans_of(
         words: for every token the number of its word, or None. No span begins or ends inside a word, unless the word
             alone is too long, so that a span's text has the same tokens again.
     """
-    if not 0 <= overlap < size:
-        raise ValueError(f"overlap {overlap} must be from 0 to less than the size {size}")
 
     def word_start(position: int, lowest: int) -> int:
         """The start of the word that a token is in; the token itself where that is below ``lowest``."""

@@ -69,13 +69,6 @@ def test_equal_scores_keep_the_runs_order():
     assert values(m.rank_measures(run, questions_of(q1=("A", [1]))), "mrr", 10) == {"q1": 1.0}
 
 
-def test_questions_without_gold_pages_or_listed_twice_are_refused():
-    without, twice = questions_of(q1=("A", [0]), q2=("A", [])), pd.concat([QUESTIONS, QUESTIONS.iloc[:1]])
-    for questions, message in ((without, "without a gold page: q2"), (twice, "listed twice: q1")):
-        with pytest.raises(ValueError, match=message):
-            m.page_recall(RUN, questions, 5)
-
-
 pages = st.tuples(st.sampled_from("ABé"), st.integers(0, 3))
 runs = st.dictionaries(st.sampled_from(["q1", "q2", "q 3"]), st.lists(pages, max_size=25))
 # Pages 0 to 3 of three filings: at most 12 distinct pages, so that ranks 11 and 12 test the cutoff at 10.

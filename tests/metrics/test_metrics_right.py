@@ -75,8 +75,6 @@ def test_any_text_can_be_read_and_a_figure_is_right_by_itself(text, value, scale
 
 
 def test_texts_without_a_figure_are_not_measured():
-    with pytest.raises(ValueError, match="'Yes' is no bare number"):
-        m.answer_right("7", "Yes")
     rows = [("q1", MILLIONS, "$1577.00", "$1.577 billion"), ("q2", "Did it grow?", "Yes, by 5%", "5%")]
     frame = pd.DataFrame(rows, columns=["question_id", "question", "answer", "prediction"])
     found = m.right_metrics(frame)

@@ -78,8 +78,6 @@ def test_a_key_has_model_prompt_sampling_and_seed_and_items_with_one_share_a_tex
     assert len(keys) == 2 + len(others)
     filled = open_log().fill("answer", [item("x", "same"), item("y", "same")], lambda: writer)
     assert (filled.texts, writer.asked) == ({"x": "SAME", "y": "SAME"}, ["same"])
-    with pytest.raises(ValueError, match="1 items have the id of another"):
-        open_log().fill("hyde", [item("a"), item("a")], Writer)
 
 
 @pytest.mark.parametrize(
