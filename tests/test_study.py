@@ -94,20 +94,20 @@ def lined(tmp_path, dataset_folder, tokenizer_folder):
         return np.tile(study.chunks["text"].str.len().to_numpy() * weight, (len(study.questions), 1))
 
     folder = dataset_folder(tmp_path / "tiny")
-    folder.pdf("ACME_2020_10K", "Annual report\nof Acme", "Net sales rose\nCash flow was 45")
-    folder.pdf("BOLT_2020_10K", "Annual report\nof Bolt", "Net sales fell\nCash flow was 7")
+    folder.text("ACME_2020_10K", "Annual report\nof Acme", "Net sales rose\nCash flow was 45")
+    folder.text("BOLT_2020_10K", "Annual report\nof Bolt", "Net sales fell\nCash flow was 7")
     asked = "What was Acme's cash flow of 45?"
     folder.question("q0", "ACME_2020_10K", (1, "Cash flow was 45"), question=asked)
-    settings, rows = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)}), {}
-    for name, changes in {
+    changes = {
         "bm25": {},
         "lines": {"chunking": "lines"},
         "flat": {"score": weighted, "options": {"weight": 0.0}},
         "steep": {"score": weighted, "options": {"weight": 2.0}},
         "reading": {"inputs": lambda study: study.chunks["text"].str.split().str[0].tolist()},
         "undeclared": {"score": lambda study, candidates: study.profile.hyde.n},
-    }.items():
-        rows[name] = dataclasses.replace(METHODS["bm25"], name=name, **changes)
+    }
+    rows = {name: dataclasses.replace(METHODS["bm25"], name=name, **change) for name, change in changes.items()}
+    settings = load_profile("default").replaced({"embedder.weights": str(tokenizer_folder)})
     dataset = read_dataset(folder.write(), "tiny")
     return Study(Corpus(dataset, settings, {"lines": Chunking(lines_of)}, tmp_path / "artifacts"), rows)
 
@@ -124,9 +124,6 @@ def test_a_row_searches_its_own_chunk_table_and_the_study_s_own_chunks_stay_as_t
     found = [evaluate(lined, name).set_index(["metric", "k"])["value"] for name in ("lines", "bm25")]
     assert found[0]["page_recall", 1] == 1.0
     assert found[0]["ctx_rouge_l", 1] == pytest.approx(1.0) != found[1]["ctx_rouge_l", 1]  # on what was searched
-
-
-def test_options_and_inputs_tell_runs_apart_and_what_is_not_there_or_not_declared_is_named(lined):
     assert np.ptp(lined.run("flat")["score"]) < 1e-6 < 2 <= np.ptp(lined.run("steep")["score"])
     assert lined.run_entry("flat").key != lined.run_entry("steep").key
     assert lined.inputs_digest("reading") == digest_of(["Annual", "Net"] * 2)[:20]
