@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib import runs
-from lib.words import RUN_COLUMNS, StudyError
+from lib.words import StudyError
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2.0**99), max_value=2.0**99)
 SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 1.0000001, -np.inf, np.nan]) | FLOATS
@@ -39,13 +39,6 @@ def chunks_of(*names: str) -> pd.DataFrame:
 def test_rank_of_one_question(names, scores, depth, expected):
     run = runs.rank(np.array([scores]), questions_of(1), chunks_of(*names), depth)
     assert list(run[["rank", "doc_name", "score"]].itertuples(index=False, name=None)) == expected
-
-
-def test_rank_keeps_the_order_of_questions_and_those_without_results_have_no_rows():
-    scores = np.array([[1.0, 2.0], [-np.inf, -np.inf], [2.0, 1.0]])
-    run = runs.rank(scores, questions_of(3), chunks_of("A", "B"), 20)
-    assert (run["question_id"] + run["doc_name"]).tolist() == ["q0B", "q0A", "q2A", "q2B"]
-    assert tuple(run.columns) == RUN_COLUMNS
 
 
 MATRICES = st.integers(1, 8).flatmap(

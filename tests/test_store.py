@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.files import digest_of, exclusively
+from lib.files import digest_of
 from lib.store import RECORD, Entry, Store
 from lib.typed import content_digest
 
@@ -114,17 +113,6 @@ def test_two_at_once_compute_an_entry_once_and_waiting_is_no_part_of_its_time(op
     with ThreadPoolExecutor(2) as pool:
         assert max(pool.map(nested, range(2))) < 0.3
     assert (sorted(entry.origin for entry in entries), compute.n_calls) == (["computed", "reused"], 1)
-
-
-def test_a_long_wait_for_another_process_is_told(tmp_path, monkeypatch, told):
-    monkeypatch.setattr("lib.files.PATIENCE_S", 0.05)
-    with exclusively(tmp_path / "entry"):
-        waiting = threading.Thread(target=lambda: exclusively(tmp_path / "entry", told.append).__enter__())
-        waiting.start()
-        while not told:
-            time.sleep(0.01)
-    waiting.join(10)
-    assert told == ["entry: another process holds it; waiting until that one ends"]
 
 
 def test_a_public_frame_is_text_and_reads_as_the_same_bits(open_store):

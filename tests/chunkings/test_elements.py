@@ -93,15 +93,6 @@ def test_a_line_that_holds_a_whole_row_has_its_cells(line):
     assert cells == [cell for cell in line.split("|") if cell.strip(" .")]
 
 
-def test_elements_of_a_study_hold_every_page_and_the_cells_of_tables(study_of):
-    study = study_of([("title", "Net sales"), ("table", SALES)], [], [("text", PROSE)])
-    found = elements(study)
-    assert found[["page", "kind"]].to_numpy().tolist() == [[0, "title"], [0, "table"], [2, "text"]]
-    assert found.groupby("page")["text"].sum().tolist() == [text for text in study.pages["text"] if text]
-    assert '[["Net sales", 50.0,' in found["rows"][1]
-    assert found["rows"][[0, 2]].tolist() == ["", ""]
-
-
 def test_elements_of_a_filing_given_as_text(study_of):
     page = "NET SALES\n\nNet sales rose in the year, as we sold more of what we make than in the year before.\n"
     study = study_of(page, "")

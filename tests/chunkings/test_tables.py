@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture, merge
+from lib.chunkings.elements import ELEMENT_COLUMNS, groups_of, is_furniture
 from lib.chunkings.restructured import annotated, as_markdown
 from lib.chunkings.sizes import SIZES, children
 from lib.chunkings.table import CHUNKINGS
@@ -70,14 +70,6 @@ def test_page_numbers_and_heads_that_pages_repeat_are_furniture():
     rows = [(page, "title", f"Acme Inc. {page + 2000}\n") for page in range(6)]
     found = element_table(*rows, (0, "text", "Net sales rose.\n"), (1, "text", "17\n"), (2, "text", "Page 3 of 9"))
     assert is_furniture(found).tolist() == [True] * 6 + [False, True, True]
-
-
-def test_chunks_of_elements_are_spans_without_blanks_at_their_ends():
-    found = element_table((0, "title", "\n Sales\n"), (0, "text", "rose. \n"), (2, "text", "Fell"))
-    chunks = merge(found)
-    assert chunks["text"].tolist() == ["Sales\nrose.", "Fell"]
-    assert chunks["chunk_id"].tolist() == ["DOC#p0000#c00", "DOC#p0002#c00"]
-    assert chunks[["start", "end"]].to_numpy().tolist() == [[2, 13], [0, 4]]
 
 
 def cells_of(*rows: tuple[str, ...]) -> list[list[list]]:

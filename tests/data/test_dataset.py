@@ -162,7 +162,7 @@ def shortened(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 95 // 100])
 
 
-UNREADABLE = "the PDF cannot be read (it is empty, truncated, damaged or no PDF); download it again"
+UNREADABLE = "the PDF is damaged, truncated or no PDF; download it again"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 12\n"
 BAD_FILES = [
     (lambda one, name: one.pdf(name, name, **ENCRYPTED), "the PDF is encrypted; save it without a password"),
@@ -173,11 +173,11 @@ BAD_FILES = [
     *((lambda one, name, content=content: one.pdf(name, name).write_bytes(content + name.encode()), UNREADABLE)
       for content in (b"", LFS)),
     (lambda one, name: one.pdf(name, name).write_bytes(b"<!DOCTYPE html><html><body><p>404</p></body></html>"),
-     "the PDF is something else under a PDF's name; download it again"),
+     UNREADABLE),
     (lambda one, name: (one.pdf(name, name), one.documents.pop()), "no line of test_document_information.jsonl "
      "describes the filing; add one with doc_name, company, doc_type and doc_period"),
     (lambda one, name: shortened(one.pdf(name, *(f"page {n} of {name}" for n in range(9)))),
-     "the PDF is truncated (no end-of-file mark); download it again"),
+     UNREADABLE),
     (lambda one, name: one.text(name, *"abc", numbers=[0, 2, 3]),
      "line 2: page 2 where 1 comes next; count from 0, leave none out"),
     (lambda one, name: one.text(name), "no page; give one page a line, or remove the file"),

@@ -7,7 +7,7 @@ from lib import runs
 from lib.page_scorer import pages
 from lib.page_scorer import search as pages_first
 from lib.page_scorer.pages import load_scores, scores_in_folds
-from lib.page_scorer.search import comparable, page_run, rank_pages, scorer_scores, search, standardised
+from lib.page_scorer.search import comparable, page_run, rank_pages, search, standardised
 from lib.retrievers import dense
 from lib.words import StudyError
 
@@ -38,13 +38,6 @@ def test_pages_are_ranked_among_those_with_a_candidate_chunk():
     pages, candidates = np.array([0, 0, 1, 2, 3]), np.array([[True, True, False, True, True]])
     assert rank_pages(scores, pages, candidates, 2)[0].tolist() == [2, 3]
     assert rank_pages(scores, pages, candidates, 9)[0].tolist() == [2, 3, 0]
-
-
-def test_under_an_oracle_only_its_pages_are_ranked(study):
-    run = page_run(study, scorer_scores(study, "untrained"), study.candidates("oracle-page"), depth=5)
-    wanted = study.questions.explode("gold_pages")
-    found = sorted(zip(run["question_id"], run["page"], strict=True))
-    assert found == sorted(zip(wanted["question_id"], wanted["gold_pages"], strict=True))
 
 
 def test_stage_two_searches_only_the_kept_pages_in_each_order(study, scored):
