@@ -56,9 +56,8 @@ class Cache:
         A model's output depends a little on what shares its batch. So what is missing is settled before anything is
         computed, and batches follow the order of the items: an empty cache is always filled in the same way.
 
-        Args:
-            space: what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role.
-            compute: maps a list of items to an array of shape (n,) or (n, width).
+        ``space`` is what the rows depend on beside the item, JSON-able: the model's hash, window, precision, role;
+        ``compute`` maps a list of items to an array of shape (n,) or (n, width).
         """
         texts = (item if isinstance(item, str) else json.dumps(item) for item in items)
         keys = [hashlib.sha1(text.encode("utf-8", "surrogatepass")).digest() for text in texts]

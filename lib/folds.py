@@ -90,12 +90,8 @@ def similarity(first: Sequence[str], second: Sequence[str]) -> np.ndarray:
 def check_fold(fold: Fold, pairs: pd.DataFrame, questions: pd.DataFrame, filings: pd.DataFrame, pages: dict) -> dict:
     """Check a fold's training data against its test questions; a record for the manifest of what was compared.
 
-    Args:
-        pairs: what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text).
-        pages: from (doc_name, page) to a page's normalised text.
-
-    Raises:
-        LeakError: something of a test question or its filing is in the pairs; the message says what.
+    ``pairs`` are what the fold's training reads: ``question``, ``doc_name``, ``page``, ``text`` (the page's text);
+    ``pages`` the normalised text by doc_name and page. A LeakError names what of a test question is in the pairs.
     """
     test, trained = questions.iloc[list(fold.test)], pairs["question"].drop_duplicates().tolist()
     read, asked = set(pairs["doc_name"]), set(test["doc_name"])

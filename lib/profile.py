@@ -164,8 +164,7 @@ def load_profile(name: str, above: tuple[Path, ...] = ()) -> Settings:
     A profile lists what differs from the one that it ``extends``, by default ``default``; a setting that this does not
     have is an error. ``above`` are the profiles that extend it.
 
-    Raises:
-        StudyError: no such profile, not YAML, or every setting that is unknown or cannot have its value, with its line.
+    A StudyError has every setting that is unknown or cannot have its value, with its line.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else PROFILES / f"{name}.yaml"
     if not path.is_file():

@@ -61,12 +61,8 @@ class Entry:
 class Store:
     """Results on disk, by stage and key.
 
-    Args:
-        root: directory of the store; made when missing.
-        say: progress callback, one line per call.
-        on_use: called with stage, key and origin of every result that is looked up, once; ``absent`` for one that is
-            looked for and not computed.
-        published: read-only results, :class:`lib.published.Published`, that are looked at before anything is computed.
+    ``on_use`` is called with stage, key and origin of every result that is looked up, once; ``absent`` for one that is
+    looked for and not computed. ``published`` results (:class:`lib.published.Published`) go before a computation.
     """
 
     def __init__(

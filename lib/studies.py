@@ -45,8 +45,7 @@ def open_study(
         parameters: the chapter's other parameters. Where one differs from the notebook's own, or a setting is changed,
             outputs go to a folder beside the book's.
 
-    Raises:
-        StudyError: a name that does not exist, a value that cannot be used, or data that cannot be used.
+    A StudyError names what does not exist or cannot be used.
     """
     if results not in ("published", "fresh"):
         raise StudyError(f"results is {results!r}: say published or fresh")
