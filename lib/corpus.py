@@ -55,9 +55,9 @@ def edited(*sections: str) -> dict[str, dict[str, str]]:
 class Corpus:
     """The frames of one dataset under one profile.
 
-    ``published`` results are used where they have the wanted keys; ``outputs``, by default ``home``, is the folder of the
-    contract's files; ``chapter`` is the asking one, for the log of stages. ``uses_published`` says whether texts that
-    another profile's log has from its publication are used.
+    ``published`` results are used where they have the wanted keys; ``outputs``, by default ``home``, is the folder of
+    the contract's files; ``chapter`` is the asking one, for the log of stages. ``uses_published`` says whether texts
+    that another profile's log has from its publication are used.
     """
 
     def __init__(

@@ -26,8 +26,8 @@ def spans_of(
 ) -> list[tuple[int, int]]:
     """Character spans of ``size`` tokens at most, each sharing ``overlap`` tokens, or a few more, with the one before.
 
-    ``offsets`` are the character span of every token of a text, ``words`` the number of its word, or None. No span begins
-    or ends inside a word, unless the word alone is too long, so that a span's text has the same tokens again.
+    ``offsets`` are the character span of every token of a text, ``words`` the number of its word, or None. No span
+    begins or ends inside a word, unless that alone is too long, so that a span's text has the same tokens again.
     """
 
     def word_start(position: int, lowest: int) -> int:
