@@ -44,16 +44,19 @@ def texts(source: str) -> bytes:
     """As JSON what :func:`read_texts` gives."""
     import pymupdf
 
-    found, wrong = [], ""
+    found, wrong, said = [], "", ""
     tail = Path(source).read_bytes()[-4096:]
     is_whole = tail.rstrip(b"\x00\r\n ").endswith(b"%%EOF") or b"startxref" in tail
-    with suppress(RuntimeError, ValueError), pymupdf.open(source) as pdf:
-        if pdf.needs_pass:
-            wrong = "is encrypted; save it without a password"
-        elif pdf.is_pdf and is_whole:
-            found = [page.get_text().replace("\x00", "") for page in pdf]
-            found = [] if pdf.is_repaired and not any(found) else found
-    if NO_MEMORY.search(pymupdf.TOOLS.mupdf_warnings()):
+    try:
+        with pymupdf.open(source) as pdf:
+            if pdf.needs_pass:
+                wrong = "is encrypted; save it without a password"
+            elif pdf.is_pdf and is_whole:
+                found = [page.get_text().replace("\x00", "") for page in pdf]
+                found = [] if pdf.is_repaired and not any(found) else found
+    except (RuntimeError, ValueError) as error:
+        said = str(error)
+    if NO_MEMORY.search(said + pymupdf.TOOLS.mupdf_warnings()):
         raise MemoryError("a page's text is not whole")
     wrong = wrong or ("" if found else "is damaged, truncated or no PDF; download it again")
     return json.dumps([found, wrong]).encode()
