@@ -1,12 +1,11 @@
 """Opening a study by names: what is refused, and which outputs a run with changed parameters gets."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from lib import studies
-from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study, with_text
+from lib.studies import OUTPUTS_VARIABLE, changed_parameters, open_study
 from lib.words import StudyError
 
 CHAPTER = "03_baselines"
@@ -42,16 +41,6 @@ def test_a_book_s_own_parameters_write_into_its_outputs_and_changed_ones_beside_
     assert elsewhere.store.published is None  # of the demo its texts alone
 
 
-def test_the_demo_stands_in_where_a_study_has_no_text(opened, tmp_path):
-    study = opened(**OWN)
-    assert with_text(study) is study
-    bare = SimpleNamespace(has_text=False, home=tmp_path / "financebench" / "default")
-    demo = with_text(bare)
-    assert demo.questions["question"].str.len().min() > 0
-    assert set(demo.published.runs["standard", "dense"]["question_id"]) == set(demo.questions["question_id"])
-    assert not list(tmp_path.glob("**/stages.jsonl"))
-
-
 @pytest.mark.parametrize(
     ("given", "wrong"),
     [
@@ -75,7 +64,7 @@ def test_another_question_set_has_outputs_of_its_own_and_its_collection_s_settin
     study = opened(questions=str(root))
     assert (study.dataset.name, study.home) == ("my-set", tmp_path / "my-set" / "default")
     assert study.profile == demo.profile
-    assert (study.profile.answers.of_each_type, "sets" in study.profile) == (4, False)
+    assert (study.profile.answers.of_each_type > 0, "sets" in study.profile) == (True, False)
     assert opened(questions="demo").dataset.fingerprint == demo.dataset.fingerprint
     with pytest.raises(StudyError, match="chapter 6 needs answers, which the questions of my-set lack"):
         study.need_answers("chapter 6")

@@ -198,7 +198,7 @@ BAD_FILES = [
 
 
 def test_what_is_wrong_with_files_is_told_at_once(sound):
-    bad_names = [f"pdfs/{name}.pdf" for name in ("Annual Report", "a..b", "-", "é", "a" * 201)]
+    bad_names = [f"pdfs/{name}.pdf" for name in ("Annual Report", "a..b", "é")]
     wanted = [f"{name}: rename the file; {NAME_RULE}" for name in bad_names]
     for number, name in enumerate(bad_names):
         sound.pdf(COIL, f"coil {number}").rename(sound.root / name)
